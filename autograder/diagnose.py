@@ -1,4 +1,4 @@
-"""Names the misconception: which of an exercise's wrong answers says the same as the student to every probe."""
+"""Finds the misconception: the wrong answer of an exercise that gives the student's result for every probe."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from autograder.checks.probe import Finding
 
 BESIDES = "\n\nAnd besides: "
-SHOWN = 64  # a counter-example with more numbers than this is no help to a reader
+SHOWN = 64  # a counter-example with more numbers would not help a reader
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,20 @@ def wrong_answers(exercise: Exercise) -> list[Answer]:
 
 
 def edge_answers(exercise: Exercise) -> list[Answer]:
-    """The files of the exercise's submissions that are right but at an edge."""
+    """The exercise's answers that are wrong only at edge cases."""
     return answers(exercise, "edge")
 
 
 def known_answers(exercise: Exercise) -> list[Answer]:
-    """All that a misconception can be named after: the wrong answers, and those that are wrong at an edge alone."""
+    """All answers that name a misconception: the wrong ones, and those that are wrong only at edge cases."""
     return [*wrong_answers(exercise), *edge_answers(exercise)]
 
 
 def diagnose(
     exercise: Exercise, findings: Sequence[Finding], known: list[Answer] | None = None
 ) -> Misconception | None:
-    """The misconception that answers as the student does: to all probes, or else several that do so together, or else
-    one that answers so to all core probes that failed, or to all at the edges.
+    """The misconception that gives the student's answers: to all probes, or else several mistakes that do so together,
+    or else one that does so for all failed core probes, or for all edge cases.
 
     None where nothing fits. `known` are the answers to compare with, the exercise's own where it is not given.
     """
@@ -64,7 +64,7 @@ def diagnose(
     known = known_answers(exercise) if known is None else known
     if found := _named(exercise, every, known) or _together(exercise, every, known):
         return found
-    for replies in (core, noisy, at_edges):  # what draws random numbers never gives the same values again
+    for replies in (core, noisy, at_edges):  # code that uses random numbers never gives the same values again
         if found := _named(exercise, replies, known):
             return found
     ordinary = [finding for finding in failed if finding.check.core and finding.check.property == "values"]
@@ -73,16 +73,15 @@ def diagnose(
 
 
 def telling(finding: Finding) -> Sequence[Reply]:
-    """The answers that tell mistakes apart for their price.
+    """The answers that distinguish mistakes at an acceptable cost.
 
-    What a call leaves behind is looked at for long; and in a coarse type two right answers may lie on both sides of
-    the tolerance.
+    Checks of purity take long, and in a coarse dtype two right answers may lie on different sides of the tolerance.
     """
     return finding.failed if finding.check.property in ("purity", "cost", "dtypes") else finding.answers
 
 
 def diagnose_edge(exercise: Exercise, finding: Finding, known: list[Answer] | None = None) -> Misconception | None:
-    """As `diagnose`, of an edge that is not graded here: what answers there as the student does."""
+    """As `diagnose`, for an edge case that is not graded here: the mistake that gives the student's answers there."""
     differs = finding.check.property == "edges" and finding.differing
     known = known_answers(exercise) if known is None else known
     return _named(exercise, finding.answers, known) if differs else None
@@ -108,7 +107,7 @@ def _agrees(path: Answer, said: Sequence[Reply]) -> bool:
     from autograder.checks.probe import observe
 
     subject = subject_of(path)
-    # what differs tells wrong answers apart soonest
+    # answers that differ distinguish wrong answers fastest
     ordered = sorted(said, key=lambda answer: answer.difference is None)
     return all(compare(observe(subject, a.probe), a.actual, a.probe.tolerance) is None for a in ordered)
 
@@ -124,12 +123,12 @@ def subject_of(path: Answer) -> LocalSubject:
 
 
 def student_sentence(path: Answer) -> str:
-    """What a wrong answer's student reads: its docstring, in English."""
+    """The sentence for the student from a wrong answer: its docstring, in English."""
     return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem.replace("_", " ")
 
 
 def counterexample(exercise: Exercise, findings: Sequence[Finding], step: str | None = None) -> dict[str, Any] | None:
-    """The simplest failing case: its inputs, the shape expected, what came instead, and which entries are wrong.
+    """The simplest failing case: its inputs, the expected shape, the actual result, and which entries are wrong.
 
     `step`: which layer was the first to go wrong, where there are several.
     """
@@ -153,7 +152,7 @@ def counterexample(exercise: Exercise, findings: Sequence[Finding], step: str | 
 
 
 def _beside(answer: Any) -> dict[str, Any]:
-    """What the student's code answered there, and which entries of it are wrong; nothing of a right answer's values."""
+    """The student's answer to this case, and which entries are wrong, without any values of the right answer."""
     from autograder.checks.compare import wrong_entries
 
     actual = answer.actual

@@ -1,4 +1,4 @@
-"""What this machine can grade with: sandboxes, devices, versions, and what is missing."""
+"""Reports what this machine can grade with: sandboxes, devices, versions, and what is missing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def report() -> tuple[list[str], bool]:
 
 
 def _sandbox(kind: type[Backend]) -> list[str]:
-    """Whether it holds here, tried for real, and what it holds."""
+    """Whether the sandbox works here, by a test run, and what it restricts."""
     backend = kind()
     try:
         backend.probe()

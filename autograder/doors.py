@@ -1,4 +1,4 @@
-"""How the autograder finds what other packages add: entry points, beside what lies in folders of ours."""
+"""Finds plugins: those in our own folders, and those that other packages add by entry points."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 def list_entries(group: str, what: str, ours: Mapping[str, str] | None = None) -> dict[str, str]:
     """Name -> "module:attribute" of ours and of all entry points of a group, sorted by name, none imported.
 
-    An environment may hold the metadata of one package twice, from before and after a renaming: the same value twice is
-    no clash. Raises ValueError where two different ones have one name; `what` says what they are.
+    An environment may contain the metadata of one package twice, from before and after a renaming, so equal values are
+    no conflict. Raises ValueError where two different ones have the same name; `what` is their kind, for the message.
     """
     found = dict(ours or {})
     for point in entry_points(group=group):
@@ -23,5 +23,5 @@ def list_entries(group: str, what: str, ours: Mapping[str, str] | None = None) -
 
 
 def load(place: str) -> Any:
-    """What an entry point's value, "module:attribute", names."""
+    """Import the object that an entry point's value, "module:attribute", names."""
     return EntryPoint("", place, "").load()

@@ -1,6 +1,6 @@
-"""The references of earlier exercises as source, for boxes that hold no library: read with `ast`, never imported.
+"""The source of earlier exercises' references, for boxes without the library: read with `ast`, never imported.
 
-One hidden module holds the definitions that are needed and nothing else; `tfkit.nn` and its like only pass names on.
+One hidden module contains only the definitions that are needed; modules such as `tfkit.nn` just re-export names.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ HIDDEN = "given"  # below the library's own name
 
 
 class GivenError(RuntimeError):
-    """The references cannot be taken out of the library as they stand."""
+    """The references cannot be extracted from the library."""
 
 
 @dataclass
 class _Module:
-    """A module of the library, taken apart."""
+    """The parsed parts of a module of the library."""
 
     name: str
     definitions: dict[str, ast.stmt] = field(default_factory=dict)
@@ -46,7 +46,7 @@ def _of_library(library: str, references: list[tuple[str, str]]) -> dict[str, st
     for module, name in references:
         passed.setdefault(module, []).append(name)
         package = module.rpartition(".")[0]
-        # else the package gives that name to another
+        # otherwise the package uses that name for something else
         if package and _module(package).inner.get(name, ("", ""))[0] == module:
             passed.setdefault(package, []).append(name)
     for module, names in passed.items():
@@ -78,7 +78,7 @@ def _flat(references: tuple[tuple[str, str], ...]) -> str:
     body: list[str] = []
 
     def place(module: str, name: str) -> None:
-        """Writes a definition behind all that it uses; raises GivenError where two have one name."""
+        """Writes a definition after all that it uses; raises GivenError where two have the same name."""
         home, real = _resolve(module, name)
         if placed.get(real) == (home.name, real):
             return
@@ -110,7 +110,7 @@ def _resolve(module: str, name: str) -> tuple[_Module, str]:
 
 
 def _names(node: ast.stmt) -> list[str]:
-    """The names that a definition uses, less a function's own parameters, which may be called as a neighbour is."""
+    """The names that a definition uses, without a function's parameters, which may be called like another."""
     used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     if isinstance(node, ast.FunctionDef):
         a = node.args
@@ -154,7 +154,7 @@ def _read_import(module: _Module, node: ast.Import | ast.ImportFrom, package: st
 
 
 def _path(name: str) -> Path:
-    """Where a module's file is, without running any of the packages above it."""
+    """The path of a module's file, found without running any of its parent packages."""
     path: list[str] | None = None
     origin: str | None = None
     for n in range(1, name.count(".") + 2):

@@ -1,4 +1,4 @@
-"""A course's own misconceptions: behaviours of its class that nothing collected explains, and an instructor's sentence.
+"""A course's own misconceptions: behaviours of its class that no collected mistake explains, each with a sentence.
 
 `misconceptions.toml` in the course directory has a table for each, written by `autograder misconceptions`:
 
@@ -8,8 +8,8 @@
     answers = '''…'''   # what the answer says to some of them, as JSON; "right" where it is
     code = '''…'''      # one student's answer, which is never run from here
 
-A failed answer that no collected mistake explains is asked those questions in its box. Where it says the same, that
-behaviour is its misconception. A copy without the code travels with the released notebook, for checks of students.
+A failed answer that no collected mistake explains is asked those questions in its box. Where it gives the same answers,
+that behaviour is its misconception. A copy without the code is released with the notebook, for students' checks.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from autograder.checks.probe import Check, Finding, Probe
 
 FILE = "misconceptions.toml"
-WRONG = "wrong"  # in place of entries: the sentence that says why there are none
+WRONG = "wrong"  # key of the error message that replaces invalid entries
 SEED = 0
 MAX_BYTES = 4 << 20
-MAX_WRONG, MAX_RIGHT = 12, 12  # answers that are kept of a behaviour
+MAX_WRONG, MAX_RIGHT = 12, 12  # answers that are stored for a behaviour
 MAX_NUMBERS = 512  # of one answer
 HEAD = """\
 # This course's own misconceptions, written by `autograder misconceptions`. A sentence may be changed; a table that is
@@ -87,13 +87,13 @@ def _is_answer(one: Any) -> bool:
 
 
 def known_in(folder: Path | None) -> list[str]:
-    """The options by which `autograder check` is told of the misconceptions beside a notebook; none where none are."""
+    """The options of `autograder check` for the misconceptions beside a notebook; empty where there are none."""
     return ["--known", str(folder)] if folder is not None and (folder / FILE).is_file() else []
 
 
 def setting(path: Path) -> dict[str, Any]:
-    """As `read`, less the code, for a configuration file, which must not raise: nbgrader would go on without all that
-    it says. What is wrong is kept, and `check_entries` raises it before anything is graded."""
+    """As `read`, without the code, for a configuration file, which must not raise, since nbgrader would then ignore all
+    of it. An error is stored, and `check_entries` raises it before anything is graded."""
     try:
         return {exercise: [_public(entry) for entry in entries] for exercise, entries in read(path).items()}
     except BadMisconceptions as error:
@@ -108,12 +108,12 @@ def check_entries(given: Mapping[str, Any]) -> Entries:
 
 
 def _public(entry: Entry) -> Entry:
-    """Without the code."""
+    """The entry without the code."""
     return {key: value for key, value in entry.items() if key != "code"}
 
 
 def write(path: Path, entries: Entries, *, code: bool = True) -> None:
-    """Write the whole file anew. `code`: with the students' code; without it for what is released."""
+    """Rewrite the whole file. `code`: with the students' code, which must not be released."""
     tables = [_table(exercise, one, code) for exercise, named in sorted(entries.items()) for one in named]
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.new")
@@ -134,9 +134,9 @@ def _table(exercise: str, entry: Entry, code: bool) -> str:
 
 
 def describe_findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    """A behaviour as it is kept: what was said to the smallest questions, failed ones first, "right" where it was.
+    """A behaviour in its stored form: the answers to the smallest questions, failed ones first, "right" for right ones.
 
-    [] where no wrong answer of it can be kept: a module, say, or thousands of numbers.
+    [] where no wrong answer can be stored, such as a module or thousands of numbers.
     """
     from autograder.checks.probe import telling_answers
 
@@ -152,7 +152,7 @@ def describe_findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
 
 
 def recognise(exercise: Exercise, entries: Sequence[Entry], student: Any) -> Entry | None:
-    """The first of these behaviours that is the student's: each kept answer is given once more to its question."""
+    """The first of these behaviours that the student's code shows when it is asked the stored questions again."""
     from autograder import registry
 
     checks = {check.name: check for check in registry.check_function(exercise)()} if entries else {}
@@ -166,7 +166,7 @@ def _behaves(exercise: Exercise, entry: Entry, checks: Mapping[str, Check], stud
     reference, drawn = reference_of(exercise), dict[str, Sequence[Any]]()
     for told in entry["answers"]:
         check = checks.get(told["check"])
-        if check is None:  # the exercise's checks have changed since
+        if check is None:  # the exercise's checks have changed in the meantime
             return False
         if check.name not in drawn:
             draw = Draw(f"{entry['seed']}/{exercise.id}", check.name, reference=reference)
@@ -186,7 +186,7 @@ def _says(probe: Probe, check: Check, told: Mapping[str, Any], student: Any, ref
         if told["says"] != "right":
             return compare(_decoded(told["says"]), actual, probe.tolerance) is None
         expected = probe.ask(reference)
-    except (NotRun, LookupError, TypeError, ValueError):  # what is kept was changed by hand
+    except (NotRun, LookupError, TypeError, ValueError):  # the stored entry was edited by hand
         return False
     if not check.shapes:
         return compare(expected, actual, probe.tolerance) is None
@@ -194,7 +194,7 @@ def _says(probe: Probe, check: Check, told: Mapping[str, Any], student: Any, ref
 
 
 def _encoded(value: Any) -> Any:
-    """A tree of tensors and plain values as JSON; None for what has no place there."""
+    """A tree of tensors and plain values as JSON; None for values that JSON cannot hold."""
     from torch import Tensor
 
     from autograder.checks.compare import RaisedError

@@ -1,4 +1,4 @@
-"""`check("attention.attend")` in a notebook: the same engine, in a process of its own, on the cells that were run."""
+"""`check("attention.attend")` in a notebook: runs the same engine in a separate process on the cells run so far."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from autograder.translate import say
 from autograder.warm import Process, WarmProcesses, request
 
 SECONDS = 300.0
-TICK = 1.0  # seconds from one sign of life to the next
-MIME = "application/vnd.tfkit.verdict+json"  # of what the lab's front end reads to keep the progress
-PENDING = "application/vnd.tfkit.pending+json"  # of a check that goes on: the same output becomes its verdict
+TICK = 1.0  # seconds between two progress reports
+MIME = "application/vnd.tfkit.verdict+json"  # the lab's front end reads it to store progress
+PENDING = "application/vnd.tfkit.pending+json"  # of a running check, whose output is later replaced by its verdict
 UNDEFINED = "Run the cell with your answer first: a kernel that was restarted knows nothing (Run > Run All Above)."
 PRACTICE = "A practice verdict, made in this tab: no grade. What you hand in is graded elsewhere, by all checks."
-TAB = "emscripten"  # Python in a browser's tab
+TAB = "emscripten"  # Python in a browser tab
 GO_ON = "Go on working: the verdict will appear here."
 _warm = WarmProcesses("--trust")
-_turn = threading.Lock()  # after "Run All" many ask at once; one after the other each is soonest there
-Tell = Callable[[float], object]  # told the seconds, every now and then
+_turn = threading.Lock()  # "Run All" starts many checks at once; one after the other they finish sooner
+Tell = Callable[[float], object]  # called regularly with the seconds so far
 
 
 class CheckFailed(RuntimeError):
-    """The check could not be made; the message says why."""
+    """The check could not be run; the message says why."""
 
 
 def check(exercise: str) -> None:
     """Grade what this notebook has run so far and show the verdict; raises CheckFailed where that cannot be done.
 
-    Where a person sits before the notebook the kernel is free at once: the check goes on beside it, and its output says
-    so until the verdict takes its place. A program that runs the notebook waits for the verdict.
+    In an interactive notebook the kernel is free at once: the check runs in the background, and its output says so
+    until the verdict replaces it. A program that runs the notebook waits for the verdict.
     """
     from IPython import get_ipython
     from IPython.display import display
@@ -49,26 +49,26 @@ def check(exercise: str) -> None:
     if shell is None:
         raise CheckFailed("check() works in a notebook; for a file use `autograder check EXERCISE FILE`")
     history = list(shell.user_ns.get("In", []))
-    if sys.platform == TAB:  # no processes there, and no threads
+    if sys.platform == TAB:  # no processes or threads there
         from autograder.practice import practice_verdict
 
         display(bundle(practice_verdict(exercise, history, shell.user_ns)), raw=True)
         return
-    if not getattr(getattr(shell, "kernel", None), "_allow_stdin", False):  # front ends say so with each cell
+    if not getattr(getattr(shell, "kernel", None), "_allow_stdin", False):  # front ends set it with each cell
         display(bundle(verdict(exercise, history)), raw=True)
         return
     shown = display(pending(exercise, 0.0), raw=True, display_id=True)
-    context = contextvars.copy_context()  # in which the kernel knows whose output this is
+    context = contextvars.copy_context()  # tells the kernel which cell the output belongs to
     arguments = (_replaced, shown, exercise, history)
     threading.Thread(target=context.run, args=arguments, name=f"check {exercise}", daemon=True).start()
 
 
 def _replaced(shown: Any, exercise: str, history: list[str]) -> None:
-    """The output of a check that goes on becomes its verdict, or the reason why there is none."""
+    """Replace the output of a running check by its verdict, or by the reason why there is none."""
     started = time.monotonic()
 
     def tell(_: float) -> None:
-        """How long it has taken."""
+        """Show how long the check has taken."""
         shown.update(pending(exercise, time.monotonic() - started), raw=True)
 
     try:
@@ -78,14 +78,14 @@ def _replaced(shown: Any, exercise: str, history: list[str]) -> None:
             found = bundle(verdict(exercise, history, tell))
         finally:
             _turn.release()
-    except Exception as error:  # nobody waits for this thread: what went wrong has to stand where the verdict would
+    except Exception as error:  # nobody waits for this thread, so the error is shown in place of the verdict
         said = str(error) if isinstance(error, CheckFailed) else f"{type(error).__name__}: {error}"
         found = {"text/html": f"<p>{html.escape(said)}</p>", "text/plain": f"{exercise}: {said}"}
     shown.update(found, raw=True)
 
 
 def pending(exercise: str, seconds: float) -> dict[str, Any]:
-    """The output of a check that goes on."""
+    """The output of a running check."""
     since = say("Checking, {seconds} s", seconds=f"{seconds:.0f}") if seconds >= TICK else say("Checking")
     page = (
         f'{style()}<div class="tfkit-verdict tfkit-is-pending"><div class="tfkit-v-head"><span class="tfkit-v-badge">'
@@ -95,7 +95,7 @@ def pending(exercise: str, seconds: float) -> dict[str, Any]:
 
 
 def bundle(found: dict[str, Any]) -> dict[str, Any]:
-    """The verdict as an output: a page's fragment, a line of text, and its outcome for the course panel."""
+    """The verdict as a notebook output: an HTML fragment, a line of text, and its outcome for the course panel."""
     outcome = {key: found.get(key) for key in ("exercise", "status", "score", "max_score", "misconception")}
     line = f"{found['exercise']}: {found['status'].replace('_', ' ')}, {found['score']:g} of {found['max_score']:g}"
     return {"text/html": as_html(found), "text/plain": line, MIME: outcome}
@@ -120,7 +120,7 @@ def verdict(exercise: str, history: list[str], tell: Tell = lambda _: None) -> d
 
 
 def _answer(process: Process, asked: str | None, exercise: str, tell: Tell) -> tuple[str, str]:
-    """What the process says, standard output and error, in the time that there is."""
+    """The standard output and error of the process, within the time limit."""
     end = time.monotonic() + SECONDS
     while True:
         try:
@@ -128,12 +128,12 @@ def _answer(process: Process, asked: str | None, exercise: str, tell: Tell) -> t
         except subprocess.TimeoutExpired:
             if time.monotonic() > end:
                 raise CheckFailed(f"the check of {exercise} took longer than {SECONDS:g} s and was stopped") from None
-            asked = None  # it was told already
+            asked = None  # it was sent already
             tell(SECONDS - (end - time.monotonic()))
 
 
 def _notebook(history: list[str]) -> dict[str, Any]:
-    """The cells in the order in which they were run, but for those that only ask for a check."""
+    """The cells in the order in which they were run, without those that only call `check`."""
     sources = [source for source in history if source.strip() and not _asks(source)]
     cells = [
         {"cell_type": "code", "id": f"run-{place}", "metadata": {}, "source": source, "outputs": []}
@@ -148,7 +148,7 @@ def _asks(source: str) -> bool:
 
 
 def as_html(found: dict[str, Any]) -> str:
-    """The verdict as a fragment of a page."""
+    """The verdict as an HTML fragment."""
     from autograder.api import CheckResult, Verdict
     from autograder.report import verdict_html
 

@@ -1,6 +1,6 @@
-"""What each check of an exercise is worth: its weight among all, and edges together at most a quarter.
+"""The points of each check of an exercise: by its weight among all, with edge cases together at most a quarter.
 
-A course may weigh properties otherwise, in its course.toml:
+A course may set other weights for properties in its course.toml:
 
     [weights]          # times what the exercises give
     gradients = 2
@@ -18,8 +18,8 @@ from typing import Any
 from autograder.api import MOST_AT_EDGES, PROPERTIES, Property
 
 FILE = "course.toml"
-WRONG = "wrong"  # in place of weights: the sentence that says why there are none
-Part = tuple[Property, float]  # of a check: what it looks at, and its weight there
+WRONG = "wrong"  # key of the error message that replaces invalid weights
+Part = tuple[Property, float]  # a check's property and its weight
 
 
 class BadWeights(ValueError):
@@ -27,7 +27,7 @@ class BadWeights(ValueError):
 
 
 def read(path: Path) -> dict[str, float]:
-    """The weights that the course.toml of this name gives, by property; none where it gives none, or is not there.
+    """The weights by property in the course.toml at this path; empty where it has none or does not exist.
 
     Raises BadWeights, with one line.
     """
@@ -41,9 +41,9 @@ def read(path: Path) -> dict[str, float]:
 
 
 def setting(path: Path) -> dict[str, Any]:
-    """As `read`, for a configuration file, which must not raise: nbgrader would go on without all that it says.
+    """As `read`, for a configuration file, which must not raise, since nbgrader would then ignore all of it.
 
-    What is wrong is kept, and `check_weights` raises it before anything is graded.
+    An error is stored, and `check_weights` raises it before anything is graded.
     """
     try:
         return dict(read(path))
@@ -72,7 +72,7 @@ def shares(parts: Sequence[Part], points: float, weights: Mapping[str, float] | 
     weighted = [weight * (weights or {}).get(name, 1.0) for name, weight in parts]
     edges = math.fsum(w for (name, _), w in zip(parts, weighted, strict=True) if name == "edges")
     rest = math.fsum(weighted) - edges
-    if rest <= 0:  # nothing but edges: as they are
+    if rest <= 0:  # there are only edge cases: keep their weights
         return [points * w / edges if edges else 0.0 for w in weighted]
     most = rest * MOST_AT_EDGES / (1 - MOST_AT_EDGES)
     room = min(1.0, most / edges) if edges else 1.0

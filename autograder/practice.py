@@ -1,8 +1,8 @@
-"""Checks without a box: the grader's own questions, put to code in this process.
+"""Checks without a box: the grader's own questions to code in this process.
 
-For a kernel in a browser's tab, which has neither processes nor sandboxes. What comes out is a practice verdict and no
-grade: the code that is asked could change the checker. The torch of a tab may be less than torch (it says so by a name,
-PRACTICE); what that one cannot do is not run, and never a wrong answer.
+This is for a kernel in a browser tab, which has neither processes nor sandboxes. The result is a practice verdict and
+not a grade, since the code could change the checker. The tab's torch may be a subset of torch (it then defines the name
+PRACTICE); checks that it cannot run are skipped, and do not count as wrong answers.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from autograder.run import Attempt, CellSource, Grader
 
 NAME = "practice"
 BACKEND = SimpleNamespace(name=NAME, cards=False)
-LACKS = ("BorchError", "NotInThisTab")  # what a torch that is less than torch raises
+LACKS = ("BorchError", "NotInThisTab")  # exceptions of a partial torch
 
 
 def partial_torch() -> str:
-    """What this process has in place of torch; "" where it is torch."""
+    """The name of the partial torch in this process; "" where it is the real torch."""
     return str(getattr(torch, "PRACTICE", ""))
 
 
 @dataclass
 class PracticeGrader(Grader):
-    """As Grader, in this process. `namespace`: what the notebook has defined; it is copied."""
+    """A Grader that runs in this process. `namespace`: the notebook's definitions, which are copied."""
 
     namespace: Mapping[str, Any] = field(default_factory=dict)
 
@@ -57,7 +57,7 @@ class PracticeGrader(Grader):
         for source in self._cells(exercise):
             try:
                 exec(compile(source.text, f"<{source.id}>", "exec", dont_inherit=True), names)
-            except Exception as error:  # the student's own
+            except Exception as error:  # raised by the student's code
                 attempt.missing = f"its cell stopped with {type(error).__name__}: {error}"
                 return attempt
         attempt.missing = next((f"`{name}` is not defined" for name in exercise.symbols if name not in names), "")
@@ -70,7 +70,7 @@ class PracticeGrader(Grader):
 
 
 def askable(checks: Sequence[Check], reference: Any, seed: str) -> Iterator[Asked]:
-    """As `questions`; a check that a partial torch cannot make is one that is not run."""
+    """As `questions`, but a check that a partial torch cannot run is marked as not run."""
     here = partial_torch()
     for check in checks:
         if here and check.property == "dtypes":

@@ -1,7 +1,7 @@
-"""A student's names, as an instructor's own test sees them: functions and objects that stay in the box are asked there.
+"""Proxies for a student's functions and objects, which stay in the box while an instructor's test uses them.
 
 `exec(test, Names(student, imports))` runs an unchanged nbgrader test outside the box. Tensors, numbers and lists come
-back as themselves, everything else as a Proxy. What the test imports or defines is the grader's own, not the student's.
+back as themselves, everything else as a Proxy. What the test imports or defines lives in the grader, not in the box.
 No comparison is ever made in the box: an object that the student's code would have to compare fails the test.
 """
 
@@ -34,7 +34,7 @@ VISIBLE_DUNDERS = (
     "__qualname__",
     "__doc__",
     "__module__",
-)  # of the names with underscores, those that tests read
+)  # the names with underscores that tests may read
 FORWARDED_DUNDERS = """len getitem setitem delitem str repr int float add radd sub rsub mul rmul matmul rmatmul truediv
 rtruediv
     floordiv mod pow neg abs""".split()  # noqa: SIM905
@@ -46,29 +46,29 @@ COMPARISON_DUNDERS = (
     "gt",
     "ge",
     "bool",
-)  # never asked in the box: its answer would be the verdict
+)  # never called in the box, since the result would be the verdict
 
 
-# What these names stand for in a test, where its notebook imports them in a cell that students can change.
+# Imports that these names stand for in a test, where its notebook imports them in a cell that students can change.
 USUAL = {name: f"import {name}" for name in ("torch", "numpy", *TRUSTED[2:])} | {
     "np": "import numpy as np", "nn": "from torch import nn", "F": "import torch.nn.functional as F",
 }  # fmt: skip
-# A line of a test: what a call does to its arguments is done to the test's own. Else the box gets copies.
+# A marker line of a test: calls may change the test's own arguments in place. Without it the box gets copies.
 IN_PLACE = re.compile(r"(?m)^\s*#\s*autograder: in place\s*$")
 
 
 WRITES_BACK: WeakKeyDictionary[SandboxClient, bool] = WeakKeyDictionary()
 CALLS: WeakKeyDictionary[SandboxClient, list[Call]] = (
     WeakKeyDictionary()
-)  # that a test made of functions, with the answers
+)  # made from functions by a test, together with the answers
 
 
 class StudentComparisonError(TypeError):
-    """A test compared an object that only the student's own code could compare."""
+    """A test compared an object that only the student's own code can compare."""
 
 
 class Names(dict):
-    """The globals of a test: what it made itself, the imports that it may rely on, then the student's names."""
+    """The globals of a test: names that it defined itself, trusted imports, then the student's names."""
 
     def __init__(self, student: SandboxClient, imports: dict[str, str]) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class Names(dict):
             return value
         except StudentError as error:
             if error.kind == "missing":
-                raise KeyError(name) from None  # Python makes a NameError of it
+                raise KeyError(name) from None  # Python turns it into a NameError
             raise
 
 
@@ -104,7 +104,7 @@ def imports_of(sources: Iterable[str], everywhere: bool = False) -> dict[str, st
 def _statements(source: str) -> list[ast.stmt]:
     try:
         return parse_source(source).body
-    except SyntaxError:  # it fails in the box, with its reason
+    except SyntaxError:  # it fails in the box with its own message
         return []
 
 
@@ -118,7 +118,7 @@ def _bound(node: ast.Import | ast.ImportFrom, everywhere: bool) -> Iterator[tupl
 
 
 class Proxy:
-    """An object of the student's: calls, attributes and operators are asked in the box."""
+    """A student's object: calls, attributes and operators run in the box."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -152,7 +152,7 @@ class Proxy:
 
 def _special(name: str) -> Any:
     def operator(self: Proxy, *args: Any) -> Any:
-        """NotImplemented from the box stays so, for Python to try the other operand."""
+        """Runs the operator in the box; NotImplemented is passed on, so that Python tries the other operand."""
         value = _ask(self._handle, name, args, {})
         unknown = isinstance(value, Proxy) and "NotImplementedType" in value._handle.ref.type_name
         return NotImplemented if unknown else value
@@ -210,7 +210,7 @@ def _unwrap(value: Any) -> Any:
 
 @contextmanager
 def student_exception() -> Iterator[None]:
-    """What the student's code raised, as that exception too, so that a test can expect it."""
+    """Raises the student's exception as an instance of its original class too, so that a test can expect it."""
     try:
         yield
     except StudentError as error:
@@ -222,8 +222,8 @@ def student_exception() -> Iterator[None]:
 
 
 def _ask(handle: Handle, method: str | None, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """A call in the box, on copies: its arguments stay as they are but where the test asks, see IN_PLACE. Gradients
-    flow through it."""
+    """A call in the box on copies of its arguments, which stay unchanged unless the test allows it, see IN_PLACE.
+    Gradients flow through it."""
     sent, named = list(_unwrap(args)), _unwrap(kwargs)
     inputs = list(leaves([sent, named]))
     wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in inputs)
@@ -241,7 +241,7 @@ def _ask(handle: Handle, method: str | None, args: tuple, kwargs: dict[str, Any]
 
 
 def copy_without_history(value: Any) -> Any:
-    """The value with copies of its tensors, which have no history."""
+    """The value with copies of its tensors without autograd history."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     if type(value) in (list, tuple):
@@ -250,7 +250,7 @@ def copy_without_history(value: Any) -> Any:
 
 
 def _write_back(ours: Any, theirs: Any) -> None:
-    """Make `ours` what the call left of its copy, in place."""
+    """Copy the changes that the call made to `theirs` into `ours`, in place."""
     if isinstance(ours, torch.Tensor) and isinstance(theirs, torch.Tensor):
         if ours.shape == theirs.shape and ours.dtype == theirs.dtype and not _same(ours, theirs):
             ours.data.copy_(theirs)
@@ -275,7 +275,7 @@ def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
 
 
 def _differentiable(handle: Handle, method: str | None, kept: Any, inputs: list[torch.Tensor], value: Any) -> Any:
-    """`value` with its floating tensors as functions of `inputs`, differentiated in the box."""
+    """`value` with its floating-point tensors as functions of `inputs`, differentiated in the box."""
     outs = list(leaves(value))
     if not outs:
         return value
@@ -283,12 +283,12 @@ def _differentiable(handle: Handle, method: str | None, kept: Any, inputs: list[
     class BoxedFunction(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-            """What the box has answered already: nothing is computed again."""
+            """Returns what the box has answered already, without computing it again."""
             return tuple(out.clone() for out in outs)
 
         @staticmethod
         def backward(ctx: Any, *cotangents: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-            """One call into the box; None for inputs it gives no gradient of."""
+            """Makes one call into the box; None for inputs without a gradient."""
             with student_exception():
                 _, grads, _ = handle.vjp(method, kept[0], kept[1], list(cotangents))
             return tuple([*grads, *[None] * len(inputs)][: len(inputs)])

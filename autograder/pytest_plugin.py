@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """An exercise that does not exist ends the run, with the nearest one named."""
+    """Ends the run for an unknown exercise, and names the most similar one."""
     if config.getoption("tfkit_exercise"):
         try:
             registry.find(config.getoption("tfkit_exercise"))
@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, Any, Any]:
-    """Take the files named on the command line away from pytest's own collector, which would import them."""
+    """Collect the files named on the command line in place of pytest's own collector, which would import them."""
     found = yield
     wanted = parent.config.getoption("tfkit_exercise")
     if not wanted or not parent.session.isinitpath(file_path) or file_path.suffix not in (".py", ".ipynb"):
@@ -45,11 +45,11 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
 
 
 class NotGraded(Exception):
-    """No verdict, through no fault of the code."""
+    """There is no verdict, for a reason other than the student's code."""
 
 
 class CheckFailure(Exception):
-    """The check says no; the message is the check's."""
+    """The check failed; the message is the check's own."""
 
 
 class SubmissionFile(pytest.File):
@@ -90,7 +90,7 @@ class CheckItem(pytest.Item):
         if verdict.status == "not_graded":
             raise NotGraded(verdict.reason)
         result = {check.name: check for check in verdict.checks}.get(self.name)
-        if result is None:  # nothing to examine: the name is not defined, the box ended
+        if result is None:  # there was nothing to check: the name is not defined, or the box ended
             raise CheckFailure(verdict.reason)
         if result.status == "not_run":
             pytest.skip(result.message)
@@ -98,7 +98,7 @@ class CheckItem(pytest.Item):
             raise CheckFailure(_words(result, verdict, self.config.getoption("tfkit_hints")))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The sentence, without the plugin's own traceback."""
+        """The message without the plugin's own traceback."""
         if isinstance(excinfo.value, CheckFailure):
             return str(excinfo.value)
         if isinstance(excinfo.value, NotGraded):

@@ -1,4 +1,4 @@
-"""Finds exercises by entry point, and the checks that belong to each. Knows no course by name."""
+"""Finds exercises by entry point, and the checks that belong to each, without knowing any course by name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class UnknownExercise(LookupError):
 
 
 class TwoExercises(ValueError):
-    """Two installed courses have an exercise of one name."""
+    """Two installed courses have exercises with the same name."""
 
 
 @lru_cache(maxsize=1)
@@ -29,7 +29,7 @@ def exercises() -> tuple[Exercise, ...]:
     """Every exercise that an installed course offers, in the course's order; raises TwoExercises."""
     found: dict[str, Exercise] = {}
     offered: dict[str, str] = {}
-    # by name and value: an environment may hold the metadata of one package twice, from before and after a renaming
+    # by name and value: an environment may contain the metadata of one package twice, from before and after a renaming
     for name, value in sorted({(point.name, point.value) for point in entry_points(group=GROUP)}):
         for exercise in EntryPoint(name, value, GROUP).load()():
             if exercise.id in found:
@@ -59,7 +59,7 @@ def earlier_exercises(exercise: Exercise) -> list[Exercise]:
 
 
 def given_references(exercise: Exercise) -> list[str]:
-    """What the box of this exercise may import: the references of earlier units."""
+    """The references that the box of this exercise may import: those of earlier units."""
     return list(dict.fromkeys(reference for other in earlier_exercises(exercise) for reference in other.references))
 
 

@@ -1,4 +1,4 @@
-"""The grader's side of a box: sends inputs, receives outputs, believes nothing."""
+"""The grader's side of a box: sends inputs, receives outputs, and validates everything it receives."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from autograder.sandbox.base import Backend, Box, SandboxError, Usage
 from autograder.sandbox.cgroup import ResourceUsage
 from autograder.sandbox.inside import wire
 
-GRACE_S = 1.5  # between the timer inside and the end of the box
-BACKSTOP = 3  # times its processor time a question may take on the wall: a busy machine is not the student's fault
-LOOK_S = 0.5  # between two looks at what the box used
-DEVICE_S = 30.0  # for a driver that was asleep
-ANSWER_BYTES = 64 << 20  # that the grader reads of one answer where no reference's answer says how much can be right
-LEAST_BYTES = 1 << 20  # always read: a wrong answer of an ordinary size is compared, and told about
-FEW = 8  # times the reference's answer: other dtypes, an axis too many
+GRACE_S = 1.5  # between the time limit inside the box and its end
+BACKSTOP = 3  # wall time per question as a multiple of its processor time, for a busy machine
+LOOK_S = 0.5  # between two measurements of the box's usage
+DEVICE_S = 30.0  # for a GPU driver that must be loaded first
+ANSWER_BYTES = 64 << 20  # read of one answer, unless the reference's answer gives a limit
+LEAST_BYTES = 1 << 20  # always read, so that wrong answers of an ordinary size can be compared
+FEW = 8  # times the size of the reference's answer, for other dtypes or an extra axis
 UNREADABLE = (wire.WireError, ValueError, RuntimeError, RecursionError, MemoryError)  # what a forged frame can raise
 KINDS = ("exception", "timeout", "memory", "crash", "protocol", "missing")
 
@@ -49,7 +49,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """What a cell did. `lost` means that it ended the box, and with it every name the cells before it made."""
+    """The outcome of a cell. `lost` means that it ended the box, and with it all names that earlier cells defined."""
 
     id: str
     outputs: list[dict[str, Any]] = field(default_factory=list)
@@ -68,7 +68,7 @@ class ObservedCall:
 
 
 class SandboxClient:
-    """A boxed process that holds one student's code. Use it in a `with`; every method may raise StudentError."""
+    """A boxed process with one student's code. Use it in a `with` statement; every method may raise StudentError."""
 
     def __init__(self, backend: Backend, limits: Limits | None = None) -> None:
         self.backend, self.limits = backend, limits or Limits()
@@ -90,16 +90,16 @@ class SandboxClient:
 
     @property
     def alive(self) -> bool:
-        """Whether the box can be asked: nothing has ended it so far."""
+        """Whether the box still runs."""
         return self._dead is None
 
     @property
     def spent(self) -> bool:
-        """Whether the box has lived as long as it may."""
+        """Whether the box has used up its wall time."""
         return time.monotonic() >= self._end
 
     def allow(self, size: int | None) -> None:
-        """From now on an answer may take a few times `size` bytes, that of the reference; None: ANSWER_BYTES."""
+        """Limits later answers to a few times `size` bytes, the size of the reference's answer; None: ANSWER_BYTES."""
         self._most = ANSWER_BYTES if size is None else max(LEAST_BYTES, FEW * size)
 
     # -- what the grader asks ------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class SandboxClient:
         return str(self._ask("ping", {}, seconds=None))
 
     def start_device(self, name: str) -> str:
-        """Makes the box ready for tensors on it, before any other code runs; what it is called. Raises SandboxError."""
+        """Initialises the device in the box before any other code runs; returns its name. Raises SandboxError."""
         try:
             return str(self._ask("device", {"name": name}, seconds=DEVICE_S))
         except StudentError as error:
@@ -144,12 +144,12 @@ class SandboxClient:
         self._ask("bind", {"source": source, "names": list(names)})
 
     def kind(self, name: str) -> str | None:
-        """What it is: "function", "class", a type's name, or None where the student has no such name."""
+        """The kind of object: "function", "class", a type's name, or None where the student has no such name."""
         answer = self._ask("kind", {"name": name})
         return None if answer is None else str(answer)[:200]
 
     def value(self, name: str) -> Any:
-        """What the student's code calls `name`: data as it is, anything else as a Ref."""
+        """The student's object of that name: data as it is, anything else as a Ref."""
         return self._ask("value", {"name": name})
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -157,11 +157,11 @@ class SandboxClient:
         return self._call([name, None], args, kwargs)
 
     def watch(self, name: str, *args: Any, **kwargs: Any) -> ObservedCall:
-        """A call, with its arguments afterwards."""
+        """A call's result, and its arguments as the call left them."""
         return self._watch([name, None], args, kwargs)
 
     def vjp(self, name: str, args: Sequence[Any], kwargs: dict[str, Any], cotangents: Any) -> tuple[Any, list[Any]]:
-        """(output, gradients): one per floating tensor in args, then kwargs, depth first; None where no path leads.
+        """(output, gradients): one per floating-point tensor in args, then kwargs, depth first; None where unused.
 
         `cotangents` is a tensor, or a list with one entry (or None) per floating tensor in the output, depth first.
         """
@@ -211,7 +211,7 @@ class SandboxClient:
         except (KeyError, TypeError, ValueError) as error:
             raise self._broken(f"vjp answered nonsense ({type(error).__name__})") from None
         expected = _count_floating([list(args), kwargs])
-        if len(grads) != expected:  # the callers pair them with the inputs
+        if len(grads) != expected:  # callers match them with the inputs
             raise self._broken(f"vjp answered {len(grads)} gradients of {expected} inputs")
         if not all(grad is None or isinstance(grad, torch.Tensor) for grad in (*grads, *parameters.values())):
             raise self._broken("vjp answered gradients that are no tensors")
@@ -249,8 +249,8 @@ class SandboxClient:
     def _called(self, number: int, request: dict[str, Any], limit: _Limit) -> dict[str, Any]:
         """Runs a host function for the box; what it raises is raised again in the student's code.
 
-        Its time is the question's: a box could else keep the grader at work for as long as the wall clock allows. One
-        call cannot be stopped, so a host function has to bound what it takes (see `checks.decoding`).
+        Its time counts towards the question's, or else a box could keep the grader busy up to the wall time. A call
+        cannot be stopped, so a host function must limit its own cost (see `checks.decoding`).
         """
         index, args, kwargs = request.get("call"), request.get("args"), request.get("kwargs")
         if type(index) is not int or not 0 <= index < len(self._functions) or type(args) is not list:
@@ -262,7 +262,7 @@ class SandboxClient:
         try:
             reply["ok"] = self._functions[index](*args, **kwargs)
         except Exception as error:
-            self.callback_errors = [*self.callback_errors[-9:], error.with_traceback(None)]  # it would hold arguments
+            self.callback_errors = [*self.callback_errors[-9:], error.with_traceback(None)]  # tracebacks keep arguments
             reply["err"] = f"{type(error).__name__}: {error}"[:2000]
         limit.called_s += time.thread_time() - started
         if limit.called_s > limit.work_s:
@@ -279,7 +279,7 @@ class SandboxClient:
 
     def _send(self, message: dict[str, Any], deadline: float) -> None:
         assert self._box is not None
-        frame = wire.WireEncoder(self._keep).frame(message)  # a WireError here is the grader's own mistake
+        frame = wire.WireEncoder(self._keep).frame(message)  # a WireError here is a bug of the grader
         try:
             wire.send(self._box.channel, frame, deadline)
         except TimeoutError:
@@ -316,7 +316,7 @@ class SandboxClient:
 
 
 def _count_floating(value: Any) -> int:
-    """How many gradients a box owes for these arguments: the leaves that `inside.agent.with_grad` makes of them there.
+    """The number of gradients that a box must return for these arguments: the leaves made by `inside.agent.with_grad`.
 
     Structures count as the wire sends them: of plain types, except those that go back as the student's own objects.
     """
@@ -338,16 +338,16 @@ def _readable(channel: socket.socket, seconds: float) -> bool:
 
 
 class _Limit:
-    """How long one question may take: processor seconds of the box, and seconds on the wall, whoever uses them."""
+    """The time limits of one question: the box's processor seconds, and wall seconds whoever uses them."""
 
     def __init__(self, box: Box, work_s: float, wall_s: float) -> None:
         self.box, self.work_s, self.wall_s = box, work_s, wall_s
         self.deadline = time.monotonic() + wall_s + GRACE_S
-        self.called_s = 0.0  # that the grader's own functions worked for the question
+        self.called_s = 0.0  # spent in the grader's own functions for the question
         self.most: float | None = None  # of the box's processor seconds; most answers come before the first look
 
     def wait(self) -> None:
-        """Until the box says something. Raises TimeoutError; what is said in pieces is held to the deadline alone."""
+        """Waits until the box sends something. Raises TimeoutError; a message in pieces only has the deadline."""
         while not _readable(self.box.channel, LOOK_S):
             used = self.box.cpu_s()
             self.most = used + self.work_s + GRACE_S if self.most is None else self.most
@@ -356,11 +356,11 @@ class _Limit:
 
 
 class Handle:
-    """An object of the student's that stays in the box, usually an nn.Module."""
+    """A student's object that stays in the box, usually an nn.Module."""
 
     def __init__(self, student: SandboxClient, ref: wire.Ref) -> None:
         self.student, self.ref = student, ref
-        self.name = ""  # by which a test asked for it
+        self.name = ""  # the name by which a test requested it
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The object on these arguments, as `SandboxClient.call`."""
@@ -371,7 +371,7 @@ class Handle:
         return self.student._call([self, name], args, kwargs)
 
     def method_within(self, seconds: float, name: str, *args: Any) -> Any:
-        """A method that may take `seconds` of the processor, where `Limits.call_s` would not be enough."""
+        """A method call that may take `seconds` of processor time instead of `Limits.call_s`."""
         return self.student._ask("call", {"target": [self, name], "args": list(args), "kwargs": {}}, seconds)
 
     def attribute(self, name: str) -> Any:
@@ -379,12 +379,12 @@ class Handle:
         return self.student._ask("attribute", {"owner": self, "name": name})
 
     def items(self) -> list[Any]:
-        """What a loop over it gives, at most 10,000 of it."""
+        """The items of an iterable, at most 10,000."""
         found = self.student._ask("items", {"owner": self})
         return found if type(found) is list else []
 
     def kinds(self) -> list[str]:
-        """The dotted names of its classes, the nearest first."""
+        """The dotted names of its classes in method resolution order."""
         found = self.student._ask("kinds", {"owner": self})
         return [name for name in found if type(name) is str] if type(found) is list else []
 
@@ -398,7 +398,7 @@ class Handle:
 
     def vjp(self, method: str | None, args: Sequence[Any], kwargs: dict[str, Any],
             cotangents: Any) -> tuple[Any, list[Any], dict[str, Any]]:  # fmt: skip
-        """As SandboxClient.vjp, and the gradients of the parameters by name (None where no path leads)."""
+        """As SandboxClient.vjp, with the gradients of the parameters by name (None for unused ones)."""
         return self.student._vjp([self, method], args, kwargs, cotangents)
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -410,7 +410,7 @@ class Handle:
             raise self.student._broken("a state dict that is none") from None
 
     def load(self, state: dict[str, Any]) -> None:
-        """load_state_dict, strict: unknown, missing and misshapen names are a StudentError of kind exception."""
+        """A strict load_state_dict: unknown or missing names and wrong shapes raise StudentError of kind exception."""
         self.student._ask("load", {"ref": self, "state": dict(state)})
 
     def to(self, *how: Any) -> Handle:
@@ -419,7 +419,7 @@ class Handle:
         return self
 
     def train(self, mode: bool = True) -> Handle:
-        """Training or evaluation mode."""
+        """Sets training or evaluation mode."""
         self.student._ask("train", {"ref": self, "mode": mode})
         return self
 
@@ -433,9 +433,9 @@ _FIELDS = {
 
 
 def _outputs(value: Any, budget: int) -> list[dict[str, Any]]:
-    """Notebook outputs as the format allows them, whatever the box sent; at most `budget` bytes and a half.
+    """Valid notebook outputs, whatever the box sent; at most one and a half times `budget` bytes.
 
-    Texts can be written into a file: the wire's decoder refuses those that cannot."""
+    Texts can be written into a file, since the wire's decoder refuses those that cannot."""
     kept: list[dict[str, Any]] = []
     left = budget + (budget >> 1)
     for item in value if type(value) is list else []:

@@ -1,7 +1,7 @@
-"""Slips in an instructor's own solution, as `autograder adopt` collects them, against what a student's code answered.
+"""Compares a student's answers with slips in an instructor's own solution, collected by `autograder adopt`.
 
-Where an own test fails, the calls that it made are put to each slip that it catches. A slip that gives the student's
-answer to every one of them, and is the only one, is what the student reads.
+Where an own test fails, its calls are repeated with each slip that the test catches. If exactly one slip gives the
+student's answers to all of them, it is reported to the student.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from autograder.diagnosis.edits import apply_replacements, parse_replacements
 
 Slip = dict[str, Any]  # {"words": …, "source": …, "caught by": [grade ids]}
-Call = tuple[str, list[Any], dict[str, Any], Any]  # a function's name, what it was given, what it answered
+Call = tuple[str, list[Any], dict[str, Any], Any]  # a function's name, its arguments, its result
 SECONDS = 5.0  # in all, for one test
 TOKEN = re.compile(r"\w+|\s+|[<>=!*/+-]+|[^\w\s]")
 
@@ -42,7 +42,7 @@ def _read(file: Path) -> list[Slip]:
 
 
 def _program(cells: list[dict[str, str]], right: dict[str, str], slip: dict[str, str]) -> str:
-    """The notebook less its tests, with the slip in one of its solutions."""
+    """The notebook without its tests, with the slip in one of its solutions."""
     base = right[slip["base"]]
     texts = right | {slip["base"]: apply_replacements(base, parse_replacements(slip["change"], base))}
     return "\n\n".join(texts[cell["solution"]] if "solution" in cell else cell["source"] for cell in cells)

@@ -1,5 +1,5 @@
-"""A door for assistants: the course's exercises, checks and hints as tools of the Model Context Protocol.
+"""Offers the course's exercises, checks and hints to assistants as tools of the Model Context Protocol.
 
-`autograder mcp` serves them over standard input and output. What an assistant learns there, a student could have read
-in the notebook; the log tells the instructor what was asked.
+`autograder mcp` serves them over standard input and output. An assistant learns no more than a student can read in
+the notebook, and a log shows the instructor every request.
 """

@@ -17,8 +17,8 @@ from autograder.misconceptions import known_in
 from autograder.parse import LONGEST
 from autograder.warm import Process, WarmProcesses, request
 
-SECONDS = 300.0  # the autograder has limits of its own; this one is for when it hangs
-TICK = 1.0  # seconds from one sign of life to the next
+SECONDS = 300.0  # a limit for when the autograder hangs; it has limits of its own
+TICK = 1.0  # seconds between two progress reports
 Tell = Callable[[float, str], Awaitable[object]]  # told the seconds, and what goes on
 
 
@@ -38,7 +38,7 @@ class Engine:
         self._turn = anyio.Lock()
 
     async def prepare(self) -> None:
-        """Loads what a check needs before the first one is asked for."""
+        """Loads what a check needs before the first request."""
         await to_thread.run_sync(self._warm.prepare)
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class Engine:
     async def _run(self, exercise: str, code: str) -> dict[str, Any]:
         with tempfile.TemporaryDirectory(prefix="tfkit-check-") as folder:
             answer = Path(folder) / "answer.py"
-            # half a character, which JSON can carry, is no UTF-8: the parser will say so of the mark in its place
+            # JSON can hold a lone surrogate, which is not UTF-8; the parser will report its replacement
             answer.write_text(code, encoding="utf-8", errors="replace")
             with self._warm.process() as process:
                 told = request(["check", exercise, str(answer), "--json", *self._options])

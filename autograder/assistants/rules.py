@@ -1,4 +1,4 @@
-"""What a course says of assistants: how much help they may pass on, and where the log lies.
+"""A course's rules for assistants: how much help they may give, and where the log is.
 
 In the course directory's course.toml, or in that of the folder with a student's notebooks:
 

@@ -1,8 +1,8 @@
-"""The last thing that every answer passes: no line of a solution leaves by the door.
+"""The last filter of every answer to an assistant: it removes all lines of solutions.
 
-The box of an exercise holds neither its reference nor its right answers, so the code that is checked cannot read them.
-It does hold the parts of earlier units, which the course gives it to build on, and code could print those. What is
-compared here has neither spaces nor quotation marks, so that `repr` and another layout hide nothing.
+The box of an exercise contains neither its reference nor its right answers, so the checked code cannot read them. It
+does contain the parts of earlier units that the exercise builds on, and code could print those. Texts are compared
+without spaces and quotation marks, so that neither `repr` nor another layout hides a line.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NOISE = re.compile(r"[\s'\"\\]+")
 
 
 def squeeze(text: str) -> str:
-    """The text without what layout and quotation change."""
+    """The text without spaces, quotation marks and other layout."""
     return _NOISE.sub("", text)
 
 
@@ -83,7 +83,7 @@ def _withhold(value: Any, own: str) -> Any:
     if isinstance(value, list | tuple):
         kept = [_withhold(one, own) for one in value]
         whole = "".join(one for one in kept if isinstance(one, str))
-        return [WITHHELD] if _telling(whole, own) else kept  # a line dealt out over the entries of a list
+        return [WITHHELD] if _telling(whole, own) else kept  # a line split over the entries of a list
     if isinstance(value, dict):
         return {_text(str(key), own): _withhold(one, own) for key, one in value.items()}
     return value

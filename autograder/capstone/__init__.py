@@ -1,4 +1,4 @@
-"""The capstone: a language model of the student's own, trained in the box within a budget, measured out here."""
+"""The capstone: the student's own language model, trained in the box within a budget and measured by the grader."""
 
 from .language import InventedLanguage
 from .settings import BadTerms, Terms, read

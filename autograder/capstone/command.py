@@ -12,7 +12,7 @@ from autograder.capstone import results
 from autograder.capstone.settings import Terms, read
 
 NAME = "17-capstone"
-CELL = "project-language-model"  # whose points a person could give as well: nbgrader's manual score
+CELL = "project-language-model"  # its points are nbgrader's manual score, which a person could also give
 
 
 def add(command: argparse.ArgumentParser, bad_input: type[Exception]) -> None:
@@ -89,7 +89,7 @@ def _grade(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
 
 
 def _handed_in(path: Path) -> list[str]:
-    """The code to run; nothing where the notebook is missing or broken: then no class is defined, and that is said."""
+    """The code to run; empty where the notebook is missing or broken, which is then reported as a missing class."""
     try:
         return results.sources(path)
     except (OSError, ValueError):

@@ -1,9 +1,9 @@
 """Trains a submission's `LanguageModel` in a box and measures it from outside.
 
-What a score rests on: the text is drawn after the student's code was loaded, so nothing that was carried in can know
-it. The new text is drawn when training is over. It goes in byte by byte: a byte is sent only when the probabilities
-for it have come back, so nothing can look ahead, whatever it does. Each answer must be a distribution over 256 bytes,
-or it counts as none; the bits are added up out here. And the text's own bits are known: fewer are no success.
+The score is reliable for these reasons. The training text is generated after the student's code was loaded, so the code
+cannot contain it. The test text is generated after training and sent byte by byte: a byte is sent only after the
+probabilities for it were received, so the model cannot look ahead. Each answer must be a distribution over 256 bytes to
+count, and the grader adds up the bits. The entropy of the text is known, so a result below it is rejected.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from autograder.sandbox_client import Cell, Handle, SandboxClient, StudentError
 
 SYMBOL = "LanguageModel"
 BYTES = 256
-SUM = 1e-3  # how far the probabilities may be from adding up to one
-SAME = 1e-3  # and two answers to one prefix from each other
-SLACK = 1.25  # times the budget before `fit` is stopped: it may measure its own time on a busy machine
-BELOW = 0.1  # bits per byte below the text's own that chance may give
-BACKSTOP = 10.0  # times the budget on the wall, where many share a machine
+SUM = 1e-3  # tolerance for the sum of the probabilities
+SAME = 1e-3  # tolerance for two answers to the same prefix
+SLACK = 1.25  # multiple of the budget before `fit` is stopped, since it may measure its own time on a busy machine
+BELOW = 0.1  # bits per byte below the text's entropy that chance allows
+BACKSTOP = 10.0  # wall time as a multiple of the budget, for shared machines
 ANSWER_S = 20.0  # for the probabilities after 64 prefixes
 
 
@@ -87,7 +87,7 @@ def judge(sources: Sequence[str], backend: Backend, terms: Terms, seed: int | st
 
 
 def wishes(sources: Sequence[str]) -> dict[str, Any]:
-    """What the student says of the leaderboard, read and not run: LEADERBOARD = True, LEADERBOARD_NAME = "…"."""
+    """The student's choices for the leaderboard, parsed and not run: LEADERBOARD = True, LEADERBOARD_NAME = "…"."""
     said: dict[str, Any] = {}
     for source in sources:
         try:
@@ -144,7 +144,7 @@ def _bits(model: Handle, pieces: torch.Tensor) -> float:
         total -= answer.gather(1, pieces[:, t : t + 1]).sum().item()
         if t in (3, pieces.size(1) // 2):
             kept[t] = answer
-    for t, before in kept.items():  # alone, and after much else was asked
+    for t, before in kept.items():  # ask again for the prefix alone, after other requests
         again = check_distribution(model.method("log_probs", pieces[1:2, :t].clone()), 1, t)
         if not torch.allclose(again.exp(), before[1:2].exp(), atol=SAME):
             raise NoResult(
@@ -158,7 +158,7 @@ def _bits(model: Handle, pieces: torch.Tensor) -> float:
 
 
 def check_distribution(answer: Any, rows: int, length: int) -> torch.Tensor:
-    """The answer as float64 log-probabilities [rows, 256]. Raises NoResult for what is no distribution."""
+    """The answer as float64 log-probabilities [rows, 256]. Raises NoResult where it is not a distribution."""
     where = f"`log_probs` of {rows} prefixes of {length} bytes"
     if not isinstance(answer, torch.Tensor) or not answer.is_floating_point():
         raise NoResult(f"{where} must be a floating tensor, and is a {type(answer).__name__}")

@@ -1,7 +1,7 @@
 """A language that nobody has seen before: words, grammar and habits are drawn from a seed.
 
-Text that exists can be found, learned by heart or carried in by a submission. This text does not exist before it is
-drawn, and as every choice that makes it has a known probability, so has the text: no honest model needs fewer bits.
+A submission could contain any existing text. This text does not exist before it is generated, and since every choice
+in it has a known probability, so has the whole text: no honest model needs fewer bits.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class InventedLanguage:
 
 
 class _Choices:
-    """Draws, and counts the bits of what was drawn."""
+    """Makes random choices, and counts their bits."""
 
     def __init__(self, draw: random.Random) -> None:
         self.draw, self.bits = draw, 0.0

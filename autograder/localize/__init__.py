@@ -1,5 +1,5 @@
-"""Fault localization: the first of the student's own lines whose value departs from what right answers compute.
+"""Fault localization: finds the first line of the student's whose value differs from what right answers compute.
 
-`instrument` rewrites the definitions so that each expression's value is recorded; `recorder` runs beside them in the
-box; `trace` reads what comes out; `align` lays it beside the traces of right answers; `words` says what departs.
+`instrument` rewrites the definitions so that each expression's value is recorded; `recorder` runs with them in the
+box; `trace` reads the recording; `align` compares it with traces of right answers; `words` describes the difference.
 """

@@ -1,9 +1,9 @@
-"""Lays a failed answer's trace beside those of right answers: which of its values departs first.
+"""Compares a failed answer's trace with those of right answers, and finds the first value that departs.
 
 A right answer may be written with loops, einsum or batches, so values are compared, not operations: a value is known
-where a right answer computed it too, with its axes in any order, a slice of it, or all slices of it. From the wrong
-result the search goes back from each value to the operands that it was made of, and stops at what is known. What it met
-is wrong, or written in another way than any right answer; the first of it in time is where the answer departs.
+if a right answer computed it too, with its axes in any order, as a slice, or as all slices. From the wrong result the
+search goes back from each value to its operands, and stops at known values. The values on the way are wrong, or are
+computed differently than in any right answer; the answer departs at the earliest of them.
 """
 
 from __future__ import annotations
