@@ -24,7 +24,7 @@ export function exerciseOf(model: IHasMetadata | null | undefined): string | nul
 
 const VERDICT = 'application/vnd.tfkit.verdict+json';
 
-/** What `check("…")` has put among the outputs of a cell. */
+/** The outputs of `check("…")` in a cell. */
 export function outcomesOf(model: { toJSON(): unknown }): unknown[] {
   return checksIn(model).map(data => data[VERDICT]);
 }
@@ -35,7 +35,7 @@ export interface ICard {
   html: string;
 }
 
-/** The cards among the outputs of a cell, without their style sheet: the extension has it. */
+/** The cards in the outputs of a cell, without their style sheet, which the extension provides. */
 export function cardsOf(model: IHasMetadata & { toJSON(): unknown }): ICard[] {
   if (meta(model).role !== 'check') {
     return []; // outputs are large: only these are read
@@ -58,9 +58,9 @@ interface IAsks {
   toJSON(): unknown;
 }
 
-/** Waits for checks that go on after their cell has been run: what `check("…")` puts out becomes its verdict then. */
+/** Waits for checks that still run after their cell has finished: the output of `check("…")` then becomes its verdict. */
 export class PendingChecks {
-  /** Call `then` when no check among the cell's outputs goes on: at once, or as soon as the last has ended. */
+  /** Calls `then` when no check in the cell's outputs is running: at once, or when the last one has ended. */
   ended(model: IAsks, then: () => void): void {
     const { outputs } = model;
     const before = outputs && this._waiting.get(outputs);

@@ -3,7 +3,7 @@ import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 import { answerInTab, inTab } from './tab';
 
-/** The JSON that a route answers; an error answer becomes an Error with the server's own sentence. */
+/** The JSON response of a route; an error response becomes an Error with the server's message. */
 export async function request<T>(
   settings: ServerConnection.ISettings,
   route: string,

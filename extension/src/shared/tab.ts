@@ -1,4 +1,4 @@
-/** The course as a site without a server: what a server would answer lies in files, and progress in the browser. */
+/** The course as a site without a server: files hold a server's responses, and the browser stores the progress. */
 import { PageConfig, URLExt } from '@jupyterlab/coreutils';
 import { IExercise, IUnit } from './tokens';
 
@@ -20,7 +20,7 @@ export function inTab(): boolean {
   return PageConfig.getOption('tfkitTab') === 'true';
 }
 
-/** As a server answers these routes. */
+/** Answers these routes as a server does. */
 export async function answerInTab(route: string, init: RequestInit): Promise<unknown> {
   if (route === 'progress') {
     const outcome = JSON.parse(typeof init.body === 'string' ? init.body : '{}') as IOutcome;
@@ -38,7 +38,7 @@ export async function answerInTab(route: string, init: RequestInit): Promise<unk
   return route === 'course' ? { units: withProgress(found.units, readProgress()) } : found;
 }
 
-/** The units with what this browser has kept of each exercise. */
+/** The units with the state of each exercise stored in this browser. */
 export function withProgress(units: readonly IUnit[], kept: Progress): IUnit[] {
   const known = (exercise: IExercise): IExercise => {
     const found = kept[exercise.id];
@@ -57,7 +57,7 @@ function readProgress(): Progress {
   try {
     return (JSON.parse(localStorage.getItem(place()) ?? '{}') ?? {}) as Progress;
   } catch {
-    return {}; // damaged, or no storage in this window: the course is as if it was never begun
+    return {}; // damaged, or no storage in this window: treat the course as not begun
   }
 }
 

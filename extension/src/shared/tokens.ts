@@ -9,14 +9,14 @@ export interface ITraceView {
   /** Whether this view draws traces with this `kind`. */
   accepts(kind: string): boolean;
   /**
-   * Draw `model.get('trace')` in `el`, in an element of class `tfk`; returns what takes it away again. What is to be kept
-   * of the reader's place is told by a bubbling event `tfkit:state` whose detail is laid over the saved state.
+   * Draws `model.get('trace')` in `el`, in an element of class `tfk`; returns a function that removes it. To save the
+   * reader's position, the view dispatches a bubbling event `tfkit:state` whose detail is merged into the saved state.
    */
   mount(model: IModel, el: HTMLElement): () => void;
 }
 
 export interface ITraceViews {
-  /** Add a view; the last one added that accepts a kind draws it, so a stranger can replace ours. */
+  /** Adds a view; the last added view that accepts a kind draws it, so another extension can replace ours. */
   add(view: ITraceView): void;
   find(kind: string): ITraceView | null;
 }
@@ -31,7 +31,7 @@ export interface IExercise {
   readonly state: ExerciseState;
   readonly score: number;
   readonly max_score: number;
-  /** What it is worth in this course, or null where the notebook does not say. */
+  /** The exercise's points in this course, or null where the notebook has none. */
   readonly points: number | null;
   /** When it was last checked, as ISO 8601 in UTC, or null. */
   readonly at: string | null;
@@ -47,14 +47,14 @@ export interface ITerm {
 
 export interface IUnit {
   readonly path: string;
-  /** As the course calls it, 02-masks, say. */
+  /** The unit's name in the course, such as 02-masks. */
   readonly name: string;
   readonly title: string;
   /** The first paragraph of its notebook, without markup; may be empty. */
   readonly about: string;
-  /** How long it takes, as the course plans it, or null. */
+  /** The planned duration, or null. */
   readonly minutes: number | null;
-  /** When it is to be handed in, as ISO 8601 with an offset, or null. */
+  /** The due date, as ISO 8601 with an offset, or null. */
   readonly due: string | null;
   readonly exercises: readonly IExercise[];
   /** How many predictions its notebook asks for, and how many are sealed. */
@@ -68,7 +68,7 @@ export interface ICourse {
   readonly error: string | null;
   readonly changed: ISignal<ICourse, void>;
   refresh(): Promise<void>;
-  /** Keep what a check in the kernel found; the button's checks are kept by the server. */
+  /** Stores the outcome of a check in the kernel; the server stores those of the button. */
   record(outcome: unknown): Promise<void>;
 }
 

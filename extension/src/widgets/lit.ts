@@ -1,6 +1,6 @@
 /**
- * A token is one thing on a page: what is marked with `data-tok` lights up in every view when one of its like is pointed at or has
- * the focus. One listener serves all scripts of the page.
+ * Highlights a token in every view of the page: all elements with the same `data-tok` light up when one of them is under the
+ * pointer or has the focus. One listener serves all scripts of the page.
  */
 const PLACE = Symbol.for('@tfkit/lab:lit');
 const MARK = 'tfk-lit';
@@ -21,7 +21,7 @@ export function light(token: string | undefined, page: ParentNode = document): v
     .forEach(node => node.classList.toggle(MARK, !!token && node.dataset.tok === token));
 }
 
-/** Listens, once a page. */
+/** Adds the listener, once per page. */
 export function listen(page: Document = document): void {
   const known = page as unknown as Record<symbol, boolean>;
   if (!known[PLACE]) {

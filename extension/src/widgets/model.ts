@@ -1,11 +1,11 @@
-/** What a view needs of a model: an anywidget's model has it, and so has a recorded one. */
+/** The interface of a model that views need; an anywidget's model and a recorded one both implement it. */
 export interface IModel {
   get(key: string): unknown;
   set(key: string, value: unknown): void;
   save_changes(): void;
   on(event: string, callback: () => void): void;
   off(event: string, callback: () => void): void;
-  /** Ask the kernel; a recording has none to ask. */
+  /** Sends a message to the kernel; a recording has no kernel. */
   send?(message: Record<string, unknown>): void;
 }
 
@@ -29,7 +29,7 @@ export class RecordedModel implements IModel {
   }
 
   save_changes(): void {
-    // What is kept is said by the view's `tfkit:state` event; whoever holds the document listens to it.
+    // The view's `tfkit:state` event carries the state to save; the owner of the document listens to it.
   }
 
   on(event: string, callback: () => void): void {
@@ -44,7 +44,7 @@ export class RecordedModel implements IModel {
   private readonly _callbacks = new Map<string, Set<() => void>>();
 }
 
-/** What the address of a page says of one of its views, `#view-0={…}`: what it is to show at first. */
+/** The initial state of a view from the address of the page, `#view-0={…}`. */
 export function shownPlace(id: string, hash = location.hash): Record<string, unknown> {
   const [whose, ...rest] = hash.slice(1).split('=');
   if (whose !== id || !rest.length) {
@@ -53,11 +53,11 @@ export function shownPlace(id: string, hash = location.hash): Record<string, unk
   try {
     return JSON.parse(decodeURIComponent(rest.join('='))) as Record<string, unknown>;
   } catch {
-    return {}; // an address that somebody shortened: the view shows what it shows to all
+    return {}; // a truncated address: the view shows its default state
   }
 }
 
-/** The address at which a page shows what one of its views shows now. */
+/** The address of the page with the current state of one of its views. */
 export function linkTo(root: HTMLElement, state: Record<string, unknown>): string | null {
   const id = root.closest('[id^=view-]')?.id;
   const place = Object.fromEntries(Object.entries(state).filter(([key]) => key !== 'trace' && key !== 'other'));

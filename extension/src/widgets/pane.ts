@@ -16,7 +16,7 @@ export interface IShown {
   parting: number;
 }
 
-/** Makes the items of a list what is wanted, and touches only those that are something else: texts are long. */
+/** Updates the items of a list, and changes only those that differ, because texts may be long. */
 function relabel(list: HTMLElement, wanted: { text: string; kind: string; now: boolean }[]): void {
   wanted.forEach(({ text, kind, now }, i) => {
     const item = list.children[i] ?? list.appendChild(h('li'));
@@ -68,7 +68,7 @@ export class Pane {
     return this.trace.steps[step - (this.trace.offset ?? 0)]?.live ?? [];
   }
 
-  /** Draws a step; returns what there is to say of it. */
+  /** Draws a step; returns its description in words. */
   draw(shownNow: IShown): string {
     const { trace } = this;
     const step = shownNow.step - (trace.offset ?? 0);

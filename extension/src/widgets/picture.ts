@@ -1,4 +1,4 @@
-/** What the views of recorded pictures share: the check of the trace, the place that is kept, what is said aloud. */
+/** The common parts of views of recorded pictures: validation, the saved position, screen reader announcements. */
 import { h } from './dom';
 import { IModel } from './model';
 import { IValidate, schemaProblem } from './schema';
@@ -6,7 +6,7 @@ import { shareBar } from './share';
 import { CSS, PICTURE_CSS } from './style';
 
 export interface IPlace {
-  /** What was chosen, a number between 0 and `most`; `otherwise` where nothing was. */
+  /** The chosen number between 0 and `most`, or `otherwise` where nothing was chosen. */
   at(key: string, most: number, otherwise?: number): number;
   set(changes: Record<string, number>): void;
 }
@@ -15,11 +15,11 @@ export interface ICanvas<T> {
   trace: T;
   place: IPlace;
   root: HTMLElement;
-  /** For screen readers: what a change has brought. */
+  /** Announces a change to screen readers. */
   say(words: string): void;
 }
 
-/** Builds a view once, and returns what draws it at the present place. */
+/** Builds a view once, and returns a function that draws it at the current position. */
 export type Build<T> = (canvas: ICanvas<T>) => () => void;
 
 interface ITitled {

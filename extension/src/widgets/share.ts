@@ -1,11 +1,11 @@
-/** Takes a view elsewhere: as a picture, a drawing, a page of its own that works offline, or a link to what it shows. */
+/** Shares a view as a picture, a drawing, a standalone offline page, or a link to its current state. */
 import { h } from './dom';
 import type * as Sharing from './sharing';
 import { translated } from './words';
 
 type State = Record<string, unknown>;
 
-/** What the page around a view can do for it; it says so at this symbol. A view alone is without these buttons. */
+/** What the page around a view offers for sharing, stored under this symbol. Without it a view has no such buttons. */
 export interface ISharePlace {
   /** Loads what makes pictures and files. */
   load(): Promise<typeof Sharing>;
@@ -17,12 +17,12 @@ export interface ISharePlace {
 
 const PLACE = Symbol.for('@tfkit/lab:share');
 
-/** Say what the page can do. */
+/** Registers what the page offers. */
 export function shareBy(can?: ISharePlace): void {
   (globalThis as Record<symbol, unknown>)[PLACE] = can;
 }
 
-/** The buttons; each says for a moment what came of it. */
+/** The buttons; each shows its result for a moment. */
 export function shareBar(root: HTMLElement, title: string, state: () => State): HTMLElement {
   const name = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-') || 'view';
   const can = (globalThis as Record<symbol, unknown>)[PLACE] as ISharePlace | undefined;

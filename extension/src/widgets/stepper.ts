@@ -10,7 +10,7 @@ import { clamp, divergence, ITrace, problem, span } from './trace';
 import { translated } from './words';
 
 const KEPT = ['step', 'layer', 'head', 'pin'] as const;
-const PACE_MS = 900; // of playing
+const PACE_MS = 900; // delay between steps while playing
 
 class Stepper {
   readonly root = h('div', {
@@ -38,7 +38,7 @@ class Stepper {
     return clamp(Number(this._model.get('step')) || 0, 0, this._last);
   }
 
-  /** Redraws only when something shown has changed: a set here comes back as an event of the model. */
+  /** Redraws only when something visible has changed, because setting a value here triggers an event of the model. */
   draw(): void {
     const state = [...(Object.values(this._shown) as number[]), ...this._panes.map(pane => pane.wanted)].join();
     if (state !== this._drawn) {
@@ -47,7 +47,7 @@ class Stepper {
     }
   }
 
-  /** What the kernel has to say, most often why it could not do what it was asked. */
+  /** Shows a message of the kernel, usually why a request failed. */
   tell(words: string): void {
     this._said.textContent = words;
   }
@@ -126,7 +126,7 @@ class Stepper {
       return;
     }
     if ((event.target as HTMLElement).matches('select,input')) {
-      event.stopPropagation(); // what is written here is not for the notebook
+      event.stopPropagation(); // keys typed here must not reach the notebook
       return;
     }
     const keys: Record<string, () => void> = {
@@ -342,7 +342,7 @@ function settings(trace: ITrace): string {
   return said.length ? `(${said.map(([name, value]) => `${name} ${String(value)}`).join(', ')})` : '';
 }
 
-/** Draw the model's run in `el`; returns what takes it away again, listeners and all. A broken trace is told in words. */
+/** Draws the model's run in `el`; returns a function that removes it with its listeners. Reports an invalid trace in words. */
 export function mount(model: IModel, el: HTMLElement): () => void {
   let view: Stepper | null = null;
   let node: HTMLElement | null = null;

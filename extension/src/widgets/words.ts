@@ -1,12 +1,12 @@
 /**
- * Words of the views in the reader's language. A view is a script of its own, which no translator is handed to: the lab leaves its own
- * where every script of the page finds it. Where there is no lab (an exported page, a static host), the words stay English.
+ * Translates the texts of views. A view is a separate script that gets no translator, so the lab stores its own where every
+ * script of the page finds it. Without a lab (an exported page, a static host), the texts stay English.
  */
 type Translate = (english: string, ...values: (string | number)[]) => string;
 
 const PLACE = Symbol.for('@tfkit/lab:translate');
 
-/** Say that texts are translated by `translate` from now on; by nobody, without one. */
+/** Sets the function that translates texts from now on; without one they are not translated. */
 export function translateBy(translate?: Translate): void {
   (globalThis as Record<symbol, unknown>)[PLACE] = translate;
 }

@@ -24,7 +24,7 @@ interface IRunning {
   abort: AbortController;
 }
 
-/** One check at a time per exercise, and one card: asking again cancels the check that runs, and the later verdict wins. */
+/** Runs one check at a time per exercise and shows one card: a new request cancels the running check. */
 class Checker {
   constructor(
     private readonly _settings: ServerConnection.ISettings,
@@ -41,7 +41,7 @@ class Checker {
     }
     const cell = answerTo(panel, exercise) ?? from;
     if (inTab()) {
-      await checkInKernel(panel, exercise, cell); // whose output becomes the card, as always
+      await checkInKernel(panel, exercise, cell); // its output becomes the card, as always
       return null;
     }
     this._running.get(cell)?.abort.abort();
@@ -68,7 +68,7 @@ class Checker {
     }
   }
 
-  /** The cards that a notebook has kept. A cell that was not drawn yet gets its card when it is. */
+  /** Restores the cards stored in a notebook. A cell that is not rendered yet gets its card when it is. */
   restore(panel: NotebookPanel): void {
     for (const cell of panel.content.widgets) {
       const kept = exerciseOf(cell.model) ? keptIn(cell.model) : null;
@@ -83,7 +83,7 @@ class Checker {
     this._ran.set(cell, digest(cell.model.sharedModel.getSource()));
   }
 
-  /** What `check()` has put out in a cell becomes the card of its exercise. */
+  /** Turns the output of `check()` in a cell into the card of its exercise. */
   told(panel: NotebookPanel, from: Cell): void {
     for (const { exercise, status, html } of cardsOf(from.model)) {
       const cell = answerTo(panel, exercise);
@@ -105,7 +105,7 @@ class Checker {
     this._draws(panel, cell, kept, actions);
   }
 
-  /** Draws a card, and folds what check() cells say of the same exercise: two cards could contradict each other. */
+  /** Draws a card, and folds the output of check() cells for the same exercise, since two cards could contradict each other. */
   private _draws(panel: NotebookPanel, cell: Cell, kept: IKept, actions: readonly IAction[] = []): void {
     const shown = this._verdictUnder(panel, cell);
     shown.showVerdict(kept, isStale(kept, cell.model.sharedModel.getSource()), actions);
@@ -120,7 +120,7 @@ class Checker {
     }
   }
 
-  /** Marks the line that a card names, in the cell that it stands in, and takes the last mark of the exercise away. */
+  /** Marks the line that a card names in its cell, and removes the exercise's previous mark. */
   private _mark(panel: NotebookPanel, cell: Cell, place: IPlace | null): void {
     const last = this._marked.get(cell);
     if (last && !last.isDisposed) {
@@ -131,7 +131,7 @@ class Checker {
     void where.ready.then(() => markLine(where, place));
   }
 
-  /** The failing case in a view: as it was recorded, or of the cell's code as it is now. */
+  /** Shows the failing case in a view: as recorded, or for the cell's current code. */
   private _actions(panel: NotebookPanel, cell: Cell, verdict: IVerdict): IAction[] {
     const maps = mapsOf(verdict);
     const open = {
@@ -195,7 +195,7 @@ function openView(app: JupyterFrontEnd, views: ITraceViews, trace: ITrace): void
   app.shell.activateById(id);
 }
 
-/** Puts code into a cell of its own under another, and runs it with that one: the student's code is in the kernel then. */
+/** Inserts code into a new cell below another, and runs both, so that the student's code is in the kernel. */
 async function runBelow({ content, sessionContext }: NotebookPanel, cell: Cell, source: string): Promise<void> {
   content.activeCellIndex = content.widgets.indexOf(cell);
   await NotebookActions.run(content, sessionContext);
@@ -205,7 +205,7 @@ async function runBelow({ content, sessionContext }: NotebookPanel, cell: Cell, 
   await NotebookActions.run(content, sessionContext);
 }
 
-/** Where there is no server the kernel checks: the answer's cell is run, then the one that asks for its check. */
+/** Checks in the kernel where there is no server: runs the answer's cell, then the cell that calls check(). */
 async function checkInKernel(
   { content, sessionContext }: NotebookPanel,
   exercise: string,

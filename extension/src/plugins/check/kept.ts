@@ -1,21 +1,21 @@
 /** The card of the last verdict on an exercise, kept in the metadata of its cell: restored when the notebook is opened again. */
 
 const KEY = 'tfkit_verdict';
-const LONGEST = 40_000; // characters of a card; a longer one is shown and not kept
+const LONGEST = 40_000; // characters of a card; a longer one is shown, but not stored
 const STATES = ['passed', 'failed', 'not_graded'] as const;
 
 export type State = (typeof STATES)[number];
 
-/** Who asked: the button sends the cells as they stand, `check()` the code that the kernel has run. */
+/** Where the check came from: the button sends the current cells, `check()` the code that the kernel has run. */
 export type Asked = 'button' | 'kernel';
 
 export interface IKept {
   html: string;
   status: State;
   asked: Asked;
-  /** When, in milliseconds of the epoch. */
+  /** The time of the check, in milliseconds since the epoch. */
   at: number;
-  /** The digest of the cell's code that was judged; null where nobody knows what the kernel had run. */
+  /** The digest of the checked code of the cell; null where it is unknown which code the kernel had run. */
   code: string | null;
 }
 
@@ -25,7 +25,7 @@ interface IMetadata {
   deleteMetadata(key: string): void;
 }
 
-/** A short name for a text (FNV-1a, 32 bits, and its length): equal texts have equal ones. Blanks at the end do not count. */
+/** A digest of a text (32-bit FNV-1a and its length), the same for equal texts. Trailing whitespace is ignored. */
 export function digest(source: string): string {
   const text = source.trimEnd();
   let hash = 0x811c9dc5;
@@ -35,7 +35,7 @@ export function digest(source: string): string {
   return `${text.length}-${hash.toString(16)}`;
 }
 
-/** Whether the verdict is of other code than this. */
+/** Whether the verdict belongs to other code than this. */
 export const isStale = (kept: IKept, source: string): boolean => kept.code !== null && kept.code !== digest(source);
 
 export function keep(model: IMetadata, kept: IKept): void {
@@ -46,7 +46,7 @@ export function keep(model: IMetadata, kept: IKept): void {
   }
 }
 
-/** What a cell has kept; null for nothing, and for anything else than a card of ours. */
+/** The card stored in a cell, or null where there is no valid one. */
 export function keptIn(model: IMetadata): IKept | null {
   const found = model.getMetadata(KEY) as Partial<IKept> | null | undefined;
   const whole =

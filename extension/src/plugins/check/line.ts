@@ -8,7 +8,7 @@ export interface IPlace {
   line: number;
   /** The cell's id, where the card has one. */
   cell: string | null;
-  /** What the line says, to be sure that it is still the same. */
+  /** The text of the line, to verify that it is still the same. */
   text: string;
   /** What is wrong there. */
   said: string;
@@ -47,7 +47,7 @@ class Sign extends GutterMarker {
     const sign = document.createElement('span');
     sign.className = 'tfkit-LineSign';
     sign.textContent = '✗';
-    sign.title = this._said; // gutters are hidden from screen readers; the card says the same in its live region
+    sign.title = this._said; // gutters are hidden from screen readers; the card's live region has the same text
     return sign;
   }
 }
@@ -79,7 +79,7 @@ export const lineMarks = [
   })
 ];
 
-/** Marks a line of an editor; null takes the mark away. A line that says something else by now is not marked. */
+/** Marks a line of an editor; null removes the mark. A line whose text has changed is not marked. */
 export function markIn(view: EditorView, place: IPlace | null): void {
   if (view.state.field(marked, false) === undefined) {
     if (!place) {
@@ -92,7 +92,7 @@ export function markIn(view: EditorView, place: IPlace | null): void {
   view.dispatch({ effects: setMark.of(same ? { line: place.line, said: place.said } : null) });
 }
 
-/** As `markIn`, of a cell; nothing where it has no editor yet. */
+/** As `markIn`, for a cell; does nothing where it has no editor yet. */
 export function markLine(cell: Cell, place: IPlace | null): void {
   const view = (cell.editor as { editor?: unknown } | null)?.editor; // of JupyterLab's CodeMirrorEditor
   if (view instanceof EditorView) {

@@ -1,4 +1,4 @@
-/** What of a failing case the view of matrices can draw, with a cursor and a table: who sees whom, and what went in. */
+/** The parts of a failing case that the matrix view can draw: which inputs affect which outputs, and the inputs. */
 import { IVerdict } from './verdict';
 
 const MOST = 6; // maps of one tensor, and of one verdict's inputs
@@ -23,7 +23,7 @@ const isMatrix = (x: unknown): x is Matrix =>
       Array.isArray(row) && row.length > 0 && row.length === (x as unknown[][])[0].length && !row.some(Array.isArray)
   );
 
-/** The matrices in nested lists, each with its place: [B,H,L,L] has one for each sentence and head. */
+/** The matrices in nested lists with their indices: [B,H,L,L] has one for each sentence and head. */
 export function matricesIn(name: string, value: unknown): IMap[] {
   if (isMatrix(value)) {
     return value.flat().every(x => typeof x === 'boolean' || Number.isFinite(x)) ? [{ name, matrix: value }] : [];
@@ -32,7 +32,7 @@ export function matricesIn(name: string, value: unknown): IMap[] {
   return parts.flatMap((part, i) => matricesIn(parts.length > 1 ? `${name}[${i}]` : name, part)).slice(0, MOST);
 }
 
-/** Signs as `drawMap` explains them -> what may be seen, and what is. */
+/** Symbols as in `drawMap` -> whether an input may affect an output, and whether it does. */
 function flows(name: string, rows: string[]): IMap[] {
   const marked = (signs: string): Matrix => rows.map(row => [...row].map(sign => signs.includes(sign)));
   return [
@@ -41,7 +41,7 @@ function flows(name: string, rows: string[]): IMap[] {
   ];
 }
 
-/** Every map that a verdict has something to show in; often none. */
+/** All maps that a verdict contains; often none. */
 export function mapsOf({ checks, counterexample }: Pick<IVerdict, 'checks' | 'counterexample'>): IMap[] {
   const seen = checks.flatMap(check => (check.map?.length ? flows(check.name, check.map) : []));
   const inputs = Object.entries((counterexample?.inputs ?? {}) as Record<string, unknown>);

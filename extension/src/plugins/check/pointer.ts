@@ -1,4 +1,4 @@
-/** Stands for the output of a check() cell whose verdict is the card under the answer. */
+/** Replaces the output of a check() cell whose verdict is shown as the card below the answer. */
 import { Cell } from '@jupyterlab/cells';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { PanelLayout, Widget } from '@lumino/widgets';

@@ -29,12 +29,12 @@ export interface IAction {
   run(): void;
 }
 
-/** Makes harmless what a notebook brings; JupyterLab's own. */
+/** JupyterLab's own sanitizer for content of a notebook. */
 export interface ISanitizer {
   sanitize(dirty: string): string;
 }
 
-/** What a check is doing or has found, as a live region: a screen reader tells it without losing its place. */
+/** The state or the result of a check, as a live region that screen readers announce. */
 export class VerdictWidget extends Widget {
   constructor(
     private readonly _trans: TranslationBundle,
@@ -70,12 +70,12 @@ export class VerdictWidget extends Widget {
     this._show('cancelled', h('p', {}, this._trans.__('The check was cancelled.')));
   }
 
-  /** A card, with which code it is about above it. It may come out of a notebook that somebody else wrote. */
+  /** Shows a card below a line about the code that it belongs to. It may come from another person's notebook. */
   showVerdict(kept: IKept, stale: boolean, actions: readonly IAction[] = []): void {
     const card = h('div', {});
     card.innerHTML = this._sanitizer.sanitize(kept.html);
     for (const scrolls of card.querySelectorAll('.tfkit-v-box')) {
-      scrolls.setAttribute('tabindex', '0'); // the keyboard scrolls what is wider than the card
+      scrolls.setAttribute('tabindex', '0'); // lets the keyboard scroll content that is wider than the card
     }
     const buttons = actions.map(({ label, run }) => h('button', { type: 'button', onclick: run }, label));
     const offered = buttons.length ? [h('p', { className: 'tfkit-Actions' }, ...buttons)] : [];
@@ -84,7 +84,7 @@ export class VerdictWidget extends Widget {
     this.setStale(stale);
   }
 
-  /** Whether the cell's code is another than the one that was judged. */
+  /** Whether the cell's code has changed since the check. */
   setStale(stale: boolean): void {
     const line = this.node.querySelector('.tfkit-Of');
     if (!this._kept || !line || this.node.dataset.stale === String(stale)) {

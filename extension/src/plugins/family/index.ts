@@ -1,4 +1,4 @@
-/** The family tree of the architectures; a click shows how a child is built other than its parent, module by module. */
+/** The family tree of the architectures; a click compares a child with its parent module by module. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette, MainAreaWidget } from '@jupyterlab/apputils';
 import { ServerConnection } from '@jupyterlab/services';

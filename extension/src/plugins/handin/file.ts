@@ -1,4 +1,4 @@
-/** A hand-in as nbgrader's zip_collect takes it: a notebook whose name tells assignment, student and time. */
+/** A submission for nbgrader's zip_collect: a notebook whose file name contains assignment, student and time. */
 
 export interface ICellContent {
   id?: string;
@@ -10,7 +10,7 @@ export interface INotebookContent {
   metadata: Record<string, unknown>;
 }
 
-/** What a student may be called: letters, digits, and . @ - between them. */
+/** Valid student names: letters and digits, with . @ - between them. */
 export const STUDENT = /^[A-Za-z0-9]+([.@-]?[A-Za-z0-9]+)*$/;
 
 /** The assignment that a notebook is of, or null. */

@@ -10,7 +10,7 @@ import { assignmentOf, INotebookContent, nameOf, STUDENT, withoutTab } from './f
 const HAND_IN = 'tfkit:hand-in';
 const KEPT = 'tfkit:student';
 
-/** The student's name, asked for and remembered; null where they think better of it, or it is none. */
+/** Asks for the student's name and stores it; null where the dialog was cancelled or the name is not valid. */
 async function askName(trans: TranslationBundle): Promise<string | null> {
   const { button, value } = await InputDialog.getText({
     title: trans.__('Hand in'),

@@ -1,4 +1,4 @@
-/** What the home page says of the course: how far one is, where to go on, what is due, and what a search finds. */
+/** The content of the home page: progress, the next exercise, due units, and search results. */
 import type { IExercise, ITerm, IUnit } from '../../shared/tokens';
 import { IPlace, isLate, nextOf } from '../panel/ahead';
 
@@ -38,7 +38,7 @@ export function stopOf(units: readonly IUnit[]): IStop | null {
   return place && { ...place, started: last !== undefined };
 }
 
-/** The units that are to be handed in next, soonest first; what is done is left out. */
+/** The unfinished units that are due next, soonest first. */
 export function comingDue(units: readonly IUnit[], most = 4): IUnit[] {
   const open = units.filter(unit => unit.due && isLate(unit, new Date(8.64e15)));
   return open.sort((a, b) => Date.parse(a.due!) - Date.parse(b.due!)).slice(0, most);
@@ -61,7 +61,7 @@ export type Found =
   | { kind: 'exercise'; unit: IUnit; exercise: IExercise }
   | { kind: 'term'; unit: IUnit; term: ITerm };
 
-/** Without case and accents, so that "masquer" finds "Masquér". */
+/** The text without case and accents, so that "masquer" finds "Masquér". */
 const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
 const MOST = 6; // of each kind

@@ -1,4 +1,4 @@
-/** Gathers changes, and hands them over together when a moment has passed without another. */
+/** Debounces changes: collects them, and delivers them together once no more have come for a moment. */
 import { JSONObject } from '@lumino/coreutils';
 
 export class Gathered {
@@ -7,7 +7,7 @@ export class Gathered {
     private readonly _ms: number
   ) {}
 
-  /** What is told later wins, key by key. */
+  /** Later values replace earlier ones, key by key. */
   add(changes: JSONObject): void {
     this._changes = { ...this._changes, ...changes };
     window.clearTimeout(this._timer);
@@ -18,7 +18,7 @@ export class Gathered {
     }, this._ms);
   }
 
-  /** What was not handed over yet never is. */
+  /** Drops the changes that were not delivered yet. */
   dispose(): void {
     window.clearTimeout(this._timer);
   }

@@ -1,4 +1,4 @@
-/** Draws recorded traces without a kernel; gives way to the live widget while the kernel has its model. */
+/** Draws recorded traces without a kernel, and shows the live widget instead while the kernel has its model. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { PageConfig } from '@jupyterlab/coreutils';
 import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
@@ -16,18 +16,18 @@ import { IViewLink, linkHash, readLink } from './link';
 export const MIME = 'application/vnd.tfkit.trace.v1+json';
 const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
 const RANK = -20; // ipywidgets registers its renderer at -10
-const PAUSE_MS = 300; // between what is shown and what is kept: a document is not rewritten at each step of a run
-const PATIENCE_MS = 30000; // how long a kernel may take to bring its widgets back
+const PAUSE_MS = 300; // delay before the state is saved, so that the document is not rewritten at each step
+const PATIENCE_MS = 30000; // how long a kernel may take to restore its widgets
 
 interface IPayload {
   trace?: { kind?: string };
   model_id?: string;
-  [state: string]: unknown; // what of the trace is shown
+  [state: string]: unknown; // the shown part of the trace
 }
 
 let linked: IViewLink | null = readLink(location); // before JupyterLab's router changes the address
 
-/** The cell that a node stands in, and the place of its view among those of the cell. */
+/** The cell that contains a node, and the index of its view in that cell. */
 function placeOf(node: HTMLElement, panel: NotebookPanel): { cell: string; place: number } | null {
   const cell = panel.content.widgets.find(one => one.node.contains(node));
   const views = cell ? [...cell.node.querySelectorAll('.tfkit-Trace')] : [];
@@ -49,7 +49,7 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
     const payload = (model.data[MIME] ?? {}) as IPayload;
     this._model = model;
     if (this._shown && this._shown === payload.model_id) {
-      return Promise.resolve(); // our own setData came back
+      return Promise.resolve(); // the event of our own setData
     }
     this._shown = payload.model_id ?? 'recorded';
     this._showRecorded();
@@ -59,7 +59,7 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
     return Promise.resolve();
   }
 
-  /** A link that leads here says what is shown. */
+  /** Shows what a link to this view asks for. */
   protected onAfterAttach(): void {
     const here = linked && linked.path === this._panel.context.path ? placeOf(this.node, this._panel) : null;
     if (linked && here && here.cell === linked.cell && here.place === linked.place) {
@@ -91,7 +91,7 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
     this._cleanup = view.mount(new RecordedModel({ ...payload, ...state }), this._recorded);
   }
 
-  /** The live widget is drawn unseen, and takes the place of the recording when it stands. */
+  /** Draws the live widget hidden, and replaces the recording by it when it is ready. */
   private async _tryLive(modelId: string): Promise<void> {
     const { rendermime } = this._panel.content;
     if (!rendermime.mimeTypes.includes(WIDGET_VIEW)) {
@@ -115,7 +115,7 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
     }
   }
 
-  /** When the kernel goes, so does its widget: the recording comes back, at the step last seen. */
+  /** When the kernel is gone, replaces its widget by the recording, at the last step. */
   private _watchLive(live: Widget): void {
     this._watch = new MutationObserver(() => {
       if (!live.node.querySelector('.tfk')) {
@@ -127,7 +127,7 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
     this._watch.observe(live.node, { childList: true, subtree: true });
   }
 
-  /** Writes what is shown into the notebook, so that a saved file reopens where it was left. */
+  /** Writes the shown state into the notebook, so that a saved file reopens in the same state. */
   private _keep(changes: JSONObject): void {
     if (this._model && !this.isDisposed) {
       const payload = this._model.data[MIME] as JSONObject;

@@ -8,13 +8,13 @@ export interface IViewLink {
   readonly state: Record<string, unknown>;
 }
 
-/** Behind the notebook's address; a trace is in the notebook, and a long one in no address. */
+/** The fragment behind the notebook's address, without the trace, which is in the notebook and may be long. */
 export function linkHash(cell: string, place: number, state: Record<string, unknown>): string {
   const shown = Object.entries(state).filter(([key]) => key !== 'trace' && key !== 'other');
   return `${KEY}${cell}.${place}=${encodeURIComponent(JSON.stringify(Object.fromEntries(shown)))}`;
 }
 
-/** What an address says of a view; null where it says nothing that can be read. */
+/** The view's state in an address, or null where it has no valid one. */
 export function readLink({ pathname, hash }: Pick<Location, 'pathname' | 'hash'>): IViewLink | null {
   const [, path] = /\/(?:tree|notebooks)\/(.+)$/.exec(pathname) ?? [];
   const [, cell, place, state] = /^#tfkit-view=([\w-]+)\.(\d+)=(.+)$/.exec(hash) ?? [];
@@ -28,6 +28,6 @@ export function readLink({ pathname, hash }: Pick<Location, 'pathname' | 'hash'>
       ? { path: decodeURIComponent(path), cell, place: Number(place), state: shown as Record<string, unknown> }
       : null;
   } catch {
-    return null; // an address that somebody shortened: the notebook opens as it was left
+    return null; // a truncated address: the notebook opens as it was left
   }
 }

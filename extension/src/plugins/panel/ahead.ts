@@ -1,4 +1,4 @@
-/** What lies ahead in the course: the next step, and what is late. */
+/** The next exercise of the course, and late units. */
 import type { IExercise, IUnit } from '../../shared/tokens';
 
 export interface IPlace {
@@ -7,8 +7,8 @@ export interface IPlace {
 }
 
 /**
- * The next exercise that is not passed: behind the one where the reader is (`here`, its id), in the order of the course, and from
- * its beginning where nothing is open behind; the one where they are where nothing else is.
+ * The next exercise that is not passed, in the order of the course: after the reader's exercise (`here`, its id), then from the
+ * beginning of the course, or else the reader's exercise itself.
  */
 export function nextOf(units: readonly IUnit[], here: string | null = null): IPlace | null {
   const all = units.flatMap(unit => unit.exercises.map(exercise => ({ unit, exercise })));
@@ -16,7 +16,7 @@ export function nextOf(units: readonly IUnit[], here: string | null = null): IPl
   return [...all.slice(at + 1), ...all.slice(0, at + 1)].find(({ exercise }) => exercise.state !== 'passed') ?? null;
 }
 
-/** Whether a unit should have been handed in before `now`, and is not done. */
+/** Whether a unit was due before `now` and is not finished. */
 export function isLate({ due, exercises }: Pick<IUnit, 'due' | 'exercises'>, now: Date): boolean {
   return due !== null && new Date(due) < now && exercises.some(exercise => exercise.state !== 'passed');
 }

@@ -17,7 +17,7 @@ const HOME = 'tfkit:home';
 
 type Open = (path: string, exercise: string) => void;
 
-/** What the settings say of the panel. */
+/** The panel's settings. */
 interface IShown {
   dueDates: boolean;
   hidePassed: boolean;
@@ -41,7 +41,7 @@ class CoursePanel extends Widget {
     this._draw();
   }
 
-  /** The exercise where the reader is; where they are at none, the last one stays. */
+  /** The reader's current exercise; between exercises it stays the last one. */
   set here(exercise: string | null) {
     if (exercise && exercise !== this._here) {
       this._here = exercise;
@@ -90,7 +90,7 @@ class CoursePanel extends Widget {
     return [h('p', {}, button)];
   }
 
-  /** By when, in words; a unit that is late says so. */
+  /** The due date in words, marked if the unit is late. */
   private _due(unit: IUnit): HTMLElement[] {
     if (!unit.due || !this._shown.dueDates) {
       return [];

@@ -1,4 +1,4 @@
-/** Provides the registry of trace views, with ours in it. Needs nothing, so it loads on every page; and lends the views the lab's language. */
+/** Provides the registry of trace views with the built-in ones, and translations for them. It requires no other plugin. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { ITraceView, ITraceViews } from '../../shared/tokens';
