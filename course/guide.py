@@ -1,8 +1,8 @@
 """Writes an instructor's guide for each unit of a course: `python -m course.guide DIR [--unit NAME …]`.
 
-DIR is the course directory, as for course.build; the guides are its `instructors/NAME.md`. Nothing in them is written
-twice: aims, questions and mark schemes are the lesson's, misconceptions the collected wrong answers; minutes, points,
-due dates and which exercises are asked come from course.settings, as they do in the notebooks.
+DIR is the course directory, as for course.build; the guides are its `instructors/NAME.md`. They repeat nothing by hand:
+aims, questions and mark schemes come from the lesson, misconceptions from the collected wrong answers; minutes, points,
+due dates and the selected exercises come from course.settings, as in the notebooks.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def _drawn(folder: Path) -> Iterator[str]:
-    """What differs from student to student, where something does."""
+    """The section on what differs from student to student, if anything does."""
     if found := choices(folder):
         among = "; ".join(f"`{name}` from {_shown(values)}" for name, values in found.items())
         told = f"`python -m course.variants {folder.name} STUDENT …` says who has which."

@@ -1,6 +1,6 @@
 """Writes a package with a unit of your own: `python -m course.new my_unit`.
 
-What it writes works as it stands: a reference, checks, right and wrong answers, a lesson, tests. Change it from there.
+The package works as it is: a reference, checks, right and wrong answers, a lesson, tests. Start your unit from it.
 """
 
 from __future__ import annotations
