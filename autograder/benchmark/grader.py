@@ -1,4 +1,4 @@
-"""What a grader is to the benchmark: it covers some exercises, and says of an answer whether it is right."""
+"""The interface of a grader in the benchmark: it covers some exercises, and decides whether an answer is right."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class BenchmarkGrader(Protocol):
     follows: str
 
     def covers(self, exercise: Exercise) -> bool:
-        """Whether it has anything to ask of this exercise."""
+        """Whether it can test this exercise."""
 
     def judge(self, exercise: Exercise, source: str, backend: Backend) -> Judgement:
-        """Its judgement of an answer, which it runs in a box of `backend` and nowhere else."""
+        """Its judgement of an answer, which it must run only in a box of `backend`."""
 
 
 @dataclass(frozen=True)
 class TestSource:
     """Tests of the usual kind: Python that runs behind the answer, in its namespace; an exception rejects the answer.
 
-    tests: exercise id -> source. Both run in one box, as those graders have it.
+    tests: exercise id -> source. The answer and the tests run in one box, as in those graders.
     """
 
     title: str

@@ -16,12 +16,12 @@ from autograder.benchmark.grader import BenchmarkGrader
 from autograder.sandbox.base import Backend, SandboxError
 
 OURS = "ours"
-ASKED = ("right", "wrong", "rewritten")  # at edges graders may differ
+ASKED = ("right", "wrong", "rewritten")  # graders may differ on edge cases
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one grader made of one answer. `failed` says why it could not be judged; then it counts for nothing."""
+    """One grader's result for one answer. `failed` says why it could not be judged; then it does not count."""
 
     grader: str
     id: str
@@ -38,7 +38,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Rate:
-    """So many of so many."""
+    """A count out of a total."""
 
     hits: int
     asked: int
@@ -67,7 +67,7 @@ def judge_all(
     backend: Backend,
     tell: Callable[[Result], object] = lambda _: None,
 ) -> Iterator[Result]:
-    """Every grader over every answer that it covers, answer by answer."""
+    """Runs every grader on every answer that it covers, answer by answer."""
     for row in rows:
         exercise = registry.find(row["exercise"])
         for name, grader in graders.items():
@@ -77,7 +77,7 @@ def judge_all(
             started = time.monotonic()
             try:
                 found = asdict(grader.judge(exercise, row["code"], backend))
-            except SandboxError as error:  # the machine's fault, or ours: neither for nor against the grader
+            except SandboxError as error:  # the machine failed: it does not count for or against the grader
                 found = {"accepted": False, "failed": str(error) or "no reason was given"}
             found["why"] = found.get("why", "")[:300]
             result = Result(**head, **found, seconds=round(time.monotonic() - started, 3))
@@ -97,7 +97,7 @@ def false_alarm_rate(results: Iterable[Result]) -> Rate:
 
 
 def naming_rate(results: Iterable[Result], kind: str) -> Rate:
-    """How many wrong answers of a kind were called by their name."""
+    """How many wrong answers of a kind were given their own name."""
     asked = [one for one in results if one.kind == kind and not one.failed]
     return Rate(sum(one.misconception == one.name for one in asked), len(asked))
 

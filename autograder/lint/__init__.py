@@ -1,5 +1,5 @@
-"""`autograder lint`: what would go wrong with a unit once students have it, found before they do.
+"""`autograder lint`: finds problems of a unit before it is released to students.
 
-`notebook` holds the rules that only read a source notebook, `release` makes the release and looks for what must not be
-in it, `graded` runs stub, solution and collected wrong answers; `command` puts them in order.
+`notebook` contains the rules that only read a source notebook, `release` makes the release and looks for leaked
+solutions, `graded` runs stub, solution and collected wrong answers; `command` runs them in order.
 """

@@ -20,12 +20,12 @@ from autograder.nbgrader.rebuild import RebuildFromGradebook
 from autograder.nbgrader.submission import parse
 from autograder.sandbox import Backend, Box
 
-SHARE = 0.25  # of the time that a student's code gets, the solution may take so much: others write slower code
+SHARE = 0.25  # of the time limit that the solution may use, since students write slower code
 SECRET = b"lint"
 
 
 class CountingBackend(Backend):
-    """The boxes of another backend, kept in `boxes` for what they used."""
+    """Starts boxes of another backend, and keeps them in `boxes` to read their resource usage."""
 
     def __init__(self, backend: Backend) -> None:
         self.backend, self.boxes = backend, list[Box]()
@@ -88,7 +88,7 @@ class GradedNotebook:
 
 
 def stub_faults(stub: GradedNotebook) -> Problems:
-    """A released notebook must run, and be worth nothing."""
+    """The released notebook must run and earn no points."""
     for cell, error in stub.errors():
         yield cell, f"the released cell stops with {error}: students cannot run what they get"
     for name, verdict in stub.verdicts.items():
@@ -99,7 +99,7 @@ def stub_faults(stub: GradedNotebook) -> Problems:
 
 
 def solution_faults(solution: GradedNotebook, limits: Limits) -> Problems:
-    """The solution must run, get all points, and take a small part of the time."""
+    """The solution must run, earn all points, and use a small part of the time limit."""
     for cell, error in solution.errors():
         yield cell, f"in the source notebook this cell stops with {error}"
     for name, verdict in solution.verdicts.items():
@@ -115,7 +115,7 @@ def solution_faults(solution: GradedNotebook, limits: Limits) -> Problems:
 
 
 def pasted_faults(pasted: GradedNotebook, solution: GradedNotebook) -> Problems:
-    """Copying cells must change no verdict."""
+    """Copied cells must not change a verdict."""
     for name, verdict in pasted.verdicts.items():
         if verdict["status"] != "passed" and solution.verdicts[name]["status"] == "passed":
             yield (
@@ -151,6 +151,6 @@ def exercises_of(nb: NotebookNode) -> Iterator[Exercise]:
 
 
 def failure_reason(verdict: dict[str, Any]) -> str:
-    """The first thing that a failed verdict says, in one line."""
+    """The first message of a failed verdict, in one line."""
     failed = [f"{check['name']}: {check['message']}" for check in verdict["checks"] if check["status"] == "failed"]
     return " ".join((failed or [verdict["reason"] or verdict["status"]])[0].split())

@@ -43,7 +43,7 @@ def faults(unit: str, notebook: NotebookNode) -> list[Fault]:
 
 
 def invalid(notebook: NotebookNode) -> Problems:
-    """What nbformat refuses."""
+    """Errors that nbformat finds."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -67,7 +67,7 @@ def repeated_ids(notebook: NotebookNode) -> Problems:
 
 
 def wrong_points(notebook: NotebookNode) -> Problems:
-    """Points that are no number from 0 up, and mark schemes whose points do not add up to the question's."""
+    """Points that are not a number of at least 0, and mark schemes whose points do not add up to the question's."""
     for cell in notebook.cells:
         if not (marks(cell).get("grade") or marks(cell).get("task")):
             continue
@@ -81,7 +81,7 @@ def wrong_points(notebook: NotebookNode) -> Problems:
 
 
 def lost_exercises(notebook: NotebookNode) -> Problems:
-    """Checks of exercises that no course has or that no cell answers, and answers that no check looks at."""
+    """Checks of unknown exercises or without an answer cell, and answers without a check."""
     known = {"-".join(exercise.id.split(".")): exercise.id for exercise in registry.exercises()}
     names = {marks(cell)["grade_id"] for cell in notebook.cells if "grade_id" in marks(cell)}
     for cell in notebook.cells:
@@ -98,7 +98,7 @@ def lost_exercises(notebook: NotebookNode) -> Problems:
 
 
 def unparsable(notebook: NotebookNode) -> Problems:
-    """Code that is no Python, magics granted."""
+    """Code that is not valid Python, apart from IPython magics."""
     for cell in code(notebook):
         try:
             tree(cell)
@@ -107,7 +107,7 @@ def unparsable(notebook: NotebookNode) -> Problems:
 
 
 def leaning_tests(notebook: NotebookNode) -> Problems:
-    """Names of a test that come from a cell which students can change: they can put in their place what they like."""
+    """Names in a test that come from a cell which students can edit, since they could redefine them."""
     from autograder.proxies import USUAL
 
     cells = [cell for cell in code(notebook) if _parses(cell)]
@@ -174,12 +174,12 @@ RULES: tuple[Callable[[NotebookNode], Problems], ...] = (
 
 
 def points(notebook: NotebookNode) -> float:
-    """All points of the notebook, a person's too."""
+    """All points of the notebook, including manually graded ones."""
     return math.fsum(marks(cell).get("points") or 0 for cell in notebook.cells)
 
 
 def marks(cell: NotebookNode) -> dict:
-    """What nbgrader wrote on the cell."""
+    """nbgrader's metadata of the cell."""
     return cell.metadata.get("nbgrader") or {}
 
 

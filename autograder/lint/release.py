@@ -1,4 +1,4 @@
-"""Makes the release with nbgrader's own command, in a folder of its own, and looks for what students must not find."""
+"""Makes the release with nbgrader's own command in a temporary folder, and looks for leaked solutions in it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from autograder.cluster.bundle import ReleasedNotebook
 from autograder.cluster.course import BadCourse, released_in, settings_of
 from autograder.lint.notebook import Problems, marks
 
-RUN = 3  # so many lines of a solution in a row, elsewhere in the release, give it away
-SHORT = 40  # characters; less than that stands in many places by chance
+RUN = 3  # consecutive lines of a solution elsewhere in the release that count as a leak
+SHORT = 40  # characters; shorter text occurs in many places by chance
 
 
 class NoRelease(Exception):
-    """nbgrader refuses to make one; the message is its own."""
+    """nbgrader refuses to make the release; the message is its own."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _generate(root: Path, assignment: str, folder: Path, database: str) -> None:
 
 # -- what must not be in it --------------------------------------------------------------------------------------------
 def leaks(release: Release) -> Problems:
-    """Marks that nbgrader left standing, hidden text that stands elsewhere too, and files that are not for students."""
+    """Markers that nbgrader did not remove, hidden text that also occurs elsewhere, and files not for students."""
     hidden = [block for name in release.sources for block in _hidden(release.sources[name], release.released[name])]
     for nb in release.released.values():
         for cell in nb.cells:
@@ -95,7 +95,7 @@ def leaks(release: Release) -> Problems:
 
 @dataclass(frozen=True)
 class Block:
-    """Lines in a row that stand in the source of a cell and not in its release."""
+    """Consecutive lines in the source of a cell that its release lacks."""
 
     cell: str
     lines: list[str]
@@ -115,7 +115,7 @@ def _hidden(source: NotebookNode, released: NotebookNode) -> Iterator[Block]:
 
 
 def _lines(text: str) -> list[str]:
-    """Without indentation, blank lines and comments: what is recognised after it was copied."""
+    """The lines without indentation, blank lines and comments, so that copies are recognised."""
     lines = (line.strip() for line in text.splitlines())
     return [line for line in lines if line and not line.startswith("#")]
 

@@ -1,4 +1,4 @@
-"""Finds the line at which a failed answer departs from right ones: asks it once more, with its values recorded."""
+"""Finds the line at which a failed answer departs from right ones, by running it again with its values recorded."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LARGEST_CASE = 2000  # numbers in the inputs of the question that is asked again
 
 @dataclass(frozen=True)
 class FaultLocation:
-    """The place, and what was compared there."""
+    """The location of the fault, and the values compared there."""
 
     cell: str
     line: int
@@ -55,7 +55,7 @@ def find(
     exercise: Exercise, findings: Sequence[Finding], subject: Any, cells: Sequence[tuple[str, str]],
     without: Sequence[str] = (),
 ) -> FaultLocation | None:  # fmt: skip
-    """The first of the lines in `cells` that departs; None where that cannot be told. Asks the subject once more."""
+    """The first line in `cells` that departs; None where it cannot be found. Runs the subject once more."""
     chosen = _chosen(findings)
     if chosen is None:
         return None
@@ -96,7 +96,7 @@ def _first(trace: Trace, rights: Sequence[Trace], finding: Finding) -> FaultLoca
 
 
 def _whole(trace: Trace, found: Departure) -> Departure:
-    """A single number tells less than the tensor that the same line makes of it."""
+    """Replaces a single number by the tensor that the same line makes of it, which is more informative."""
     line = trace.maker(found.version).line
     if trace.values[found.version].size > 1:
         return found
@@ -106,7 +106,7 @@ def _whole(trace: Trace, found: Departure) -> Departure:
 
 
 def _changed(trace: Trace, finding: Finding) -> FaultLocation | None:
-    """Where an object that came from outside becomes another one."""
+    """The line that changes an object which came from outside."""
     first = {value.before for value in trace.values if value.before >= 0}
     for number, value in enumerate(trace.values):
         before = value.before
@@ -144,7 +144,7 @@ ORDER = {"values": 0, "shapes": 1, "dtypes": 2, "gradients": 3, "edges": 4, "pur
 
 
 def _chosen(findings: Sequence[Finding]) -> tuple[Finding, Answer] | None:
-    """The failed question to ask again: of ordinary values if one failed, with inputs that are no coincidence."""
+    """The failed question to ask again: on ordinary values if one failed, with inputs that avoid coincidences."""
     failed = [(finding, answer) for finding in findings for answer in finding.failed
               if getattr(answer.actual, "kind", None) not in FATAL]  # fmt: skip
     unloadable = [pair for pair in failed if pair[0].check.name == PARAMETERS and isinstance(pair[1].actual, dict)]
@@ -152,7 +152,7 @@ def _chosen(findings: Sequence[Finding]) -> tuple[Finding, Answer] | None:
 
 
 def _rank(pair: tuple[Finding, Answer]) -> tuple:
-    """The smallest comes first; training calls the code many times, and comes last."""
+    """The sort key: small questions first, and training, which calls the code many times, last."""
     finding, answer = pair
     size = answer.probe.case.size()
     small = size <= LARGEST_CASE and answer.probe.case.tensors()  # loops over lists take many steps
@@ -168,7 +168,7 @@ def _rank(pair: tuple[Finding, Answer]) -> tuple:
 
 
 def _alike(case: Case) -> int:
-    """How many sizes of the case are equal that need not be: what is wrong can then look right."""
+    """How many sizes of the case are equal by chance, which can make a wrong value look right."""
     tensors = [leaf for leaf in tree_flatten((case.args, case.kwargs))[0] if isinstance(leaf, Tensor)]
     sizes = {size for tensor in tensors for size in tensor.shape}
     within = sum(len(tensor.shape) - len(set(tensor.shape)) for tensor in tensors)

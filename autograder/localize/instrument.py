@@ -1,6 +1,6 @@
 """Rewrites a source's definitions so that the value of each expression is recorded, with the node that it belongs to.
 
-A node's number is all that the box says of where it is; its line is looked up here, in a table that the box never saw.
+The box reports only the numbers of nodes; their lines are looked up here, in a table that the box never gets.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Node:
 
 @dataclass
 class InstrumentedCode:
-    """The rewritten definitions and what their numbers mean."""
+    """The rewritten definitions, and the nodes behind their numbers."""
 
     source: str
     nodes: list[Node]

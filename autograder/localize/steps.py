@@ -1,4 +1,4 @@
-"""The two traces side by side, for a reader who steps through them: the student's lines, and a right answer's shapes.
+"""Aligns two traces for a reader who steps through them: the student's lines, and a right answer's shapes.
 
 Aligned by edit distance (Needleman and Wunsch 1970): equal values count most, then equal operations, then equal sizes.
 """

@@ -1,4 +1,4 @@
-"""What a verdict says of the line at which an answer departs."""
+"""Describes, for a verdict, the line at which an answer departs from right ones."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def localize_fault(
 ) -> dict[str, Any] | None:  # fmt: skip
     """`cell`, `line`, its `text`, a `sentence`, the `value` there, and the `steps` up to it; None where it is unknown.
 
-    A failure in here is ours, and costs the student this help alone.
+    A failure here is a fault of the grader, and only costs the student this help.
     """
     try:
         found = find(exercise, findings, subject, cells, without)
         return None if found is None else describe_location(found, dict(cells))
-    except Exception:  # whatever a value that nobody foresaw makes of the comparison
+    except Exception:  # an unexpected value may break the comparison in any way
         logging.getLogger(__name__).warning("no line could be named for %s", exercise.id, exc_info=True)
         return None
 

@@ -1,7 +1,7 @@
-"""Has a subject answer one question with its definitions rewritten, and reads what was recorded.
+"""Runs a subject on one question with rewritten definitions, and reads the recording.
 
-A box may say anything: every number is checked against the table of nodes and the budgets before it is used, and what
-breaks a rule is no trace.
+A box may send anything: every number is checked against the table of nodes and the budgets before it is used, and a
+recording that breaks a rule is rejected.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Event:
 
 @dataclass
 class Trace:
-    """What one subject computed on the way to an answer."""
+    """The values that one subject computed on the way to an answer."""
 
     table: InstrumentedCode
     events: list[Event]
@@ -117,7 +117,7 @@ def _define(subject: Any, source: str) -> None:
 
 
 def read(table: InstrumentedCode, told: Any) -> Trace:
-    """The trace in what a recorder said. Raises BadTrace for what it cannot have said."""
+    """The trace in a recorder's output. Raises BadTrace for invalid output."""
     if type(told) is not list or len(told) != 4 or type(told[3]) is not list:
         raise BadTrace("not a trace")
     events = _integers(told[0], 3 * EVENTS)

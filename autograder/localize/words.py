@@ -1,6 +1,6 @@
-"""What departs at a line, as a sentence: how the value there is related to the one that should stand there.
+"""Describes a departing line in a sentence: how its value is related to the value that it should have.
 
-It tells of the student's own value, and of the right one no more than a relation, as the messages of the checks do.
+It shows the student's own value, and only a relation to the right one, as the messages of the checks do.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CLOSE = 1e-4
 
 
 def sentence(found: FaultLocation) -> str:
-    """What is wrong at the line, without the line's number; "" for nothing to say."""
+    """What is wrong at the line, without the line's number; "" where nothing is known."""
     trace = found.trace
     if trace is None:
         return "the parameters that do not fit are made here"
