@@ -144,7 +144,7 @@ def api(target: Path) -> None:
     print(done.stderr, end="", file=sys.stderr)  # which modules have no page
     for page in target.rglob("*.html"):
         up = "../" * len(page.relative_to(target).parts)
-        back = f'<p><a href="{up}index.html">← tfkit</a> · <a href="{up}library/index.html">Build with it</a></p>'
+        back = f'<p><a href="{up}library/index.html">← tfkit: Build with it</a></p>'
         text = page.read_text(encoding="utf-8")
         page.write_text(re.sub(r"(<nav class=\"pdoc\">.*?<div>)", rf"\1{back}", text, count=1, flags=re.S), "utf-8")
 
