@@ -149,7 +149,8 @@ def test_a_language_begins_by_one_command(tmp_path, monkeypatch, capsys):
     assert not list(translate.faults(folders[1], "es"))  # its turn has not come
     begun[1].find("## 3 · Both").msgstr = "## 3 · Ambos"
     begun[1].save(str(folders[1] / "locale/es.po"))
-    assert len(list(translate.faults(folders[1], "es"))) == len(begun[1]) - 1
+    left = {fault for _, fault in translate.faults(folders[1], "es")}  # a text may stand in two cells
+    assert len(left) == len(begun[1]) - 1
 
 
 def test_an_option_that_code_knows_by_its_name_stays(folder):

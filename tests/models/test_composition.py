@@ -48,7 +48,9 @@ MODULES = list(classes())
 def test_no_child_undoes_what_its_parent_made(file):
     """No `del self.x`, nothing popped from a module, no constructor of a grandparent past the parent's."""
     text = file.read_text(encoding="utf-8")
-    assert "ignore[override]" not in text.replace("def length(self) -> int:  # type: ignore[override]", "")  # a property
+    assert "ignore[override]" not in text.replace(
+        "def length(self) -> int:  # type: ignore[override]", ""
+    )  # a property
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Delete):
             assert not any(ast.unparse(target).startswith("self.") for target in node.targets), node.lineno

@@ -14,7 +14,7 @@ from typing import Any
 import borch
 from borch import *  # noqa: F403
 
-from . import _missing, _pytree, _repairs
+from . import _missing, _pytree, _repairs, _weak
 from ._missing import NotInThisTab
 
 __version__ = f"0+pyborch.{borch.__version__}" if hasattr(borch, "__version__") else "0+pyborch"
@@ -93,4 +93,7 @@ distributed = _passes("distributed", _missing.OneProcess, nn=_between)
 backends = _passes("backends", types.SimpleNamespace(cudnn=types.SimpleNamespace(allow_tf32=False)))
 compiler = _passes("compiler", _missing.Compiler)
 sys.modules["torch.utils._pytree"] = _pytree
-utils = _passes("utils", borch.utils, _pytree=_pytree, checkpoint=_passes("utils.checkpoint", _missing.NoRecomputation))
+sys.modules["torch.utils.weak"] = _weak
+utils = _passes(
+    "utils", borch.utils, _pytree=_pytree, weak=_weak, checkpoint=_passes("utils.checkpoint", _missing.NoRecomputation)
+)
