@@ -412,6 +412,17 @@ function inside(): SVGElement[] {
   );
 }
 
+/** Bits a byte while a model of one's own is trained: the floor of the text itself, which no model gets below, and bands. */
+function capstone(): SVGElement[] {
+  const points = range(25).map(i => [10 + 8.5 * i, 20 + 62 * (1 - Math.exp(-i / 5))] as const);
+  const bands = [30, 48, 64].map((y, i) => box(10, y, 204, 88 - y, sequential(0.12 + 0.14 * i), { rx: 2 }));
+  return [
+    ...bands,
+    stroke('M10 88H214', QUIET, 1.4, { 'stroke-dasharray': '4 3' }),
+    stroke(`M${points.map(point => point.join(' ')).join('L')}`, category(1), 2.2)
+  ];
+}
+
 /** For a unit of another package: attention weights that only its name decides. */
 function anyUnit(name: string): SVGElement[] {
   const draw = random([...name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7));
@@ -436,7 +447,8 @@ const MOTIFS = new Map<string, () => SVGElement[]>(
     '13-from-gpt2-to-today': experts,
     '14-fast': blocks,
     '15-after-pretraining': tuning,
-    '16-looking-inside': inside
+    '16-looking-inside': inside,
+    '17-capstone': capstone
   })
 );
 
