@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -16,12 +16,6 @@ from tfkit.nn import attention_kernel, flex
 from tfkit.train.process_group import layers
 
 KINDS = ("layers", "selective")
-_aten = torch.ops.aten
-KEPT = {  # products of states with weights, and the output of fused attention; scores [B,H,L,L] are not kept
-    _aten.mm.default, _aten.addmm.default, _aten._scaled_dot_product_flash_attention_for_cpu.default,
-    _aten._scaled_dot_product_flash_attention.default, _aten._scaled_dot_product_efficient_attention.default,
-    _aten._scaled_dot_product_cudnn_attention.default,
-}  # fmt: skip
 
 
 def checkpoint_activations(model: nn.Module, kind: str = "layers") -> nn.Module:
@@ -56,8 +50,19 @@ def _both(one: Any, other: Any) -> Iterator[None]:
         yield
 
 
+@cache
+def kept_operations() -> frozenset[Any]:
+    """Products of states with weights, and the output of fused attention; scores [B,H,L,L] are not kept."""
+    aten = torch.ops.aten
+    return frozenset((
+        aten.mm.default, aten.addmm.default, aten._scaled_dot_product_flash_attention_for_cpu.default,
+        aten._scaled_dot_product_flash_attention.default, aten._scaled_dot_product_efficient_attention.default,
+        aten._scaled_dot_product_cudnn_attention.default,
+    ))  # fmt: skip
+
+
 def _policy(context: Any, operation: Any, *args: Any, **kwargs: Any) -> CheckpointPolicy:
-    return CheckpointPolicy.MUST_SAVE if operation in KEPT else CheckpointPolicy.PREFER_RECOMPUTE
+    return CheckpointPolicy.MUST_SAVE if operation in kept_operations() else CheckpointPolicy.PREFER_RECOMPUTE
 
 
 def _checkpointed(forward: Any, block: nn.Module, kind: str, *args: Any, **kwargs: Any) -> Any:

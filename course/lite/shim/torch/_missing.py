@@ -246,6 +246,8 @@ class Random:
 class NoRecomputation:
     """Nothing is computed twice: memory is not what a tab's models lack."""
 
+    CheckpointPolicy = create_selective_checkpoint_contexts = Absent
+
     @staticmethod
     def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool = False, **kwargs: Any) -> Any:
         """The function's value."""
