@@ -92,13 +92,18 @@ def _parser() -> argparse.ArgumentParser:
     capstone.add(commands.add_parser("capstone", help="train and measure language models within a budget"), BadInput)
     commands.add_parser("list", help="exercise ids, a line each").set_defaults(run=_list)
     commands.add_parser("doctor", help="sandbox, devices, versions; what is missing").set_defaults(run=_doctor)
-    corpus = commands.add_parser("corpus", help="grade our own right and wrong answers")
-    corpus.add_argument("exercises", nargs="*", help="ids, all where none is given; or `show ID NAME`: an answer whole")
-    corpus.add_argument("--report", action="store_true", help="name each answer that was misjudged")
-    corpus.add_argument("--mutants", action="store_true", help="besides, the references with a slip in each place")
-    corpus.add_argument("--seed", type=int, default=0)
-    corpus.set_defaults(run=_corpus)
+    _corpus_parser(commands.add_parser("corpus", help="grade our own right and wrong answers"))
     return parser
+
+
+def _corpus_parser(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "exercises", nargs="*", help="ids, all where none is given; or `show ID NAME`: an answer whole"
+    )
+    command.add_argument("--report", action="store_true", help="name each answer that was misjudged")
+    command.add_argument("--mutants", action="store_true", help="besides, the references with a slip in each place")
+    command.add_argument("--seed", type=int, default=0)
+    command.set_defaults(run=_corpus)
 
 
 def _misconceptions_parser(command: argparse.ArgumentParser) -> None:

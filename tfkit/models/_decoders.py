@@ -25,18 +25,18 @@ class BERTDecoder(bert.BERT):
         super().__init__(replace(config, is_decoder=True, add_cross_attention=True), "causal_lm")
 
     @classmethod
-    def fits(cls, model: Any) -> Any:
+    def fits(cls, model: Any) -> bool:
         """Whether an architecture has the same forward pass as BERT."""
         return model.LAYERS is bert.Layers and "causal_lm" in model.HEAD_CLASSES and model.encode is bert.BERT.encode
 
     def decode(
         self, ids: Tensor, memory: Tensor | None, mask: Tensor | None, memory_mask: Tensor | None, cache: Any
-    ) -> Any:
+    ) -> Tensor:
         """ids [B,T], memory [B,S,E], masks bool [B,K] and [B,S] or None -> [B,T,E]"""
         check_max_length(self.config, "decoder_input_ids", ids, 0 if cache is None else cache.past)
         return self.encode(ids, mask, None, None, memory, memory_mask, cache)
 
-    def score(self, x: Tensor) -> Any:
+    def score(self, x: Tensor) -> Tensor:
         return self.task_head.scores(heads.HeadInputs(x, None, self.words(self.embed.tokens), None, 1))
 
 
@@ -65,7 +65,7 @@ class BARTDecoder(bart.BART):
         super().__init__(config, "causal_lm")
 
     @classmethod
-    def fits(cls, model: Any) -> Any:
+    def fits(cls, model: Any) -> bool:
         """Whether the architecture's decoder works without its encoder."""
         return "causal_lm" in model.HEADS
 

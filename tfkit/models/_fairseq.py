@@ -15,7 +15,7 @@ NORMS = {
 }
 
 
-def side(name: Any) -> Any:
+def side(name: str) -> dict[str, str]:
     """The published names of one side's parts -> ours"""
     table = {f"{name}.embed_positions": f"{name}_position", f"{name}.layernorm_embedding": f"{name}_norm"}
     table[f"{name}.layer_norm"] = f"{name}_final"
@@ -71,7 +71,7 @@ class FairseqNameMap(NameMap):
             found[self.prefix + self.ALONE] = found.pop(self.prefix + self.SHARED)
         return found
 
-    def dump_tables(self, ours: Any, headed: Any) -> Any:
+    def dump_tables(self, ours: dict[str, Tensor], headed: bool) -> dict[str, Tensor]:
         """As `dump`, for a model with a table for each side."""
         prefix = self.prefix if headed else ""
         found = NameMap.dump(self, {n: t for n, t in ours.items() if n not in self.OWN.values()}, headed=headed)
@@ -84,7 +84,7 @@ class FairseqNameMap(NameMap):
 class Sinusoids(FairseqNameMap):
     """Positions are computed (`sines_then_cosines`): a file may omit them; if it has them, they must be equal."""
 
-    def load(self, theirs: Any) -> Any:
+    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
         theirs = self.strip_prefix(theirs)
         for name in [name for name in theirs if name.endswith("embed_positions.weight")]:
             table = theirs.pop(name).float()
@@ -96,7 +96,7 @@ class Sinusoids(FairseqNameMap):
 class SeparateTablesNameMap(Sinusoids):
     """If nothing is shared, each side has embeddings under its own name, and the output matrix is the decoder's."""
 
-    def load(self, theirs: Any) -> Any:
+    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
         theirs = self.strip_prefix(theirs)
         if self.untied_tables or self.SHARED in theirs or not theirs.keys() >= self.OWN.keys():
             return super().load(theirs)

@@ -25,15 +25,15 @@ class ReformerCache(Cache):
         self.buckets: dict[nn.Module, torch.Tensor] = {}
         self.seeds = seeds
 
-    def reorder(self, index: Tensor) -> Any:
+    def reorder(self, index: Tensor) -> None:
         super().reorder(index)
         self.buckets = {module: buckets.index_select(0, index) for module, buckets in self.buckets.items()}
 
-    def reorder_from(self, index: Tensor, prefix_length: int = 0) -> Any:
+    def reorder_from(self, index: Tensor, prefix_length: int = 0) -> None:
         super().reorder_from(index, prefix_length)
         self.buckets = {module: buckets.index_select(0, index) for module, buckets in self.buckets.items()}
 
-    def crop(self, length: int) -> Any:
+    def crop(self, length: int) -> None:
         super().crop(length)
         self.buckets = {module: buckets[..., :length] for module, buckets in self.buckets.items()}
 

@@ -33,7 +33,7 @@ def all_labels(self: Any, ids: Tensor) -> Tensor | None:
     return None
 
 
-def states_of(encoder_outputs: Any) -> Any:
+def states_of(encoder_outputs: Any) -> Tensor:
     """The states [B,S,E] in the output of an encoder: by name, first in a tuple, or alone. Raises TypeError if there
     are none."""
     found = encoder_outputs

@@ -1,13 +1,15 @@
 """One set of weights for an encoder and a decoder that were built separately, and files that hold it once or twice."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import Tensor, nn
 
 from ..namemap import SubmodelMaps
 
 
-def tie(encoder: Any, decoder: Any) -> Any:
+def tie(encoder: nn.Module, decoder: nn.Module) -> list[str]:
     """Parameters in both models become one, all but cross-attention and the head -> the names of the shared ones.
 
     Raises ValueError if the two are not of the same architecture and size.
@@ -33,14 +35,14 @@ class TiedParts(SubmodelMaps):
 
     def __init__(
         self,
-        parts: dict[str, tuple[Any, Any, Any]] | dict[str, tuple[str, Any, bool]],
+        parts: dict[str, tuple[str, Any, bool]],
         rest: Any,
-        shared: tuple[Any, ...],
+        shared: Sequence[str],
     ) -> None:
         super().__init__(parts, rest)
         self.shared = shared
 
-    def load(self, theirs: Any) -> Any:
+    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
         found = super().load(theirs)
         for name in self.shared:
             copies = [found[key] for key in (f"encoder.{name}", f"decoder.{name}") if key in found]
@@ -49,6 +51,6 @@ class TiedParts(SubmodelMaps):
             found |= {f"{half}.{name}": copies[0] for half in ("encoder", "decoder") if copies}
         return found
 
-    def dump(self, ours: Any, *, headed: Any) -> Any:
+    def dump(self, ours: dict[str, Tensor], *, headed: bool) -> dict[str, Tensor]:
         copies = {name: tensor.clone() for name, tensor in ours.items() if name.removeprefix("decoder.") in self.shared}
         return super().dump({**ours, **copies}, headed=headed)

@@ -6,6 +6,7 @@ Differs  layers share their weights, in n_groups groups of group_size different 
 Trained  masked language modelling of n-grams, and sentence order: were these two swapped? (head "pretraining")
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from torch import Tensor, nn
@@ -70,7 +71,7 @@ class SharedLayers(nn.ModuleList):
         super().__init__(nn.ModuleList(Layer(c) for _ in range(c.group_size)) for _ in range(c.n_groups))
         self.runs = [int(i * c.n_groups / c.n_layers) for i in range(c.n_layers)]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[nn.Module]:
         return (layer for run in self.runs for layer in self[run].children())
 
 

@@ -160,7 +160,7 @@ class BART(Model):
             self.untie(self.table("decoder"))
         self.apply(self.init_weights)
 
-    def second_table(self) -> Any:
+    def second_table(self) -> nn.Embedding:
         """The decoder's own embeddings, if it does not use the encoder's."""
         return nn.Embedding(self.config.vocab_size, self.config.d_model, padding_idx=self.config.pad_token_id)
 

@@ -88,7 +88,7 @@ class DPR(BERT):
 MODEL = DPR
 
 
-def names(encoder: Any, top: Any = None) -> Any:
+def names(encoder: str, top: dict[str, str] | None = None) -> NameMap:
     """The map of BERT's body under `encoder`, without the pooler, which is published but not used."""
     body = {theirs: ours for theirs, ours in bert.BODY.items() if not theirs.startswith("pooler")}
     return NameMap(

@@ -77,7 +77,7 @@ class ELECTRA(BERT):
     EMBEDDINGS = Embeddings
 
 
-def share_embeddings(generator: Any, discriminator: Any) -> Any:
+def share_embeddings(generator: Any, discriminator: Any) -> None:
     """Shares the tables of tokens, positions and sentence types, as in training (section 3.2 of the paper).
 
     Raises ValueError if the tables differ in shape.

@@ -74,7 +74,7 @@ class EncoderDecoder(Model):
         self.names = TiedParts(names, HF, shared)
 
     @property
-    def last_position(self) -> Any:
+    def last_position(self) -> int:
         return self.decoder.last_position
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Output:

@@ -10,7 +10,7 @@ Differs  layers are grouped in blocks; before each block but the first, pairs of
 Trained  replaced-token detection, as ELECTRA, or masked language modelling
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -144,7 +144,7 @@ class Funnel(Model):
         self.names = BASE_HF if head == "base" else HF
         self.drop = Dropout(config.dropout)
 
-    def hook_states(self, note: Any) -> Any:
+    def hook_states(self, note: Callable[[Tensor], None]) -> list[Any]:
         """Handles of hooks that record the embeddings, the output of each run of each layer (shorter from block to
         block), and, before the decoder's layers, the input of the first of them."""
         after = lambda _module, _args, out: note(out)
@@ -261,11 +261,11 @@ MODEL = Funnel
 class FunnelBaseNameMap(NameMap):
     """The tensors of the published model without a decoder have no prefix, although it is a head here."""
 
-    def dump(self, ours: Any, *, headed: Any) -> Any:
+    def dump(self, ours: dict[str, Tensor], *, headed: bool) -> dict[str, Tensor]:
         return super().dump(ours, headed=False)
 
 
-def _layer(theirs: Any, ours: Any) -> Any:
+def _layer(theirs: str, ours: str) -> dict[str, str]:
     attn = {
         "q_head": "q_proj", "k_head": "k_proj", "v_head": "v_proj", "post_proj": "o_proj", "r_w_bias": "content_bias",
         "r_r_bias": "position_bias", "r_s_bias": "segment_bias", "r_kernel": "position_kernel",

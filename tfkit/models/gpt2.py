@@ -124,7 +124,7 @@ class GPT2(Model):
             self.untie(self.embed)
         self.apply(self.init_weights)
 
-    def position_table(self, c: Config) -> Any:
+    def position_table(self, c: Config) -> nn.Module | None:
         """Learned position embeddings; None in subclasses without a position table."""
         return nn.Embedding(c.max_length, c.d_model)
 

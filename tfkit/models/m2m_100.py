@@ -29,7 +29,7 @@ LANGUAGES = CODES.split()
 FIRST_LANGUAGE = 128004  # the first id after the words
 
 
-def language_id(code: Any) -> Any:
+def language_id(code: str) -> int:
     """The token of a language: "en" -> 128022. Raises ValueError for a language that the model does not have."""
     if code not in LANGUAGES:
         raise ValueError(f"language {code!r} is none of {', '.join(LANGUAGES)}")
@@ -52,7 +52,7 @@ BIG = {"n_layers": 24, "n_decoder_layers": 24, "d_ff": 8192, "d_decoder_ff": 819
 PRESETS: dict[str, dict[str, Any]] = {"m2m100_418M": {}, "m2m100_1.2B": BIG}
 
 
-def language_tables() -> Any:
+def language_tables() -> dict[str, dict[str, int]]:
     """The tokens of the languages that each published size knows: preset -> {code: id}."""
     return {name: {code: language_id(code) for code in LANGUAGES} for name in PRESETS}
 

@@ -84,7 +84,7 @@ class Marian(BART):
         if head == "seq2seq_lm":
             self.final_logits_bias = torch.zeros(1, config.decoder_words())
 
-    def second_table(self) -> Any:
+    def second_table(self) -> nn.Embedding:
         return nn.Embedding(self.config.decoder_words(), self.config.d_model, self.config.pad_token_id)
 
 

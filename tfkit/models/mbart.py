@@ -46,14 +46,14 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-def language_id(code: Any) -> Any:
+def language_id(code: str) -> int:
     """The token of a language: "ro_RO" -> 250020. Raises ValueError for a language that not even mBART-50 has."""
     if code not in LANGUAGES:
         raise ValueError(f"language {code!r} is none of {', '.join(LANGUAGES)}")
     return FIRST_LANGUAGE + LANGUAGES.index(code)
 
 
-def language_tables() -> Any:
+def language_tables() -> dict[str, dict[str, int]]:
     """The tokens of the languages that each published size knows: preset -> {code: id}."""
     codes = {name: LANGUAGES if "50" in name else LANGUAGES[:25] for name in PRESETS}
     return {name: {code: language_id(code) for code in known} for name, known in codes.items()}

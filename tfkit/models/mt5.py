@@ -9,6 +9,8 @@ Trained  objectives.span_corruption alone, no tasks mixed in; rare languages dra
 from dataclasses import replace
 from typing import Any
 
+from torch import Tensor
+
 from . import t5
 from ._base import configuration
 from .t5 import T5
@@ -44,7 +46,7 @@ MODEL = MT5
 class MT5NameMap(t5.T5NameMap):
     """A stored output matrix is the model's own, even if it equals the embeddings."""
 
-    def load(self, theirs: Any) -> Any:
+    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
         own = {name: tensor for name, tensor in theirs.items() if name == "lm_head.weight"}
         return super().load({name: tensor for name, tensor in theirs.items() if name not in own}) | own
 

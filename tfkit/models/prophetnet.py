@@ -114,7 +114,7 @@ class ProphetNet(Model):
             self.tables_apart()
         self.apply(self.init_weights)
 
-    def tables_apart(self) -> Any:
+    def tables_apart(self) -> None:
         """Creates the decoder's own word embeddings, if there is an encoder too, and the head's output matrix."""
         if self.head in (None, "seq2seq_lm"):
             self.decoder_embed = nn.Embedding(self.config.vocab_size, self.config.d_model, self.config.pad_token_id)
@@ -122,14 +122,14 @@ class ProphetNet(Model):
             self.untie(self.embed)
 
     @property
-    def names(self) -> Any:
+    def names(self) -> NameMap:
         """An encoder without a decoder is published under other names, and so are tables that are not shared."""
         if self.head == "encoder":
             return HF_ENCODER
         return HF if self.config.tie_word_embeddings else UntiedProphetNetNameMap(alone=self.head == "causal_lm")
 
     @property
-    def last_position(self) -> Any:
+    def last_position(self) -> int:
         """Positions count from pad_token_id + 1, and a stream predicts at the position after the last token."""
         return self.config.max_length - self.config.pad_token_id - 2
 
@@ -180,7 +180,7 @@ class ProphetNet(Model):
             x = layer(x, memory, context, memory_mask, cache)
         return x
 
-    def name_states(self, states: Any) -> Any:
+    def name_states(self, states: Any) -> dict[str, Any]:
         """The decoder's layers read all streams at once: this separates the main stream from the predicting ones."""
         found = {}
         for side, tensors in states.items():
@@ -287,7 +287,7 @@ class ProphetNetNameMap(NameMap):
         super().__init__({words: "embed", **sides}, prefix="prophetnet.", tied=tied)
         self.words = f"{words}.weight"
 
-    def load(self, theirs: Any) -> Any:
+    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
         theirs = self.strip_prefix(theirs)
         found = [theirs[name] for name in (self.words, *COPIES) if name in theirs]
         return super().load({**theirs, self.words: found[0]} if found else theirs)
@@ -310,10 +310,10 @@ class UntiedProphetNetNameMap(NameMap):
     def apart(self) -> Any:
         return self
 
-    def load(self, theirs: Any) -> Any:
+    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
         return super().load({name: tensor for name, tensor in self.strip_prefix(theirs).items() if name != self.UNREAD})
 
-    def dump(self, ours: Any, *, headed: Any) -> Any:
+    def dump(self, ours: dict[str, Tensor], *, headed: bool) -> dict[str, Tensor]:
         found, prefix = super().dump(ours, headed=headed), self.prefix if headed else ""
         copied = found.get(f"{prefix}{self.first}.{self.UNREAD}")
         return found if copied is None else {**found, prefix + self.UNREAD: copied.clone()}

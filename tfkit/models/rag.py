@@ -67,13 +67,13 @@ class Documents:
         """index int64 [N] of questions -> [N·n_docs], the rows of their passages"""
         return (index.unsqueeze(1) * self.n_docs + torch.arange(self.n_docs, device=index.device)).flatten()
 
-    def reorder(self, index: Tensor) -> Any:
+    def reorder(self, index: Tensor) -> None:
         self.rows.reorder(self.spread(index))
 
-    def reorder_from(self, index: Tensor, prefix_length: int = 0) -> Any:
+    def reorder_from(self, index: Tensor, prefix_length: int = 0) -> None:
         self.rows.reorder_from(self.spread(index), prefix_length)
 
-    def crop(self, length: int) -> Any:
+    def crop(self, length: int) -> None:
         self.rows.crop(length)
 
 
@@ -91,7 +91,7 @@ class RAG(Model):
         self.names = SubmodelMaps(names, HF, prefix="rag.")
 
     @property
-    def last_position(self) -> Any:
+    def last_position(self) -> int:
         return self.generator.last_position
 
     def find(
@@ -191,10 +191,7 @@ class RAG(Model):
             retrieves = context_input_ids is None
             found = self.find(input_ids, attention_mask, n_docs) if retrieves else {**given, "doc_scores": doc_scores}
             encoder_outputs = self.read(**found)
-        if not isinstance(encoder_outputs, Output) or "doc_scores" not in encoder_outputs:
-            kind = type(encoder_outputs).__name__
-            raise TypeError(f"encoder_outputs of type {kind} holds no doc_scores: give what model.encode() returned")
-        scores, loss = encoder_outputs["doc_scores"], None
+        scores, loss = doc_scores_of(encoder_outputs), None
         if labels is not None:
             labels = check_ids("labels", labels).masked_fill(labels == -100, self.config.pad_token_id)
         ids = check_ids("decoder_input_ids", labels if decoder_input_ids is None else decoder_input_ids)
@@ -211,6 +208,15 @@ class RAG(Model):
             found = {name: found[name] for name in found.keys() & {"question_encoder_last_hidden_state"}}
         found |= {"doc_scores": scores, "generator_enc_last_hidden_state": encoder_outputs[0].flatten(0, 1)}
         return Output(loss=loss, logits=logits, **found, cache=cache)
+
+
+def doc_scores_of(encoder_outputs: Any) -> Tensor:
+    """The scores [B,D] in what `RAG.encode` returned. Raises TypeError for anything else."""
+    if not isinstance(encoder_outputs, Output) or "doc_scores" not in encoder_outputs:
+        kind = type(encoder_outputs).__name__
+        raise TypeError(f"encoder_outputs of type {kind} holds no doc_scores: give what model.encode() returned")
+    scores: Tensor = encoder_outputs["doc_scores"]
+    return scores
 
 
 MODEL = RAG

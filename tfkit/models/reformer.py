@@ -12,6 +12,7 @@ Trained  objectives.causal_lm; also masked language modelling
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -140,7 +141,7 @@ class Positions(nn.Module):
         super().__init__()
         self.table, self.drop = nn.Embedding(c.max_length, c.d_model), Dropout(c.dropout)
 
-    def forward(self, at: Any) -> Any:
+    def forward(self, at: Tensor) -> Tensor:
         return self.drop(self.table(at))
 
 
@@ -249,16 +250,16 @@ class Reformer(Model):
             raise ValueError(f"input_ids reaches position {end}, there are {most}")
         return (torch.arange(past, end, device=ids.device) if given is None else given).expand_as(ids)
 
-    def hook_states(self, note: Any) -> Any:
+    def hook_states(self, note: Callable[[Tensor], None]) -> list[Any]:
         """Handles of hooks that record the attention's input stream at each layer and after the last one, without the
         padding of the last chunk."""
         length = 0
 
-        def read(_table: Any, args: Any) -> Any:
+        def read(_table: Any, args: Any) -> None:
             nonlocal length
             length = args[0].size(1)
 
-        def end(_norm: Any, args: Any) -> Any:  # both streams, concatenated
+        def end(_norm: Any, args: Any) -> None:  # both streams, concatenated
             note(args[0].chunk(2, -1)[1][:, :length])
 
         at_layer = lambda _sublayer, args: note(args[0][:, :length])
@@ -266,7 +267,7 @@ class Reformer(Model):
         handles = [layer.f.register_forward_pre_hook(at_layer) for layer in layers]
         return [*handles, self.embed.register_forward_pre_hook(read), self.norm.register_forward_pre_hook(end)]
 
-    def name_states(self, states: Any) -> Any:
+    def name_states(self, states: Any) -> dict[str, Any]:
         """With a cache, several new tokens pass through all layers one by one."""
         found, each = states[""], len(self.layers) + 1
         return {"hidden_states": tuple(torch.cat(found[layer::each], 1) for layer in range(each))}

@@ -52,7 +52,7 @@ class NoAttention(nn.Module):
     def __init__(self, d_hidden: Any, d_memory: Any) -> None:
         super().__init__()
 
-    def readout(self, states: Tensor, context: Any) -> Any:
+    def readout(self, states: Tensor, context: Tensor | None) -> Tensor:
         """states [B,T,H], unchanged; there is no context"""
         return states
 
@@ -101,7 +101,7 @@ class State:
     def __init__(self, state: Tensor, length: int = 0) -> None:
         self.state, self.length = state, length
 
-    def reorder(self, index: Tensor) -> Any:
+    def reorder(self, index: Tensor) -> None:
         self.state = self.state.index_select(0, index)
 
 

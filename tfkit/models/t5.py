@@ -233,25 +233,25 @@ MODEL = T5
 class T5NameMap(NameMap):
     """Some checkpoints tie the output to the embeddings and some do not: an output matrix that differs is kept."""
 
-    def load(self, theirs: Any) -> Any:
+    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
         own = theirs.get("lm_head.weight")
         if own is None or torch.equal(own, theirs.get("shared.weight", own)):
             return super().load(theirs)
         rest = {name: tensor for name, tensor in theirs.items() if name != "lm_head.weight"}
         return super().load(rest) | {"lm_head.weight": own}
 
-    def dump(self, ours: Any, *, headed: Any) -> Any:
+    def dump(self, ours: dict[str, Tensor], *, headed: bool) -> dict[str, Tensor]:
         """Only two of transformers' classes have a prefix for the model below the head."""
         return super().dump(
             ours, headed=any(name.startswith(("task_head.pre_classifier", "task_head.classifier")) for name in ours)
         )
 
 
-def _layer(side: Any, ours: Any, theirs: Any) -> Any:
+def _layer(side: str, ours: str, theirs: str) -> dict[str, str]:
     return {f"{side}.block.{{}}.layer.{theirs}": f"{side}.{{}}.{ours}"}
 
 
-def _side(side: Any, ff: Any) -> Any:
+def _side(side: str, ff: int) -> dict[str, str]:
     table = {f"{side}.final_layer_norm": f"{side}_norm"}
     table[f"{side}.block.0.layer.0.SelfAttention.relative_attention_bias"] = f"{side}_bias"
     for letter in "qkvo":

@@ -7,6 +7,7 @@ Differs  a memory: the states of earlier segments are keys too, without gradient
 Trained  objectives.causal_lm, one segment after the other
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -108,7 +109,7 @@ class TransformerXL(Model):
                 nn.init.zeros_(weight) if "bias" in name else nn.init.normal_(weight, std=0.02)
 
     @property
-    def names(self) -> Any:
+    def names(self) -> NameMap:
         """The map of tensor names; what is tied decides which tensors are stored twice."""
         c, tied = self.config, {}
         for i in range(len(c.cutoffs) + 1):
@@ -211,7 +212,7 @@ class TransformerXL(Model):
         return {"loss": losses.sum() / count, "losses": losses.view(len(x), -1)}
 
 
-def check_mems(mems: Any, ids: Tensor, c: Config) -> Any:
+def check_mems(mems: Sequence[Tensor], ids: Tensor, c: Config) -> list[Tensor]:
     """mems, per layer [M,B,E] -> the memory of each layer [B,M,E], after checking that it fits the batch"""
     wrong = [m for m in mems if m.dim() != 3 or m.shape[1:] != (len(ids), c.d_model)]
     if wrong or len(mems) != c.n_layers:
@@ -226,7 +227,7 @@ MODEL = TransformerXL
 class TransformerXLNameMap(NameMap):
     """u and v may be stored once for all layers, and a second time for each."""
 
-    def load(self, theirs: Any) -> Any:
+    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
         theirs = {name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()}
         shared = {name: theirs.pop(name) for name in ("r_w_bias", "r_r_bias") if name in theirs}
         for layer in range(sum(name.endswith("dec_attn.o_net.weight") for name in theirs)):

@@ -91,7 +91,7 @@ LANGUAGES_100 = (  # codes of Wikipedias: "simple" is simple English, "als" Alem
 )
 
 
-def language_tables() -> Any:
+def language_tables() -> dict[str, dict[str, int]]:
     """The rows of the languages in each published multilingual size: preset -> {code: row}, alphabetically."""
     pairs = {name: f"{name[8:10]} {name[10:12]}" for name, size in PRESETS.items() if size.get("n_langs") == 2}
     many = {name: XNLI_LANGUAGES for name, size in PRESETS.items() if size.get("n_langs") == 15}
@@ -118,7 +118,7 @@ class Embeddings(bert.Embeddings):
         return self.drop(self.norm(x if types is None else x + embed_ids(self.tokens, types, "token_type_ids")))
 
 
-def adaptive_softmax(c: Config) -> Any:
+def adaptive_softmax(c: Config) -> nn.AdaptiveLogSoftmaxWithLoss:
     """Words sorted by frequency; `asm_cutoffs` are the ids at which a cluster ends."""
     return nn.AdaptiveLogSoftmaxWithLoss(c.d_model, c.vocab_size, c.asm_cutoffs, c.asm_div_value, head_bias=True)
 
@@ -242,7 +242,7 @@ HF = NameMap(
 )
 
 
-def classes(name: Any) -> Any:
+def classes(name: str) -> dict[str, str | None]:
     """transformers' class names -> our heads."""
     spans = {f"{name}ForQuestionAnsweringSimple": "question_answering"}
     spans[f"{name}ForQuestionAnswering"] = "beam_question_answering"

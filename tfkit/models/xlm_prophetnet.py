@@ -10,6 +10,7 @@ Trained  as ProphetNet, on Wikipedia in 100 languages
 
 from typing import Any
 
+from ..namemap import NameMap
 from . import prophetnet
 from ._base import configuration
 from .prophetnet import HF, HF_FIELDS, HF_FIXED, HF_UNSAID, HF_UNUSED
@@ -47,7 +48,7 @@ def sentence(*parts: Any) -> Any:
 
 class XLMProphetNet(prophetnet.ProphetNet):
     @property
-    def names(self) -> Any:
+    def names(self) -> NameMap:
         return HF_DECODER if self.head == "causal_lm" and self.config.tie_word_embeddings else super().names
 
 

@@ -268,7 +268,7 @@ class XLNet(Model):
             mems=mems,
         )
 
-    def next_token_logits(self, ids: Tensor, attention_mask: Tensor | None = None) -> Any:
+    def next_token_logits(self, ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
         """ids, attention_mask [B,L] -> logits [B,V] of the next word, for decoding: a word is appended that no position
         may see"""
         ids = torch.nn.functional.pad(ids, (0, 1))
@@ -279,7 +279,7 @@ class XLNet(Model):
         return self(ids, real, perm_mask=perm_mask, target_mapping=last, use_mems=False).logits[:, 0]
 
 
-def invert_input_mask(input_mask: Tensor | None, attention_mask: Tensor | None) -> Any:
+def invert_input_mask(input_mask: Tensor | None, attention_mask: Tensor | None) -> Tensor | None:
     """input_mask [B,L], 1 = padding -> the equivalent attention_mask, bool [B,L]. Raises ValueError if both are
     given."""
     if attention_mask is not None:
@@ -294,10 +294,10 @@ MODEL = XLNet
 class XLNetNameMap(NameMap):
     """transformers' matrices are [E,H,D], ours [H*D,E], and the output projection is transposed."""
 
-    def load(self, theirs: Any) -> Any:
+    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
         return super().load({name: t.flatten(1) if name[-2:] in MATRICES else t for name, t in theirs.items()})
 
-    def dump(self, ours: Any, *, headed: Any) -> Any:
+    def dump(self, ours: dict[str, Tensor], *, headed: bool) -> dict[str, Tensor]:
         found = super().dump(ours, headed=headed)
         for name in found:
             if name[-2:] in MATRICES:

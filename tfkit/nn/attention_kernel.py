@@ -271,7 +271,7 @@ def _in_the_open(attended: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor, 
     return tracing.offer("per_head", out)
 
 
-def _weights_of(scores: Tensor, q: Tensor, k: Any, how: Any) -> Any:
+def _weights_of(scores: Tensor, q: Tensor, k: Tensor, how: dict[str, Any]) -> Tensor:
     """The weights [B,H,Q,K] that follow from edited scores [B,H,Q,K], with the same mask and sinks."""
     none = torch.zeros_like(k)
     return attend_by_hand(q, none, none, **{**how, "bias": scores, "softcap": None})[1]

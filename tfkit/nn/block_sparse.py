@@ -75,7 +75,7 @@ def _row(draw: LegacyRandom, at: int, end: int, n_random: int) -> list[int]:
     return [block for block in draw.permutation(end) if block not in taken][:n_random]
 
 
-def _old_row(draw: Any, at: Any, blocks: int, last: Any, n_random: Any) -> Any:
+def _old_row(draw: LegacyRandom, at: int, blocks: int, last: int, n_random: int) -> list[int]:
     middle = list(range(1, blocks - 1))
     if at < blocks - 3:  # its last two rows forget to leave out what they see anyway
         middle = middle[: max(0, min(at - 2, last))] + middle[at + 1 : last]
@@ -125,7 +125,7 @@ def block_sparse_attention(
     return torch.cat([ends[:, :, :1], middle, ends[:, :, 1:]], 2).flatten(2, 3)
 
 
-def trace_blocks(table: Any, heads: int, block: Any) -> Any:
+def trace_blocks(table: Tensor, heads: int, block: int) -> None:
     """For whoever traces: where the queries and keys of the two calls stand; table int64 [H,N-2,M], or [1,N-2,5]"""
     blocks, within, head = table.size(1) + 2, torch.arange(block), torch.arange(heads)
     at = torch.arange(blocks)[:, None] * block + within  # [N,W]

@@ -94,13 +94,13 @@ class Cache:
             m: (k.index_select(0, index), v.index_select(0, index)) for m, (k, v) in self.cross_attention.items()
         }
 
-    def reorder_from(self, index: Tensor, prefix_length: int = 0) -> Any:
+    def reorder_from(self, index: Tensor, prefix_length: int = 0) -> None:
         """`reorder` for rows that change places with rows of the same sentence, and agree on the first `prefix_length`
         positions: only what comes after moves, and memory stays where it is."""
         for buffer in self.self_attention.values():
             buffer.reorder_from(index, prefix_length)
 
-    def crop(self, length: int) -> Any:
+    def crop(self, length: int) -> None:
         """Forget all but the first `length` positions: what was only guessed."""
         for buffer in self.self_attention.values():
             buffer.length = min(buffer.length, length)
@@ -183,7 +183,7 @@ class StaticCache(Cache):
             visible = once_per_mask(written, "and padding", both, beside=mask)
         return visible, False
 
-    def crop(self, length: int) -> Any:
+    def crop(self, length: int) -> None:
         """Later slots are hidden, and written again."""
         if length < self.length:
             self.n_written, self.end = length, torch.full_like(self.end, length) if length else None
@@ -236,7 +236,7 @@ class _Buffer:
             new[:, :, : self.length] = old[:, :, : self.length].index_select(0, index)
             setattr(self, name, new)
 
-    def reorder_from(self, index: Tensor, prefix_length: Any) -> Any:
+    def reorder_from(self, index: Tensor, prefix_length: int) -> None:
         """index int64 [B]; copies in place, and only the positions from `prefix_length` on."""
         for kept in (self.k[:, :, prefix_length : self.length], self.v[:, :, prefix_length : self.length]):
             kept.copy_(kept.index_select(0, index))

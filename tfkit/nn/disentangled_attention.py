@@ -185,7 +185,7 @@ class TalkingHeadsAttention(DisentangledAttention):
         super().__init__(d_model, n_heads, kinds, **how)
         self.logits_proj, self.weights_proj = (nn.Linear(n_heads, n_heads, bias=False) for _ in range(2))
 
-    def combine(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Any:
+    def combine(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         """As the parent's, through scores [B,H,L,L] that are held: the fused kernel cannot mix heads."""
         scores = q @ k.transpose(-2, -1)
         scores = torch.einsum("bhqk,gh->bgqk", scores if bias is None else scores + bias, self.logits_proj.weight)

@@ -1,5 +1,6 @@
 """LayerDrop (Fan et al. 2019, arXiv:1909.11556): a deep stack that learns to work without any one of its layers."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -13,7 +14,7 @@ class LayerDrop(nn.ModuleList):
         super().__init__(layers)
         self.rate = rate
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[nn.Module]:
         layers = super().__iter__()
         if not self.training or not self.rate:
             return layers

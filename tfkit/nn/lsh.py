@@ -108,7 +108,7 @@ def hashed_attention(
     return (out * weight.softmax(2)).sum(2)
 
 
-def trace_hashed(buckets: Any, order: Any, at: Any, near: Any, before: Any, after: Any) -> Any:
+def trace_hashed(buckets: Tensor, order: Tensor, at: Tensor, near: Any, before: int, after: int) -> None:
     """For whoever traces: where sorted queries [·,N,W] and keys [·,N,K] stand, and which share a bucket"""
     rounds = torch.arange(buckets.size(2), device=buckets.device)[:, None] * (int(buckets.max()) + 1)
     found = (buckets + rounds).gather(-1, order).view(at.shape)
@@ -119,7 +119,7 @@ def trace_hashed(buckets: Any, order: Any, at: Any, near: Any, before: Any, afte
     tracing.note("buckets", buckets)
 
 
-def trace_rounds(scores: Tensor, order: Any, inverse: Any) -> Any:
+def trace_rounds(scores: Tensor, order: Tensor, inverse: Tensor) -> None:
     """What each round's weights come to in the end: scores [·,N,W,K] -> weights that sum to 1 over all rounds"""
     sums = scores.logsumexp(-1).view(order.shape).gather(-1, inverse)  # [B,H,R,L], in the order of the text
     total = sums.logsumexp(2, keepdim=True).expand_as(order).gather(-1, order).view(scores.shape[:-1])

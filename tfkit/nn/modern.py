@@ -13,7 +13,7 @@ from .attention import merge_heads, scaled_dot_product_attention, split_heads
 from .masks import masked_softmax
 
 
-def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Any:
+def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     """Divide each vector by its root mean square (Zhang and Sennrich 2019): no mean is subtracted, no bias added.
 
     x [...,E], weight [E] -> [...,E] in x's dtype; the mean is taken in float32 or better
@@ -35,11 +35,11 @@ class SwiGLU(nn.Module):
         self.up = nn.Linear(d_model, d_ff, bias=False)
         self.down = nn.Linear(d_ff, d_model, bias=False)
 
-    def forward(self, x: Tensor) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         return self.down(F.silu(self.gate(x)) * self.up(x))
 
 
-def apply_rotary_halves(x: Tensor, positions: Tensor, base: float = 10000.0) -> Any:
+def apply_rotary_halves(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     """Rotary positions (Su et al. 2021) with columns i and i + D/2 as a pair, as in Hugging Face's LLaMA files.
 
     x [...,L,D], D even, positions int64 [L], in any order -> [...,L,D]: pair i turned by position * base ** (-2i/D),
@@ -70,7 +70,7 @@ class GroupedQueryAttention(nn.Module):
         self.v_proj = nn.Linear(d_model, n_kv_heads * width, bias=False)
         self.o_proj = nn.Linear(d_model, d_model, bias=False)
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Any:
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         group = self.n_heads // self.n_kv_heads
         q = split_heads(self.q_proj(x), self.n_heads)
         k = split_heads(self.k_proj(x), self.n_kv_heads).repeat_interleave(group, dim=1)
@@ -89,7 +89,7 @@ def sink_mask(length: int, window: int, sinks: int) -> Tensor:
     return (distance >= 0) & ((distance < window) | (place < sinks))
 
 
-def route(logits: Tensor, k: Any) -> Any:
+def route(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """Send each token to its k best experts (Shazeer et al. 2017).
 
     logits [N,X] -> (weights [N,k], experts int64 [N,k]), largest first; weights are the softmax over those k logits
@@ -110,7 +110,7 @@ class MixtureOfExperts(nn.Module):
         self.router = nn.Linear(d_model, n_experts, bias=False)
         self.experts = nn.ModuleList(SwiGLU(d_model, d_ff) for _ in range(n_experts))
 
-    def forward(self, x: Tensor) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         tokens = x.flatten(0, 1)  # [N,E]
         weights, chosen = route(self.router(tokens), self.k)
         out = torch.zeros_like(tokens)
@@ -120,7 +120,7 @@ class MixtureOfExperts(nn.Module):
         return out.view_as(x)
 
 
-def balance_loss(logits: Tensor, k: Any) -> Any:
+def balance_loss(logits: Tensor, k: int) -> Tensor:
     """What keeps all experts busy (Fedus et al. 2021, eq. 4-6): X * sum over experts of (share of choices) * (mean
     probability). The gradient goes through the probabilities alone.
 
@@ -132,7 +132,7 @@ def balance_loss(logits: Tensor, k: Any) -> Any:
     return experts * (shares * logits.softmax(-1).mean(0)).sum()
 
 
-def latent_attention(q: Tensor, c: Any, w_k: Any, w_v: Any, mask: Tensor | None = None) -> Any:
+def latent_attention(q: Tensor, c: Tensor, w_k: Tensor, w_v: Tensor, mask: Tensor | None = None) -> Tensor:
     """Attention over keys and values that are unpacked from one small vector a token (DeepSeek-AI 2024, MLA).
 
     q [B,H,Q,D], c [B,K,R], w_k [H,R,D], w_v [H,R,Dv], mask bool, broadcastable to [B,H,Q,K], or None -> [B,H,Q,Dv].

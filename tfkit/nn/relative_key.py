@@ -34,7 +34,7 @@ class RelativeKeyAttention(Projections):
         self.causal, self.use_keys = causal, use_keys
         self.distances = nn.Embedding(2 * max_distance - 1, d_model // n_heads)
 
-    def distance_scores(self, q: Tensor, k: Any, past: Any) -> Any:
+    def distance_scores(self, q: Tensor, k: Tensor, past: Any) -> Tensor:
         """q [B,H,Q,D] at the positions after `past` others, k [B,H,K,D] -> scaled scores [B,H,Q,K]"""
         middle = self.distances.num_embeddings // 2
         at = position_range(past, q.size(2), q.device)[:, None] - torch.arange(k.size(2), device=q.device)

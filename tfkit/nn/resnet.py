@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 
-def conv(inner: Any, outer: Any, size: Any, stride: int = 1) -> Any:
+def conv(inner: int, outer: int, size: int, stride: int = 1) -> nn.Conv2d:
     """A convolution without bias, padded so that the image size changes only by the stride."""
     return nn.Conv2d(inner, outer, size, stride, padding=size // 2, bias=False)
 
@@ -32,7 +32,7 @@ class ResidualBlock(nn.Module):
         if stride > 1 or inner != outer:
             self.downsample = nn.Sequential(conv(inner, outer, 1, stride), nn.BatchNorm2d(outer))
 
-    def forward(self, x: Tensor) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """x [B,C,H,W] -> [B,C',H/stride,W/stride], rounded up"""
         y = x
         for place in range(1, self.depth + 1):
@@ -60,7 +60,7 @@ class ResNet(nn.Module):
             self.add_module(f"layer{stage + 1}", nn.Sequential(*made))
         self.width = widths[-1]
 
-    def forward(self, images: Any) -> Any:
+    def forward(self, images: Tensor) -> Tensor:
         """images [B,3,H,W] -> [B,N,F]: one vector per region, row by row"""
         if images.dim() != 4 or images.size(1) != 3:
             raise ValueError(f"pictures must be [B,3,H,W]; got {list(images.shape)}")

@@ -93,7 +93,7 @@ def sliding_attention(
     return out.transpose(1, 2).reshape(batch, -1, heads * width)[:, :length]
 
 
-def trace_window(length: int, reach: Any, heads: int, before: int = 1, after: int = 1, shared: Any = None) -> Any:
+def trace_window(length: int, reach: int, heads: int, before: int = 1, after: int = 1, shared: Any = None) -> None:
     """For whoever traces: where queries and keys of `sliding_attention` stand; shared: positions int64 [1,G] or None"""
     at = torch.arange(length + -length % reach).view(1, -1, reach)  # [1,N,W]
     near = concat_neighbours(at, before, after)[0]  # [N,3W]
@@ -105,7 +105,7 @@ def trace_window(length: int, reach: Any, heads: int, before: int = 1, after: in
     tracing.places(torch.arange(heads), at[0][:, None], near[:, None, None], kinds[:, None, None])
 
 
-def trace_global(length: int, heads: int, at: Any) -> Any:
+def trace_global(length: int, heads: int, at: Any) -> None:
     """The same for queries at int64 [1,G] over all keys."""
     kind = torch.tensor(tracing.KINDS.index("global"))
     tracing.places(torch.arange(heads), at[:1, None].cpu(), torch.arange(length), kind)

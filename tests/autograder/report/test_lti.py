@@ -76,14 +76,19 @@ def lms(gradebook, tmp_path, monkeypatch):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     seen.url = f"http://127.0.0.1:{server.server_port}"
     seen.root = shutil.copytree(gradebook, tmp_path / "course")
-    words = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    (seen.root / "lti.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, *words))
-    own = {"issuer": seen.url, "client_id": "tool-1", "key_file": "lti.pem"}
-    own |= {"token_url": f"{seen.url}/token", "lineitems": f"{seen.url}/columns", "members": f"{seen.url}/members"}
-    (seen.root / "lti.toml").write_text("".join(f'{name} = "{value}"\n' for name, value in own.items()))
+    register(seen)
     yield seen
     server.shutdown()
     server.server_close()
+
+
+def register(seen):
+    """What the course is told of the platform: lti.toml, and the tool's private key."""
+    words = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    (seen.root / "lti.pem").write_bytes(seen.key.private_bytes(serialization.Encoding.PEM, *words))
+    own = {"issuer": seen.url, "client_id": "tool-1", "key_file": "lti.pem"}
+    own |= {"token_url": f"{seen.url}/token", "lineitems": f"{seen.url}/columns", "members": f"{seen.url}/members"}
+    (seen.root / "lti.toml").write_text("".join(f'{name} = "{value}"\n' for name, value in own.items()))
 
 
 def passback(lms, capsys, *more):
