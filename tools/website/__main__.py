@@ -68,7 +68,7 @@ def contents(title: str, told: list[Unit], language: str) -> str:
 def write_sources(source: Path, names: list[str], kept: Path | None) -> None:
     """Everything that Sphinx reads; kept: see zoo.write_page. Raises SiteError or LessonError for what does not fit."""
     pictures = source / "_pictures"
-    found = pages.documents(pictures) | pages.handbook(pictures) | pages.library() | course(source, names)
+    found = pages.documents(pictures) | pages.handbook() | pages.library() | course(source, names)
     found |= {f"zoo/{name}": zoo.write_page(name, kept) for name in zoo.docstrings()} | {"zoo/index": zoo.index()}
     shown = (DOCS / "gallery.html").read_text(encoding="utf-8")
     found["gallery"] = f"# Gallery\n\n{book.raw(views.gallery(shown, '').replace('<h1', '<h1 hidden', 1))}\n"

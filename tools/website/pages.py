@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from course import build, guide, units
 from course.settings import read
-from tools.website import DOCS, ROOT, SiteError
+from tools.website import DOCS, ROOT
 from tools.website.book import raw
 
 # code in fences, links, code in lines: what comes first holds, so that neither is looked for in the other
@@ -22,20 +22,12 @@ LINK = re.compile(
     re.S | re.M,
 )
 HANDBOOK = (
-    "units",
-    "cluster",
-    "image",
-    "kubernetes",
-    "jupyterhub",
-    "platforms",
-    "course-timings",
-    "assistants",
-    "scale",
-    "department",
-)
+    "teaching", "units", "jupyterhub", "cluster", "kubernetes", "image", "lti", "lite", "platforms", "course-timings",
+    "assistants", "scale",
+)  # fmt: skip
 LIBRARY = (
-    "architecture", "reproductions", "benchmarks", "benchmarks-gpu", "benchmarks-grading", "benchmarks-widgets",
-    "diagnosis",
+    "library", "architecture", "reproductions", "benchmarks", "benchmarks-gpu", "benchmarks-grading",
+    "benchmarks-widgets", "diagnosis",
 )  # fmt: skip
 
 
@@ -83,14 +75,6 @@ def linked(text: str, source: str, page: str, pictures: Path) -> str:
     return LINK.sub(change, text)
 
 
-def section(readme: str, heading: str) -> str:
-    """The part of the README below a heading of the second level. Raises SiteError where it has none."""
-    found = re.search(rf"(?ms)^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", readme)
-    if not found:
-        raise SiteError(f"README.md has no section {heading!r}, which a page of the site is made from")
-    return found[1].strip()
-
-
 def teaching(folder: Path) -> str:
     """The instructor's guide of a unit (course.guide) without its mark schemes: this page anybody can read."""
     settings = {unit.name: unit for unit in read()}
@@ -100,14 +84,12 @@ def teaching(folder: Path) -> str:
     return f"{cut.strip()}\n\n{about}\n"
 
 
-def handbook(pictures: Path) -> dict[str, str]:
+def handbook() -> dict[str, str]:
     """Page -> text of the part for those who teach."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    first = linked(section(readme, "An instructor starts"), "README.md", "handbook/index", pictures)
     guides = {f"handbook/{folder.name}": teaching(folder) for folder in units() if folder.name in build.unit_names()}
-    docs = [name for name in HANDBOOK if (DOCS / f"{name}.md").exists()]
-    toc = toctree(docs) + "\n\n" + toctree(sorted(name.partition("/")[2] for name in guides), "Unit by unit")
-    return {"handbook/index": f"# Teach with it\n\n{first}\n\n## More\n\n{toc}\n", **guides}
+    toc = toctree(HANDBOOK) + "\n\n" + toctree(sorted(name.partition("/")[2] for name in guides), "Unit by unit")
+    start = "[Teaching with tfkit](teaching.md) is the handbook; the other pages have the details."
+    return {"handbook/index": f"# Teach with it\n\n{start}\n\n{toc}\n", **guides}
 
 
 def library() -> dict[str, str]:
