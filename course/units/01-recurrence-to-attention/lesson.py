@@ -30,7 +30,7 @@ torch.set_num_threads(1)  # small tensors: two threads would spend their time wa
 # %% [markdown]
 # ## 1 · One step of memory
 #
-# A recurrent network keeps a *state* `h`, a vector that stands for everything read so far. Reading one more word `x`
+# A recurrent network keeps a *state* `h`, a vector that summarises everything read so far. Reading one more word `x`
 # replaces it (Elman 1990):
 #
 # $$h_t = \tanh(x_t W_x + h_{t-1} W_h + b)$$
@@ -483,7 +483,7 @@ except NotImplementedError:
 # - 1 point: attention keeps one state for *each* word and picks by content: what is kept grows with the sentence, and the
 #   path from a letter to where it is needed is one step.
 # - Not enough: "attention has more parameters"; "the gradient vanishes" without saying along which path.
-# - Behind a weak answer there is often `rnn.encode/last_state_only` or `attention.attend/winner_takes_all`.
+# - A weak answer often comes from `rnn.encode/last_state_only` or `attention.attend/winner_takes_all`.
 # ### END MARK SCHEME
 
 # %% [markdown]

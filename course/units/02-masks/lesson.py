@@ -320,7 +320,7 @@ if runs:
 # - `tril(-1)` hides a position from itself, and the first row is then empty.
 # - Hiding padding's rows instead of its columns.
 # - Taking 0 for the padding's number; each vocabulary has its own.
-# - Counting the real words and showing that many from the left: for decoding in batches, padding stands in front.
+# - Counting the real words and showing that many from the left: for decoding in batches, padding comes first.
 # - Libraries differ in what True means. `nn.MultiheadAttention` takes True for *hidden*;
 #   `F.scaled_dot_product_attention` takes True for *may attend*, as we do; transformers' models take 1 for real words.
 #

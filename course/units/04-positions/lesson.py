@@ -116,7 +116,7 @@ except NotImplementedError:
 # the other with its columns rearranged, so weights can be converted: the script that made Hugging Face's LLaMA files rearranged the rows of the query and key projections in each head. Weights of one layout in code for the other
 # give wrong numbers and no error.
 #
-# **`positions` is an argument** because of decoding: when words are generated one by one (unit 07), `x` has a single row, and it may stand at place 500.
+# **`positions` is an argument** because of decoding: when words are generated one by one (unit 07), `x` has a single row, and it may be position 500.
 
 # %% role="demo"
 x = torch.tensor([[1.0, 0.0, 1.0, 0.0]]).expand(8, 4)
@@ -203,7 +203,7 @@ except NotImplementedError:
 
 # %% [markdown]
 # *Figure: two staircases, the bucket over key minus query from -150 to 150. Decoder: on the left a flat stretch at 31, then ever shorter steps down to bucket 0 at distance 0, and 0 from there on.
-# Encoder: a valley with its bottom, 0, at distance 0: up to 15 on the left side; on the right side it jumps to 17 at once and climbs to 31.*
+# Encoder: a valley with its bottom, 0, at distance 0: up to 15 on the left side; on the right side it jumps straight to 17 and climbs to 31.*
 #
 # ## 4 · The shift: from distances to places
 #
@@ -374,12 +374,12 @@ if shares:
 
 # %% [markdown]
 # *Figure: six curves, the share of right answers over the position in a text of 96 letters, with a line at 24 where the training texts ended. Up to the line all but "nothing" are at 100%. Beyond it the
-# learned table drops to guessing at once, and so do the sines, with a few spikes; the buckets to 128 slide to a third; the rotation holds for twenty places more, then sinks to a half; the buckets to 12 stay at the top.*
+# learned table drops to guessing immediately, and so do the sines, with a few spikes; the buckets to 128 slide to a third; the rotation holds for twenty places more, then sinks to a half; the buckets to 12 stay at the top.*
 #
 # - **The table** has rows for places 24 to 95 that no gradient ever reached. They are noise.
 # - **The sines** are defined everywhere, but the layer after them has only seen the first 24 rows. "It may allow the model to extrapolate", wrote the authors; here it does so only in spikes, where the waves happen to come round.
 # - **The rotation** knows distances only, and distance 3 is the same everywhere. But the scores of distances above 24 were never trained, and there are more and more of them to compete.
-# - **The buckets** show why: with 128, the far buckets were never trained either. With 12, the last bucket stands for 12 *and all beyond*; training gave it a low bias, and at every larger distance it has the same one. (T5's own 128 is well below the 512 words of its training texts.)
+# - **The buckets** show why: with 128, the far buckets were never trained either. With 12, the last bucket means 12 *and all beyond*; training gave it a low bias, and at every larger distance it has the same one. (T5's own 128 is well below the 512 words of its training texts.)
 # - **"Nothing"** beats guessing, 5%, because a causal mask leaks a bit of position: an early query sees few keys.
 #
 # **Predict, then run.** `BACK = 10`: whom does it hurt most? And 8 buckets in place of 16 (in two lines), so that distances 4 and 5 share one, with `BACK = 5`?
@@ -421,7 +421,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # - **Padding on the left** moves the words: count positions over the real words, or use distances.
 # - **The sign of a distance.** T5 says key minus query; others say query minus key.
 # - **A position added to the values.** With the sum, what is looked up carries its place along. Rotation and bias avoid that.
-# - **Past the end of a learned table** there is an error at best; clamped, all later words stand on one spot.
+# - **Past the end of a learned table** there is an error at best; clamped, all later words share one position.
 #
 # ## What real models changed
 #
@@ -465,7 +465,7 @@ BACK = 3
 # - Table: there is no such row, or one that no gradient ever reached.
 # - Rotation: defined everywhere, and near words look as ever; but distances above 512 were never trained and take part in
 #   the softmax.
-# - Buckets: the last bucket stands for its distance *and all beyond*, and it was trained.
+# - Buckets: the last bucket means its distance *and all beyond*, and it was trained.
 # - Related: `positions.t5_buckets/far_ones_wrap_around`.
 # ### END MARK SCHEME
 

@@ -327,7 +327,7 @@ except (NotImplementedError, NameError):
 # model that must never be quite certain keeps its logits small and generalises better; perplexity gets worse, BLEU better.
 #
 # **Warm-up.** $rate = d_{model}^{-0.5} \cdot \min(step^{-0.5},\ step \cdot warmup^{-1.5})$. In a fresh post-norm stack the gradients of the upper layers
-# are large, and Adam's averages know nothing yet: full speed at once would ruin it. So the rate rises linearly for `warmup` steps, then falls.
+# are large, and Adam's averages know nothing yet: full speed from the start would ruin it. So the rate rises linearly for `warmup` steps, then falls.
 
 # %% role="demo"
 from tfkit.train import noam_rate

@@ -27,7 +27,7 @@ from torch import nn
 #
 # Four choices outside the model decide how it is trained, and are easy to overlook:
 #
-# 1. **the target**: what we ask for. Not probability 1 on the right word, but a little less, so that its logits need not grow for ever;
+# 1. **the target**: what we ask for. Not probability 1 on the right word, but a little less, so that its logits need not grow forever;
 # 2. **the rate**: how far each step goes. Almost nowhere at first, then far, then less and less;
 # 3. **the step**: which way. Not along the gradient, but along its mean over the last steps, with each parameter measured against its own gradients;
 # 4. **the alphabet**: what a "word" is. Neither a character (sentences get too long) nor a word of the language (there are too many, and a new one every day).
@@ -58,7 +58,7 @@ plt.show()
 # ## 1 · The target: do not be too sure
 #
 # Cross-entropy with a hard target is $-\log P(\text{right word})$. It is never satisfied: from 0.99 to 0.999 there is still something to gain, and the only way
-# there is to drive the logits apart, for ever. Label smoothing (Szegedy et al. 2016) asks for a distribution $q$ that can be *reached*:
+# there is to drive the logits apart, forever. Label smoothing (Szegedy et al. 2016) asks for a distribution $q$ that can be *reached*:
 #
 # $$L = -\sum_{w=1}^{V} q(w) \log p(w), \qquad q(w) = \begin{cases} 1-\varepsilon & \text{the right word}\\ \dfrac{\varepsilon}{V-1} & \text{every other word}\end{cases}$$
 #

@@ -36,7 +36,7 @@ from tfkit.nn import merge_heads, scaled_dot_product_attention, split_heads
 # is a rule for which branches to follow.
 #
 # Everything you build takes one function: `step(prefix_ids[N,t]) -> logits[N,V]`, the scores of the next word for each of `N` prefixes.
-# Behind it may be a transformer or, as in the next cell, a little table: watch where its best first word leads.
+# It may be a transformer or, as in the next cell, a little table: watch where its best first word leads.
 
 # %% role="demo"
 import matplotlib.pyplot as plt

@@ -270,7 +270,7 @@ for name in ("bert-base-uncased", "flaubert_base_cased", "xlm-mlm-100-1280", "xl
 # ## 7 · The same encoder as a decoder
 #
 # "Encoder" is not a property of the weights. Give BERT a causal mask and shift its labels, and it is a left-to-right language model: the same modules, the same names, the same file (in the library, head `causal_lm`; in the authors' code `BertLMHeadModel`). XLM was trained so from the start, as one of its three variants, and BERT2BERT writes with it (unit 10).
-# Conversely, a GPT without its mask would read both ways. What a model is lies in its objective and its mask.
+# Conversely, a GPT without its mask would read both ways. A model is defined by its objective and its mask.
 #
 # **Predict, then run.** Both heads get the same weights. The last of five words is changed. At which positions do the scores move?
 

@@ -78,7 +78,7 @@ draw(("the text", "It rained all day . We stayed at home . Nobody came .".split(
 #
 # **A slip to know.** The paper's example (Raffel et al. 2020, 3.1.4) is *Thank you for inviting me to your party last week .*, from which "for inviting" and "last" are taken. The targets are
 # `<X> for inviting <Y> last <Z>`, full stop not included. A retelling that is often
-# copied takes "dog", "is" and "cute" from *My dog is very cute .* and gives the inputs `My <x> very <y> .` and the targets `<x> dog is <y> cute . <z>`. There the full stop stands in both: it was never taken
+# copied takes "dog", "is" and "cute" from *My dog is very cute .* and gives the inputs `My <x> very <y> .` and the targets `<x> dog is <y> cute . <z>`. There the full stop is in both: it was never taken
 # away, so it need not be written, and the targets should be `<x> dog is <y> cute <z>`.
 #
 # **Predict, then run.** A text of `L` tokens loses `n` of them in `k` spans. How long are the inputs, how long the targets?
@@ -176,7 +176,7 @@ except NotImplementedError:
     print("Build the four kinds of noise first.")
 
 # %% [markdown]
-# *Figure: a text of three sentences, and below it the same after each kind of noise. Only infilling leaves masks; one of its two stands for nothing.*
+# *Figure: a text of three sentences, and below it the same after each kind of noise. Only infilling leaves masks; one of its two replaces nothing.*
 #
 # ## 3 · Pegasus: write the sentences that say most
 #
@@ -189,10 +189,10 @@ except NotImplementedError:
 #
 # That choice is made for you by `principal_sentences` in `tfkit`; `gap_sentences` gets the numbers, in any order.
 #
-# **Predict, then run.** Two neighbours are chosen. How many masks stand in the inputs?
+# **Predict, then run.** Two neighbours are chosen. How many masks are in the inputs?
 
 # %% role="predict"
-predict("10.neighbours", predict.number("Two neighbours are chosen. How many masks stand in the inputs?"))
+predict("10.neighbours", predict.number("Two neighbours are chosen. How many masks are in the inputs?"))
 
 # %% role="exercise" exercise="objectives.gap_sentences"
 
@@ -213,7 +213,7 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: four sentences about a fire at a mill; in the inputs the longest of them is one mask, and it alone is the targets.*
 #
-# **Both at once.** The paper's figure 1 shows a second task beside the first: in the sentences that stay, 15% of the words are hidden behind a mask of their own, `[MASK2]`, and the *encoder* is to say them, as BERT's is, while the decoder writes the missing
+# **Both at once.** The paper's figure 1 shows a second task beside the first: in the sentences that stay, 15% of the words are replaced by a mask of their own, `[MASK2]`, and the *encoder* is to say them, as BERT's is, while the decoder writes the missing
 # sentence. The two losses are added,
 #
 # $$\mathcal{L} = \underbrace{-\sum_t \log P(y_t \mid y_{<t},\ c(x))}_{\text{decoder: the sentences that are gone}} \;\; \underbrace{-\sum_{i \in M} \log P(x_i \mid c(x))}_{\text{encoder: the words that are hidden}}$$
@@ -301,7 +301,7 @@ except NotImplementedError:
 #
 # $$\text{position } i \text{ sees } j \quad\Longleftrightarrow\quad j \le i \ \text{ or } \ (i < n \text{ and } j < n)$$
 #
-# `prefix_lengths [B]` holds the $n$ of each text, from 0 to `length`; the mask is `[B,1,L,L]`, for it goes to scores `[B,H,L,L]`. Only what stands behind the prefix is predicted; the prefix' own labels are -100.
+# `prefix_lengths [B]` holds the $n$ of each text, from 0 to `length`; the mask is `[B,1,L,L]`, for it goes to scores `[B,H,L,L]`. Only what follows the prefix is predicted; the prefix' own labels are -100.
 #
 # **Predict, then run.** Five positions. What does the mask look like for $n = 0$, for $n = 3$, and for $n = 5$? Which of them have a name already?
 
@@ -365,7 +365,7 @@ except NotImplementedError:
     print("Build prefix_lm_mask first.")
 
 # %% [markdown]
-# A change in the prefix moves everything; one behind it moves only what comes later. Nothing leads back into the prefix, so its keys and values can be cached as a decoder's are (unit 07), although they look both ways.
+# A change in the prefix moves everything; one after it moves only what comes later. Nothing leads back into the prefix, so its keys and values can be cached as a decoder's are (unit 07), although they look both ways.
 #
 # In that comparison the encoder-decoder came out best, at twice the parameters but the same cost per step, since each token passes through one of the two halves only; the prefix LM came near to it with half of the parameters, and the purely causal model lay behind both.
 #
@@ -417,7 +417,7 @@ for name in ("mbart-large-cc25", "mbart-large-50", "m2m100_418M", "xlm-mlm-tlm-x
 guess.compare(100 * 99)
 
 # %% [markdown]
-# XLM's numbers are rows of a table of languages, the others' are tokens behind the words of the vocabulary. Most of M2M-100's $100 \cdot 99$ directions were never trained on pairs of sentences: the languages were grouped in families, and only *bridge* languages were paired across them (Fan et al. 2020).
+# XLM's numbers are rows of a table of languages, the others' are tokens after the words of the vocabulary. Most of M2M-100's $100 \cdot 99$ directions were never trained on pairs of sentences: the languages were grouped in families, and only *bridge* languages were paired across them (Fan et al. 2020).
 #
 # **XLM-ProphetNet** is ProphetNet for a hundred languages: the objective of section 4 on Wikipedia in 100 languages, with XLM-R's vocabulary of 250,000 pieces, and no language code at all. So what decides in which language it writes? What it was fine-tuned on. Trained to write headlines in English alone, it writes headlines for French and Russian articles, too, which is
 # what the benchmark XGLUE measures.

@@ -10,7 +10,7 @@
 # # 11 · Long and efficient
 #
 # **The question.** A novel has about 100,000 tokens. Attention compares each with each: ten thousand million scores, for every head of every layer. Twice the text costs four times as much.
-# Surely not every word of a novel needs every other one. *What can be left out, and what does one pay for it?*
+# Surely not every word of a novel needs every other word. *What can be left out, and what does one pay for it?*
 #
 # You build ten answers, each a few lines, from six models that gave them. They fall into three kinds:
 #
@@ -62,7 +62,7 @@ show.masks(PATTERNS, title="Who looks at whom")
 #
 # ## 1 · A window, and a few who see all (Longformer)
 #
-# Most of what a word needs stands near it. So $i$ looks at $j$ where $|i - j| \le$ `window // 2`: `window` counts both sides together. A few positions are **global**: the [CLS] that classifies, the words of a question. They see all,
+# Most of what a word needs is near it. So $i$ looks at $j$ where $|i - j| \le$ `window // 2`: `window` counts both sides together. A few positions are **global**: the [CLS] that classifies, the words of a question. They see all,
 # *and all see them*, so that whatever one position has found can reach every other one in two steps.
 #
 # **Predict, then run.** `length = 12`, `window = 4`, position 0 global. How many cells are marked in row 0, in row 1, in row 6? And roughly how many in all, when `length` is 4096 and `window` 512?
@@ -94,7 +94,7 @@ except NotImplementedError:
 # ### The window itself
 #
 # A mask over all scores saves nothing: they were made before they were hidden. So build the attention without the table: only the scores of each position with the `window // 2` on either side and itself, over $\sqrt{D}$, and the softmax of those
-# that stand in the text. The check counts: neither multiplications nor the largest tensor may grow as the square of the length.
+# that lie within the text. The check counts: neither multiplications nor the largest tensor may grow as the square of the length.
 #
 # **Predict.** `length = 512`, `window = 4`: how many scores does the table have, and how many do you need?
 
@@ -127,7 +127,7 @@ except NotImplementedError:
 #
 # - they are **near**: $|a - b| \le$ `window_blocks // 2`,
 # - one of the two is among the first `global_blocks`: both ways, as above (the published code makes the last ones global, too),
-# - or $b$ was **drawn** for $a$: it stands in `random_blocks[a]`. One way: $b$ need not have drawn $a$.
+# - or $b$ was **drawn** for $a$: it is in `random_blocks[a]`. One way: $b$ need not have drawn $a$.
 #
 # Why draw at random? Picture the table as a map of roads. With near roads only, one end of the map is $2L / \text{window}$ steps from the other, as a window reaches half its width to each side. A few random roads make a *small world*: any two places are about $\log L$ steps
 # apart.
@@ -366,7 +366,7 @@ plt.show()
 # %% [markdown]
 # *Figure: two tables of distances for 8 positions and k = 3, colours from 0 to 5. Left δ(i,j), dark to light from upper right to lower left, flat in both corners. Right δ(j,i), its mirror image.*
 #
-# **Predict, then run.** $k = 3$: which rows of the tables stand for distances *to the right* ($j > i$), and which row for distance 0? Are there as many on both sides?
+# **Predict, then run.** $k = 3$: which rows of the tables are for distances *to the right* ($j > i$), and which row for distance 0? Are there as many on both sides?
 
 # %% role="predict"
 predict(

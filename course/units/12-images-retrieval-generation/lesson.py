@@ -35,7 +35,7 @@ from tfkit.nn import scaled_dot_product_attention
 #
 # In the code $f$ is `image_features`, $e$ is `text_embeddings`, $W$ and $b$ are `w` and `b`. The **segment** says which modality a token is; BERT already had
 # two rows for sentence A and sentence B. The **positions** start again for the text: the model came with positions that were learned on text, and the first word
-# should stay the first word, however many regions stand before it.
+# should stay the first word, however many regions come before it.
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -155,7 +155,7 @@ except NotImplementedError:
 #
 # ## 3 · Which document helped? Sum over all
 #
-# In-batch contrast needs to know the right passage. Often one knows only the *answer*. RAG (2020) puts a reader behind the finder: the reader gets the question with one of the $D$ passages found
+# In-batch contrast needs to know the right passage. Often one knows only the *answer*. RAG (2020) puts a reader after the retriever: the reader gets the question with one of the $D$ passages found
 # and gives probabilities for the answer's words. Which passage helped is a **hidden variable**, so it is summed over, each passage weighted by how well it
 # was found, $p(d) = \mathrm{softmax}(\text{doc\_scores})_d$. There are two places for the sum.
 #
@@ -163,7 +163,7 @@ except NotImplementedError:
 #
 # $$\log p(y) = \sum_{t=1}^{T} \log \sum_{d=1}^{D} p(d)\; p(y_t \mid d, y_{<t})$$
 #
-# **RAG-sequence.** One document is behind the whole answer:
+# **RAG-sequence.** One document explains the whole answer:
 #
 # $$\log p(y) = \log \sum_{d=1}^{D} p(d) \prod_{t=1}^{T} p(y_t \mid d, y_{<t})$$
 #
@@ -401,7 +401,7 @@ if reader is not None:
     plt.tight_layout(), plt.show()
 
 # %% [markdown]
-# *Figure: above, two maps of twelve questions by twelve notes, dark where a note has a high weight. Before training the dark cells stand anywhere; after it, nearly all stand on the diagonal. Below, the answer's
+# *Figure: above, two maps of twelve questions by twelve notes, dark where a note has a high weight. Before training the dark cells are anywhere; after it, nearly all are on the diagonal. Below, the answer's
 # probability for each question: low with all notes equally likely, scattered or near zero with the untrained finder, near one for almost all with the trained one.*
 #
 # **Change a note.** No training, no gradient: one line in the notes is rewritten. Every answer of two words is scored, and the best one printed. This is what retrieval buys: what the model knows can be read, checked, corrected
@@ -441,7 +441,7 @@ if reader is not None:
 # With the note taken out the reader still answers, from whichever notes scored best. Nothing here has learned to say "I do not know": a probability given the notes is not
 # a probability that the notes are right. Look at the two numbers there, RAG-sequence and then RAG-token: why are they not the same, as they were above?
 #
-# **Try.** `train(rag_token_log_probs)`; a finder that brings `k=2` notes; notes whose words stand in another order at each step.
+# **Try.** `train(rag_token_log_probs)`; a finder that brings `k=2` notes; notes whose words are in another order at each step.
 #
 # ## DPR: find, then read
 #
@@ -452,7 +452,7 @@ if reader is not None:
 # The reader is a third BERT. It reads question and passage together, `[CLS] question [SEP] passage`, and gives each passage a relevance, one number from the state at `[CLS]`, and each of its tokens two scores, for being the first and the last of the answer. The passage with the largest relevance is chosen, and in it the span with the largest sum. So the
 # order in which passages were *found* does not count any more: the finder must be fast and look at millions, the reader may look closely at a few.
 #
-# The finder's loss is your `in_batch_loss`; the reader learns which of four passages is the right one, and where the answer stands in it. Unlike RAG's, both are told. Below, three small DPR models on the notes of this unit, drawn anew at every step.
+# The finder's loss is your `in_batch_loss`; the reader learns which of four passages is the right one, and where the answer is in it. Unlike RAG's, both are told. Below, three small DPR models on the notes of this unit, drawn anew at every step.
 #
 # **Predict, then run.** With `k = 4` of 12 notes found, what sets the limit: the finder or the reader? And does the reader always choose the note that was found first?
 
@@ -569,12 +569,12 @@ except NotImplementedError:
     print("Build in_batch_loss first.")
 
 # %% [markdown]
-# Seven of eight, where counting common words finds one: hardly a word of these questions stands in its answer. Look at the one that it missed, and ask it in other words. DPR's two encoders were trained by the loss that you built, on such pairs.
+# Seven of eight, where counting common words finds one: hardly a word of these questions occurs in its answer. Look at the one that it missed, and ask it in other words. DPR's two encoders were trained by the loss that you built, on such pairs.
 #
 #
 # ## Pitfalls
 #
-# - **Positions that run on** into the text make a sentence mean something else behind a bigger picture, and run out of the table.
+# - **Positions that run on** into the text make a sentence mean something else after a bigger picture, and run out of the table.
 # - **Trained by one product, searched by another.** Cosine in training and inner products in the index, or the other way round: nothing crashes, the wrong passages come up.
 # - **A passage twice in the batch** makes a right answer a negative. Real batches are checked for it.
 # - **Small batches teach little**: with $C$ contexts the loss cannot ask for more than "better than $C - 1$ random ones". Hence batches across machines, and hard negatives.

@@ -367,7 +367,7 @@ except NotImplementedError:
 #
 # | | here | elsewhere |
 # |---|---|---|
-# | norm | RMS, before each sub-layer | Gemma: also behind it, and weights stored as $w - 1$; OLMo 2: behind it only; Qwen 3: queries and keys as well |
+# | norm | RMS, before each sub-layer | Gemma: also after it, and weights stored as $w - 1$; OLMo 2: after it only; Qwen 3: queries and keys as well |
 # | feed-forward | SwiGLU | Gemma: the same with GELU |
 # | positions | base 10,000 | Llama 3: base 500,000, slow pairs stretched for longer texts; Gemma 3: two bases; every fourth layer of some models: none |
 # | keys and values | shared by groups | DeepSeek-V3: latent, with a small rotated part beside it that all heads share |

@@ -65,11 +65,11 @@ except NotImplementedError:
 #
 # $$m' = \max\big(m, \max_j s_j\big) \qquad \ell' = e^{m - m'}\,\ell + \sum_j e^{s_j - m'} \qquad a' = e^{m - m'}\, a + \sum_j e^{s_j - m'}\, v_j$$
 #
-# The factor $e^{m-m'}$ corrects what was summed while the largest score was not yet known. Behind the last block the output is $a/\ell$ and $\text{lse} = m + \log \ell$. There are never more than `Q * block` scores, however long the text is. This is FlashAttention (Dao et al. 2022).
+# The factor $e^{m-m'}$ corrects what was summed while the largest score was not yet known. After the last block the output is $a/\ell$ and $\text{lse} = m + \log \ell$. There are never more than `Q * block` scores, however long the text is. This is FlashAttention (Dao et al. 2022).
 #
 # With `causal=True` and fewer queries than keys, the queries are the *last* positions, as with a cache: query $i$ sees keys $j \le i + K - Q$. Sum in float32 or better.
 #
-# **Predict, then run.** One query's scores come in three blocks: 2, 1, then 5, 0, then 4, 3. Behind the first block there is something to correct whenever a larger score comes.
+# **Predict, then run.** One query's scores come in three blocks: 2, 1, then 5, 0, then 4, 3. After the first block there is something to correct whenever a larger score comes.
 
 # %% role="predict"
 predict("14.rescaled", predict.number("Scores 2, 1 | 5, 0 | 4, 3: how often is what was summed so far multiplied by a factor below 1?"))
@@ -244,7 +244,7 @@ except NotImplementedError:
 #
 # Operating systems solved this long ago. The memory is cut into **pages** of, say, 16 tokens. A text's cache may lie on any pages, in any order, and a **page table** says which: `tables[b]` are the numbers of text `b`'s pages, in the order of the text. A new page is taken when the last one is full. Two texts that begin alike can even *share* their first pages.
 #
-# What a page holds behind a text's last token is left over from somebody else: it must not count. Numbers of pages that are not needed may be -1.
+# What a page holds after a text's last token is left over from somebody else: it must not count. Numbers of pages that are not needed may be -1.
 
 # %% role="predict"
 predict("14.pages", predict.number("Texts of 5, 17 and 33 tokens, pages of 16 tokens: how many pages are taken?"))

@@ -146,7 +146,7 @@ except NotImplementedError:
 # A conversation is a row of tokens like any other; what makes fine-tuning on it *supervised* is which tokens have a label. The model is to learn the **assistant**'s words, and to stop behind them. It is not to learn what users write.
 # So labels are the ids in the assistant's turns, and -100, which losses leave out, elsewhere.
 #
-# **Predict.** If the `end_id` behind the assistant's answer has no label, what does the tuned model do behind its answer?
+# **Predict.** If the `end_id` after the assistant's answer has no label, what does the tuned model do behind its answer?
 
 # %% role="predict"
 predict("15.end", predict.choice("Behind its answer the model …", "stops all the same", "goes on as the pretrained model would"))
@@ -191,7 +191,7 @@ except NotImplementedError:
 #
 # ## 4 · A score out of choices
 #
-# Demonstrations are dear: somebody has to write them. To say which of two answers is better is easier, and people agree on it more often. Bradley and Terry (1952) make a score of such choices: if answers have rewards $r$, the first is preferred with probability $\sigma(r_1 - r_2)$. So a **reward model** learns with
+# Demonstrations are expensive: somebody has to write them. To say which of two answers is better is easier, and people agree on it more often. Bradley and Terry (1952) make a score of such choices: if answers have rewards $r$, the first is preferred with probability $\sigma(r_1 - r_2)$. So a **reward model** learns with
 #
 # $$-\operatorname{mean}\,\log \sigma(r_\text{chosen} - r_\text{rejected})$$
 

@@ -68,7 +68,7 @@ print("text ", *text[0, 1:].tolist(), sep="\t")
 print("right", *right, sep="\t")
 
 # %% [markdown]
-# A 1 stands where the next symbol was predicted. In the first eleven columns that would be luck; behind them the model reads its answers out of the text. One column stays a 0: behind a symbol that
+# A 1 stands where the next symbol was predicted. In the first eleven columns that would be luck; behind them the model reads its answers out of the text. One column stays a 0: after a symbol that
 # occurs twice in the period, one earlier copy is not enough.
 #
 # ## 1 · What would each layer say?
@@ -107,7 +107,7 @@ except NotImplementedError:
 
 # %% [markdown]
 # *Figure: three rows, the embeddings and the two layers; a column for each position, bright where the symbol that comes next is likely. The embeddings and layer 0 are dark throughout.
-# Layer 1 is dark up to the eleventh column and bright behind it, where the text repeats itself, but for the symbol that occurs twice.*
+# Layer 1 is dark up to the eleventh column and bright after it, where the text repeats itself, but for the symbol that occurs twice.*
 #
 # `tfkit.inside.logit_lens(model, input_ids=text)` does the same for every architecture, T5 and BERT included, with the model's own norm and head.
 #
@@ -266,7 +266,7 @@ except NotImplementedError:
 # *Figure: two small tables of two layers by four heads. Left: three heads of layer 1 give two fifths of their attention to what followed the earlier copy (there are two earlier copies in half of the text), those of layer 0 nothing. Right: the heads of layer 0 give a third of theirs to the
 # symbol before the current one, those three nothing.*
 #
-# So that is the program. A head of layer 0 writes into each position *which symbol stood before it*. A head of layer 1 asks "where was my symbol the one before?", and copies what stands there. Neither could do it alone.
+# So that is the program. A head of layer 0 writes into each position *which symbol stood before it*. A head of layer 1 asks "where was my symbol the previous one?", and copies what is there. Neither could do it alone.
 #
 # **Take them out.** `tfkit.edit` changes any model while it runs: here it silences heads, one layer at a time, and leaves nothing behind.
 

@@ -37,7 +37,7 @@ print(text[:360])
 print(f"{len(text):,} bytes, {len(set(text))} different ones, {cost / len(text):.3f} bits a byte")
 
 # %% [markdown]
-# Look closely. Articles and adjectives agree with the noun, verbs with the subject. Who says something is named again at the end of the sentence. Verbs have favourite objects. All that can be learned; what is left is choice, and each choice has a probability that is known. Their bits add up to the number in the last line: **no honest model can do with fewer**.
+# Look closely. Articles and adjectives agree with the noun, verbs with the subject. The speaker is named again at the end of the sentence. Verbs have favourite objects. All that can be learned; what is left is choice, and each choice has a probability that is known. Their bits add up to the number in the last line: **no honest model can do with fewer**.
 #
 # ## Bits per byte
 #
@@ -117,7 +117,7 @@ guess.compare("less than once" if times < 1 else "about 5 times" if times < 100 
 # ## Build it
 #
 # What helped in the units before: norm before each part, a rotation for the positions (04), tied tables (05), AdamW with warm-up and a decay that ends when the time does (06), a gated feed-forward part (13), a compiled or fused attention (14). Subword tokens (06) make sequences short, but then `log_probs` has to say what the *next byte* is: a sum over tokens.
-# Your own parts may stand in cells that you add, or come from `tfkit.nn`, which has those of all units. The code below is all that the box gets, with the cells that you add and the imports above.
+# Your own parts may be in cells that you add, or come from `tfkit.nn`, which has those of all units. The code below is all that the box gets, with the cells that you add and the imports above.
 #
 # `LEADERBOARD = True` puts your result on the class's leaderboard. Nobody's name is on it, unless you choose one: `LEADERBOARD_NAME = "…"`.
 
@@ -213,7 +213,7 @@ except NotImplementedError:
 # ## Pitfalls
 #
 # - **The clock on the wall** runs on while others use the machine. The budget is of the processor, of all threads together.
-# - **Dropout at the end.** `eval()` belongs behind the training loop; else the same prefix gets two answers.
+# - **Dropout at the end.** `eval()` belongs after the training loop; else the same prefix gets two answers.
 # - **A context that is too long for the table.** 95 bytes are asked at most; positions must reach so far, or be cut.
 # - **Log-probabilities of tokens** are none of bytes. If you use subwords, add up over all tokens that begin with the byte.
 # - **The last step's learning rate.** A rate that has not come down by the end of the budget leaves some tenths of a bit.
