@@ -24,7 +24,7 @@ def theirs():
 def test_there_and_back():
     ours = MAP.load({**theirs(), "body.h.0.mask": torch.zeros(1), "out.weight": theirs()["body.wte.weight"]})
     assert torch.equal(ours["l.11.k.weight"], theirs()["body.h.11.qkv.weight"].T[2:4])
-    back = MAP.dump(ours, headed=True)
+    back = MAP.dump(ours, with_head=True)
     assert back.keys() == theirs().keys()
     assert all(torch.equal(back[name], tensor) for name, tensor in theirs().items())
 
@@ -41,4 +41,4 @@ def test_total():
     with pytest.raises(ValueError, match="out.weight differs from wte.weight"):
         MAP.load({**theirs(), "out.weight": torch.zeros(5, 2)})
     with pytest.raises(ValueError, match="our tensor mine.weight is not in the map"):
-        MAP.dump({"mine.weight": torch.zeros(1)}, headed=False)
+        MAP.dump({"mine.weight": torch.zeros(1)}, with_head=False)

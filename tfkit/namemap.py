@@ -58,7 +58,7 @@ class NameMap:
             (theirs, ours if isinstance(ours, FusedTensors) else FusedTensors((ours,))) for theirs, ours in rows.items()
         ]
 
-    def apart(self) -> NameMap:
+    def for_untied_output(self) -> NameMap:
         """The map of a model whose output matrix, `output`, is not tied to the embeddings, nor its bias to another."""
         made = copy(self)
         matrix = next(name for name in self.tied if name.endswith(".weight") and "embed_tokens" not in name)
@@ -76,7 +76,7 @@ class NameMap:
         unknown = []
         for name, tensor in theirs.items():
             if not any(re.fullmatch(pattern, name) for pattern in self.constant):
-                ours = self.ours(name, tensor)
+                ours = self.to_local(name, tensor)
                 if twice := ours.keys() & found.keys():
                     raise ValueError(f"{name} is a second {min(twice)}: the file has two")
                 found |= ours
@@ -100,7 +100,7 @@ class NameMap:
             found[name] = tensor
         return found
 
-    def ours(self, name: str, tensor: torch.Tensor) -> Tensors:
+    def to_local(self, name: str, tensor: torch.Tensor) -> Tensors:
         """{our name: part} for one published tensor, split if it is fused; {} if no row has its name."""
         for template, names in self.rows:
             if match := _pattern(template).fullmatch(name):
@@ -125,27 +125,27 @@ class NameMap:
                 raise ValueError(f"{name} differs from {whose}, and this architecture has one matrix for both")
         return found
 
-    def dump(self, ours: Tensors, *, headed: bool) -> Tensors:
+    def dump(self, ours: Tensors, *, with_head: bool) -> Tensors:
         """Our tensors under their published names and in the published layout, with or without a head."""
         parts: dict[tuple[str, str], dict[int, torch.Tensor]] = {}
         for name, tensor in ours.items():
-            template, theirs, place = self.theirs(name)
+            template, theirs, place = self.to_published(name)
             parts.setdefault((template, theirs), {})[place] = tensor
         found = {}
         for (template, theirs), pieces in parts.items():
             whole = torch.cat([pieces[place] for place in sorted(pieces)])
-            prefix = self.prefix if headed and template not in self.heads else ""
+            prefix = self.prefix if with_head and template not in self.heads else ""
             found[prefix + theirs] = self.transpose(template, whole).contiguous()
         return found | {name: found[whose].clone() for name, whose in self.split.items() if whose in found}
 
-    def their_name(self, name: str) -> str | None:
+    def published_name(self, name: str) -> str | None:
         """The name of our tensor in a file without a head, or None."""
         try:
-            return self.theirs(name)[1]
+            return self.to_published(name)[1]
         except ValueError:
             return None
 
-    def theirs(self, name: str) -> tuple[str, str, int]:
+    def to_published(self, name: str) -> tuple[str, str, int]:
         """-> the row's template, the published name, and the index of ours in a fused tensor"""
         for template, names in self.rows:
             for place, ours in enumerate(names):
@@ -177,24 +177,24 @@ class SubmodelMaps:
             theirs = {key: tensor for key, tensor in theirs.items() if not key.startswith(name + ".")}
         return found | self.rest.load(theirs)
 
-    def dump(self, ours: Tensors, *, headed: bool) -> Tensors:
+    def dump(self, ours: Tensors, *, with_head: bool) -> Tensors:
         """As `NameMap.dump`; each part's tensors go through its own map, the others through `rest`."""
         found: Tensors = {}
         for name, (our_name, its, its_headed) in self.parts.items():
-            below = its.dump(_below(ours, our_name + "."), headed=its_headed)
+            below = its.dump(_below(ours, our_name + "."), with_head=its_headed)
             found |= {f"{name}.{key}": tensor for key, tensor in below.items()}
             ours = {key: tensor for key, tensor in ours.items() if not key.startswith(our_name + ".")}
         if self.twice:
             found |= {name: found[whose].clone() for name, whose in self.rest.tied.items() if whose in found}
-        prefix = self.prefix if headed else ""
-        return {prefix + key: tensor for key, tensor in found.items()} | self.rest.dump(ours, headed=headed)
+        prefix = self.prefix if with_head else ""
+        return {prefix + key: tensor for key, tensor in found.items()} | self.rest.dump(ours, with_head=with_head)
 
 
 def map_of(model: Any, architecture: Any) -> Any:
     """The map of a model's tensors: the architecture's or the model's own, without ties if its matrices are untied."""
     found = getattr(model, "names", architecture)
     apart = getattr(model, "output", None) is not None or getattr(model, "untied_tables", False)
-    return found.apart() if apart else found
+    return found.for_untied_output() if apart else found
 
 
 class IdentityMap:
@@ -206,7 +206,7 @@ class IdentityMap:
         return theirs
 
     @staticmethod
-    def dump(ours: Tensors, *, headed: bool) -> Tensors:
+    def dump(ours: Tensors, *, with_head: bool) -> Tensors:
         """The tensors, unchanged."""
         return ours
 

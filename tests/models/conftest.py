@@ -87,7 +87,7 @@ def assert_same_loss_and_gradients(name, theirs, ours, expected, out, labels, dt
     (100 * loss).backward(), (100 * out.loss).backward()  # times 100: an absolute tolerance must not hide them
     grads = {n: p.grad for n, p in ours.named_parameters() if p.grad is not None or not unused}
     assert all(grad is not None for grad in grads.values()), [n for n, grad in grads.items() if grad is None]
-    grads = experts_together(names_of(name, ours).dump(grads, headed=True))
+    grads = experts_together(names_of(name, ours).dump(grads, with_head=True))
     close = {**CLOSE[dtype], "atol": 10 * CLOSE[dtype]["atol"]}
     for parameter, grad in ((n, p.grad) for n, p in theirs.named_parameters()):
         if any(part in parameter for part in unused):
@@ -157,7 +157,7 @@ def assert_same_fields_and_gradients(name, theirs, ours, given, *, unused=(), wi
     value(expected).backward(), value({key: out[key] for key in expected}).backward()
     names = names_of(name, ours)
     grads = {n: p.grad for n, p in ours.named_parameters() if p.grad is not None}
-    grads = names.dump(grads, headed=ours.head is not None)
+    grads = names.dump(grads, with_head=ours.head is not None)
     close = {"rtol": 1e-9, "atol": 1e-8}
     for parameter, tensor in theirs.named_parameters():
         if any(part in parameter for part in unused):

@@ -189,7 +189,7 @@ def test_v2s_enhanced_mask_decoder_by_their_layers(parity, tmp_path):
     """Their last layer takes queries of its own, though no model of theirs gives it any: with what it read itself plus
     the positions, then with what came of that."""
     theirs, ours = pair(parity, "deberta_v2", "masked_lm", tmp_path, share_att_key=True)
-    weights = ours.names.dump(ours.state_dict(), headed=True)
+    weights = ours.names.dump(ours.state_dict(), with_head=True)
     weights["deberta.embeddings.position_embeddings.weight"] = torch.randn(40, 24)
     tfkit.hub.files.write(weights, tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
@@ -221,7 +221,7 @@ def test_the_enhanced_mask_decoder(parity, tmp_path):
     last layer is asked by what it read, plus the positions: with a table of zeros, and asked once, nothing changes."""
     _, ours = pair(parity, "deberta", "masked_lm", tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
-    weights = {name: t for name, t in ours.names.dump(ours.state_dict(), headed=True).items()}
+    weights = {name: t for name, t in ours.names.dump(ours.state_dict(), with_head=True).items()}
     weights = {name.replace("cls.predictions.transform", "lm_predictions.lm_head"): t for name, t in weights.items()}
     weights["lm_predictions.lm_head.bias"] = weights.pop("cls.predictions.bias")
     weights["deberta.embeddings.position_embeddings.weight"] = torch.zeros(40, 24)

@@ -54,7 +54,7 @@ def test_numbers_and_gradients(pair, parity, dtype):
     unread = {"task_head.project.weight", "task_head.project.bias"} if ours.head == "reader" else set()
     grads = {n: p.grad for n, p in ours.named_parameters() if n not in unread}
     assert all(grad is not None for grad in grads.values())
-    grads = ours.names.dump(grads, headed=True)
+    grads = ours.names.dump(grads, with_head=True)
     for name, parameter in theirs.named_parameters():
         if parameter.grad is not None:
             torch.testing.assert_close(grads.pop(name), parameter.grad, rtol=close["rtol"], atol=20 * close["atol"])

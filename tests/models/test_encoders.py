@@ -143,7 +143,7 @@ def test_numbers_and_gradients(name, head, tmp_path):
         torch.testing.assert_close(out[key], tensor, rtol=1e-9, atol=1e-9)
     value(expected).backward(), value({key: out[key] for key in expected}).backward()
     names = registry.load(ROWS[name].kind).HF
-    grads = names.dump({n: p.grad for n, p in ours.named_parameters()}, headed=head is not None)
+    grads = names.dump({n: p.grad for n, p in ours.named_parameters()}, with_head=head is not None)
     for parameter, tensor in theirs.named_parameters():
         parameter = names.prefix + names.tied[parameter] if parameter in names.tied else parameter
         torch.testing.assert_close(grads.pop(parameter), tensor.grad, rtol=1e-9, atol=1e-9, msg=parameter)

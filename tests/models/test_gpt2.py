@@ -42,7 +42,7 @@ def test_numbers_and_gradients(theirs, ours, dtype):
     torch.testing.assert_close(out.logits[mask == 1], expected.logits[mask == 1], **close)
     torch.testing.assert_close(out.loss.to(dtype), expected.loss.to(dtype), **close)
     out.loss.backward(), expected.loss.backward()
-    grads = tfkit.registry.load("gpt2").HF.dump({n: p.grad for n, p in ours.named_parameters()}, headed=True)
+    grads = tfkit.registry.load("gpt2").HF.dump({n: p.grad for n, p in ours.named_parameters()}, with_head=True)
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(grads[name], parameter.grad, **close)
 
@@ -108,7 +108,7 @@ def test_cross_attention_standing_alone(flags, tmp_path):
     close = {"rtol": 1e-6, "atol": 1e-6}
     torch.testing.assert_close(out.logits[mask == 1], expected.logits[mask == 1], **close)
     out.loss.backward(), expected.loss.backward()
-    grads = tfkit.registry.load("gpt2").HF.dump({n: p.grad for n, p in ours.named_parameters()}, headed=True)
+    grads = tfkit.registry.load("gpt2").HF.dump({n: p.grad for n, p in ours.named_parameters()}, with_head=True)
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(grads[name], parameter.grad, **close)
     with torch.no_grad():  # nobody has to be looked at

@@ -48,7 +48,7 @@ def test_numbers_and_gradients(name, dtype):
     if value is None:
         value = sum((x * torch.arange(x.numel(), dtype=x.dtype).view_as(x).cos()).sum() for x in out.values())
     value.backward()
-    found = ours.names.dump({n: p.grad for n, p in ours.named_parameters()}, headed=ours.head is not None)
+    found = ours.names.dump({n: p.grad for n, p in ours.named_parameters()}, with_head=ours.head is not None)
     assert grads.keys() <= found.keys()
     for key, tensor in grads.items():
         scale = CLOSE[dtype] | {"atol": 20 * CLOSE[dtype]["atol"]}

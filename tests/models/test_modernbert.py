@@ -52,7 +52,7 @@ def close(parity, theirs, ours, inputs, tolerance=FLOAT32):
             torch.testing.assert_close(found, wanted, **tolerance)
     expected.loss.backward(), out.loss.backward()
     grads = {name: parameter.grad for name, parameter in ours.named_parameters()}
-    grads = tfkit.registry.load("modernbert").HF.dump(grads, headed=True)
+    grads = tfkit.registry.load("modernbert").HF.dump(grads, with_head=True)
     for name, parameter in theirs.named_parameters():
         torch.testing.assert_close(grads.pop(name), parameter.grad, **tolerance, msg=lambda t, n=name: n + t)
     assert not grads

@@ -99,7 +99,7 @@ def test_numbers_and_gradients(parity, pair, case):
     loss(expected).backward(), loss({name: out[name] for name in expected}).backward()
     missing = [n for n, p in ours.named_parameters() if p.grad is None]
     assert not missing
-    grads = ours.names.dump({n: p.grad for n, p in ours.named_parameters()}, headed=head is not None)
+    grads = ours.names.dump({n: p.grad for n, p in ours.named_parameters()}, with_head=head is not None)
     for name, parameter in theirs.named_parameters():
         if ours.config.tie_word_embeddings:
             name = name.replace("decoder.word_embeddings", "word_embeddings")
@@ -127,7 +127,7 @@ def test_files_go_both_ways(parity, pair, case, tmp_path):
 
 def test_an_older_file_has_one_copy_of_the_words(pair, tmp_path):
     _, ours = pair("causal_lm", **ALONE)
-    weights = ours.names.dump(ours.state_dict(), headed=True)
+    weights = ours.names.dump(ours.state_dict(), with_head=True)
     weights["prophetnet.decoder.word_embeddings.weight"] = weights.pop("prophetnet.word_embeddings.weight")
     assert torch.equal(ours.names.load(weights)["embed.weight"], ours.embed.weight)
 

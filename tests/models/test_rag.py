@@ -84,7 +84,7 @@ def test_numbers_and_gradients(parity, head, more, dtype, tmp_path):
     if head:
         torch.testing.assert_close(scores[1].grad, scores[0].grad, **close)
     grads = {n: p.grad for n, p in ours.named_parameters() if p.grad is not None}
-    grads = ours.names.dump(grads, headed=head is not None)
+    grads = ours.names.dump(grads, with_head=head is not None)
     for name, parameter in theirs.named_parameters():
         if "question_encoder" in name:
             assert name not in grads and parameter.grad is None

@@ -74,7 +74,7 @@ def assert_same_gradients(ours, loss, expected):
     loss.backward()
     grads = {name: p.grad for name, p in ours.named_parameters() if p.grad is not None}
     assert len(grads) == len(list(ours.parameters()))
-    grads = ours.names.dump(grads, headed=ours.head is not None)
+    grads = ours.names.dump(grads, with_head=ours.head is not None)
     wanted = {name.removeprefix("gradient."): t for name, t in expected.items() if name.startswith("gradient.")}
     for bias in ("r_w_bias", "r_r_bias"):  # one for all layers; ours is at the first of them
         if f"transformer.{bias}" in wanted:

@@ -223,7 +223,7 @@ def test_untied_encoder_decoders_have_a_table_for_each_side(name, tmp_path):
     from tfkit.hub import loading
 
     names = loading.names(ours, tfkit.registry.load(tfkit.registry.name_of(ours)))
-    grads = names.dump({n: p.grad for n, p in ours.named_parameters() if p.grad is not None}, headed=bool(ours.head))
+    grads = names.dump({n: p.grad for n, p in ours.named_parameters() if p.grad is not None}, with_head=bool(ours.head))
     for parameter, tensor in theirs.named_parameters():
         if tensor.grad is not None and tensor.grad.any():
             torch.testing.assert_close(grads[parameter], tensor.grad, rtol=1e-7, atol=1e-9, msg=parameter)

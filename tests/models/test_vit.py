@@ -60,7 +60,7 @@ def test_numbers_and_gradients(parity, name, case, dtype, tmp_path):
     scalar = lambda found: found["loss"] if "loss" in found else found["pooler_output"].pow(2).sum()
     scalar(expected).backward(), scalar(out).backward()
     grads = {key: parameter.grad for key, parameter in ours.named_parameters()}
-    grads = tfkit.registry.load("vit").HF.dump(grads, headed=ours.head is not None)
+    grads = tfkit.registry.load("vit").HF.dump(grads, with_head=ours.head is not None)
     wanted = saved_gradients(theirs, tmp_path / "gradients")
     assert grads.keys() == wanted.keys()
     for key, gradient in wanted.items():

@@ -78,7 +78,7 @@ def test_numbers_and_gradients(parity, name, case, dtype, tmp_path):
     scalar = lambda found: found["loss"] if "loss" in found else found["last_hidden_state"][real == 1].pow(2).sum()
     scalar(expected).backward(), scalar(out).backward()
     grads = {key: parameter.grad for key, parameter in ours.named_parameters()}
-    grads = tfkit.namemap.map_of(ours, tfkit.registry.load("whisper").HF).dump(grads, headed=ours.head is not None)
+    grads = tfkit.namemap.map_of(ours, tfkit.registry.load("whisper").HF).dump(grads, with_head=ours.head is not None)
     wanted = gradients(theirs)
     assert grads.keys() == wanted.keys()
     for key, gradient in wanted.items():

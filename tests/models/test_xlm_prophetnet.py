@@ -28,7 +28,7 @@ def test_numbers_and_gradients(case, dtype):
         torch.testing.assert_close(out[name], tensor.to(dtype), **close, msg=lambda text, n=name: f"{n}: {text}")
     value(out, under(expected, "out.")).backward()
     assert all(p.grad is not None for p in model.parameters())
-    grads = model.names.dump({n: p.grad for n, p in model.named_parameters()}, headed=model.head is not None)
+    grads = model.names.dump({n: p.grad for n, p in model.named_parameters()}, with_head=model.head is not None)
     for name, tensor in under(expected, "gradient.").items():
         atol = 10 * close["atol"] * max(1.0, tensor.abs().max().item())
         torch.testing.assert_close(grads.pop(name), tensor.to(dtype), rtol=10 * close["rtol"], atol=atol, msg=name)

@@ -61,7 +61,7 @@ def test_sorted_chunks_by_the_definition(causal):
     """One round: sort, cut, look at the own chunk and the one before in a ring; real keys alone."""
     qk, v = torch.randn(2, 1, 1, 12, 4, dtype=torch.float64).unbind(0)
     buckets, real = torch.randint(4, (1, 1, 1, 12)), torch.arange(12)[None] < 10
-    out = hashed_attention(qk, v, buckets, chunk=3, before=1, after=0, real=real, causal=causal)
+    out = hashed_attention(qk, v, buckets, chunk=3, before=1, after=0, non_padding=real, causal=causal)
     order = sorted(range(12), key=lambda i: (int(buckets[0, 0, 0, i]), i))
     chunk = {i: place // 3 for place, i in enumerate(order)}
 

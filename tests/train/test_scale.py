@@ -126,7 +126,7 @@ def test_processes_share_a_pass_without_overlap(tmp_path):
     seen = [
         [
             batch["input_ids"]
-            for batch in PackedDataset(file, CausalLM(), 4, world=ProcessGroup(rank, 2))(torch.Generator())
+            for batch in PackedDataset(file, CausalLM(), 4, process_group=ProcessGroup(rank, 2))(torch.Generator())
         ]
         for rank in range(2)
     ]
@@ -138,7 +138,9 @@ def test_examples_do_not_depend_on_the_number_of_processes(tmp_path):
     file, objective = rows(tmp_path, 12), MaskedLM(99, 100)
     generator = lambda: torch.Generator().manual_seed(3)
     whole = list(PackedDataset(file, objective, 4)(generator()))
-    halves = [list(PackedDataset(file, objective, 4, world=ProcessGroup(rank, 2))(generator())) for rank in range(2)]
+    halves = [
+        list(PackedDataset(file, objective, 4, process_group=ProcessGroup(rank, 2))(generator())) for rank in range(2)
+    ]
     for i, batch in enumerate(whole):
         for name in ("input_ids", "labels"):
             assert torch.equal(batch[name][0::2], halves[0][i][name])
@@ -154,7 +156,7 @@ def test_batches_that_cannot_be_are_errors(tmp_path):
     with pytest.raises(ValueError, match="holds 10 rows, fewer than a batch of 16"):
         PackedDataset(rows(tmp_path), CausalLM(), 16)
     with pytest.raises(ValueError, match="batch of 3 rows cannot be shared evenly by 2"):
-        PackedDataset(rows(tmp_path), CausalLM(), 3, world=ProcessGroup(0, 2))
+        PackedDataset(rows(tmp_path), CausalLM(), 3, process_group=ProcessGroup(0, 2))
 
 
 @pytest.mark.parametrize(

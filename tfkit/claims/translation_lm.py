@@ -85,9 +85,9 @@ class Sentences:
 def vectors(model, tokenizer: Tokenizer, texts: Sequence[str], lang: int) -> torch.Tensor:
     """The mean state of each text minus the mean of its language, normalised to length 1: [N,E]"""
     batch = monolingual_batches(tokenizer, texts, lang)
-    real = (1 - batch.pop("special_tokens_mask"))[..., None]
-    states = model.eval()(**batch).last_hidden_state * real
-    means = states.sum(1) / real.sum(1).clamp(min=1)
+    non_padding = (1 - batch.pop("special_tokens_mask"))[..., None]
+    states = model.eval()(**batch).last_hidden_state * non_padding
+    means = states.sum(1) / non_padding.sum(1).clamp(min=1)
     return F.normalize(means - means.mean(0), dim=-1)
 
 

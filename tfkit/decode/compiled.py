@@ -77,7 +77,7 @@ def leave_open(given: dict[str, Any], cache: Any) -> None:
     for buffer in cache.self_attention.values():
         mark(buffer.k, 0)
         mark(buffer.v, 0)
-    for tensor in tensors(getattr(cache, "real", None)):
+    for tensor in tensors(getattr(cache, "non_padding", None)):
         mark(tensor, 0)
     for pair in cache.cross_attention.values():
         for tensor in pair:

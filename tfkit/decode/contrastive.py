@@ -58,13 +58,15 @@ class Contrastive:
 
 
 class StateHistory:
-    """The hidden states so far, [B,t,E], all normalised to length one; real bool [B,t]: not padding."""
+    """The hidden states so far, [B,t,E], all normalised to length one; non_padding bool [B,t]: not padding."""
 
-    def __init__(self, hidden: Tensor | None, real: Tensor | None) -> None:
+    def __init__(self, hidden: Tensor | None, non_padding: Tensor | None) -> None:
         if hidden is None:
             raise TypeError("contrastive search compares hidden states, and this model shows none: give one of tfkit's")
         self.states = F.normalize(hidden, dim=-1)
-        self.real = torch.ones(hidden.shape[:2], dtype=torch.bool, device=hidden.device) if real is None else real
+        self.non_padding = (
+            torch.ones(hidden.shape[:2], dtype=torch.bool, device=hidden.device) if non_padding is None else non_padding
+        )
 
     def last(self, hidden: Tensor | None) -> Tensor:
         """[N,t,E] -> [N,E]"""
@@ -73,9 +75,9 @@ class StateHistory:
 
     def likeness(self, states: Tensor) -> Tensor:
         """states [B,k,E] -> their largest cosine with the states so far [B,k]"""
-        return (states @ self.states.mT).masked_fill(~self.real[:, None], -1.0).amax(-1)
+        return (states @ self.states.mT).masked_fill(~self.non_padding[:, None], -1.0).amax(-1)
 
     def add(self, state: Tensor) -> None:
         """Appends state [B,E], normalised."""
         self.states = torch.cat([self.states, state[:, None]], 1)
-        self.real = F.pad(self.real, (0, 1), value=True)
+        self.non_padding = F.pad(self.non_padding, (0, 1), value=True)

@@ -310,19 +310,19 @@ class Seq2SeqDecoder(ModelDecoder):
 class LeftPaddedCache(StaticCache):
     """A static cache that masks the padding of the prompts itself: the model needs no mask."""
 
-    def __init__(self, room: int, real: Tensor) -> None:
+    def __init__(self, room: int, non_padding: Tensor) -> None:
         super().__init__(room)
-        self.real = real  # bool [B,room]
+        self.non_padding = non_padding  # bool [B,room]
 
     def written_mask(self, new: int, device: torch.device | None = None) -> Tensor:
         """bool [B,1,new,room]: a mask for each prompt, as their padding differs"""
         mask = super().written_mask(new, device)
-        return mask & self.real[:, None, None]
+        return mask & self.non_padding[:, None, None]
 
     def reorder(self, index: Tensor) -> None:
         """The masks of the prompts follow their rows."""
         super().reorder(index)
-        self.real = self.real[index]
+        self.non_padding = self.non_padding[index]
 
 
 class StepDecoder:

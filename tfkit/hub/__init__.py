@@ -64,8 +64,8 @@ def from_pretrained(
     if strict not in ("error", "warn"):
         raise ValueError(f"strict={strict!r} is neither 'error' nor 'warn'")
     directory = _existing(directory)
-    described = _described(directory / files.CONFIG, head, strict, overrides)
-    model = loading.load(directory, *described, dtype=dtype, new_head=new_head, strict=strict)
+    config_dict = _described(directory / files.CONFIG, head, strict, overrides)
+    model = loading.load(directory, *config_dict, dtype=dtype, new_head=new_head, strict=strict)
     model.generation_config = settings.read(directory, files.read_json(directory / files.CONFIG))
     return model
 
@@ -83,15 +83,15 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int | str
     if hasattr(module, "HF"):
         theirs = {ours: name for name, ours in published.NAMES.items()}.get(kind, kind)
         written = published.write(module, asdict(model.config), model.head)
-        described = {**getattr(model.config, "published", {}), "model_type": theirs, **written}
-        weights = loading.names(model, module).dump(weights, headed=model.head is not None)
+        config_dict = {**getattr(model.config, "published", {}), "model_type": theirs, **written}
+        weights = loading.names(model, module).dump(weights, with_head=model.head is not None)
     else:
         own = {"architectures": [type(model).__name__], "head": model.head}
-        described = {"model_type": kind, **own, **asdict(model.config)}
+        config_dict = {"model_type": kind, **own, **asdict(model.config)}
     directory.mkdir(parents=True, exist_ok=True)
     files.write(weights, directory, room)
     settings.write(model, directory)
-    (directory / files.CONFIG).write_text(json.dumps(described, indent=2) + "\n", encoding="utf-8")
+    (directory / files.CONFIG).write_text(json.dumps(config_dict, indent=2) + "\n", encoding="utf-8")
 
 
 def _existing(directory: Any) -> Path:
@@ -122,21 +122,21 @@ def _config(module: ModuleType, settings: dict, name: str) -> Any:
 
 
 def _understood(
-    described: dict[str, Any], head: str | None, strict: str = "error", overrides: dict[str, Any] | None = None
+    config_dict: dict[str, Any], head: str | None, strict: str = "error", overrides: dict[str, Any] | None = None
 ) -> tuple[ModuleType, Any, str | None]:
     """-> the architecture's module, its Config, and the head: the requested one, or else the one in config.json"""
-    if not isinstance(described, Mapping):
-        raise TypeError(f"config is of type {type(described).__name__}: give the fields of a config.json, a dict")
-    described = dict(described)
-    kind = published.architecture(described.pop("model_type", None))
+    if not isinstance(config_dict, Mapping):
+        raise TypeError(f"config is of type {type(config_dict).__name__}: give the fields of a config.json, a dict")
+    config_dict = dict(config_dict)
+    kind = published.architecture(config_dict.pop("model_type", None))
     module = registry.load(kind)
     if hasattr(module, "HF_HEADS"):
-        settings, head = published.read(module, described, head, strict)
+        settings, head = published.read(module, config_dict, head, strict)
     else:
-        settings, head = _own(described, head)
+        settings, head = _own(config_dict, head)
     config = _config(module, {**settings, **_overridden(module, settings, overrides or {})}, kind)
     config.published = published.extra_settings(
-        module, described
+        module, config_dict
     )  # no field of Config: it is only kept so that it can be written again
     return module, config, head
 
@@ -149,10 +149,10 @@ def _overridden(module: ModuleType, settings: dict[str, Any], overrides: dict[st
     return found
 
 
-def _own(described: dict[str, Any], head: str | None) -> tuple[dict, str | None]:
+def _own(config_dict: dict[str, Any], head: str | None) -> tuple[dict, str | None]:
     """The fields and the head of a configuration that is written in our own terms."""
-    settings = {k: v for k, v in described.items() if k not in ("head", "architectures")}
-    return settings, described.get("head") if head is None else head
+    settings = {k: v for k, v in config_dict.items() if k not in ("head", "architectures")}
+    return settings, config_dict.get("head") if head is None else head
 
 
 def _described(
@@ -160,9 +160,9 @@ def _described(
 ) -> tuple[ModuleType, Any, str | None]:
     if not file.is_file():
         raise FileNotFoundError(f"{file}: not found; a model's directory holds {files.CONFIG} and {files.WEIGHTS}")
-    described = files.read_json(file)
+    config_dict = files.read_json(file)
     try:
-        found = _understood(described, head, strict)
+        found = _understood(config_dict, head, strict)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{file}: {error}") from None
-    return _understood(described, head, "quiet", overrides) if overrides else found
+    return _understood(config_dict, head, "quiet", overrides) if overrides else found

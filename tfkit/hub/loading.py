@@ -164,7 +164,7 @@ def _parts(module: ModuleType, config: Any) -> tuple[set[str], set[str]]:
 def _both_names(module: ModuleType, name: str) -> str:
     """Our name for a tensor, and Hugging Face's if it differs: readers usually know one of the two."""
     names = getattr(module, "HF", None)
-    theirs = names.their_name(name) if isinstance(names, NameMap) else None
+    theirs = names.published_name(name) if isinstance(names, NameMap) else None
     return name if theirs in (None, name) else f"{name} ({theirs})"
 
 

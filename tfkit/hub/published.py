@@ -59,23 +59,23 @@ FIXED["cross_attention_hidden_size"] = None
 
 
 def read(
-    module: ModuleType, described: dict[str, Any], head: str | None = None, strict: str = "error"
+    module: ModuleType, config_dict: dict[str, Any], head: str | None = None, strict: str = "error"
 ) -> tuple[dict[str, Any], str | None]:
     """-> our fields, and the head: the requested one, or else the one that `architectures` names (None, the model
     without a head, if it names none). strict: "warn" leaves out unknown fields with a warning, "quiet" without one.
     Raises ValueError for a class, a field or a value that is not understood."""
-    described = getattr(module, "from_hf_fields", dict)(described)
-    name = (described.get("architectures") or [next(iter(module.HF_HEADS))])[0]
+    config_dict = getattr(module, "from_hf_fields", dict)(config_dict)
+    name = (config_dict.get("architectures") or [next(iter(module.HF_HEADS))])[0]
     if head is None and name not in module.HF_HEADS:
         raise ValueError(f"architectures names {name!r}; understood are {', '.join(module.HF_HEADS)}")
     for field, value in _fixed(module).items():
-        if described.get(field) not in (None, value):
-            raise ValueError(f"{field} is {described[field]!r}; only {value!r} is implemented")
-    _report(sorted(described.keys() - _known(module)), strict)
+        if config_dict.get(field) not in (None, value):
+            raise ValueError(f"{field} is {config_dict[field]!r}; only {value!r} is implemented")
+    _report(sorted(config_dict.keys() - _known(module)), strict)
     settings = dict(getattr(module, "HF_UNSAID", {}))
-    settings |= {ours: described[theirs] for theirs, ours in module.HF_FIELDS.items() if theirs in described}
+    settings |= {ours: config_dict[theirs] for theirs, ours in module.HF_FIELDS.items() if theirs in config_dict}
     parts = getattr(module, "HF_PARTS", {})
-    settings |= {field: read_part(described[field], parts[field]) for field in parts if described.get(field)}
+    settings |= {field: read_part(config_dict[field], parts[field]) for field in parts if config_dict.get(field)}
     return settings, module.HF_HEADS[name] if head is None else head
 
 
@@ -99,15 +99,15 @@ def _report(unknown: list[str], strict: str) -> None:
         warnings.warn(f"config.json has {field!r}, which is not read here and {effect}", stacklevel=6)
 
 
-def extra_settings(module: ModuleType, described: dict[str, Any]) -> dict[str, Any]:
+def extra_settings(module: ModuleType, config_dict: dict[str, Any]) -> dict[str, Any]:
     """The fields of a published configuration that are not ours: they are written again when the model is saved.
     Generation settings are not among them, since they go into a file of their own."""
     if not hasattr(module, "HF_FIELDS"):
         return {}
-    described = getattr(module, "from_hf_fields", dict)(described)
+    config_dict = getattr(module, "from_hf_fields", dict)(config_dict)
     elsewhere = {*settings.SEARCH, *settings.LIMITS, *settings.PROCESSORS, *settings.NEUTRAL}
     ours = {*module.HF_FIELDS, *getattr(module, "HF_PARTS", {}), *REWRITTEN, *elsewhere}
-    return {field: value for field, value in described.items() if field not in ours}
+    return {field: value for field, value in config_dict.items() if field not in ours}
 
 
 def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dict[str, Any]:
@@ -137,17 +137,17 @@ def architecture(kind: Any) -> str:
     return name
 
 
-def read_part(described: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+def read_part(config_dict: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
     """A model within a model -> {"architecture": ours, **its fields}. A field in `wanted` must have that value, or be
     absent."""
-    described = {field: value for field, value in described.items() if field != "architectures"}
-    name = architecture(described.pop("model_type", None))
+    config_dict = {field: value for field, value in config_dict.items() if field != "architectures"}
+    name = architecture(config_dict.pop("model_type", None))
     for field, value in wanted.items():
-        if (found := described.pop(field, value)) != value:
+        if (found := config_dict.pop(field, value)) != value:
             raise ValueError(f"{field} of the {name} inside is {found!r}; only {value!r} is implemented")
     module = registry.load(name)
-    settings = read(module, described)[0]
-    if "is_decoder" in settings and "is_decoder" not in described:  # the outer model decides which half it is
+    settings = read(module, config_dict)[0]
+    if "is_decoder" in settings and "is_decoder" not in config_dict:  # the outer model decides which half it is
         settings["is_decoder"] = None
     return {"architecture": name, **settings}
 
@@ -156,5 +156,5 @@ def write_part(part: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
     """The inverse of `read_part`."""
     name, module, config = registry.resolve_submodel(part)
     theirs = {ours: kind for kind, ours in NAMES.items()}.get(name, name)
-    described = write(module, asdict(config), next(iter(module.HF_HEADS.values())))
-    return {"model_type": theirs, **described, **wanted, "architectures": None}
+    config_dict = write(module, asdict(config), next(iter(module.HF_HEADS.values())))
+    return {"model_type": theirs, **config_dict, **wanted, "architectures": None}

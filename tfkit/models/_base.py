@@ -283,17 +283,17 @@ def to_bool_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> 
         raise TypeError(f"{name} is {mask.dtype}: give bool or integers, 1 = a real token, 0 = padding")
     if tuple(mask.shape) != tuple(shape):
         raise ValueError(f"{name} has shape {list(mask.shape)}, its tokens have {list(shape)}")
-    real = mask.bool()
-    if mask.dtype != torch.bool and can_read_values(mask) and bool((mask != real).any()):
-        raise ValueError(f"{name} holds {mask[mask != real][0].item()}: 1 = a real token, 0 = padding")
-    return real
+    non_padding = mask.bool()
+    if mask.dtype != torch.bool and can_read_values(mask) and bool((mask != non_padding).any()):
+        raise ValueError(f"{name} holds {mask[mask != non_padding][0].item()}: 1 = a real token, 0 = padding")
+    return non_padding
 
 
 def to_padding_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tensor | None:
     """As `to_bool_mask`; also None if nothing is masked and checking costs no wait, as attention is faster without a
     mask."""
-    real = to_bool_mask(name, mask, shape)
-    return None if real is None or (can_read_values(real) and bool(real.all())) else real
+    non_padding = to_bool_mask(name, mask, shape)
+    return None if non_padding is None or (can_read_values(non_padding) and bool(non_padding.all())) else non_padding
 
 
 def require_tensor(name: str, given: Any) -> None:

@@ -45,8 +45,8 @@ class FairseqNameMap(NameMap):
         heads = {"final_logits_bias": "final_logits_bias", **LABEL_NAMES}
         super().__init__(BODY, prefix="model.", heads=heads, tied=TIED, constant=CONSTANT)
 
-    def apart(self) -> Any:
-        made: Any = super().apart()
+    def for_untied_output(self) -> Any:
+        made: Any = super().for_untied_output()
         made.untied_tables = True
         return made
 
@@ -63,18 +63,18 @@ class FairseqNameMap(NameMap):
             theirs.setdefault(self.SHARED, theirs.pop(self.ALONE))
         return super().load(theirs)
 
-    def dump(self, ours: dict[str, Tensor], *, headed: bool) -> dict[str, Tensor]:
+    def dump(self, ours: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
         if "decoder_embed.weight" in ours:
-            return self.dump_tables(ours, headed)
-        found = super().dump(ours, headed=headed)
+            return self.dump_tables(ours, with_head)
+        found = super().dump(ours, with_head=with_head)
         if not any(name.startswith("encoder.") for name in ours):
             found[self.prefix + self.ALONE] = found.pop(self.prefix + self.SHARED)
         return found
 
-    def dump_tables(self, ours: dict[str, Tensor], headed: bool) -> dict[str, Tensor]:
+    def dump_tables(self, ours: dict[str, Tensor], with_head: bool) -> dict[str, Tensor]:
         """As `dump`, for a model with a table for each side."""
-        prefix = self.prefix if headed else ""
-        found = NameMap.dump(self, {n: t for n, t in ours.items() if n not in self.OWN.values()}, headed=headed)
+        prefix = self.prefix if with_head else ""
+        found = NameMap.dump(self, {n: t for n, t in ours.items() if n not in self.OWN.values()}, with_head=with_head)
         tables = {name: ours[own] for name, own in self.OWN.items() if own in ours}
         if self.untied_tables and self.KEEPS_SHARED and "embed.weight" in ours:
             tables[self.SHARED] = ours["embed.weight"].clone()

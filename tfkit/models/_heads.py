@@ -175,10 +175,10 @@ class ReplacedTokenHead(Head):
         logits = self.dense_prediction(self.activation(self.discriminator_dense(inputs.states))).squeeze(-1)  # [B,L]
         loss = None
         if labels is not None:
-            real = torch.ones_like(logits, dtype=torch.bool) if inputs.mask is None else inputs.mask
-            check_probabilities("labels", labels, logits.shape, real)
+            non_padding = torch.ones_like(logits, dtype=torch.bool) if inputs.mask is None else inputs.mask
+            check_probabilities("labels", labels, logits.shape, non_padding)
             each = F.binary_cross_entropy_with_logits(logits, labels.to(logits.dtype), reduction="none")
-            loss = each.masked_fill(~real, 0.0).sum() / real.sum().clamp(min=1)
+            loss = each.masked_fill(~non_padding, 0.0).sum() / non_padding.sum().clamp(min=1)
         return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
 
 

@@ -40,11 +40,11 @@ class ReformerCache(Cache):
 
 @dataclass(frozen=True)
 class ReformerContext:
-    """What all layers of a call share. real bool [B,K] or None: the keys that are not padding; length, past: numbers of
-    new and earlier tokens; seeds: one per layer; buckets_for_backward: module -> buckets, for recomputation in the
-    backward pass (rounding may move a vector to another bucket), or None."""
+    """What all layers of a call share. non_padding bool [B,K] or None: the keys that are not padding; length, past:
+    numbers of new and earlier tokens; seeds: one per layer; buckets_for_backward: module -> buckets, for recomputation
+    in the backward pass (rounding may move a vector to another bucket), or None."""
 
-    real: torch.Tensor | None
+    non_padding: torch.Tensor | None
     length: int
     past: int
     cache: ReformerCache | None
@@ -71,27 +71,27 @@ class LocalAttention(nn.Module):
             k, v = (t.transpose(1, 2) for t in (old if context.past else (k, v)))
         if context.past:
             start = max(0, (context.past // self.chunk - self.before) * self.chunk)
-            mask = None if context.real is None else context.real[:, None, None, start:]
+            mask = None if context.non_padding is None else context.non_padding[:, None, None, start:]
             q, k, v = (t.transpose(1, 2) for t in (q, k[:, start:], v[:, start:]))
             return self.o_proj(merge_heads(attend(q, k, v, mask=mask)))
         dropout = self.dropout if self.training else 0.0
         whole = q.size(1) <= self.chunk
         before, after = (0, 0) if whole else (self.before, self.after)
         chunk = q.size(1) if whole else self.chunk
-        mask = self.mask(context.real, q, chunk, before, after)
+        mask = self.mask(context.non_padding, q, chunk, before, after)
         if tracing.recorder() is not None:
             trace_window(q.size(1), chunk, self.n_heads, before, after)
         return self.o_proj(sliding_attention(q, k, v, mask, before=before, after=after, dropout=dropout))
 
-    def mask(self, real: Tensor | None, q: Tensor, chunk: int, before: int, after: int) -> Tensor:
+    def mask(self, non_padding: Tensor | None, q: Tensor, chunk: int, before: int, after: int) -> Tensor:
         """-> bool [B,N,W,(before+1+after)·W]"""
         at = torch.arange(q.size(1), device=q.device).view(1, -1, chunk)  # [1,N,W]
         near = concat_neighbours(at, before, after)
         mask = torch.ones_like(near[:, :, None].expand(-1, -1, chunk, -1), dtype=torch.bool)
         if self.config.is_decoder:
             mask = at[..., None] >= near[:, :, None]
-        if real is not None:
-            mask = mask & concat_neighbours(real.view(-1, *at.shape[1:]), before, after)[:, :, None]
+        if non_padding is not None:
+            mask = mask & concat_neighbours(non_padding.view(-1, *at.shape[1:]), before, after)[:, :, None]
         return mask.expand(q.size(0), -1, -1, -1)
 
 
@@ -116,11 +116,13 @@ class HashedAttention(nn.Module):
         if length > self.chunk:
             buckets = self.hash(qk, context, length)
             how: dict[str, Any] = {"chunk": self.chunk, "before": c.lsh_before, "after": c.lsh_after}
-            how |= {"real": context.real, "causal": c.is_decoder, "dropout": dropout}
+            how |= {"non_padding": context.non_padding, "causal": c.is_decoder, "dropout": dropout}
             out = hashed_attention(qk, v, buckets, **how)
         else:
             at = torch.arange(length, device=v.device)
-            bias = shared_bias(at, at, None if context.real is None else context.real[:, None], c.is_decoder, v.dtype)
+            bias = shared_bias(
+                at, at, None if context.non_padding is None else context.non_padding[:, None], c.is_decoder, v.dtype
+            )
             out = attend(qk, unit_keys(qk), v, bias=bias, scale=1.0, dropout=dropout)
         if context.cache is not None:
             context.cache.extend(self, qk[:, :, : context.length], v[:, :, : context.length])
@@ -140,8 +142,8 @@ class HashedAttention(nn.Module):
         buckets, size = found[0], factors[0]
         for more, factor in zip(found[1:], factors[1:], strict=True):
             buckets, size = buckets + size * more, size * factor
-        if context.real is not None:
-            buckets = buckets.masked_fill(~context.real[:, None, None, -qk.size(2) :], size)
+        if context.non_padding is not None:
+            buckets = buckets.masked_fill(~context.non_padding[:, None, None, -qk.size(2) :], size)
         buckets = buckets.int()
         if context.buckets_for_backward is not None:
             context.buckets_for_backward[self] = buckets
@@ -160,4 +162,4 @@ class HashedAttention(nn.Module):
             at = torch.arange(total, device=v.device).expand(*keys.shape[:2], 1, -1)
             if total >= self.chunk:
                 cache.buckets[self] = self.hash(keys, context, total)
-        return attend_last_query(qk, keys, values, at, context.real)
+        return attend_last_query(qk, keys, values, at, context.non_padding)

@@ -8,27 +8,27 @@ OLD_KINDS = {"su": "longrope"}
 WITH_TRAINED_LENGTH = ("llama3", "yarn", "longrope")
 
 
-def read_rope(described: dict[str, Any]) -> dict[str, Any]:
+def read_rope(config_dict: dict[str, Any]) -> dict[str, Any]:
     """config.json with `rope_parameters` (5.x), or `rope_theta` and `rope_scaling` (4.x) -> the same with separate
     fields rope_theta, rope_scaling (None: no scaling) and partial_rotary_factor.
 
     Raises ValueError if rope_parameters is not a dictionary.
     """
-    described = dict(described)
-    said = described.pop("rope_parameters", None) or described.pop("rope_scaling", None) or {}
-    described.pop("rope_scaling", None)
+    config_dict = dict(config_dict)
+    said = config_dict.pop("rope_parameters", None) or config_dict.pop("rope_scaling", None) or {}
+    config_dict.pop("rope_scaling", None)
     if not isinstance(said, dict):
         raise ValueError(f"rope_parameters is {said!r}; it must be a dictionary")
     said = dict(said)
     for field in ("rope_theta", "partial_rotary_factor"):
         if said.get(field) is not None:
-            described[field] = said[field]
+            config_dict[field] = said[field]
         said.pop(field, None)
-    described["rope_scaling"] = _scaling(said, described)
-    return described
+    config_dict["rope_scaling"] = _scaling(said, config_dict)
+    return config_dict
 
 
-def _scaling(said: dict[str, Any], described: dict[str, Any]) -> dict[str, Any] | None:
+def _scaling(said: dict[str, Any], config_dict: dict[str, Any]) -> dict[str, Any] | None:
     """The scaling with `rope_type` under that name, and with the trained length if its kind needs it."""
     old = said.pop("type", None)
     kind = said.pop("rope_type", None) or old or "default"
@@ -36,11 +36,11 @@ def _scaling(said: dict[str, Any], described: dict[str, Any]) -> dict[str, Any] 
         return None
     scaling = {"rope_type": OLD_KINDS.get(kind, kind), **said}
     if scaling["rope_type"] in WITH_TRAINED_LENGTH:
-        trained = described.get("original_max_position_embeddings")
+        trained = config_dict.get("original_max_position_embeddings")
         if trained is not None:
             scaling["original_max_position_embeddings"] = trained
-        elif described.get("max_position_embeddings") is not None:
-            scaling.setdefault("original_max_position_embeddings", described["max_position_embeddings"])
+        elif config_dict.get("max_position_embeddings") is not None:
+            scaling.setdefault("original_max_position_embeddings", config_dict["max_position_embeddings"])
     return scaling
 
 

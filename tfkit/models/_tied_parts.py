@@ -51,6 +51,6 @@ class TiedParts(SubmodelMaps):
             found |= {f"{half}.{name}": copies[0] for half in ("encoder", "decoder") if copies}
         return found
 
-    def dump(self, ours: dict[str, Tensor], *, headed: bool) -> dict[str, Tensor]:
+    def dump(self, ours: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
         copies = {name: tensor.clone() for name, tensor in ours.items() if name.removeprefix("decoder.") in self.shared}
-        return super().dump({**ours, **copies}, headed=headed)
+        return super().dump({**ours, **copies}, with_head=with_head)

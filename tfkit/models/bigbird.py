@@ -99,24 +99,24 @@ class SparseAttention(Attention):
         [B,L,E]"""
         if context is None:
             return super().forward(x, memory, mask=mask, bias=bias, cache=cache)
-        real = context.non_padding
+        non_padding = context.non_padding
         q, k, v = self.queries_keys_values(x)
-        table, once = block_table(real.size(1), self.drawn(real) if self.training else None, x.device)
+        table, once = block_table(non_padding.size(1), self.drawn(non_padding) if self.training else None, x.device)
         again = 0 if self.training else self.config.n_random
-        out = block_sparse_attention(q, k, v, real, table, once, first_block_repeats=again)
-        return self.o_proj(merge_heads(out) * real.view(*x.shape[:2], 1))
+        out = block_sparse_attention(q, k, v, non_padding, table, once, first_block_repeats=again)
+        return self.o_proj(merge_heads(out) * non_padding.view(*x.shape[:2], 1))
 
-    def drawn(self, real: Tensor) -> Tensor:
-        """real [B,N,W] -> the random blocks of this layer, the same at each step because its number is the seed. They
-        are cached on the device, so that no step waits for a copy."""
-        c, (blocks, block) = self.config, real.shape[1:]
-        key = (blocks, block, real.device)
+    def drawn(self, non_padding: Tensor) -> Tensor:
+        """non_padding [B,N,W] -> the random blocks of this layer, the same at each step because its number is the seed.
+        They are cached on the device, so that no step waits for a copy."""
+        c, (blocks, block) = self.config, non_padding.shape[1:]
+        key = (blocks, block, non_padding.device)
         if key in self.kept_blocks:
             return self.kept_blocks[key]
         last = 1024 // block if block < 512 else c.max_length // block
         most = (c.max_length // block, last - 1) if blocks * block in OLD_PLAN else None
         with torch.inference_mode(False):  # an ordinary tensor, as it will be used in training
-            found = draw_random_blocks(self.seed, self.n_heads, blocks, c.n_random, most).to(real.device)
+            found = draw_random_blocks(self.seed, self.n_heads, blocks, c.n_random, most).to(non_padding.device)
         if not torch.compiler.is_compiling():
             self.kept_blocks[key] = found
         return found
@@ -250,9 +250,9 @@ class BigBird(BERT):
         if c.is_decoder or c.attention_type != "block_sparse" or length <= (5 + 2 * c.n_random) * c.block:
             mask, context = None if mask is None else mask[:, None, None], None
         else:
-            real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
-            x, real = F.pad(x, (0, 0, 0, -length % c.block)), F.pad(real, (0, -length % c.block))
-            context = SparseContext(real.unflatten(1, (-1, c.block)))
+            non_padding = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
+            x, non_padding = F.pad(x, (0, 0, 0, -length % c.block)), F.pad(non_padding, (0, -length % c.block))
+            context = SparseContext(non_padding.unflatten(1, (-1, c.block)))
         for layer in self.layers:
             x = layer(x, mask, cache, context)
         return x[:, :length]

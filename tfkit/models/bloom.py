@@ -56,10 +56,10 @@ def alibi_slopes(n_heads: int, device: torch.device | None = None) -> Tensor:
     return 2.0 ** -torch.cat([exponents, between])
 
 
-def alibi_bias(real: Tensor, n_heads: int) -> Tensor:
-    """real bool [B,K] -> [B,H,1,K]: slope · position, which is slope · distance up to a constant per row."""
-    positions = (real.cumsum(-1) - 1).clamp(min=0) * real  # [B,K]
-    return alibi_slopes(n_heads, real.device)[:, None, None] * positions[:, None, None]
+def alibi_bias(non_padding: Tensor, n_heads: int) -> Tensor:
+    """non_padding bool [B,K] -> [B,H,1,K]: slope · position, which is slope · distance up to a constant per row."""
+    positions = (non_padding.cumsum(-1) - 1).clamp(min=0) * non_padding  # [B,K]
+    return alibi_slopes(n_heads, non_padding.device)[:, None, None] * positions[:, None, None]
 
 
 class Layer(llama.Parts):
@@ -104,8 +104,8 @@ class BLOOM(llama.Llama):
         self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, past: llama.Past
     ) -> Tensor:
         keys = x.size(1) if cache is None else cache.width(x.size(1))
-        real = x.new_ones(1, keys, dtype=torch.bool) if mask is None else mask[:, 0, 0]
-        bias = alibi_bias(real, self.config.n_heads).to(x.dtype)
+        non_padding = x.new_ones(1, keys, dtype=torch.bool) if mask is None else mask[:, 0, 0]
+        bias = alibi_bias(non_padding, self.config.n_heads).to(x.dtype)
         for layer in self.layers:
             x = layer(x, bias, mask, cache)
         return self.norm(x)
@@ -152,10 +152,10 @@ HF_UNUSED = {
 }  # fmt: skip
 
 
-def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
+def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
     """The earliest files have the names n_embed, num_attention_heads and num_hidden_layers."""
     old = {"n_embed": "hidden_size", "num_attention_heads": "n_head", "num_hidden_layers": "n_layer"}
-    return {old.get(field, field): value for field, value in described.items()}
+    return {old.get(field, field): value for field, value in config_dict.items()}
 
 
 HF_UNSAID = {

@@ -50,7 +50,7 @@ class CTRL(gpt2.GPT2):
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK = Block
     SHRINKS = False
-    waves: torch.Tensor
+    sinusoids: torch.Tensor
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -64,7 +64,7 @@ class CTRL(gpt2.GPT2):
 
     def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
         x = embed_ids(self.embed, ids, "input_ids") * self.config.d_model**0.5
-        x = self.drop(x + self.waves[positions].to(x.dtype))
+        x = self.drop(x + self.sinusoids[positions].to(x.dtype))
         for layer in self.layers:
             x = layer(x, mask, cache)
         return self.norm(x)

@@ -70,9 +70,9 @@ class FirstLayer(Layer):
         self, x: Tensor, mask: Tensor | None, table: Tensor, rows: list[Tensor], query_states: Tensor | None = None
     ) -> Tensor:
         near = self.conv(x.transpose(1, 2)).transpose(1, 2)
-        real = 1 if mask is None else mask[..., None]
-        near = self.activation(self.drop(near * real))
-        return self.norm3(super().forward(x, mask, table, rows, query_states) + near) * real
+        non_padding = 1 if mask is None else mask[..., None]
+        near = self.activation(self.drop(near * non_padding))
+        return self.norm3(super().forward(x, mask, table, rows, query_states) + near) * non_padding
 
 
 class Layers(nn.ModuleList):

@@ -98,8 +98,8 @@ class EncoderDecoder(Model):
 
     def read_mask(self, ids: Tensor) -> Tensor | None:
         """Masks padding anywhere in the labels; without padding None, so that the fused kernel can be used."""
-        real = ids != self.config.pad_token_id
-        return None if can_read_values(real) and bool(real.all()) else real
+        non_padding = ids != self.config.pad_token_id
+        return None if can_read_values(non_padding) and bool(non_padding.all()) else non_padding
 
 
 MODEL = EncoderDecoder

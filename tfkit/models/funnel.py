@@ -261,8 +261,8 @@ MODEL = Funnel
 class FunnelBaseNameMap(NameMap):
     """The tensors of the published model without a decoder have no prefix, although it is a head here."""
 
-    def dump(self, ours: dict[str, Tensor], *, headed: bool) -> dict[str, Tensor]:
-        return super().dump(ours, headed=False)
+    def dump(self, ours: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
+        return super().dump(ours, with_head=False)
 
 
 def _layer(theirs: str, ours: str) -> dict[str, str]:

@@ -90,15 +90,15 @@ HF_FIXED = {"mlp_bias": False, "use_bidirectional_attention": False}
 HF_UNUSED = gemma2.HF_UNUSED | {"attn_logit_softcapping", "_sliding_window_pattern"}
 
 
-def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
+def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
     """5.x files nest the two kinds of positions by kind of layer."""
-    described = dict(described)
-    rope = described.get("rope_parameters") or {}
+    config_dict = dict(config_dict)
+    rope = config_dict.get("rope_parameters") or {}
     if FULL in rope or SLIDING in rope:
         local = rope.get(SLIDING) or {}
-        described["rope_local_base_freq"] = local.get("rope_theta", Config().local_rope_theta)
-        described["rope_parameters"] = {"rope_theta": Config().rope_theta, **(rope.get(FULL) or {})}
-    return read_rope(described)
+        config_dict["rope_local_base_freq"] = local.get("rope_theta", Config().local_rope_theta)
+        config_dict["rope_parameters"] = {"rope_theta": Config().rope_theta, **(rope.get(FULL) or {})}
+    return read_rope(config_dict)
 
 
 def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:

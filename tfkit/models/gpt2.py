@@ -173,8 +173,8 @@ class GPT2(Model):
         if memory is None:
             raise ValueError("encoder_attention_mask was given without encoder_hidden_states")
         check_memory("encoder_hidden_states", ids, memory, self.config.d_model)
-        real = to_padding_mask("encoder_attention_mask", memory_mask, memory.shape[:2])
-        return memory, None if real is None else real[:, None, None]
+        non_padding = to_padding_mask("encoder_attention_mask", memory_mask, memory.shape[:2])
+        return memory, None if non_padding is None else non_padding[:, None, None]
 
     def score(self, x: Tensor) -> Tensor:
         """x [B,L,E] -> logits [B,L,V]"""
@@ -206,12 +206,12 @@ class GPT2(Model):
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
         past = 0 if cache is None else cache.past
-        real = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
-        mask = None if real is None else real[:, None, None]
+        non_padding = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        mask = None if non_padding is None else non_padding[:, None, None]
         across = self.cross_attention_inputs(ids, encoder_hidden_states, encoder_attention_mask)
         x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache, *across)
         if self.task_head is not None:
-            inputs = heads.HeadInputs(x, None, self.words(self.embed), self.default_mask(ids, real), choices)
+            inputs = heads.HeadInputs(x, None, self.words(self.embed), self.default_mask(ids, non_padding), choices)
             return Output(self.task_head(inputs, **targets), cache=cache)
         logits = loss = None
         if self.head:
@@ -219,11 +219,11 @@ class GPT2(Model):
             loss = None if labels is None else cross_entropy(logits, next_labels(labels))
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 
-    def default_mask(self, ids: Tensor, real: Tensor | None) -> Tensor | None:
+    def default_mask(self, ids: Tensor, non_padding: Tensor | None) -> Tensor | None:
         """Which of ids [B,L] are not padding, by the mask bool [B,K] or else by the ids -> bool [B,L] or None"""
         pad = self.config.pad_token_id
-        real = real if real is None else real[:, -ids.size(1) :]
-        return real if pad is None else (ids != pad) & (True if real is None else real)
+        non_padding = non_padding if non_padding is None else non_padding[:, -ids.size(1) :]
+        return non_padding if pad is None else (ids != pad) & (True if non_padding is None else non_padding)
 
 
 MODEL = GPT2

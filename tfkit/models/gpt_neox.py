@@ -137,10 +137,10 @@ HF_FIXED: dict[str, Any] = {}
 HF_UNUSED = llama.HF_UNUSED | {"head_dim"}
 
 
-def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
+def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
     """4.x files name the settings of rotary positions rotary_pct and rotary_emb_base."""
     old = {"rotary_pct": "partial_rotary_factor", "rotary_emb_base": "rope_theta"}
-    return read_rope({old.get(field, field): value for field, value in described.items()})
+    return read_rope({old.get(field, field): value for field, value in config_dict.items()})
 
 
 to_hf_fields = write_rope

@@ -162,10 +162,10 @@ HF_UNUSED = llama.HF_UNUSED | {"hidden_act", "initial_context_length", "experts_
 to_hf_fields = write_rope
 
 
-def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
+def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
     """A file without rotary settings means YaRN."""
-    silent = not described.get("rope_parameters") and not described.get("rope_scaling")
-    return read_rope({**described, "rope_scaling": YARN} if silent else described)
+    silent = not config_dict.get("rope_parameters") and not config_dict.get("rope_scaling")
+    return read_rope({**config_dict, "rope_scaling": YARN} if silent else config_dict)
 
 
 HF_UNSAID = {

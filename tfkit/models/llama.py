@@ -216,7 +216,7 @@ class Llama(Model):
             x = layer(x, rotations[kind], masks[kind], cache)
         return self.norm(x)
 
-    def positions(self, ids: Tensor, real: Tensor | None, past: Past) -> Tensor:
+    def positions(self, ids: Tensor, non_padding: Tensor | None, past: Past) -> Tensor:
         """The positions of ids [B,L] after `past` others, unless they are given -> int64 [B,L] or [L]"""
         return position_range(past, ids.size(1), ids.device)
 
@@ -247,12 +247,12 @@ class Llama(Model):
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
         past = 0 if cache is None else cache.past
-        real = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
-        mask = None if real is None else real[:, None, None]
-        positions = self.positions(ids, real, past) if position_ids is None else position_ids
+        non_padding = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        mask = None if non_padding is None else non_padding[:, None, None]
+        positions = self.positions(ids, non_padding, past) if position_ids is None else position_ids
         x = self.hidden(self.embed_inputs(ids), positions, mask, cache, past)
         if self.task_head is not None:
-            inputs = heads.HeadInputs(x, None, self.embed.weight, self.default_mask(ids, real), 1)
+            inputs = heads.HeadInputs(x, None, self.embed.weight, self.default_mask(ids, non_padding), 1)
             return Output(self.task_head(inputs, **targets), cache=cache)
         logits = loss = None
         if self.head:
@@ -260,12 +260,12 @@ class Llama(Model):
             loss = None if labels is None else cross_entropy(logits, next_labels(labels))
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 
-    def default_mask(self, ids: Tensor, real: Tensor | None) -> Tensor | None:
+    def default_mask(self, ids: Tensor, non_padding: Tensor | None) -> Tensor | None:
         """Which of ids [B,L] are not padding: by the padding token, if there is one, or else by the mask bool [B,K] ->
         bool [B,L] or None"""
         if self.config.pad_token_id is not None:
             return ids != self.config.pad_token_id
-        return real if real is None else real[:, -ids.size(1) :]
+        return non_padding if non_padding is None else non_padding[:, -ids.size(1) :]
 
 
 MODEL = Llama

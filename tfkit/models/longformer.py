@@ -98,22 +98,24 @@ class Longformer(Model):
         global_mask: Tensor | None = None,
     ) -> Tensor:
         """ids, types [B,L], mask bool [B,L] or None; global_mask [B,L]: 1 at global tokens, else 0 -> [B,L,E]"""
-        real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
+        non_padding = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
         global_mask = (
             self.default_global_mask(ids)
             if global_mask is None
             else to_bool_mask("global_attention_mask", global_mask, ids.shape)
         )
         x = self.embed(ids, types, position_ids)
-        context = self.context(real, None if global_mask is None else global_mask & real)
+        context = self.context(non_padding, None if global_mask is None else global_mask & non_padding)
         for layer in self.layers:
             x = layer(x, context)
         return x
 
-    def context(self, real: Tensor, global_mask: Tensor | None) -> WindowContext:
-        """real, global_mask bool [B,L] (None: no global tokens) -> the window context that all layers share"""
+    def context(self, non_padding: Tensor, global_mask: Tensor | None) -> WindowContext:
+        """non_padding, global_mask bool [B,L] (None: no global tokens) -> the window context that all layers share"""
         reaches = {width // 2 for width in self.config.windows()}
-        local_mask = real if global_mask is None else real & ~global_mask  # global keys are attended to separately
+        local_mask = (
+            non_padding if global_mask is None else non_padding & ~global_mask
+        )  # global keys are attended to separately
         # the only number that is read from the device
         most = 0 if global_mask is None else int(global_mask.sum(1).max())
         global_positions = is_global = None
@@ -121,7 +123,7 @@ class Longformer(Model):
             global_positions = global_mask.byte().argsort(dim=1, descending=True, stable=True)[:, :most]  # [B,G]
             is_global = global_mask.gather(1, global_positions)
         return WindowContext(
-            real, {reach: window_mask(local_mask, reach) for reach in reaches}, global_positions, is_global
+            non_padding, {reach: window_mask(local_mask, reach) for reach in reaches}, global_positions, is_global
         )
 
     def default_global_mask(self, ids: Tensor) -> Tensor | None:

@@ -76,8 +76,8 @@ class Positions(nn.Module):
         self.register_buffer("table", table, persistent=False)
 
     def forward(self, ids: Tensor, past: Tensor | int) -> Tensor:
-        real = ids != self.pad
-        return self.table[(real.cumsum(1) + past) * real + self.pad]
+        non_padding = ids != self.pad
+        return self.table[(non_padding.cumsum(1) + past) * non_padding + self.pad]
 
 
 class M2M100(BART):

@@ -112,14 +112,14 @@ class Mixer(nn.Module):
         state = x.new_zeros(x.size(0), c.n_heads, c.d_head, c.d_state, dtype=wide)
         return x.new_zeros(x.size(0), sum(self.widths), c.kernel - 1), state
 
-    def forward(self, x: Tensor, real: Tensor | None, cache: StateCache | None) -> Tensor:
-        """x [B,L,E] the new positions, real [B,L,1], zero at padding, or None -> [B,L,E]"""
-        x = x if real is None else x * real
+    def forward(self, x: Tensor, non_padding: Tensor | None, cache: StateCache | None) -> Tensor:
+        """x [B,L,E] the new positions, non_padding [B,L,1], zero at padding, or None -> [B,L,E]"""
+        x = x if non_padding is None else x * non_padding
         gate, mixed, step = self.in_proj(x).split([self.widths[0], sum(self.widths), self.config.n_heads], dim=-1)
         before, state = self.start_of(x) if cache is None or self not in cache.states else cache.states[self]
         inputs = torch.cat([before, mixed.transpose(1, 2)], dim=-1)  # [B,C,K-1+L]
         mixed = self.activation(self.conv(inputs)).transpose(1, 2)  # [B,L,C]
-        mixed = mixed if real is None else mixed * real
+        mixed = mixed if non_padding is None else mixed * non_padding
         out, state = self.scan(mixed, step, state)
         if cache is not None:
             cache.states[self] = (inputs[..., inputs.size(-1) - before.size(-1) :], state)
@@ -150,9 +150,9 @@ class Layer(nn.Module):
         super().__init__()
         self.norm, self.mixer, self.wide = RMSNorm(c.d_model, c.eps), Mixer(c), c.wide_residual
 
-    def forward(self, x: Tensor, real: Tensor | None, cache: StateCache | None) -> Tensor:
+    def forward(self, x: Tensor, non_padding: Tensor | None, cache: StateCache | None) -> Tensor:
         """[B,L,E] -> [B,L,E]"""
-        mixed = self.mixer(self.norm(x.to(self.norm.weight.dtype)), real, cache)
+        mixed = self.mixer(self.norm(x.to(self.norm.weight.dtype)), non_padding, cache)
         return (x.to(torch.promote_types(x.dtype, torch.float32)) if self.wide else x) + mixed
 
 
@@ -202,9 +202,9 @@ class Mamba2(Model):
         ids = check_ids("input_ids", input_ids)
         cache = StateCache() if use_cache and cache is None else cache
         past = self.check_cache(cache, ids.size(0))
-        real = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        non_padding = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         x = embed_ids(self.embed, ids, "input_ids")
-        mask = None if real is None else real[:, past:, None].to(x.dtype)  # [B,L,1]
+        mask = None if non_padding is None else non_padding[:, past:, None].to(x.dtype)  # [B,L,1]
         for layer in self.layers:
             x = layer(x, mask, cache)
         x = self.norm(x).to(self.embed.weight.dtype)
@@ -266,13 +266,13 @@ HF_FIXED: dict[str, Any] = {}
 HF_UNUSED = {"time_step_rank", "rescale_prenorm_residual", "rms_norm", "norm_before_gate", "intermediate_size"}
 
 
-def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
+def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
     """5.x files write infinity in a special form."""
-    described = dict(described)
-    if "time_step_limit" in described:
-        limits = described["time_step_limit"]
-        described["time_step_limit"] = [float(x["__float__"] if isinstance(x, dict) else x) for x in limits]
-    return described
+    config_dict = dict(config_dict)
+    if "time_step_limit" in config_dict:
+        limits = config_dict["time_step_limit"]
+        config_dict["time_step_limit"] = [float(x["__float__"] if isinstance(x, dict) else x) for x in limits]
+    return config_dict
 
 
 def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:

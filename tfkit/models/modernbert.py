@@ -123,8 +123,8 @@ class Head(heads.Head):
             return self.mixed(inputs.states[:, 0])
         if inputs.mask is None:
             return self.mixed(inputs.states.mean(1))
-        real = inputs.mask[..., None].to(inputs.states.dtype)
-        return self.mixed((inputs.states * real).sum(1) / real.sum(1))
+        non_padding = inputs.mask[..., None].to(inputs.states.dtype)
+        return self.mixed((inputs.states * non_padding).sum(1) / non_padding.sum(1))
 
 
 class MaskedLMHead(Head):
@@ -321,17 +321,17 @@ HF_UNUSED = {
 }  # fmt: skip
 
 
-def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
+def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
     """4.x files have separate fields for the two rotary bases; 5.x files nest them by kind of layer."""
-    described = dict(described)
-    rope, old = described.pop("rope_parameters", None) or {}, described.pop("rope_scaling", None) or {}
+    config_dict = dict(config_dict)
+    rope, old = config_dict.pop("rope_parameters", None) or {}, config_dict.pop("rope_scaling", None) or {}
     for kind, prefix, base in ((FULL, "", "global_rope_theta"), (SLIDING, "local_", "local_rope_theta")):
         default = getattr(Config(), f"{prefix}rope_theta")
-        said = {"rope_theta": described.pop(base, None) or default, **old, **(rope.get(kind) or {})}
-        length = {name: described[name] for name in ("max_position_embeddings",) if name in described}
+        said = {"rope_theta": config_dict.pop(base, None) or default, **old, **(rope.get(kind) or {})}
+        length = {name: config_dict[name] for name in ("max_position_embeddings",) if name in config_dict}
         found = read_rope({"rope_parameters": said, **length})
-        described |= {f"{prefix}{name}": found[name] for name in ("rope_theta", "rope_scaling")}
-    return described
+        config_dict |= {f"{prefix}{name}": found[name] for name in ("rope_theta", "rope_scaling")}
+    return config_dict
 
 
 def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:

@@ -98,13 +98,13 @@ class OPT(llama.Llama):
     def last_norm(self) -> nn.Module:
         return super().last_norm() if self.config.pre_norm and self.config.last_norm else nn.Identity()
 
-    def positions(self, ids: Tensor, real: Tensor | None, past: llama.Past) -> Tensor:
+    def positions(self, ids: Tensor, non_padding: Tensor | None, past: llama.Past) -> Tensor:
         """Counts the tokens that are not padding; padding has position -1. Raises ValueError past the end of the
         table."""
         check_max_length(self.config, "input_ids", ids, past)
-        if real is None:
+        if non_padding is None:
             return position_range(past, ids.size(1), ids.device)
-        return (real.cumsum(-1) * real - 1)[:, -ids.size(1) :]
+        return (non_padding.cumsum(-1) * non_padding - 1)[:, -ids.size(1) :]
 
     @property
     def last_position(self) -> int | None:
@@ -164,10 +164,10 @@ HF_FIXED = {"layer_norm_elementwise_affine": True, "layerdrop": 0.0}
 HF_UNUSED = {"_remove_final_layer_norm", "enable_bias", "activation_dropout"}
 
 
-def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
+def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
     """Two of the published fields are inverted here, or stand for two of ours."""
-    biases = described.get("enable_bias", True)
-    return {**described, "last_norm": not described.get("_remove_final_layer_norm", False), "biases": biases}
+    biases = config_dict.get("enable_bias", True)
+    return {**config_dict, "last_norm": not config_dict.get("_remove_final_layer_norm", False), "biases": biases}
 
 
 def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:

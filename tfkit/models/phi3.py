@@ -109,10 +109,10 @@ HF_FIXED = {"attention_bias": False, "mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED | {"embd_pdrop"}  # transformers does not read it either
 
 
-def from_hf_fields(described: dict[str, Any]) -> dict[str, Any]:
+def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
     """As for Llama; files from the first weeks name LongRoPE "su" or "yarn"."""
-    described = {"original_max_position_embeddings": Config().trained_length, **described}
-    found = read_rope(described)
+    config_dict = {"original_max_position_embeddings": Config().trained_length, **config_dict}
+    found = read_rope(config_dict)
     if (found["rope_scaling"] or {}).get("rope_type") == "yarn":
         found["rope_scaling"]["rope_type"] = "longrope"
     return found

@@ -111,10 +111,10 @@ class ProphetNet(Model):
             self.decoder_position, self.decoder_norm = self.make_positions(), nn.LayerNorm(c.d_model)
             self.ngram_embed = nn.Embedding(c.ngram, c.d_model)
         if not c.tie_word_embeddings:
-            self.tables_apart()
+            self.make_separate_tables()
         self.apply(self.init_weights)
 
-    def tables_apart(self) -> None:
+    def make_separate_tables(self) -> None:
         """Creates the decoder's own word embeddings, if there is an encoder too, and the head's output matrix."""
         if self.head in (None, "seq2seq_lm"):
             self.decoder_embed = nn.Embedding(self.config.vocab_size, self.config.d_model, self.config.pad_token_id)
@@ -307,14 +307,14 @@ class UntiedProphetNetNameMap(NameMap):
         words |= {} if alone else {"decoder.word_embeddings": "decoder_embed"}
         super().__init__({**sides, **words}, prefix="prophetnet.", heads={"lm_head": "output"})
 
-    def apart(self) -> Any:
+    def for_untied_output(self) -> Any:
         return self
 
     def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
         return super().load({name: tensor for name, tensor in self.strip_prefix(theirs).items() if name != self.UNREAD})
 
-    def dump(self, ours: dict[str, Tensor], *, headed: bool) -> dict[str, Tensor]:
-        found, prefix = super().dump(ours, headed=headed), self.prefix if headed else ""
+    def dump(self, ours: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
+        found, prefix = super().dump(ours, with_head=with_head), self.prefix if with_head else ""
         copied = found.get(f"{prefix}{self.first}.{self.UNREAD}")
         return found if copied is None else {**found, prefix + self.UNREAD: copied.clone()}
 

@@ -63,15 +63,15 @@ class Documents:
         """The number of positions that the generator has read, which is the same for every passage."""
         return self.rows.length
 
-    def spread(self, index: Tensor) -> Any:
+    def repeat_rows(self, index: Tensor) -> Any:
         """index int64 [N] of questions -> [N·n_docs], the rows of their passages"""
         return (index.unsqueeze(1) * self.n_docs + torch.arange(self.n_docs, device=index.device)).flatten()
 
     def reorder(self, index: Tensor) -> None:
-        self.rows.reorder(self.spread(index))
+        self.rows.reorder(self.repeat_rows(index))
 
     def reorder_from(self, index: Tensor, prefix_length: int = 0) -> None:
-        self.rows.reorder_from(self.spread(index), prefix_length)
+        self.rows.reorder_from(self.repeat_rows(index), prefix_length)
 
     def crop(self, length: int) -> None:
         self.rows.crop(length)
@@ -148,13 +148,13 @@ class RAG(Model):
         """logits [B,D,T,V], doc_scores [B,D], labels [B,T], which begin with the start token -> [B]"""
         c = self.config
         targets = torch.cat([labels[:, 1:], labels.new_full((len(labels), 1), c.pad_token_id)], 1)
-        real = targets != c.pad_token_id
+        non_padding = targets != c.pad_token_id
         if self.head == "rag_token":
-            return rag_token_loss(logits, scores, targets, real, c.label_smoothing)
-        counted = real.clone()
+            return rag_token_loss(logits, scores, targets, non_padding, c.label_smoothing)
+        counted = non_padding.clone()
         if exclude_bos:
             counted[:, 0] &= ~(targets[:, 0] == c.bos_token_id).all()
-        return rag_sequence_loss(logits, scores, targets, real, c.label_smoothing, counted)
+        return rag_sequence_loss(logits, scores, targets, non_padding, c.label_smoothing, counted)
 
     def setting(self, name: str, given: Any) -> bool:
         """The given value, or the configuration's if it is None."""

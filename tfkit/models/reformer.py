@@ -225,8 +225,10 @@ class Reformer(Model):
         past = 0 if cache is None else cache.length
         mask = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache)
-        real = mask if mask is None else mask[:, -ids.size(1) :]
-        return Output(self.task_head(heads.HeadInputs(x, None, self.embed.weight, real, 1), **targets), cache=cache)
+        non_padding = mask if mask is None else mask[:, -ids.size(1) :]
+        return Output(
+            self.task_head(heads.HeadInputs(x, None, self.embed.weight, non_padding, 1), **targets), cache=cache
+        )
 
     def checked_cache(self, cache: Cache | None, use_cache: bool) -> ReformerCache | None:
         """The given cache, or a new one if use_cache asks for it. Raises ValueError or TypeError for an invalid one."""
@@ -272,19 +274,21 @@ class Reformer(Model):
         found, each = states[""], len(self.layers) + 1
         return {"hidden_states": tuple(torch.cat(found[layer::each], 1) for layer in range(each))}
 
-    def hidden(self, ids: Tensor, positions: Tensor, real: Tensor | None, cache: ReformerCache | None) -> Tensor:
-        """ids, positions [B,L], real bool [B,K] or None -> [B,L,2E]"""
+    def hidden(self, ids: Tensor, positions: Tensor, non_padding: Tensor | None, cache: ReformerCache | None) -> Tensor:
+        """ids, positions [B,L], non_padding bool [B,K] or None -> [B,L,2E]"""
         length, past = ids.size(1), 0 if cache is None else cache.length
         if past and length > 1:  # a cached step handles only one position at a time
             steps = ((ids[:, [at]], positions[:, [at]], past + at + 1) for at in range(length))
-            parts = [self.hidden(i, p, None if real is None else real[:, :end], cache) for i, p, end in steps]
+            parts = [
+                self.hidden(i, p, None if non_padding is None else non_padding[:, :end], cache) for i, p, end in steps
+            ]
             return torch.cat(parts, 1)
         x = self.drop(embed_ids(self.embed, ids, "input_ids")) + self.position(positions)
         if not past and length > self.shortest and (more := -length % self.multiple):
-            real = torch.ones_like(ids, dtype=torch.bool) if real is None else real
-            x, real = F.pad(x, (0, 0, 0, more)), F.pad(real, (0, more))
+            non_padding = torch.ones_like(ids, dtype=torch.bool) if non_padding is None else non_padding
+            x, non_padding = F.pad(x, (0, 0, 0, more)), F.pad(non_padding, (0, more))
         seeds = self.seeds() if cache is None else cache.seeds
-        context = ReformerContext(real, length, past, cache, seeds, {} if torch.is_grad_enabled() else None)
+        context = ReformerContext(non_padding, length, past, cache, seeds, {} if torch.is_grad_enabled() else None)
         x = torch.cat(reversible(self.layers, x, x, (context,)), -1)
         return self.drop(self.norm(x))[:, :length]
 

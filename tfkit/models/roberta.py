@@ -46,8 +46,8 @@ class Embeddings(bert.Embeddings):
     def make_position_ids(self, ids: Tensor) -> Tensor:
         """ids [B,L] -> position_ids [B,L]; padding has a position of its own, which no token shares"""
         pad = self.positions.padding_idx
-        real = ids != pad
-        return real.cumsum(-1) * real + pad
+        non_padding = ids != pad
+        return non_padding.cumsum(-1) * non_padding + pad
 
 
 class MaskedLMHead(heads.MaskedLMHead):

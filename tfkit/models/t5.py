@@ -240,10 +240,10 @@ class T5NameMap(NameMap):
         rest = {name: tensor for name, tensor in theirs.items() if name != "lm_head.weight"}
         return super().load(rest) | {"lm_head.weight": own}
 
-    def dump(self, ours: dict[str, Tensor], *, headed: bool) -> dict[str, Tensor]:
+    def dump(self, ours: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
         """Only two of transformers' classes have a prefix for the model below the head."""
         return super().dump(
-            ours, headed=any(name.startswith(("task_head.pre_classifier", "task_head.classifier")) for name in ours)
+            ours, with_head=any(name.startswith(("task_head.pre_classifier", "task_head.classifier")) for name in ours)
         )
 
 

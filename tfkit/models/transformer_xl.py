@@ -125,9 +125,9 @@ class TransformerXL(Model):
         return [like.new_zeros(len(ids), c.mem_len, c.d_model)] * c.n_layers
 
     def hidden(
-        self, ids: Tensor, mems: Any, real: Tensor | None, cache: Cache | None
+        self, ids: Tensor, mems: Any, non_padding: Tensor | None, cache: Cache | None
     ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
-        """ids [B,L], mems or None, real bool [B,K] or None -> states [B,L,E], mems"""
+        """ids [B,L], mems or None, non_padding bool [B,K] or None -> states [B,L,E], mems"""
         c, (batch, new) = self.config, ids.shape
         x = self.drop(embed_ids(self.embed, ids, "input_ids"))
         if cache is None:
@@ -136,16 +136,16 @@ class TransformerXL(Model):
         else:  # one state of zeros stands for the whole memory
             memory = [x.new_zeros(batch, 1, c.d_model)] * c.n_layers
             keys = (c.mem_len or cache.length) + new
-        context, mask = self.attention_context(ids, keys, real, x)
+        context, mask = self.attention_context(ids, keys, non_padding, x)
         layer_inputs = []
         for layer, before in zip(self.layers, memory, strict=True):
-            x = x if real is None else x * real[:, -new:, None]
+            x = x if non_padding is None else x * non_padding[:, -new:, None]
             layer_inputs.append((before, x))
             x = layer(x, before, context, mask, cache)
         return self.drop(x), None if cache is not None or not c.mem_len else self.update_mems(layer_inputs)
 
     def attention_context(
-        self, ids: Tensor, keys: int, real: Tensor | None, like: Tensor
+        self, ids: Tensor, keys: int, non_padding: Tensor | None, like: Tensor
     ) -> tuple[DistanceContext, Tensor | None]:
         """The distances that a query may attend to among `keys` positions -> `DistanceContext`, and a mask bool
         [B,1,1,K] or None"""
@@ -161,8 +161,10 @@ class TransformerXL(Model):
             causal_bias = causal_relative_bias(new, keys, c.mem_len if c.same_length else keys, like).repeat(batch, 1)[
                 None
             ]
-        if real is not None and real.size(1) == new:  # padding acts as memory, so as much of the oldest is masked
-            excess = (real.cumsum(1) == 0).sum(1)
+        if (
+            non_padding is not None and non_padding.size(1) == new
+        ):  # padding acts as memory, so as much of the oldest is masked
+            excess = (non_padding.cumsum(1) == 0).sum(1)
             mask = (torch.arange(keys, device=ids.device) >= excess[:, None])[:, None, None]
         return DistanceContext(self.drop(position_encodings), causal_bias), mask
 
@@ -192,8 +194,8 @@ class TransformerXL(Model):
         if cache is not None and (mems is not None or isinstance(cache, StaticCache)):
             raise ValueError("a growing cache is the memory: give neither mems with it nor a static one")
         past = 0 if cache is None else cache.length
-        real = to_padding_mask("attention_mask", attention_mask, (len(ids), past + ids.size(1)))
-        x, mems = self.hidden(ids, mems, real, cache)
+        non_padding = to_padding_mask("attention_mask", attention_mask, (len(ids), past + ids.size(1)))
+        x, mems = self.hidden(ids, mems, non_padding, cache)
         return Output({**self.head_outputs(x, ids, labels), "last_hidden_state": x, "mems": mems, "cache": cache})
 
     def head_outputs(self, x: Tensor, ids: Tensor, labels: Tensor | None) -> dict[str, Any]:

@@ -299,8 +299,8 @@ PARTS = _fairseq.side("encoder") | _fairseq.side("decoder")
 class WhisperNameMap(NameMap):
     """In the classifier's files, which hold only the encoder, tensors have no prefix."""
 
-    def dump(self, ours: Tensors, *, headed: bool) -> Tensors:
-        return super().dump(ours, headed=headed and "task_head.projector.weight" not in ours)
+    def dump(self, ours: Tensors, *, with_head: bool) -> Tensors:
+        return super().dump(ours, with_head=with_head and "task_head.projector.weight" not in ours)
 
 
 HF = WhisperNameMap(

@@ -204,10 +204,10 @@ class XLM(Model):
         if mask is None:
             lengths = (ids != self.config.pad_token_id).sum(1) if lengths is None else lengths
             mask = torch.arange(ids.size(1), device=ids.device) < lengths[:, None]
-        real, inputs = mask[..., None], None if self.config.causal else mask[:, None, None]
-        x = self.embed(ids, types, position_ids, langs) * real
+        non_padding, inputs = mask[..., None], None if self.config.causal else mask[:, None, None]
+        x = self.embed(ids, types, position_ids, langs) * non_padding
         for layer in self.layers:
-            x = layer(x, inputs) * real
+            x = layer(x, inputs) * non_padding
         return x
 
 

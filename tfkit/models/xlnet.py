@@ -151,17 +151,17 @@ class XLNet(Model):
                 nn.init.normal_(parameter, std=0.02)
 
     def masks(
-        self, real: Tensor | None, perm_mask: Tensor | None, ids: Tensor, keys: int
+        self, non_padding: Tensor | None, perm_mask: Tensor | None, ids: Tensor, keys: int
     ) -> tuple[Tensor | None, Tensor | None]:
-        """real bool [B,L], perm_mask [B,L,L], nonzero where i may not see j -> the masks of both streams, bool [B,L,K]
-        or None: the content stream also sees its own word"""
+        """non_padding bool [B,L], perm_mask [B,L,L], nonzero where i may not see j -> the masks of both streams, bool
+        [B,L,K] or None: the content stream also sees its own word"""
         c, (batch, length), past, visible = self.config, ids.shape, keys - ids.size(1), None
         at, key = torch.arange(length, device=ids.device)[:, None], torch.arange(keys, device=ids.device)
         if c.attn_type == "uni":
             visible = ((key <= at + past) & ((key >= at) | (not c.same_length))).expand(batch, -1, -1)
-        if real is not None or perm_mask is not None:
+        if non_padding is not None or perm_mask is not None:
             data = ids.new_ones(batch, length, length, dtype=torch.bool) if perm_mask is None else perm_mask == 0
-            data = data if real is None else data & real[:, None]
+            data = data if non_padding is None else data & non_padding[:, None]
             data = torch.cat([data.new_ones(batch, length, past), data], dim=2)
             visible = data if visible is None else data & visible
         if visible is None:
@@ -179,15 +179,15 @@ class XLNet(Model):
     def encode(
         self,
         ids: Tensor,
-        real: Tensor | None,
+        non_padding: Tensor | None,
         types: Tensor | None,
         perm_mask: Tensor | None,
         target_mapping: Any,
         mems: Any,
         use_mems: bool,
     ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
-        """ids, types [B,L], real bool [B,L] or None, perm_mask [B,L,L], target_mapping [B,P,L], mems -> [B,L,E] or
-        [B,P,E], mems"""
+        """ids, types [B,L], non_padding bool [B,L] or None, perm_mask [B,L,L], target_mapping [B,P,L], mems -> [B,L,E]
+        or [B,P,E], mems"""
         drop = self.embed.drop
         h = drop(embed_ids(self.embed.tokens, ids, "input_ids"))
         memory = [None] * len(self.layers) if mems is None else check_mems(mems, ids, self.config)
@@ -203,7 +203,7 @@ class XLNet(Model):
             same_segment = (types[:, :, None] == of_keys[:, None]).to(h.dtype)
         position_encodings, masks, kept = (
             self.position_encodings(ids.size(1), keys, h),
-            self.masks(real, perm_mask, ids, keys),
+            self.masks(non_padding, perm_mask, ids, keys),
             [],
         )
         context = TwoStreamContext(position_encodings, masks[0], masks[1], same_segment, target_mapping)
@@ -260,11 +260,11 @@ class XLNet(Model):
             choices, given, attention_mask = heads.flatten_choices(given, attention_mask)
         ids, types, perm_mask, target_mapping = given.values()
         self.check(check_ids("input_ids", ids), types, perm_mask, target_mapping)
-        real = to_padding_mask("attention_mask", attention_mask, ids.shape)
+        non_padding = to_padding_mask("attention_mask", attention_mask, ids.shape)
         use_mems = (c.use_mems_train if self.training else c.use_mems_eval) if use_mems is None else use_mems
-        x, mems = self.encode(ids, real, types, perm_mask, target_mapping, mems, use_mems)
+        x, mems = self.encode(ids, non_padding, types, perm_mask, target_mapping, mems, use_mems)
         return Output(
-            self.task_head(heads.HeadInputs(x, None, self.words(self.embed.tokens), real, choices), **targets),
+            self.task_head(heads.HeadInputs(x, None, self.words(self.embed.tokens), non_padding, choices), **targets),
             mems=mems,
         )
 
@@ -272,11 +272,11 @@ class XLNet(Model):
         """ids, attention_mask [B,L] -> logits [B,V] of the next word, for decoding: a word is appended that no position
         may see"""
         ids = torch.nn.functional.pad(ids, (0, 1))
-        real = None if attention_mask is None else torch.nn.functional.pad(attention_mask, (0, 1), value=1)
+        non_padding = None if attention_mask is None else torch.nn.functional.pad(attention_mask, (0, 1), value=1)
         last = torch.zeros_like(ids[:, None])
         last[:, :, -1] = 1
         perm_mask = last.expand(-1, ids.size(1), -1)
-        return self(ids, real, perm_mask=perm_mask, target_mapping=last, use_mems=False).logits[:, 0]
+        return self(ids, non_padding, perm_mask=perm_mask, target_mapping=last, use_mems=False).logits[:, 0]
 
 
 def invert_input_mask(input_mask: Tensor | None, attention_mask: Tensor | None) -> Tensor | None:
@@ -297,8 +297,8 @@ class XLNetNameMap(NameMap):
     def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
         return super().load({name: t.flatten(1) if name[-2:] in MATRICES else t for name, t in theirs.items()})
 
-    def dump(self, ours: dict[str, Tensor], *, headed: bool) -> dict[str, Tensor]:
-        found = super().dump(ours, headed=headed)
+    def dump(self, ours: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
+        found = super().dump(ours, with_head=with_head)
         for name in found:
             if name[-2:] in MATRICES:
                 found[name] = found[name].unflatten(1, found[name[:-1] + "r_w_bias"].shape)

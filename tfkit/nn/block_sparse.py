@@ -101,21 +101,33 @@ def block_table(blocks: int, drawn: Tensor | None = None, device: torch.device |
 
 
 def block_sparse_attention(
-    q: Tensor, k: Tensor, v: Tensor, real: Tensor, table: Tensor, first_mention: Tensor, *, first_block_repeats: int = 0
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    non_padding: Tensor,
+    table: Tensor,
+    first_mention: Tensor,
+    *,
+    first_block_repeats: int = 0,
 ) -> Tensor:
     """The two blocks at the ends look at all keys, and those in between where the table says.
 
-    q, k, v [B,H,L,D], L a multiple of the block; real bool [B,N,W]: keys that count; table, once from `block_table`;
-    first_block_repeats: how often more the first block counts for all but the ends -> [B,H,L,D]
+    q, k, v [B,H,L,D], L a multiple of the block; non_padding bool [B,N,W]: keys that count; table, once from
+    `block_table`; first_block_repeats: how often more the first block counts for all but the ends -> [B,H,L,D]
     """
     batch, heads, length, width = q.shape
-    blocks, block = real.shape[1:]
+    blocks, block = non_padding.shape[1:]
     q = q.unflatten(2, (blocks, block))  # [B,H,N,W,D]
     ends = torch.cat([q[:, :, :1], q[:, :, -1:]], 2).flatten(2, 3)
-    ends = attend(ends, k, v, mask=real.view(batch, 1, 1, length)).unflatten(2, (2, block))
+    ends = attend(ends, k, v, mask=non_padding.view(batch, 1, 1, length)).unflatten(2, (2, block))
     at = table + blocks * torch.arange(heads, device=q.device)[:, None, None]  # [H,N-2,M]
     k, v = (_gather_blocks(x, at, block) for x in (k, v))  # [B,H·(N-2),M·W,D]
-    mask = (real[:, table] & first_mention[..., None]).flatten(-2).expand(-1, heads, -1, -1).flatten(1, 2)[:, :, None]
+    mask = (
+        (non_padding[:, table] & first_mention[..., None])
+        .flatten(-2)
+        .expand(-1, heads, -1, -1)
+        .flatten(1, 2)[:, :, None]
+    )
     bias = q.new_zeros(mask.size(-1)) if first_block_repeats else None
     if bias is not None:
         bias[:block] = math.log1p(first_block_repeats)

@@ -95,9 +95,11 @@ def window(left: int, right: int | None = None, past: int = 0) -> Rule:
     return Rule(lambda b, h, q, k: (k >= q + past - left) & (k <= q + past + right))
 
 
-def keys(real: Tensor) -> Rule:
-    """real bool [B,K]: the keys that every query sees (tokens that are not padding; or Longformer's global tokens)"""
-    return Rule(lambda b, h, q, k: real[b, k], len(real))
+def keys(non_padding: Tensor) -> Rule:
+    """non_padding bool [B,K]: the keys that every query sees (tokens that are not padding; or Longformer's global
+    tokens)
+    """
+    return Rule(lambda b, h, q, k: non_padding[b, k], len(non_padding))
 
 
 def queries(chosen: Tensor) -> Rule:

@@ -76,13 +76,13 @@ def hashed_attention(
     chunk: int,
     before: int,
     after: int,
-    real: Tensor | None = None,
+    non_padding: Tensor | None = None,
     causal: bool = False,
     dropout: float = 0.0,
 ) -> Tensor:
     """Sort by bucket, cut into chunks, and let each see itself and its neighbours; in each round of hashing anew.
 
-    qk, v [B,H,L,D], buckets int64 [B,H,R,L], L a multiple of chunk, real bool [B,L] or None: keys that count
+    qk, v [B,H,L,D], buckets int64 [B,H,R,L], L a multiple of chunk, non_padding bool [B,L] or None: keys that count
     -> [B,H,L,D]. A long bucket is cut, and a chunk may hold many: it is the published code that does not look closer.
     """
     batch, heads, rounds, length = buckets.shape
@@ -92,10 +92,10 @@ def hashed_attention(
     at = order.view(sets)
     q, values = (Permute.apply(x[:, :, None], order, inverse).view(*sets, -1) for x in (qk, v))
     near, keys, values = (concat_neighbours(x, before, after) for x in (at, unit_keys(q), values))
-    if real is not None:
-        real = real[:, None, None].expand(-1, heads, rounds, -1).gather(-1, order)
-        real = concat_neighbours(real.view(sets), before, after)
-    bias = shared_bias(at, near, real, causal, q.dtype)
+    if non_padding is not None:
+        non_padding = non_padding[:, None, None].expand(-1, heads, rounds, -1).gather(-1, order)
+        non_padding = concat_neighbours(non_padding.view(sets), before, after)
+    bias = shared_bias(at, near, non_padding, causal, q.dtype)
     if tracing.recorder() is not None:
         trace_hashed(buckets, order, at, near, before, after)
     if rounds == 1:
@@ -128,18 +128,18 @@ def trace_rounds(scores: Tensor, order: Tensor, inverse: Tensor) -> None:
     tracing.note("weights", (scores - total[..., None]).exp())
 
 
-def shared_bias(at: Tensor, near: Tensor, real: Tensor | None, causal: bool, dtype: torch.dtype) -> Tensor:
+def shared_bias(at: Tensor, near: Tensor, non_padding: Tensor | None, causal: bool, dtype: torch.dtype) -> Tensor:
     """What to add to the scores of queries that are their own keys: itself last, and what is hidden never.
 
-    at [...,Q] and near [...,K]: where queries and keys stand; real bool [...,K] or None -> [...,Q,K]
+    at [...,Q] and near [...,K]: where queries and keys stand; non_padding bool [...,K] or None -> [...,Q,K]
     """
     itself = at[..., None] == near[..., None, :]
     last = at.new_full((), max(SELF_SCORE, torch.finfo(dtype).min / 2), dtype=dtype)
     bias = torch.where(itself, last, 0.0)
     if causal:
         bias = bias.masked_fill_(at[..., None] < near[..., None, :], float("-inf"))
-    if real is not None:
-        bias = bias.masked_fill(~(real[..., None, :] | itself), float("-inf"))
+    if non_padding is not None:
+        bias = bias.masked_fill(~(non_padding[..., None, :] | itself), float("-inf"))
     return bias
 
 
@@ -159,13 +159,18 @@ def bucket_neighbours(buckets: Tensor, chunk: int, before: int, after: int) -> T
     return order.gather(-1, window % buckets.size(-1))
 
 
-def attend_last_query(qk: Tensor, keys: Tensor, values: Tensor, at: Tensor, real: Tensor | None = None) -> Tensor:
+def attend_last_query(
+    qk: Tensor, keys: Tensor, values: Tensor, at: Tensor, non_padding: Tensor | None = None
+) -> Tensor:
     """The last position over the keys `at`, several rounds put together.
 
-    qk [B,H,1,D], keys (queries as they were) and values [B,H,T,D], at int64 [B,H,R,K], real bool [B,T] -> [B,H,1,D]
+    qk [B,H,1,D], keys (queries as they were) and values [B,H,T,D], at int64 [B,H,R,K], non_padding bool [B,T] ->
+    [B,H,1,D]
     """
     k, v = (_rows(x[:, :, None].expand(-1, -1, at.size(2), -1, -1), at) for x in (keys, values))
     last = torch.full_like(at[..., :1], keys.size(2) - 1)
-    real = None if real is None else real[:, None, None].expand(*at.shape[:3], -1).gather(-1, at)
-    out, weight = attend_with_logsumexp(qk[:, :, None], unit_keys(k), v, shared_bias(last, at, real, False, qk.dtype))
+    non_padding = None if non_padding is None else non_padding[:, None, None].expand(*at.shape[:3], -1).gather(-1, at)
+    out, weight = attend_with_logsumexp(
+        qk[:, :, None], unit_keys(k), v, shared_bias(last, at, non_padding, False, qk.dtype)
+    )
     return (out * weight.softmax(2)).sum(2)

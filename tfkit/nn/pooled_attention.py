@@ -50,13 +50,15 @@ class PooledAttention(nn.Module):
     def bias(self, q: Tensor, context: PoolingContext) -> Tensor:
         """q [B,H,Q,D] -> scaled scores by distance and sentence [B,H,Q,K], up to a constant per query"""
         length = q.size(2)
-        real = (torch.arange(length, device=q.device) > 0)[:, None] if self.separate_cls else 1
+        not_cls = (torch.arange(length, device=q.device) > 0)[:, None] if self.separate_cls else 1
         table = torch.einsum("re,ehd->hrd", context.position_encodings, self.position_kernel * self.scale)
         table = gather_rows(table, context.rows)
         position_scores = scores_by_distance(
-            (q + self.position_bias[:, None]) * real, table, context.shift
+            (q + self.position_bias[:, None]) * not_cls, table, context.shift
         )  # [B,H,N,T,K]
-        kinds = torch.einsum("bhqd,shd->bhqs", (q + self.segment_bias[:, None]) * real, self.segment_embed * self.scale)
+        kinds = torch.einsum(
+            "bhqd,shd->bhqs", (q + self.segment_bias[:, None]) * not_cls, self.segment_embed * self.scale
+        )
         other, same = kinds.unbind(-1)  # [B,H,Q]
         if (
             self.separate_cls

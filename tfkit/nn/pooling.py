@@ -13,5 +13,5 @@ def pool_sequence(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     if x.size(1) % 2:  # the last has no neighbour
         x, mask = F.pad(x, (0, 0, 0, 1)), F.pad(mask, (0, 1))
     pairs = x.masked_fill(~mask[..., None], 0.0).unflatten(1, (-1, 2))  # [B,L/2,2,E]
-    real = mask.unflatten(1, (-1, 2))  # [B,L/2,2]
-    return pairs.sum(2) / real.sum(2, keepdim=True).clamp(min=1), real.any(2)
+    non_padding = mask.unflatten(1, (-1, 2))  # [B,L/2,2]
+    return pairs.sum(2) / non_padding.sum(2, keepdim=True).clamp(min=1), non_padding.any(2)

@@ -50,18 +50,18 @@ def concat_neighbours(blocks: Tensor, before: int, after: int) -> Tensor:
     return torch.cat([blocks.roll(-shift, 1) for shift in range(-before, after + 1)], dim=2)
 
 
-def window_mask(real: Tensor, reach: int) -> Tensor:
+def window_mask(non_padding: Tensor, reach: int) -> Tensor:
     """Which keys each position sees of its own block and of the two beside it, of `reach` positions each.
 
-    real bool [B,L]: the keys that count, reach int -> bool [B,N,W,3W] with W = reach and N = ceil(L / W)
+    non_padding bool [B,L]: the keys that count, reach int -> bool [B,N,W,3W] with W = reach and N = ceil(L / W)
     """
-    length = real.size(1)
-    real = F.pad(real, (0, -length % reach)).unflatten(1, (-1, reach))  # [B,N,W]
-    offset = torch.arange(3 * reach, device=real.device) - reach  # of a key, from the start of the query's block
-    near = (torch.arange(reach, device=real.device)[:, None] - offset).abs() <= reach  # [W,3W]
-    key = torch.arange(real.size(1), device=real.device)[:, None] * reach + offset  # [N,3W]
+    length = non_padding.size(1)
+    non_padding = F.pad(non_padding, (0, -length % reach)).unflatten(1, (-1, reach))  # [B,N,W]
+    offset = torch.arange(3 * reach, device=non_padding.device) - reach  # of a key, from the start of the query's block
+    near = (torch.arange(reach, device=non_padding.device)[:, None] - offset).abs() <= reach  # [W,3W]
+    key = torch.arange(non_padding.size(1), device=non_padding.device)[:, None] * reach + offset  # [N,3W]
     inside = (key >= 0) & (key < length)  # not round the ends of the ring
-    return near & (concat_neighbours(real, 1, 1) & inside)[:, :, None]
+    return near & (concat_neighbours(non_padding, 1, 1) & inside)[:, :, None]
 
 
 def sliding_attention(
@@ -78,7 +78,7 @@ def sliding_attention(
     """Every query over the keys within its window, in memory linear in L: a few blocks of keys for a block of queries.
 
     q, k, v [B,L,H,D], mask [B,N,W,(before+1+after)·W], as from `window_mask`; shared: (keys [B,G,H,D], values
-    [B,G,H,D], real bool [B,G]) that all queries see besides -> [B,L,H·D]
+    [B,G,H,D], non_padding bool [B,G]) that all queries see besides -> [B,L,H·D]
     """
     batch, length, heads, width = q.shape
     blocks, reach = mask.shape[1:3]

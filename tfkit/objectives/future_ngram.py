@@ -16,7 +16,7 @@ def future_ngram_loss(logits: Tensor, targets: Tensor, pad_id: int) -> Tensor:
     losses = []
     for n, stream in enumerate(logits):  # [B,T,V]
         future = targets[:, n:]  # [B,T-n], empty where n >= T
-        real = future != pad_id
-        if real.any():
-            losses.append(F.cross_entropy(stream[:, : future.size(1)][real], future[real]))
+        non_padding = future != pad_id
+        if non_padding.any():
+            losses.append(F.cross_entropy(stream[:, : future.size(1)][non_padding], future[non_padding]))
     return torch.stack(losses).mean() if losses else logits.sum() * 0.0

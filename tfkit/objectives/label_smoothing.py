@@ -14,5 +14,5 @@ def label_smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float, pad_i
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # [B,T]
     others = log_p.sum(-1) - right
     loss = -(1 - smoothing) * right - smoothing / (logits.size(-1) - 1) * others
-    real = targets != pad_id
-    return loss.masked_fill(~real, 0.0).sum() / real.sum()
+    non_padding = targets != pad_id
+    return loss.masked_fill(~non_padding, 0.0).sum() / non_padding.sum()

@@ -37,18 +37,18 @@ def rag_token_marginals(token_logits: Tensor, doc_scores: Tensor) -> Tensor:
 
 
 def rag_token_loss(
-    token_logits: Tensor, doc_scores: Tensor, targets: Tensor, real: Tensor, smoothing: float = 0.0
+    token_logits: Tensor, doc_scores: Tensor, targets: Tensor, non_padding: Tensor, smoothing: float = 0.0
 ) -> Tensor:
-    """RAG-token for training: what `real` bool [B,T] does not name is not counted -> [B], summed over tokens.
+    """RAG-token for training: what `non_padding` bool [B,T] does not name is not counted -> [B], summed over tokens.
 
     smoothing: that share of the loss looks at all words, as in fairseq.
     """
     documents = doc_scores.log_softmax(-1).unsqueeze(-1)  # [B,D,1]
     right = torch.logsumexp(documents + target_log_probs(token_logits, targets), 1)  # [B,T]
-    loss = -right.masked_fill(~real, 0.0).sum(-1)
+    loss = -right.masked_fill(~non_padding, 0.0).sum(-1)
     if not smoothing:
         return loss
-    every = rag_token_marginals(token_logits, doc_scores).sum(-1).masked_fill(~real, 0.0).sum(-1)
+    every = rag_token_marginals(token_logits, doc_scores).sum(-1).masked_fill(~non_padding, 0.0).sum(-1)
     return (1 - smoothing) * loss - smoothing / token_logits.size(-1) * every
 
 
@@ -56,15 +56,16 @@ def rag_sequence_loss(
     token_logits: Tensor,
     doc_scores: Tensor,
     targets: Tensor,
-    real: Tensor,
+    non_padding: Tensor,
     smoothing: float = 0.0,
     counted: Tensor | None = None,
 ) -> Tensor:
-    """RAG-sequence for training; counted bool [B,T]: where the right token counts, as `real` unless given -> [B].
+    """RAG-sequence for training; counted bool [B,T]: where the right token counts, as `non_padding` unless given ->
+    [B].
 
     A target of one token alone is weighted by its documents too (the published code forgets them then).
     """
-    documents, hidden = doc_scores.log_softmax(-1), ~real.unsqueeze(1)
+    documents, hidden = doc_scores.log_softmax(-1), ~non_padding.unsqueeze(1)
     uncounted = hidden if counted is None else ~counted.unsqueeze(1)
     right = target_log_probs(token_logits, targets).masked_fill(uncounted, 0.0).sum(-1)  # [B,D]
     loss = -torch.logsumexp(documents + right, -1)

@@ -16,30 +16,32 @@ from ..hub.files import read_json
 Pool = Callable[[Tensor, Tensor], Tensor]
 
 
-def mean(states: Tensor, real: Tensor) -> Tensor:
-    """states [B,L,E], real bool [B,L] -> [B,E]: the mean over tokens that are not padding; zeros if there are none"""
-    weights = real[..., None].to(states.dtype)
+def mean(states: Tensor, non_padding: Tensor) -> Tensor:
+    """states [B,L,E], non_padding bool [B,L] -> [B,E]: the mean over tokens that are not padding; zeros if there are
+    none
+    """
+    weights = non_padding[..., None].to(states.dtype)
     return (states * weights).sum(1) / weights.sum(1).clamp(min=1)
 
 
-def mean_sqrt(states: Tensor, real: Tensor) -> Tensor:
+def mean_sqrt(states: Tensor, non_padding: Tensor) -> Tensor:
     """The sum divided by the square root of the number of tokens."""
-    return mean(states, real) * real.sum(1, keepdim=True).clamp(min=1).sqrt().to(states.dtype)
+    return mean(states, non_padding) * non_padding.sum(1, keepdim=True).clamp(min=1).sqrt().to(states.dtype)
 
 
-def highest(states: Tensor, real: Tensor) -> Tensor:
+def highest(states: Tensor, non_padding: Tensor) -> Tensor:
     """The maximum of each feature."""
-    return states.masked_fill(~real[..., None], -1e9).amax(1)  # -1e9, as in sentence-transformers
+    return states.masked_fill(~non_padding[..., None], -1e9).amax(1)  # -1e9, as in sentence-transformers
 
 
-def first_state(states: Tensor, real: Tensor) -> Tensor:
+def first_state(states: Tensor, non_padding: Tensor) -> Tensor:
     """The state of the first token, which is [CLS]."""
-    return states[range(len(states)), real.int().argmax(1)]
+    return states[range(len(states)), non_padding.int().argmax(1)]
 
 
-def last_state(states: Tensor, real: Tensor) -> Tensor:
+def last_state(states: Tensor, non_padding: Tensor) -> Tensor:
     """The state of the last token before padding."""
-    return states[range(len(states)), real.size(1) - 1 - real.flip(1).int().argmax(1)]
+    return states[range(len(states)), non_padding.size(1) - 1 - non_padding.flip(1).int().argmax(1)]
 
 
 POOLS: dict[str, Pool] = {
@@ -58,9 +60,9 @@ class Pooling:
     length: int | None = None
     lowercase: bool = False
 
-    def __call__(self, states: Tensor, real: Tensor) -> Tensor:
-        """states [B,L,E], real bool [B,L] -> [B,E]"""
-        pooled = POOLS[self.how](states, real)
+    def __call__(self, states: Tensor, non_padding: Tensor) -> Tensor:
+        """states [B,L,E], non_padding bool [B,L] -> [B,E]"""
+        pooled = POOLS[self.how](states, non_padding)
         return F.normalize(pooled, dim=-1) if self.unit else pooled
 
 

@@ -82,7 +82,7 @@ class Text:
         if tokenizer is None:
             raise ValueError(f"{self.directory or type(model).__name__}: there is no tokenizer: give one, tokenizer=…")
         self.model, self.tokenizer = model, tokenizer
-        self.described = {} if self.directory is None else read_json(self.directory / CONFIG)
+        self.config_dict = {} if self.directory is None else read_json(self.directory / CONFIG)
         self.template = None if self.directory is None else templates.template(self.directory)
         self.pooling: Pooling = pooling(self.directory)
         takes = inspect.signature(model.forward).parameters
@@ -125,7 +125,7 @@ class Text:
         ValueError for a language that the model does not know."""
         self.need("translate")
         texts = [text] if isinstance(text, str) else require_texts(text)
-        tasks = self.described.get("task_specific_params")
+        tasks = self.config_dict.get("task_specific_params")
         rows, told = languages.request(self.tokenizer, texts, (source, target), self.model.config, tasks)
         strategy, streamed = how.pop("strategy", None), how.pop("stream", False)
         return self.written(rows, strategy, isinstance(text, str), streamed, told | how)

@@ -48,7 +48,10 @@ class Retriever:
     ) -> RetrievedDocuments:
         """vectors [B,E] of the questions; their ids [B,S] and mask bool [B,S] or None -> the retrieved documents"""
         _, rows = self.index.search(vectors.detach(), n_docs)  # [B,D]
-        questions = [row[real].tolist() for row, real in zip(ids, ids == ids if mask is None else mask, strict=True)]
+        questions = [
+            row[non_padding].tolist()
+            for row, non_padding in zip(ids, ids == ids if mask is None else mask, strict=True)
+        ]
         texts = [
             self.join(self.passages[row], question)[: self.max_length]
             for question, found in zip(questions, rows.tolist(), strict=True)
@@ -56,8 +59,8 @@ class Retriever:
         ]
         longest = max(map(len, texts))
         read = torch.tensor([text + [self.pad_id] * (longest - len(text)) for text in texts], device=ids.device)
-        real = torch.arange(longest) < torch.tensor([len(text) for text in texts])[:, None]
+        non_padding = torch.arange(longest) < torch.tensor([len(text) for text in texts])[:, None]
         shape = (*rows.shape, longest)
         return RetrievedDocuments(
-            read.view(shape), real.to(ids.device).view(shape), self.index.take(rows).to(vectors), rows
+            read.view(shape), non_padding.to(ids.device).view(shape), self.index.take(rows).to(vectors), rows
         )

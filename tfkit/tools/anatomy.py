@@ -40,8 +40,10 @@ def published_tensors(model: Any, architecture: Any) -> dict[str, list[int]]:
     """
     if not hasattr(architecture, "HF"):
         raise ValueError(f"{type(model).__name__} has no published names: leave out --names hf")
-    headed = getattr(model, "head", None) is not None
-    found = map_of(model, architecture.HF).dump(dict(model.named_parameters(remove_duplicate=False)), headed=headed)
+    with_head = getattr(model, "head", None) is not None
+    found = map_of(model, architecture.HF).dump(
+        dict(model.named_parameters(remove_duplicate=False)), with_head=with_head
+    )
     return {name: list(tensor.shape) for name, tensor in found.items()}
 
 

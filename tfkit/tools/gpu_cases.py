@@ -276,13 +276,13 @@ class PublishedSize:
         module, preset = registry.resolve(self.size)
         kind = module.__name__.rpartition(".")[2]
         kind = {ours: name for name, ours in published.NAMES.items()}.get(kind, kind)
-        described = published.write(module, asdict(module.Config(**{**preset, **self.settings(setup)})), self.head)
-        described = json.loads(json.dumps(described))  # as read from a file: lists instead of tuples
-        name = described.pop("architectures")[0]
+        config_dict = published.write(module, asdict(module.Config(**{**preset, **self.settings(setup)})), self.head)
+        config_dict = json.loads(json.dumps(config_dict))  # as read from a file: lists instead of tuples
+        name = config_dict.pop("architectures")[0]
         if not hasattr(transformers, name):
             raise LookupError(f"transformers {transformers.__version__} has no {name}")
         with torch.device(setup.device):
-            return getattr(transformers, name)(transformers.AutoConfig.for_model(kind, **described))
+            return getattr(transformers, name)(transformers.AutoConfig.for_model(kind, **config_dict))
 
 
 TRAINED = [

@@ -35,9 +35,9 @@ def verify(directory: Path) -> Iterator[Comparison]:
 
     Raises ModuleNotFoundError without transformers, LookupError if it has no such class.
     """
-    described = files.read_json(directory / files.CONFIG)
-    cls = their_class(described)
-    yield configuration(described)
+    config_dict = files.read_json(directory / files.CONFIG)
+    cls = their_class(config_dict)
+    yield configuration(config_dict)
     try:
         ours = from_pretrained(directory)
     except (ValueError, FileNotFoundError) as error:
@@ -54,15 +54,15 @@ def verify(directory: Path) -> Iterator[Comparison]:
         yield greedy(ours, theirs)
 
 
-def their_class(described: Mapping[str, Any]) -> Any:
+def their_class(config_dict: Mapping[str, Any]) -> Any:
     """The class of transformers that config.json names; if it names none, the base model of its model_type."""
     try:
         import transformers
     except ModuleNotFoundError:
         raise ModuleNotFoundError("transformers is not installed: pip install transformers, then once more") from None
-    names = described.get("architectures") or []
+    names = config_dict.get("architectures") or []
     if not names:
-        module = registry.load(published.architecture(described.get("model_type")))
+        module = registry.load(published.architecture(config_dict.get("model_type")))
         names = [next(iter(module.HF_HEADS))]
     found = getattr(transformers, names[0], None)
     if found is None:
@@ -70,13 +70,13 @@ def their_class(described: Mapping[str, Any]) -> Any:
     return found
 
 
-def configuration(described: Mapping[str, Any]) -> Comparison:
+def configuration(config_dict: Mapping[str, Any]) -> Comparison:
     """Which fields of config.json matter, which have the only value that is implemented, and which have no effect."""
-    kind = published.architecture(described.get("model_type"))
+    kind = published.architecture(config_dict.get("model_type"))
     module = registry.load(kind)
-    used = [name for name in described if name in getattr(module, "HF_FIELDS", {})]
-    fixed = [name for name in described if name in getattr(module, "HF_FIXED", {})]
-    idle = [name for name in described if name not in (*used, *fixed, "model_type", "architectures")]
+    used = [name for name in config_dict if name in getattr(module, "HF_FIELDS", {})]
+    fixed = [name for name in config_dict if name in getattr(module, "HF_FIXED", {})]
+    idle = [name for name in config_dict if name not in (*used, *fixed, "model_type", "architectures")]
     shown = f": {', '.join(idle)}" if idle else ""
     found = f"{kind}; {len(used)} fields understood, {len(fixed)} as implemented, {len(idle)} of no effect{shown}"
     return Comparison("configuration", found, True)

@@ -124,13 +124,13 @@ def symbols(words: Tokenizer) -> dict[str, int | None]:
     return {"vocab_size": len(words), **ids}
 
 
-def check(given: argparse.Namespace, world: ProcessGroup) -> None:
+def check(given: argparse.Namespace, process_group: ProcessGroup) -> None:
     """Finds every possible error in the arguments before the first text is read. Raises the errors that `main`
     reports."""
-    if given.parallel == "fsdp" and world.size == 1:
+    if given.parallel == "fsdp" and process_group.size == 1:
         raise ValueError("--parallel fsdp needs several processes: start it with torchrun")
-    if given.batch % world.size:
-        raise ValueError(f"--batch {given.batch} cannot be shared evenly by {world.size} processes")
+    if given.batch % process_group.size:
+        raise ValueError(f"--batch {given.batch} cannot be shared evenly by {process_group.size} processes")
     if given.separate_texts and (given.objective not in SEPARABLE or given.compile):
         raise ValueError(f"--separate-texts: with --objective {' or '.join(SEPARABLE)}, and without --compile")
     with torch.device("meta"):
@@ -153,10 +153,10 @@ def setting(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def run(given: argparse.Namespace, world: ProcessGroup) -> None:
+def run(given: argparse.Namespace, process_group: ProcessGroup) -> None:
     """Trains, and writes the model with its tokenizer to model/ for `from_pretrained` (averaged weights, if kept)."""
-    check(given, world)
-    words = prepare(given, world)
+    check(given, process_group)
+    words = prepare(given, process_group)
     goal, model = objective(given, words), make(given, symbols(words))
     if given.precision == "tf32":
         torch.set_float32_matmul_precision("high")
@@ -166,28 +166,29 @@ def run(given: argparse.Namespace, world: ProcessGroup) -> None:
     if given.average is not None:
         average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(given.average))
         if given.parallel == "fsdp":
-            average.module = world.spread(average.module, "fsdp")  # type: ignore[assignment]
-    spread = world.spread(model, given.parallel)
+            average.module = process_group.parallelize(average.module, "fsdp")  # type: ignore[assignment]
+    spread = process_group.parallelize(model, given.parallel)
     special = [i for i in (words.pad_id, words.start_id, words.end_id) if i is not None]
     end = words.end_id if given.separate_texts else None
-    batches = PackedDataset(given.out / "rows.npy", goal, given.batch, special, world, end)
+    batches = PackedDataset(given.out / "rows.npy", goal, given.batch, special, process_group, end)
     first = next(iter(batches(torch.Generator())))
     if first.pop("texts", None) is not None:
         require_separate_texts(model, first["input_ids"], given.name)
-    throughput = Throughput(model, first, given, world)
+    throughput = Throughput(model, first, given, process_group)
     if given.compile:
         for layer in layers(model):
             layer.compile()
     history = fit(
         spread, batches, model_loss(given.logits), steps=given.steps, accumulate=given.accumulate,
-        rate=lambda step: linear_rate(step, given.peak, given.warmup, given.steps + 1), seed=given.seed, world=world,
+        rate=lambda step: linear_rate(step, given.peak, given.warmup, given.steps + 1), seed=given.seed,
+        process_group=process_group,
         precision=PRECISIONS[given.precision], average=average, log=given.out, save_every=given.save_every,
-        checkpoint=given.out / ("state.safetensors" if world.size == 1 else "state"),
+        checkpoint=given.out / ("state.safetensors" if process_group.size == 1 else "state"),
     )  # fmt: skip
-    leave(model, spread, average, given, world)
-    if world.rank == 0:
+    save_outputs(model, spread, average, given, process_group)
+    if process_group.rank == 0:
         words.save_pretrained(given.out / "model")
-    if world.rank == 0 and history.losses:
+    if process_group.rank == 0 and history.losses:
         print(f"step {history.steps}: loss {history.losses[-1]:.4f}; everything is in {given.out}")
         print(throughput.line(history.tokens_per_second))
 
@@ -233,12 +234,14 @@ def require_separate_texts(model: nn.Module, ids: Tensor, name: str) -> None:
 class Throughput:
     """The speed of a run: tokens per second, their share of the rate of matrix products alone, and memory."""
 
-    def __init__(self, model: nn.Module, batch: dict[str, Tensor], given: argparse.Namespace, world: ProcessGroup):
-        self.device, self.operations = world.device, 0.0
-        if given.parallel == "ddp" or world.size == 1:  # under FSDP no process has the whole model
+    def __init__(
+        self, model: nn.Module, batch: dict[str, Tensor], given: argparse.Namespace, process_group: ProcessGroup
+    ):
+        self.device, self.operations = process_group.device, 0.0
+        if given.parallel == "ddp" or process_group.size == 1:  # under FSDP no process has the whole model
             self.operations = operations_per_token(model, batch)
             dtype = PRECISIONS[given.precision]
-            self.most = world.size * product_rate(self.device, dtype)
+            self.most = process_group.size * product_rate(self.device, dtype)
 
     def line(self, tokens_per_second: float) -> str:
         """The figures as one line of text."""
@@ -251,8 +254,12 @@ class Throughput:
         return " · ".join(parts)
 
 
-def leave(
-    model: nn.Module, spread: nn.Module, average: nn.Module | None, given: argparse.Namespace, world: ProcessGroup
+def save_outputs(
+    model: nn.Module,
+    spread: nn.Module,
+    average: nn.Module | None,
+    given: argparse.Namespace,
+    process_group: ProcessGroup,
 ) -> None:
     """Writes the weights, gathered from all processes, as a published checkpoint."""
     from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
@@ -261,19 +268,19 @@ def leave(
     source = spread if average is None else average.module  # type: ignore[union-attr]
     state = get_model_state_dict(source, options=whole)  # type: ignore[arg-type]
     config: Any = model.config
-    if world.rank == 0:
+    if process_group.rank == 0:
         final = tfkit.from_config(given.name, str(model.head), **asdict(config))
         final.load_state_dict(state)
         final.save_pretrained(given.out / "model")
-    world.wait()
+    process_group.barrier()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns 2 for an impossible request, 1 for a loss that is not finite."""
     given = options(arguments)
-    world = ProcessGroup.join()
+    process_group = ProcessGroup.initialize()
     try:
-        run(given, world)
+        run(given, process_group)
     except (ValueError, LookupError, TypeError, OSError) as error:
         print(f"tfkit.train: {error}", file=sys.stderr)
         return 2
@@ -281,7 +288,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"tfkit.train: {error}", file=sys.stderr)
         return 1
     finally:
-        world.leave()
+        process_group.destroy()
     return 0
 
 

@@ -50,15 +50,15 @@ class Checkpoint:
     model: nn.Module
     optimizer: torch.optim.Optimizer
     average: nn.Module | None = None
-    world: ProcessGroup = ALONE
+    process_group: ProcessGroup = ALONE
 
     def save(self, step: int) -> None:
         """Write the state; the old file stays until the new one is complete."""
         if self.file is None:
             return
-        if self.world.size > 1:
-            state = _shared_state(self.model, self.optimizer, self.average, self.world, step)
-            return _save_shares(Path(self.file), state, self.world)
+        if self.process_group.size > 1:
+            state = _shared_state(self.model, self.optimizer, self.average, self.process_group, step)
+            return _save_shares(Path(self.file), state, self.process_group)
         tensors = {f"model.{name}": value for name, value in self.model.state_dict().items()}
         tensors |= {"step": torch.tensor(step), **random_states()}
         for name, parameter in self.model.named_parameters():
@@ -74,8 +74,8 @@ class Checkpoint:
         model."""
         if self.file is None:
             return 0
-        if self.world.size > 1:
-            return _load_shares(Path(self.file), self.model, self.optimizer, self.average, self.world)
+        if self.process_group.size > 1:
+            return _load_shares(Path(self.file), self.model, self.optimizer, self.average, self.process_group)
         if Path(self.file).is_dir():
             raise ValueError(f"{self.file} was written by several processes: go on with as many, under torchrun")
         if not Path(self.file).is_file():
@@ -95,36 +95,44 @@ class Checkpoint:
 
 
 def _shared_state(
-    model: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None, world: ProcessGroup, step: int
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    average: nn.Module | None,
+    process_group: ProcessGroup,
+    step: int,
 ) -> dict[str, Any]:
     from torch.distributed.checkpoint.state_dict import get_state_dict
 
     weights, moments = get_state_dict(model, optimizer)
     state = {"model": weights, "optimizer": moments, "step": torch.tensor(step)}
-    state |= {f"{world.rank}.{name}": value for name, value in random_states().items()}
+    state |= {f"{process_group.rank}.{name}": value for name, value in random_states().items()}
     if average is not None:
         state["average"] = average.state_dict()
     return state
 
 
-def _save_shares(folder: Path, state: dict[str, Any], world: ProcessGroup) -> None:
+def _save_shares(folder: Path, state: dict[str, Any], process_group: ProcessGroup) -> None:
     import torch.distributed.checkpoint as dcp
 
     partial = folder.with_name(folder.name + ".part")
     dcp.save(state, checkpoint_id=str(partial))
-    world.wait()
-    if world.rank == 0:  # two renames: at any time between them one complete state is on disk
+    process_group.barrier()
+    if process_group.rank == 0:  # two renames: at any time between them one complete state is on disk
         old = folder.with_name(folder.name + ".old")
         shutil.rmtree(old, ignore_errors=True)
         if folder.exists():
             os.replace(folder, old)
         os.replace(partial, folder)
         shutil.rmtree(old, ignore_errors=True)
-    world.wait()
+    process_group.barrier()
 
 
 def _load_shares(
-    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, average: nn.Module | None, world: ProcessGroup
+    folder: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    average: nn.Module | None,
+    process_group: ProcessGroup,
 ) -> int:
     import torch.distributed.checkpoint as dcp
     from torch.distributed.checkpoint.state_dict import set_state_dict
@@ -133,12 +141,12 @@ def _load_shares(
     folder = folder if folder.exists() or not old.exists() else old
     if not folder.exists():
         return 0
-    state = _shared_state(model, optimizer, average, world, 0)
+    state = _shared_state(model, optimizer, average, process_group, 0)
     dcp.load(state, checkpoint_id=str(folder))
     set_state_dict(model, optimizer, model_state_dict=state["model"], optim_state_dict=state["optimizer"])
     if average is not None:
         average.load_state_dict(state["average"])
-    set_random_states(_under(f"{world.rank}.", {k: v for k, v in state.items() if isinstance(v, Tensor)}))
+    set_random_states(_under(f"{process_group.rank}.", {k: v for k, v in state.items() if isinstance(v, Tensor)}))
     return int(state["step"])
 
 

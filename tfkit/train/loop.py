@@ -57,7 +57,7 @@ def fit(
     accumulate: int = 1,
     precision: torch.dtype = torch.float32,
     average: AveragedModel | None = None,
-    world: ProcessGroup = ALONE,
+    process_group: ProcessGroup = ALONE,
     seed: int = 0,
     checkpoint: str | Path | None = None,
     save_every: int = 500,
@@ -67,8 +67,9 @@ def fit(
     """Train `model` for `steps` steps in all; each call of `batches(generator)` gives one pass over the data.
 
     `rate(step)`, step from 1, is the learning rate. A step accumulates the gradients of `accumulate` batches, weighted
-    by their numbers of targets, as if they were one large batch; the processes of a `world` likewise. `precision`
-    bfloat16 computes under autocast; weights stay float32. `average` (torch's AveragedModel) follows the weights.
+    by their numbers of targets, as if they were one large batch; the processes of a `process_group` likewise.
+    `precision` bfloat16 computes under autocast; weights stay float32. `average` (torch's AveragedModel) follows the
+    weights.
 
     With `checkpoint` (a .safetensors file; a folder with many processes) the state is saved every `save_every` steps,
     at the end and at Ctrl-C; if it exists, training resumes exactly as if it had never stopped. `log` is a folder for
@@ -77,14 +78,14 @@ def fit(
     """
     check_numbers(steps=steps, accumulate=accumulate, save_every=save_every)
     check_rates(rate, clip, weight_decay)
-    optimizer = adamw(model, weight_decay, world)
-    state = Checkpoint(checkpoint, model, optimizer, average, world)
+    optimizer = adamw(model, weight_decay, process_group)
+    state = Checkpoint(checkpoint, model, optimizer, average, process_group)
     done = state.load()
     if not done:
-        torch.manual_seed(seed + world.rank)  # dropout draws from the global generator
-    step = TrainingStep(model, loss, optimizer, clip, precision, world)
+        torch.manual_seed(seed + process_group.rank)  # dropout draws from the global generator
+    step = TrainingStep(model, loss, optimizer, clip, precision, process_group)
     model.train()
-    with TrainingLog(steps, done, log, progress, world) as record:
+    with TrainingLog(steps, done, log, progress, process_group) as record:
         stream = prefetch(_stream(batches, seed, done, steps, accumulate), step.device)
         try:
             for number, group in enumerate(stream, done + 1):
@@ -122,11 +123,13 @@ class TrainingLog:
     error. On a GPU the results of a step are read when the next one has been started, because reading waits for the
     GPU."""
 
-    def __init__(self, steps: int, done: int, log: str | Path | None, progress: bool, world: ProcessGroup) -> None:
+    def __init__(
+        self, steps: int, done: int, log: str | Path | None, progress: bool, process_group: ProcessGroup
+    ) -> None:
         self.history = History(steps=done)
-        self.metrics = Metrics(log, done) if log and world.rank == 0 else None
-        self.line = Progress(steps, done, show=progress and world.rank == 0)
-        self.world = world
+        self.metrics = Metrics(log, done) if log and process_group.rank == 0 else None
+        self.line = Progress(steps, done, show=progress and process_group.rank == 0)
+        self.process_group = process_group
         self.unread: TakenStep | None = None
 
     def __enter__(self) -> TrainingLog:
@@ -158,7 +161,7 @@ class TrainingLog:
         values, group = taken.values(), taken.batches
         self.history.steps += 1
         self.history.losses.append(values["loss"])
-        self.line.advance(values["loss"], int(self.world.sum(sum(map(count_tokens, group)))))
+        self.line.advance(values["loss"], int(self.process_group.sum(sum(map(count_tokens, group)))))
         if self.metrics:
             self.metrics.write(self.history.steps, {**values, "tokens_per_second": self.line.tokens_per_second})
 
@@ -222,9 +225,9 @@ def pin(batch: Any) -> Any:
     return {name: value.pin_memory() for name, value in batch.items()} if isinstance(batch, dict) else batch
 
 
-def adamw(model: nn.Module, weight_decay: float, world: ProcessGroup) -> torch.optim.AdamW:
+def adamw(model: nn.Module, weight_decay: float, process_group: ProcessGroup) -> torch.optim.AdamW:
     """The optimizer; on one GPU it is a fused kernel, which itself skips a step whose loss is not finite."""
-    fused = world.size == 1 and next(model.parameters()).device.type == "cuda"
+    fused = process_group.size == 1 and next(model.parameters()).device.type == "cuda"
     how: dict[str, Any] = {"fused": True} if fused else {}
     return torch.optim.AdamW(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, weight_decay=weight_decay, **how)
 
@@ -258,26 +261,26 @@ class TrainingStep:
     optimizer: torch.optim.Optimizer
     clip: float
     precision: torch.dtype
-    world: ProcessGroup
+    process_group: ProcessGroup
 
     @property
     def device(self) -> torch.device:
         """The device of the model."""
-        return self.world.device if self.world.size > 1 else next(self.model.parameters()).device
+        return self.process_group.device if self.process_group.size > 1 else next(self.model.parameters()).device
 
     def __call__(self, batches: Sequence[Any], rate: float, number: int, keep: str | Path | None) -> TakenStep:
         """batches: the loss is the mean over all of them. Raises DivergedError for a loss that is not finite, if the
         optimizer cannot skip the step itself."""
         self.optimizer.zero_grad(set_to_none=True)
         targets = [count_targets(batch) for batch in batches]
-        total = self.world.sum(sum(targets))
+        total = self.process_group.sum(sum(targets))
         found = torch.zeros((), device=self.device)
         for i, batch in enumerate(batches):
             # gradients are averaged over processes, so each share is multiplied by `size`
-            share = targets[i] * self.world.size / total if total else 1.0 / len(batches)
+            share = targets[i] * self.process_group.size / total if total else 1.0 / len(batches)
             found = found + self.backward(batch, share, last=i == len(batches) - 1)
-        if self.world.size > 1:
-            found = torch.tensor(self.world.sum(found.item()) / self.world.size)
+        if self.process_group.size > 1:
+            found = torch.tensor(self.process_group.sum(found.item()) / self.process_group.size)
         taken = TakenStep(found, found, rate, number, batches, keep)
         if self.optimizer.defaults.get("fused"):
             self.optimizer.found_inf = (~found.isfinite()).float()  # type: ignore[attr-defined]

@@ -26,7 +26,8 @@ def write_rows(file: str | Path, documents: Iterable[Sequence[int]], length: int
 
 
 class PackedDataset:
-    """Batches of `size` rows over all processes; this process takes every `world.size`-th row and reads only those.
+    """Batches of `size` rows over all processes; this process takes every `process_group.size`-th row and reads only
+    those.
 
     All processes draw the same random numbers for the whole batch and use those of their own rows, so the examples do
     not depend on the number of processes. An incomplete last batch is dropped. Raises ValueError if there are fewer
@@ -40,16 +41,21 @@ class PackedDataset:
         objective: Objective,
         size: int,
         special_ids: Sequence[int] = (),
-        world: ProcessGroup = ALONE,
+        process_group: ProcessGroup = ALONE,
         end_id: int | None = None,
     ) -> None:
         self.end_id = end_id
-        self.rows, self.objective, self.size, self.world = np.load(file, mmap_mode="r"), objective, size, world
+        self.rows, self.objective, self.size, self.process_group = (
+            np.load(file, mmap_mode="r"),
+            objective,
+            size,
+            process_group,
+        )
         self.special = torch.tensor(special_ids, dtype=torch.int64)
         if len(self.rows) < size:
             raise ValueError(f"{file} holds {len(self.rows)} rows, fewer than a batch of {size}")
-        if size % world.size:
-            raise ValueError(f"a batch of {size} rows cannot be shared evenly by {world.size} processes")
+        if size % process_group.size:
+            raise ValueError(f"a batch of {size} rows cannot be shared evenly by {process_group.size} processes")
 
     def __len__(self) -> int:
         return len(self.rows) // self.size
@@ -58,7 +64,7 @@ class PackedDataset:
         """One pass over the data in a new order."""
         order = torch.randperm(len(self.rows), generator=generator)
         shape_of_all = {"input_ids": torch.zeros(1, 1, dtype=torch.int64).expand(self.size, self.rows.shape[1])}
-        mine = slice(self.world.rank, None, self.world.size)
+        mine = slice(self.process_group.rank, None, self.process_group.size)
         for i in range(len(self)):
             draws = self.objective.draw(shape_of_all, generator)
             ids = self.read(order[i * self.size : (i + 1) * self.size][mine])

@@ -49,12 +49,12 @@ def origin(given: argparse.Namespace) -> dict[str, Any]:
     return made | {"kind": given.kind, "vocabulary": given.vocabulary}
 
 
-def prepare(given: argparse.Namespace, world: ProcessGroup) -> Tokenizer:
+def prepare(given: argparse.Namespace, process_group: ProcessGroup) -> Tokenizer:
     """The tokenizer, with the packed rows in `given.out`; the first process makes whatever is missing.
 
     Raises ValueError if the existing files were made from another text or with other settings."""
     tokenizer, rows, note = (given.out / name for name in ("tokenizer.json", "rows.npy", "prepared.json"))
-    if world.rank == 0:
+    if process_group.rank == 0:
         made = origin(given)
         if rows.exists():
             require_same_sources(given.out, note, made)
@@ -67,7 +67,7 @@ def prepare(given: argparse.Namespace, world: ProcessGroup) -> Tokenizer:
             os.replace(partial, note)
             words.save(tokenizer)
             write_rows(rows, words.encode(texts, specials=False), given.length, words.end_id or 0)
-    world.wait()
+    process_group.barrier()
     return Tokenizer.load(tokenizer)
 
 

@@ -20,7 +20,7 @@ class ProcessGroup:
     device: torch.device = torch.device("cpu")
 
     @classmethod
-    def join(cls) -> ProcessGroup:
+    def initialize(cls) -> ProcessGroup:
         """Joins the other processes if torchrun started this one (RANK, WORLD_SIZE, LOCAL_RANK): one GPU per process,
         or gloo on CPUs."""
         gpus = torch.cuda.device_count()
@@ -32,7 +32,7 @@ class ProcessGroup:
         dist.init_process_group("nccl" if gpus else "gloo")
         return cls(dist.get_rank(), dist.get_world_size(), device)
 
-    def leave(self) -> None:
+    def destroy(self) -> None:
         """Ends the process group; call it once, at the end."""
         if dist.is_initialized():
             dist.destroy_process_group()
@@ -45,12 +45,12 @@ class ProcessGroup:
         dist.all_reduce(tensor)
         return tensor.item()
 
-    def wait(self) -> None:
+    def barrier(self) -> None:
         """Waits until all processes have reached this point."""
         if self.size > 1:
             dist.barrier()
 
-    def spread(self, model: nn.Module, how: str) -> nn.Module:
+    def parallelize(self, model: nn.Module, how: str) -> nn.Module:
         """The model as all processes train it. how: "ddp": each process holds the whole model, and gradients are
         averaged (Li et al. 2020, arXiv:2006.15704); "fsdp": each holds a share of every layer (FSDP2; Zhao et al. 2023,
         arXiv:2304.11277). Raises ValueError for another value."""

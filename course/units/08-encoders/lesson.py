@@ -461,7 +461,7 @@ SIZE = {"vocab_size": 40, "d_model": 16, "n_heads": 2, "d_ff": 32, "n_layers": 2
 model, copy = (tfkit.from_config("bert", **SIZE).eval() for _ in range(2))
 for parameter in model.parameters():
     parameter.data += 0.3 * torch.randn_like(parameter)  # in a fresh model all norms are alike
-file = bert.HF.dump(model.state_dict(), headed=False)  # as the authors' code would have saved it
+file = bert.HF.dump(model.state_dict(), with_head=False)  # as the authors' code would have saved it
 rows = {theirs: MY_ROWS.get(theirs, ours) for theirs, ours in bert.BODY.items()}
 try:
     copy.load_state_dict(NameMap({theirs: ours for theirs, ours in rows.items() if ours != "?"}, constant=bert.CONSTANT).load(file))

@@ -700,7 +700,7 @@ MINE = {"wpe": "?", "h.0.ln_2": "?", "h.0.attn.c_attn": "? ? ?", "h.0.mlp.c_fc":
 small = tfkit.from_config("gpt2", d_model=8, n_heads=2, n_layers=1, vocab_size=11, max_length=16)
 print(*dict.fromkeys(name.rpartition(".")[0] for name, _ in small.named_parameters()), sep="\n")
 for theirs, mine in MINE.items():
-    ours = HF.ours(f"{theirs}.bias", torch.zeros(24))
+    ours = HF.to_local(f"{theirs}.bias", torch.zeros(24))
     wanted = " ".join(name.removesuffix(".bias") for name in ours)
     print(f"{theirs:16} {mine:24} {'right' if mine == wanted else 'not yet'}")
 

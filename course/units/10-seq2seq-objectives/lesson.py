@@ -625,7 +625,7 @@ SIZE = {"vocab_size": 40, "d_model": 16, "n_heads": 2, "d_kv": 8, "d_ff": 32, "n
 model, copy = (tfkit.from_config("t5", **SIZE).eval() for _ in range(2))
 for parameter in model.parameters():
     parameter.data += 0.3 * torch.randn_like(parameter)  # in a fresh model all norms are alike
-file = t5.HF.dump(model.state_dict(), headed=False)  # as the authors' code would have saved it
+file = t5.HF.dump(model.state_dict(), with_head=False)  # as the authors' code would have saved it
 rows = {theirs: MY_ROWS.get(theirs, ours) for theirs, ours in t5.BODY.items()}
 asked = {"input_ids": torch.arange(3, 13)[None], "decoder_input_ids": torch.arange(5)[None]}
 try:

@@ -646,7 +646,7 @@ MY_ROWS = {
 }
 SIZE = {"vocab_size": 40, "d_model": 16, "n_heads": 2, "d_ff": 32, "n_layers": 2, "max_length": 64, "window": 8}
 model, copy = from_config("longformer", **SIZE).eval(), from_config("longformer", **SIZE).eval()
-file = longformer.HF.dump(model.state_dict(), headed=False)  # as the authors' code would have saved it
+file = longformer.HF.dump(model.state_dict(), with_head=False)  # as the authors' code would have saved it
 mine = {theirs: ours for theirs, ours in MY_ROWS.items() if ours != "?"}
 try:
     loaded = NameMap({**bert.BODY, **mine}, constant=bert.CONSTANT).load(file)

@@ -530,7 +530,7 @@ MINE = {"embeddings.word_embeddings": "?", "encoder.layer.0.attention.self.query
 small = tfkit.from_config("dpr", d_model=8, n_heads=2, d_ff=16, n_layers=1, vocab_size=11, max_length=16)
 print(*sorted({name.rpartition(".")[0] for name, _ in small.named_parameters()}), sep="\n")
 for theirs, mine in MINE.items():
-    (ours,) = MAPS["question_encoder"].ours(f"question_encoder.bert_model.{theirs}.weight", torch.zeros(8, 8))
+    (ours,) = MAPS["question_encoder"].to_local(f"question_encoder.bert_model.{theirs}.weight", torch.zeros(8, 8))
     print(f"{theirs:40} {mine:24} {'right' if f'{mine}.weight' == ours else 'not yet'}")
 
 # %% [markdown]
