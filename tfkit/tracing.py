@@ -48,34 +48,34 @@ class Recorder:
     def __init__(self, keep: Sequence[str] = ("*",)) -> None:
         self.keep = tuple(keep)
         self.path: list[str] = []
-        self.seen: dict[str, list[torch.Tensor]] = {}
+        self.tensors: dict[str, list[torch.Tensor]] = {}
 
     def put(self, what: str, value: torch.Tensor) -> None:
         """Records a value under its name, prefixed with the path of the running module, if a pattern matches."""
         inside = self.path[-1] if self.path else ""
         name = f"{inside}.{what}" if inside else what
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in self.keep):
-            self.seen.setdefault(name, []).append(value.detach())
+            self.tensors.setdefault(name, []).append(value.detach())
 
     def all(self, name: str) -> list[torch.Tensor]:
         """Every tensor recorded under this name, one per call. Raises KeyError with similar names if there is none."""
-        if name not in self.seen:
+        if name not in self.tensors:
             last = name.rpartition(".")[2]
-            near = [other for other in self.seen if other.endswith(last)] or list(self.seen)
+            near = [other for other in self.tensors if other.endswith(last)] or list(self.tensors)
             raise KeyError(f"nothing recorded as {name!r}; there is {', '.join(near[:8]) or 'nothing at all'}")
-        return self.seen[name]
+        return self.tensors[name]
 
     def __getitem__(self, name: str) -> torch.Tensor:
         return self.all(name)[-1]
 
     def __contains__(self, name: object) -> bool:
-        return name in self.seen
+        return name in self.tensors
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.seen)
+        return iter(self.tensors)
 
     def __len__(self) -> int:
-        return len(self.seen)
+        return len(self.tensors)
 
 
 def recorder() -> Recorder | None:

@@ -112,7 +112,9 @@ def test_help_pages_are_joined_on_file_and_id(tmp_path):
 def test_without_a_larger_text_the_small_one_is_taken(monkeypatch, tmp_path):
     monkeypatch.setenv("TFKIT_CACHE", str(tmp_path))
     corpus = parallel_corpus()
-    assert corpus.name == "jupyterlab-fr" == corpora("fr")[-1] and all(p.nearest < SAME_CLUSTER for p in corpus.test)
+    assert corpus.name == "jupyterlab-fr" == corpora("fr")[-1] and all(
+        p.max_similarity < SAME_CLUSTER for p in corpus.test
+    )
     with pytest.raises(FileNotFoundError, match="vscode-de is not here yet: tfkit get vscode-de"):
         parallel_corpus("de")
     with pytest.raises(LookupError, match="there are fr, de, es"):

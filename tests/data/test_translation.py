@@ -20,7 +20,7 @@ def test_there_is_enough_of_it(corpus):
     assert 1700 < len(corpus.train) < 3000
     assert 70 < len(corpus.valid) < 200
     assert 150 < len(corpus.test) < 350
-    assert 60 < sum(pair.far for pair in corpus.test) < len(corpus.test)
+    assert 60 < sum(pair.is_dissimilar for pair in corpus.test) < len(corpus.test)
     sources = [pair.source.lower() for part in (corpus.train, corpus.valid, corpus.test) for pair in part]
     assert len(sources) == len(set(sources)), "an English side stands in two places"
 
@@ -32,7 +32,7 @@ def test_it_is_french(corpus):
 
 def test_no_near_duplicate_crosses_the_split(corpus):
     for pair in corpus.valid + corpus.test:
-        assert pair.nearest < SAME_CLUSTER
+        assert pair.max_similarity < SAME_CLUSTER
         assert 2 <= len(pair.source.split()) <= 30
 
 
@@ -65,10 +65,10 @@ def test_the_memory_copies_its_nearest_neighbour():
 
 def test_scores(corpus):
     perfect = score([pair.target for pair in corpus.test], corpus.test)
-    assert [perfect.bleu, perfect.far_chrf] == pytest.approx([100, 100])
+    assert [perfect.bleu, perfect.dissimilar_chrf] == pytest.approx([100, 100])
     memory = score(TranslationMemory(corpus.train)([p.source for p in corpus.test]), corpus.test)
     assert 2 < memory.bleu < 20 and 20 < memory.chrf < 50
-    assert memory.far_chrf < memory.chrf
+    assert memory.dissimilar_chrf < memory.chrf
     with pytest.raises(ValueError, match="1 translations"):
         score(["un"], corpus.test)
 

@@ -149,7 +149,7 @@ def test_the_retriever_is_in_the_loop(parity, head, tmp_path):
 
 def found_for_theirs(ours, parity):
     ids, mask = questions(parity)
-    found = ours.find(ids, mask)
+    found = ours.retrieve(ids, mask)
     mask = found["context_attention_mask"].long()
     return {name: found[name] for name in ("context_input_ids", "doc_scores")} | {"context_attention_mask": mask}
 

@@ -41,9 +41,9 @@ def test_the_floor_counts_products():
     with bench._Products() as products:
         torch.nn.functional.linear(a @ b, torch.ones(7, 6), torch.ones(7))
         torch.nn.functional.scaled_dot_product_attention(*(torch.ones(1, 2, 3, 8) for _ in range(3)))
-    assert products.seen[(4, 5), (5, 6)] == 1
-    assert products.seen[(4, 6), (6, 7)] == 1
-    assert sum(products.seen.values()) == 4
+    assert products.counts[(4, 5), (5, 6)] == 1
+    assert products.counts[(4, 6), (6, 7)] == 1
+    assert sum(products.counts.values()) == 4
 
 
 def test_written_bytes_are_those_of_new_tensors_and_in_place_ones():

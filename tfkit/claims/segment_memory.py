@@ -36,14 +36,14 @@ class Size:
     memory: int = 48
     width: int = 48
     batch: int = 32
-    asked: int = 48  # segments, one after the other, in each row of the test
+    n_test: int = 48  # segments, one after the other, in each row of the test
     peak: float = 4e-3
 
 
 SCALES = {
-    "tiny": Size(steps=2, segment=4, memory=8, width=16, batch=2, asked=4),
+    "tiny": Size(steps=2, segment=4, memory=8, width=16, batch=2, n_test=4),
     "small": Size(steps=400),
-    "full": Size(steps=20000, segment=128, memory=512, width=256, batch=32, asked=64, peak=5e-4),
+    "full": Size(steps=20000, segment=128, memory=512, width=256, batch=32, n_test=64, peak=5e-4),
 }
 
 
@@ -84,7 +84,7 @@ def bits(model: nn.Module, text: Tensor, size: Size) -> list[float]:
     """Bits per byte at each place of a segment."""
     mems, found = None, []
     stream = segments(text, size, torch.Generator().manual_seed(10_000))
-    for _ in range(size.asked):
+    for _ in range(size.n_test):
         loss, mems = losses(model.eval(), next(stream), mems)
         found.append(loss.mean(0))
     return (torch.stack(found[len(found) // 4 :]).mean(0) / log(2)).tolist()  # after the memory has filled

@@ -36,14 +36,14 @@ CLAIM = Claim(
 @dataclass(frozen=True)
 class Size:
     steps: int
-    asked: int = 200  # held-out pairs
+    n_test: int = 200  # held-out pairs
     width: int = 48
     vocab_size: int = 1000
     batch: int = 32
 
 
 SCALES = {
-    "tiny": Size(steps=2, asked=16, width=16, vocab_size=500, batch=4),
+    "tiny": Size(steps=2, n_test=16, width=16, vocab_size=500, batch=4),
     "small": Size(steps=300),
     "full": Size(steps=10000, width=256, vocab_size=2000),
 }
@@ -110,7 +110,7 @@ def run(seed: int, size: Size) -> Numbers:
     corpus = english_french(seed)
     texts = [text for pair in corpus.train for text in (pair.source, pair.target)]
     tokenizer = learn_vocabulary("bpe", texts, size.vocab_size)
-    asked = corpus.test[: size.asked]
+    asked = corpus.test[: size.n_test]
     english, french = [pair.source for pair in asked], [pair.target for pair in asked]
     shares = {"shared": retrieval_accuracy(shared_words(tokenizer, english), shared_words(tokenizer, french))}
     shape = dict(d_model=size.width, n_layers=2, n_heads=4, max_length=64, n_langs=2, vocab_size=len(tokenizer))

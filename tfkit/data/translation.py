@@ -5,8 +5,8 @@ BSD-3-Clause, (c) Project Jupyter Contributors. The package is a dependency; not
 
 Interface strings repeat: "Save file", "Save all files". A random split would ask for sentences that training has all
 but shown, and copying the nearest neighbour's translation would beat a trained model. So near-duplicates are gathered
-into clusters and whole clusters are held out; test pairs that resemble nothing in training are marked `far`; and the
-copying baseline (`TranslationMemory`) stands beside every score.
+into clusters and whole clusters are held out; test pairs that resemble nothing in training are marked `is_dissimilar`;
+and the copying baseline (`TranslationMemory`) stands beside every score.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ NOT_PROSE = re.compile(r"%\d|%[sd]|%\(|[][{}<>`|\\=]|https?:|www\.|\w+/\w+/|\w\.
 
 @dataclass(frozen=True)
 class SentencePair:
-    """One sentence in both languages; `nearest`: in held-out pairs, the similarity (0-100) of the nearest training
-    pair."""
+    """One sentence in both languages; `max_similarity`: in held-out pairs, the similarity (0-100) of the nearest
+    training pair."""
 
     source: str
     target: str
-    nearest: float = 0.0
+    max_similarity: float = 0.0
 
     @property
-    def far(self) -> bool:
+    def is_dissimilar(self) -> bool:
         """Whether no training pair is similar to it."""
-        return self.nearest < FAR
+        return self.max_similarity < FAR
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,15 @@ class TranslationScores:
 
     bleu: float
     chrf: float
-    far_bleu: float
-    far_chrf: float
+    dissimilar_bleu: float
+    dissimilar_chrf: float
     count: int
-    far_count: int
+    n_dissimilar: int
 
     def __str__(self) -> str:
         return (
             f"all {self.count}: BLEU {self.bleu:.1f}, chrF {self.chrf:.1f} · "
-            f"far {self.far_count}: BLEU {self.far_bleu:.1f}, chrF {self.far_chrf:.1f}"
+            f"far {self.n_dissimilar}: BLEU {self.dissimilar_bleu:.1f}, chrF {self.dissimilar_chrf:.1f}"
         )
 
 
@@ -174,7 +174,7 @@ def with_nearest(pairs: Sequence[SentencePair], train: Sequence[SentencePair]) -
     for start in range(0, len(pairs), ROWS):
         part = pairs[start : start + ROWS]
         best = _similarity([pair.source for pair in part], known).max(axis=1)
-        found += [replace(pair, nearest=float(alike)) for pair, alike in zip(part, best, strict=True)]
+        found += [replace(pair, max_similarity=float(alike)) for pair, alike in zip(part, best, strict=True)]
     return found
 
 
@@ -209,10 +209,10 @@ def score(translations: Sequence[str], pairs: Sequence[SentencePair]) -> Transla
     """Corpus BLEU and chrF of `translations` against the pairs' French. Raises ValueError when the counts differ."""
     if len(translations) != len(pairs):
         raise ValueError(f"{len(translations)} translations for {len(pairs)} sentences: give one for each, in order")
-    far = [(text, pair) for text, pair in zip(translations, pairs, strict=True) if pair.far]
+    far = [(text, pair) for text, pair in zip(translations, pairs, strict=True) if pair.is_dissimilar]
     bleu, chrf = _bleu_chrf(translations, [pair.target for pair in pairs])
-    far_bleu, far_chrf = _bleu_chrf([text for text, _ in far], [pair.target for _, pair in far])
-    return TranslationScores(bleu, chrf, far_bleu, far_chrf, len(pairs), len(far))
+    dissimilar_bleu, dissimilar_chrf = _bleu_chrf([text for text, _ in far], [pair.target for _, pair in far])
+    return TranslationScores(bleu, chrf, dissimilar_bleu, dissimilar_chrf, len(pairs), len(far))
 
 
 def _bleu_chrf(translations: Sequence[str], references: Sequence[str]) -> tuple[float, float]:

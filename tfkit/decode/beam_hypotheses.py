@@ -10,46 +10,46 @@ from tfkit.decode.search import GenerationRequest, Step
 
 
 class BeamHypotheses:
-    """The hypotheses of one group: for each sentence `places` unfinished ones, and the best finished ones.
+    """The hypotheses of one group: for each sentence `num_beams` unfinished ones, and the best finished ones.
 
-    The candidates are the best of all continuations. A finished one among the best `places` is set aside with its
+    The candidates are the best of all continuations. A finished one among the best `num_beams` is set aside with its
     score, total / generated ** length_penalty; the best unfinished ones take the places. A sentence is closed when no
-    better end can be expected, by transformers' rules: with early_stopping True as soon as `places` hypotheses are
+    better end can be expected, by transformers' rules: with early_stopping True as soon as `num_beams` hypotheses are
     finished; with False, when the best unfinished one's current score is no better than the worst finished one's; with
     "never", when its score at the length limit, at unchanged probability, would be no better.
     """
 
     def __init__(
-        self, request: GenerationRequest, places: int, length_penalty: float, early_stopping: bool | str
+        self, request: GenerationRequest, num_beams: int, length_penalty: float, early_stopping: bool | str
     ) -> None:
-        self.request, self.places = request, places
+        self.request, self.num_beams = request, num_beams
         self.length_penalty, self.early_stopping = length_penalty, early_stopping
         batch, device = len(request.prompt), request.prompt.device
-        self.candidates = max(2, 1 + len(request.eos_token_ids)) * places  # enough to fill all places, whatever ends
+        self.candidates = max(2, 1 + len(request.eos_token_ids)) * num_beams  # enough to fill all places, whatever ends
         self.totals = torch.zeros(batch, 1, device=device)  # [B,K]
-        self.ended_ids = request.buffer(places)  # [B,places,room]
-        self.ended_scores = torch.full((batch, places), -torch.inf, device=device)  # best first
-        self.ended_lengths = torch.full((batch, places), request.prompt.size(1), device=device)
-        self.closed = torch.zeros(batch, dtype=torch.bool, device=device)
-        self.first = torch.arange(places, device=device).expand(batch, -1)
-        self.some_ended = self.done = False
-        self.seen: Step | None = None  # the last step, if a trace is wanted
+        self.finished_ids = request.buffer(num_beams)  # [B,num_beams,room]
+        self.best_finished = torch.full((batch, num_beams), -torch.inf, device=device)  # best first
+        self.finished_lengths = torch.full((batch, num_beams), request.prompt.size(1), device=device)
+        self.sentence_done = torch.zeros(batch, dtype=torch.bool, device=device)
+        self.first_beams = torch.arange(num_beams, device=device).expand(batch, -1)
+        self.any_finished = self.done = False
+        self.last_step: Step | None = None  # the last step, if a trace is wanted
 
     def step(self, scores: Tensor, normal: bool, ids: Tensor, generated: int) -> tuple[Tensor, Tensor]:
-        """scores [B,K,V], ids [B,K,T] so far, generated: new tokens, this one included -> parent, token [B,places]"""
+        """scores [B,K,V], ids [B,K,T] so far, generated: new tokens, this one included -> parent, token [B,num_beams]"""
         parent, token, total = self.best(scores, normal)
         ended = self.request.is_end(token) if self.request.eos_token_ids else None
         last = generated == self.request.max_new_tokens
         if last or (ended is not None and bool(ended.any())):
-            self.set_aside(ids, parent, token, self.final(total, None if last else ended, generated))
+            self.add_finished(ids, parent, token, self.finished_scores(total, None if last else ended, generated))
         else:
             ended = None
-        live = self.first if ended is None else self.survivors(total, ended, last)
+        live = self.first_beams if ended is None else self.select_beams(total, ended, last)
         if self.request.on_step:
             final = self.is_final(total, ended)
-            self.seen = Step(scores, self.totals, parent, token, total, live, final, normal)
+            self.last_step = Step(scores, self.totals, parent, token, total, live, final, normal)
         self.totals = (total if ended is None else total.masked_fill(ended, -torch.inf)).gather(1, live)
-        if self.some_ended:
+        if self.any_finished:
             self.close(generated)
         return parent.gather(1, live), token.gather(1, live)
 
@@ -65,59 +65,63 @@ class BeamHypotheses:
             total = F.pad(total, (0, lacking), value=-torch.inf)
         return parent, token, total
 
-    def survivors(self, total: Tensor, ended: Tensor, last: bool) -> Tensor:
-        """The candidates that take the places -> [B,places]; after the last step the best, as all are then set
+    def select_beams(self, total: Tensor, ended: Tensor, last: bool) -> Tensor:
+        """The candidates that take the places -> [B,num_beams]; after the last step the best, as all are then set
         aside."""
-        return self.first if last else total.masked_fill(ended, -torch.inf).topk(self.places).indices
+        return self.first_beams if last else total.masked_fill(ended, -torch.inf).topk(self.num_beams).indices
 
     def is_final(self, total: Tensor, ended: Tensor | None) -> Tensor:
         """Which candidates are finished and count -> bool [B,C]"""
         if ended is None:
             return torch.zeros_like(total, dtype=torch.bool)
-        open_ = ~self.closed.unsqueeze(1) & (total > -torch.inf)
-        return ended & open_ & (torch.arange(total.size(1), device=total.device) < self.places)
+        open_ = ~self.sentence_done.unsqueeze(1) & (total > -torch.inf)
+        return ended & open_ & (torch.arange(total.size(1), device=total.device) < self.num_beams)
 
-    def final(self, total: Tensor, ended: Tensor | None, generated: int) -> Tensor:
-        """The scores of the best finished candidates -> [B,places]; ended None: all are finished, at the length
+    def finished_scores(self, total: Tensor, ended: Tensor | None, generated: int) -> Tensor:
+        """The scores of the best finished candidates -> [B,num_beams]; ended None: all are finished, at the length
         limit"""
-        scores = total[:, : self.places] / float(generated**self.length_penalty)
-        out = self.closed.unsqueeze(1) if ended is None else self.closed.unsqueeze(1) | ~ended[:, : self.places]
+        scores = total[:, : self.num_beams] / float(generated**self.length_penalty)
+        out = (
+            self.sentence_done.unsqueeze(1)
+            if ended is None
+            else self.sentence_done.unsqueeze(1) | ~ended[:, : self.num_beams]
+        )
         return scores.masked_fill(out, -torch.inf)
 
-    def set_aside(self, ids: Tensor, parent: Tensor, token: Tensor, scores: Tensor) -> None:
-        """Keep the best of the earlier finished hypotheses and the new ones, with scores [B,places]."""
-        end, parent = ids.size(-1), parent[:, : self.places]
-        new = torch.full_like(self.ended_ids, self.request.pad_token_id)
+    def add_finished(self, ids: Tensor, parent: Tensor, token: Tensor, scores: Tensor) -> None:
+        """Keep the best of the earlier finished hypotheses and the new ones, with scores [B,num_beams]."""
+        end, parent = ids.size(-1), parent[:, : self.num_beams]
+        new = torch.full_like(self.finished_ids, self.request.pad_token_id)
         new[..., :end] = rows_of(ids, parent)
-        new[..., end] = token[:, : self.places]
-        lengths = torch.cat([self.ended_lengths, torch.full_like(parent, end + 1)], 1)
-        best = torch.cat([self.ended_scores, scores.to(self.ended_scores.dtype)], 1).topk(self.places)
-        self.ended_scores, self.ended_lengths = best.values, lengths.gather(1, best.indices)
-        self.ended_ids = rows_of(torch.cat([self.ended_ids, new], 1), best.indices)
-        self.some_ended = True
+        new[..., end] = token[:, : self.num_beams]
+        lengths = torch.cat([self.finished_lengths, torch.full_like(parent, end + 1)], 1)
+        best = torch.cat([self.best_finished, scores.to(self.best_finished.dtype)], 1).topk(self.num_beams)
+        self.best_finished, self.finished_lengths = best.values, lengths.gather(1, best.indices)
+        self.finished_ids = rows_of(torch.cat([self.finished_ids, new], 1), best.indices)
+        self.any_finished = True
 
     def close(self, generated: int) -> None:
         """Close the sentences that are done."""
-        worst, hope = self.ended_scores[:, -1], self.totals[:, 0]
+        worst, hope = self.best_finished[:, -1], self.totals[:, 0]
         full, stuck = worst > -torch.inf, hope == -torch.inf
         at = self.request.max_new_tokens if self.early_stopping == "never" and self.length_penalty > 0 else generated
         better = hope / at**self.length_penalty > worst if self.early_stopping is not True else ~full
-        self.closed = self.closed | (full & ~better) | stuck
-        self.done = bool(self.closed.all())
+        self.sentence_done = self.sentence_done | (full & ~better) | stuck
+        self.done = bool(self.sentence_done.all())
 
 
 class TextbookHypotheses(BeamHypotheses):
     """The rules of `beam_search`: a finished hypothesis keeps its place for that step only, so the beam gets
     narrower."""
 
-    def survivors(self, total: Tensor, ended: Tensor, last: bool) -> Tensor:
-        """[B,places]: the first candidates, finished ones included; `step` gives the latter a total of -inf"""
-        return self.first
+    def select_beams(self, total: Tensor, ended: Tensor, last: bool) -> Tensor:
+        """[B,num_beams]: the first candidates, finished ones included; `step` gives the latter a total of -inf"""
+        return self.first_beams
 
     def close(self, generated: int) -> None:
         """A sentence is done when no place of its beam is left."""
-        self.closed = (self.totals == -torch.inf).all(1)
-        self.done = bool(self.closed.all())
+        self.sentence_done = (self.totals == -torch.inf).all(1)
+        self.done = bool(self.sentence_done.all())
 
 
 def rows_of(ids: Tensor, index: Tensor) -> Tensor:

@@ -13,11 +13,11 @@ from tfkit.nn import Cache
 
 
 class CacheTracingStrategy:
-    """A strategy whose decoder is traced: `seen` gets the cache's state at each Step, None if there is no cache of keys
-    and values."""
+    """A strategy whose decoder is traced: `states` gets the cache's state at each Step, None if there is no cache of
+    keys and values."""
 
     def __init__(self, strategy: Strategy) -> None:
-        self.strategy, self.seen = strategy, list[dict[str, Any] | None]()
+        self.strategy, self.states = strategy, list[dict[str, Any] | None]()
 
     @property
     def name(self) -> str:
@@ -34,7 +34,7 @@ class CacheTracingStrategy:
         return self.strategy.score(total, generated)
 
     def run(self, request: GenerationRequest) -> Tensor:
-        """The wrapped strategy's ids, unchanged; `seen` grows by one entry per step."""
+        """The wrapped strategy's ids, unchanged; `states` grows by one entry per step."""
         overheard: list[CacheTracingDecoder] = []
 
         def wrap_decoder(decoder: Decoder) -> Decoder:
@@ -44,7 +44,7 @@ class CacheTracingStrategy:
 
         def on_step(step: Step) -> None:
             """Passes the step on to the caller's own `on_step`."""
-            self.seen.append(overheard[-1].last if overheard else None)
+            self.states.append(overheard[-1].last if overheard else None)
             if request.on_step:
                 request.on_step(step)
 

@@ -41,17 +41,17 @@ class Contrastive:
         logits, index, prefix_length = decoder.start(request.prompt), batch, 0
         before = StateHistory(decoder.hidden, request.prompt_mask)
         while True:
-            scores = request.process_logits(buffer.so_far, logits)
+            scores = request.process_logits(buffer.current_ids, logits)
             probs, tokens = scores.softmax(-1).topk(self.size)  # [B,size]
             logits = decoder.advance(index.repeat_interleave(self.size), tokens.flatten(), prefix_length)
             states = before.last(decoder.hidden).unflatten(0, tokens.shape)  # [B,size,E]
-            likeness = before.likeness(states)
+            likeness = before.max_cosine(states)
             value = (1 - self.alpha) * probs - self.alpha * likeness
             order = value.argsort(1, descending=True)
-            told = {"likeness": likeness.gather(1, order), "value": value.gather(1, order)}
-            buffer.append(scores, tokens.gather(1, order)[:, 0], tokens.gather(1, order), told=told)
+            extras = {"likeness": likeness.gather(1, order), "value": value.gather(1, order)}
+            buffer.append(scores, tokens.gather(1, order)[:, 0], tokens.gather(1, order), extras=extras)
             if buffer.done:
-                return buffer.so_far
+                return buffer.current_ids
             index, prefix_length = batch * self.size + order[:, 0], buffer.length - 1
             before.add(states[batch, order[:, 0]])
             logits = logits.index_select(0, index)
@@ -73,7 +73,7 @@ class StateHistory:
         assert hidden is not None
         return F.normalize(hidden[:, -1], dim=-1)
 
-    def likeness(self, states: Tensor) -> Tensor:
+    def max_cosine(self, states: Tensor) -> Tensor:
         """states [B,k,E] -> their largest cosine with the states so far [B,k]"""
         return (states @ self.states.mT).masked_fill(~self.non_padding[:, None], -1.0).amax(-1)
 

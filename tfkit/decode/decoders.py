@@ -95,7 +95,7 @@ def decoder_for(
     room: int = 0,
     static: bool = False,
     backend: Backend | None = None,
-    across: Mapping[str, Tensor] | None = None,
+    cross_attention_inputs: Mapping[str, Tensor] | None = None,
 ) -> Decoder:
     """The decoder for `model`. source: ids with their mask, or features; mask: for a decoder-only model, that of
     the prompts; room, static, backend: as in `ModelDecoder`; across: the result of `cross_attention_inputs`.
@@ -109,7 +109,7 @@ def decoder_for(
     if predicts_next_from_full_text(model) and not static and backend is None:
         return TextDecoder(model, mask)
     if is_causal(model):
-        return CausalDecoder(model, mask, room, static, backend, across)
+        return CausalDecoder(model, mask, room, static, backend, cross_attention_inputs)
     if hasattr(model, "encode"):
         if source is None:
             raise TypeError(f"{type(model).__name__} reads a source: give its {source_of(model)}")
@@ -136,8 +136,8 @@ class ModelDecoder(ABC):
     hidden: Tensor | None = None
 
     def __init__(self, model: Any, room: int, static: bool, backend: Backend | None = None) -> None:
-        self.known = forward_arguments(type(model))
-        self.model, self.backend, self.cached = model, backend, "cache" in self.known
+        self.forward_args = forward_arguments(type(model))
+        self.model, self.backend, self.cached = model, backend, "cache" in self.forward_args
         self.room = room if backend is None else bucket(room)
         if static or backend is not None:
             require_static_cache(model, self.cached)
@@ -158,7 +158,7 @@ class ModelDecoder(ABC):
         """ids [B,t] -> logits [B,V]; models that can compute the logits of the last position alone do so"""
         self.rows, self.ids = len(ids), ids[:, :0]
         # all logits of a long prompt would take much memory
-        last = {"logits_to_keep": 1} if "logits_to_keep" in self.known else {}
+        last = {"logits_to_keep": 1} if "logits_to_keep" in self.forward_args else {}
         return self.extend(ids, **last)[:, -1]
 
     def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
@@ -250,10 +250,10 @@ class CausalDecoder(ModelDecoder):
 
     def __init__(
         self, model: Any, mask: Tensor | None, room: int, static: bool, backend: Backend | None = None,
-        across: Mapping[str, Tensor] | None = None,
+        cross_attention_inputs: Mapping[str, Tensor] | None = None,
     ) -> None:  # fmt: skip
         super().__init__(model, room, static, backend)
-        self.across = dict(across or {})
+        self.cross_attention_inputs = dict(cross_attention_inputs or {})
         self.mask = self.positions = None
         if mask is not None:
             self.mask = F.pad(mask, (0, self.room - mask.size(1)), value=True)  # bool [B,room]
@@ -265,17 +265,17 @@ class CausalDecoder(ModelDecoder):
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
         """mask [N,past+t] covers all that was read, positions [N,t] the new ids; neither is given if there is no
         padding"""
-        given: dict[str, Any] = {"input_ids": ids, **self.across}
+        given: dict[str, Any] = {"input_ids": ids, **self.cross_attention_inputs}
         end = past + ids.size(1)
         if self.mask is not None and not self.hides:
             given["attention_mask"] = self.mask[:, :end]
-        if self.positions is not None and "position_ids" in self.known:
+        if self.positions is not None and "position_ids" in self.forward_args:
             given["position_ids"] = self.positions[:, past:end]
         return given
 
     def repeat(self, index: Tensor) -> None:
         """Masks and positions of the prompts follow their rows, and so do the inputs of the cross-attention."""
-        self.across = {name: tensor[index] for name, tensor in self.across.items()}
+        self.cross_attention_inputs = {name: tensor[index] for name, tensor in self.cross_attention_inputs.items()}
         if self.mask is not None and self.positions is not None:
             self.mask, self.positions = self.mask[index], self.positions[index]
 

@@ -118,7 +118,7 @@ def request_for(
     require_lm_head(model)
     if generator is not None and not isinstance(generator, torch.Generator):
         raise TypeError(f"generator={generator!r}: give a torch.Generator, such as torch.Generator().manual_seed(0)")
-    across = cross_attention_inputs(model, given)
+    cross_inputs = cross_attention_inputs(model, given)
     check_names(strategy, given)
     backend = None if compile is False else backend_of(compile)
     settings = {**defaults.of(model), **given}
@@ -139,7 +139,7 @@ def request_for(
         model=model, prompt=prompt, max_new_tokens=limit, source=source, attention_mask=mask, eos_token_ids=eos,
         pad_token_id=pad, processors=None if processors is None else processors.bind(prompt, limit, eos),
         num_return_sequences=returns, generator=generator, static_cache=static_cache, compile_backend=backend,
-        cross_attention_inputs=across,
+        cross_attention_inputs=cross_inputs,
     )  # fmt: skip
 
 

@@ -36,7 +36,7 @@ def choose(
 ) -> tuple[Tensor, Tensor]:
     """scores [B,K,V], ids [B,K,T] -> parent, token [B,W] of all groups"""
     generated = ids.size(-1) + 1 - request.prompt.size(1)
-    width = 0 if generated == 1 else groups[0].places
+    width = 0 if generated == 1 else groups[0].num_beams
     parents: list[Tensor] = []
     tokens: list[Tensor] = []
     for place, group in enumerate(groups):
@@ -46,7 +46,9 @@ def choose(
         parents.append(parent + place * width)
         tokens.append(token)
     if request.on_step:
-        request.on_step(merge_steps([group.seen for group in groups if group.seen is not None], tokens, penalty))
+        request.on_step(
+            merge_steps([group.last_step for group in groups if group.last_step is not None], tokens, penalty)
+        )
     return torch.cat(parents, 1), torch.cat(tokens, 1)
 
 
@@ -63,8 +65,8 @@ def merge_steps(steps: list[Step], chosen: list[Tensor], penalty: float) -> Step
     taken = [torch.zeros_like(steps[0].token, dtype=scores.dtype)]
     taken += [penalty * count_repetitions(torch.cat(chosen[:g], 1), s.token) for g, s in enumerate(steps) if g]
     group = side_by_side(torch.full_like(s.token, g + 1) for g, s in enumerate(steps))
-    told = {"group": group, "penalty": side_by_side(taken)}
-    return Step(scores, totals, parent, token, total, live, side_by_side(s.ended for s in steps), True, told)
+    extras = {"group": group, "penalty": side_by_side(taken)}
+    return Step(scores, totals, parent, token, total, live, side_by_side(s.ended for s in steps), True, extras)
 
 
 def side_by_side(parts: Iterable[Tensor]) -> Tensor:
@@ -115,7 +117,7 @@ def collect(request: GenerationRequest, groups: list[BeamHypotheses]) -> Tensor:
     """The best of all groups, cut to the longest one's length -> ids [B·num_return_sequences,T]"""
     ids, scores, lengths = (
         torch.cat([getattr(group, name) for group in groups], 1)
-        for name in ("ended_ids", "ended_scores", "ended_lengths")
+        for name in ("finished_ids", "best_finished", "finished_lengths")
     )
     found = scores.topk(request.num_return_sequences)
     # a forced token may leave fewer valid hypotheses than num_return_sequences: the best replaces the invalid ones

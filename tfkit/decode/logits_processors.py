@@ -70,7 +70,7 @@ class BoundLogitsProcessors:
         always = (settings.repetition_penalty != 1, settings.no_repeat_ngram_size, words, settings.suppress_tokens)
         self.always = any(always)
 
-    def idle(self, length: int) -> bool:
+    def is_noop(self, length: int) -> bool:
         """Whether no processor applies to ids of this length."""
         ending = self.settings.forced_eos_token_id is not None and length == self.last
         starting = self.settings.forced_bos_token_id is not None and length == 1

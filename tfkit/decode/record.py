@@ -61,7 +61,7 @@ def record(
     watched = CacheTracingStrategy(strategy)
     ids, steps = generate(model, source, watched, **how, **settings)
     trace = trace_json(steps, prompt[0].tolist(), strategy, token=token, title=title, top=top)
-    for event, cache in zip(trace["steps"], watched.seen, strict=True):
+    for event, cache in zip(trace["steps"], watched.states, strict=True):
         event |= {"cache": cache} if cache else {}
     if isinstance(model, nn.Module):
         source = None if is_causal(model) else source

@@ -22,12 +22,14 @@ from tfkit.decode.logits_processors import BoundLogitsProcessors
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """One round of speculative decoding, of one or more steps: n guesses, of which the first `kept` were accepted."""
+    """One round of speculative decoding, of one or more steps: n guesses, of which the first `n_accepted` were
+    accepted.
+    """
 
     tokens: Tensor  # [n]
-    likely: Tensor  # their probabilities under the model
-    guessed: Tensor  # their probabilities under the draft model
-    kept: int
+    target_probs: Tensor  # their probabilities under the model
+    draft_probs: Tensor  # their probabilities under the draft model
+    n_accepted: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +44,9 @@ class Step:
     live: Tensor  # the candidates that go on after the step
     ended: Tensor  # bool [B,C]: set aside as finished
     normal: bool = False
-    told: Mapping[str, Tensor] = field(default_factory=dict)  # [B,C] each: further figures behind the choice; NaN: none
+    extras: Mapping[str, Tensor] = field(
+        default_factory=dict
+    )  # [B,C] each: further figures behind the choice; NaN: none
     draft: Draft | None = None
 
     @cached_property
@@ -85,9 +89,15 @@ class GenerationRequest:
 
     def new_decoder(self, model: Any) -> Decoder:
         """A fresh decoder, of the request's model or of another one, such as a draft model."""
-        across = self.cross_attention_inputs if model is self.model else {}
+        cross_attention_inputs = self.cross_attention_inputs if model is self.model else {}
         return decoder_for(
-            model, self.source, self.attention_mask, self.capacity, self.static_cache, self.compile_backend, across
+            model,
+            self.source,
+            self.attention_mask,
+            self.capacity,
+            self.static_cache,
+            self.compile_backend,
+            cross_attention_inputs,
         )
 
     @property
@@ -105,8 +115,14 @@ class GenerationRequest:
         one = slice(row, row + 1)
         source = None if self.source is None else self.source[one]
         mask = None if self.attention_mask is None else self.attention_mask[one]
-        across = {name: tensor[one] for name, tensor in self.cross_attention_inputs.items()}
-        return replace(self, prompt=self.prompt[one], source=source, attention_mask=mask, cross_attention_inputs=across)
+        cross_attention_inputs = {name: tensor[one] for name, tensor in self.cross_attention_inputs.items()}
+        return replace(
+            self,
+            prompt=self.prompt[one],
+            source=source,
+            attention_mask=mask,
+            cross_attention_inputs=cross_attention_inputs,
+        )
 
     def is_end(self, token: Tensor) -> Tensor:
         """token [...] -> bool [...]: which of them end a row"""
@@ -124,7 +140,7 @@ class GenerationRequest:
 
     def processors_after(self, length: int) -> BoundLogitsProcessors | None:
         """The logits processors, if any of them applies after `length` tokens; otherwise None."""
-        return None if self.processors is None or self.processors.idle(length) else self.processors
+        return None if self.processors is None or self.processors.is_noop(length) else self.processors
 
     def unpadded(self, ids: Tensor) -> Tensor:
         """ids [N,T] as logits processors read them: padding of a prompt is -1 and comes first, before any prefix"""
@@ -190,7 +206,7 @@ class SingleSequence(ABC):
         buffer = SequenceBuffer(request)
         logits = request.decoder.start(request.prompt)  # [B,V]
         while True:
-            scores = request.process_logits(buffer.so_far, logits)
+            scores = request.process_logits(buffer.current_ids, logits)
             token = buffer.append(scores, self.pick(scores, request.generator))  # [B]
             yield token.unsqueeze(1)
             if buffer.done:
@@ -208,7 +224,7 @@ class SequenceBuffer:
         self.totals = torch.zeros(len(self.ids), 1, dtype=torch.float64, device=self.ids.device)  # for a trace
 
     @property
-    def so_far(self) -> Tensor:
+    def current_ids(self) -> Tensor:
         """[B,T]: the prompts and the tokens appended so far"""
         return self.ids[:, : self.length]
 

@@ -51,39 +51,44 @@ class Speculative:
         model, draft = IncrementalReader(request.decoder), IncrementalReader(request.new_decoder(self.draft))
         while not buffer.done:
             start = buffer.length
-            ids, guessed = self.guess(request, draft, buffer)
-            scores, likely = self.judge(request, model, ids, start)
-            if guessed.size(1) != likely.size(1):
+            ids, draft_probs = self.propose(request, draft, buffer)
+            scores, target_probs = self.score_draft(request, model, ids, start)
+            if draft_probs.size(1) != target_probs.size(1):
                 raise ValueError(
-                    f"the draft knows {guessed.size(1)} tokens, the model {likely.size(1)}: give it the same"
+                    f"the draft knows {draft_probs.size(1)} tokens, the model {target_probs.size(1)}: give it the same"
                 )
-            kept, instead = accept_or_resample(likely, guessed, ids[0, start:], request.generator)
-            draft_of = draft_round(ids[0, start:], likely, guessed, kept) if request.on_step else None
-            for place in range(kept):
+            n_accepted, instead = accept_or_resample(target_probs, draft_probs, ids[0, start:], request.generator)
+            draft_of = draft_round(ids[0, start:], target_probs, draft_probs, n_accepted) if request.on_step else None
+            for place in range(n_accepted):
                 buffer.append(scores[place : place + 1], ids[:, start + place], draft=draft_of)
             if not buffer.done:
-                refused = ids[:, start + kept : start + kept + 1]
+                refused = ids[:, start + n_accepted : start + n_accepted + 1]
                 buffer.append(
-                    scores[kept : kept + 1], instead, torch.cat([instead[:, None], refused], 1), draft=draft_of
+                    scores[n_accepted : n_accepted + 1],
+                    instead,
+                    torch.cat([instead[:, None], refused], 1),
+                    draft=draft_of,
                 )
-            model.keep(start + kept)
-            draft.keep(start + kept)
-        return buffer.so_far
+            model.crop(start + n_accepted)
+            draft.crop(start + n_accepted)
+        return buffer.current_ids
 
-    def guess(
+    def propose(
         self, request: GenerationRequest, draft: IncrementalReader, buffer: SequenceBuffer
     ) -> tuple[Tensor, Tensor]:
         """-> ids [1,T+n] with n guesses appended, and the draft's distributions [n,V] that they were drawn from"""
-        ids, guessed = buffer.so_far, []
+        ids, draft_probs = buffer.current_ids, []
         for _ in range(min(self.tokens, buffer.ids.size(1) - buffer.length - 1)):
-            guessed.append(self.base.probabilities(request.process_logits(ids, draft.read(ids)[-1:])))
-            token = torch.multinomial(guessed[-1], 1, generator=request.generator)
+            draft_probs.append(self.base.probabilities(request.process_logits(ids, draft.read(ids)[-1:])))
+            token = torch.multinomial(draft_probs[-1], 1, generator=request.generator)
             ids = torch.cat([ids, token], 1)
             if request.eos_token_ids and bool(request.is_end(token)):
                 break
-        return ids, torch.cat(guessed) if guessed else torch.zeros(0, draft.read(ids).size(-1), device=ids.device)
+        return ids, torch.cat(draft_probs) if draft_probs else torch.zeros(
+            0, draft.read(ids).size(-1), device=ids.device
+        )
 
-    def judge(
+    def score_draft(
         self, request: GenerationRequest, model: IncrementalReader, ids: Tensor, start: int
     ) -> tuple[Tensor, Tensor]:
         """ids [1,T+n], T = start -> scores and probabilities [n+1,V]: of each guess and of the token after them"""
@@ -104,17 +109,17 @@ class IncrementalReader:
         done, self.length = self.length, ids.size(1)
         return self.decoder.extend(ids[:, done:])[0] if done else self.decoder.start(ids)
 
-    def keep(self, length: int) -> None:
+    def crop(self, length: int) -> None:
         """Forget all tokens after `length`."""
         if self.length > length:
             self.decoder.rewind(self.length - length)
             self.length = length
 
 
-def draft_round(guesses: Tensor, likely: Tensor, guessed: Tensor, kept: int) -> Draft:
+def draft_round(guesses: Tensor, target_probs: Tensor, draft_probs: Tensor, n_accepted: int) -> Draft:
     """guesses [n], likely [n+1,V], guessed [n,V] -> the record of the round for a trace"""
     place = torch.arange(len(guesses), device=guesses.device)
-    return Draft(guesses, likely[place, guesses], guessed[place, guesses], kept)
+    return Draft(guesses, target_probs[place, guesses], draft_probs[place, guesses], n_accepted)
 
 
 def accept_or_resample(p: Tensor, q: Tensor, guesses: Tensor, generator: torch.Generator | None) -> tuple[int, Tensor]:
@@ -122,6 +127,6 @@ def accept_or_resample(p: Tensor, q: Tensor, guesses: Tensor, generator: torch.G
     place = torch.arange(len(guesses), device=p.device)
     chance = p[place, guesses] / q[place, guesses]
     draws = torch.rand(len(guesses), generator=generator, device=p.device, dtype=p.dtype)
-    kept = int((draws < chance).long().cumprod(0).sum())
-    rest = (p[kept] - q[kept]).clamp(min=0) if kept < len(guesses) else p[kept]
-    return kept, torch.multinomial(rest if bool(rest.any()) else p[kept], 1, generator=generator)
+    n_accepted = int((draws < chance).long().cumprod(0).sum())
+    rest = (p[n_accepted] - q[n_accepted]).clamp(min=0) if n_accepted < len(guesses) else p[n_accepted]
+    return n_accepted, torch.multinomial(rest if bool(rest.any()) else p[n_accepted], 1, generator=generator)

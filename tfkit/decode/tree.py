@@ -30,7 +30,7 @@ class Tree:
         self.nodes: list[dict[str, Any]] = []
         self.steps: list[dict[str, Any]] = []
         self.totals = [0.0]  # of each node, the sum of log-probabilities
-        self.places = [self.node(-1, root_id, 0.0, 0.0, "live")]  # node id of each of the model's rows
+        self.row_nodes = [self.node(-1, root_id, 0.0, 0.0, "live")]  # node id of each of the model's rows
 
     def node(self, parent: int, token_id: int, logp: float, score: float, state: str) -> int:
         """Adds a node below `parent` (-1 for the root) -> its id"""
@@ -46,31 +46,31 @@ class Tree:
 
     def add(self, step: Step) -> None:
         """One step: the likeliest tokens of each live hypothesis, the choice, and the new nodes."""
-        if step.totals.size(1) > len(self.places):  # all groups start from one hypothesis
-            self.places *= step.totals.size(1)
+        if step.totals.size(1) > len(self.row_nodes):  # all groups start from one hypothesis
+            self.row_nodes *= step.totals.size(1)
         alive = [place for place, total in enumerate(step.totals[0].tolist()) if total > -torch.inf]
         event: dict[str, Any] = dict(
-            live=list(dict.fromkeys(self.places[p] for p in alive)), chosen=[], finished=[], topk={}, entropy={}
+            live=list(dict.fromkeys(self.row_nodes[p] for p in alive)), chosen=[], finished=[], topk={}, entropy={}
         )
         for place in alive:
-            self.likeliest(event, str(self.places[place]), step.log_probs[0, place])
+            self.add_top_tokens(event, str(self.row_nodes[place]), step.log_probs[0, place])
         self.explain(event, step)
-        before, places = self.places, step.live[0].tolist()
+        before, places = self.row_nodes, step.live[0].tolist()
         columns = [part[0].tolist() for part in (step.parent, step.token, step.total, step.ended)]
         grown: dict[int, int] = {}  # candidate -> node
         for rank, (parent, token, total, ended) in enumerate(zip(*columns, strict=True)):
             if total == -torch.inf:  # no continuation: the place of an ended hypothesis, or an impossible token
                 continue
-            told = {name: value[0, rank].item() for name, value in step.told.items()}
+            told = {name: value[0, rank].item() for name, value in step.extras.items()}
             state = "finished" if ended else "live" if rank in places else "dropped"
             grown[rank] = self.child(before[parent], token, step.log_probs[0, parent, token].item(), state, told)
             if state != "dropped":
                 event["chosen" if state == "live" else "finished"].append(grown[rank])
-        self.places = [grown.get(rank, before[columns[0][rank]]) for rank in places]
+        self.row_nodes = [grown.get(rank, before[columns[0][rank]]) for rank in places]
         self.steps.append(event)
 
     def child(self, parent: int, token: int, logp: float, state: str, told: dict[str, float]) -> int:
-        """A node with its score and the further figures in `told` (those that are not finite are left out) -> its id"""
+        """A node with its score and the further figures in `extras` (those that are not finite are left out) -> its id"""
         self.totals.append(self.totals[parent] + logp)
         made = self.node(parent, token, logp, self.strategy.score(self.totals[-1], len(self.steps) + 1), state)
         if told := {name: value for name, value in told.items() if math.isfinite(value)}:
@@ -102,14 +102,14 @@ class Tree:
         """A round of speculative decoding, token by token: the model's p, the draft's q, and whether it was
         accepted."""
         count = len(draft.tokens)
-        states = [*["kept"] * draft.kept, "refused", *["unread"] * count][:count]
-        columns = (part.tolist() for part in (draft.tokens, draft.likely, draft.guessed))
+        states = [*["kept"] * draft.n_accepted, "refused", *["unread"] * count][:count]
+        columns = (part.tolist() for part in (draft.tokens, draft.target_probs, draft.draft_probs))
         return [
             {"token": token_name(self.token, i), "token_id": i, "p": min(p, 1.0), "q": min(q, 1.0), "state": state}
             for state, i, p, q in zip(states, *columns, strict=True)
         ]
 
-    def likeliest(self, event: dict[str, Any], name: str, log_probs: Tensor) -> None:
+    def add_top_tokens(self, event: dict[str, Any], name: str, log_probs: Tensor) -> None:
         """Puts the `top` tokens of log_probs [V] and their entropy in nats into the event under `name`."""
         probs = log_probs.exp()
         best = probs.topk(min(self.top, len(probs)))

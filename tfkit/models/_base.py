@@ -190,7 +190,7 @@ class Model(nn.Module):
         """Give the model a separate output matrix `output`, for tie_word_embeddings=False."""
         self.output = nn.Linear(table.embedding_dim, table.num_embeddings, bias=False)
 
-    def words(self, table: nn.Embedding) -> torch.Tensor:
+    def output_matrix(self, table: nn.Embedding) -> torch.Tensor:
         """The output matrix [V,E]: the embeddings, or the separate matrix."""
         own = getattr(self, "output", None)
         return table.weight if own is None else own.weight

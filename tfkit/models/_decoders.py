@@ -37,7 +37,7 @@ class BERTDecoder(bert.BERT):
         return self.encode(ids, mask, None, None, memory, memory_mask, cache)
 
     def score(self, x: Tensor) -> Tensor:
-        return self.task_head.scores(heads.HeadInputs(x, None, self.words(self.embed.tokens), None, 1))
+        return self.task_head.scores(heads.HeadInputs(x, None, self.output_matrix(self.embed.tokens), None, 1))
 
 
 class GPT2Decoder(gpt2.GPT2):

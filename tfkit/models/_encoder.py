@@ -62,7 +62,7 @@ def encoder_inputs(
 def with_head(model: Any, inputs: EncoderInputs, x: Tensor, cache: Cache | None = None) -> Output:
     """The head's output for the states x [B,L,E]."""
     pooled = None if model.pooler is None else torch.tanh(model.pooler(x[:, 0]))  # [B,E]
-    head_inputs = heads.HeadInputs(x, pooled, model.words(model.embed.tokens), inputs.mask, inputs.choices)
+    head_inputs = heads.HeadInputs(x, pooled, model.output_matrix(model.embed.tokens), inputs.mask, inputs.choices)
     return Output(model.task_head(head_inputs, **inputs.targets), cache=cache)
 
 
@@ -70,6 +70,6 @@ def add_head(model: Any, tops: Mapping[str | None, type[heads.Head]]) -> None:
     """Adds the head to the model, with the pooler and the separate output matrix if the head needs them."""
     c = model.config
     model.task_head = tops[model.head](c)
-    model.pooler = nn.Linear(c.d_model, c.d_model) if model.task_head.POOLED else None
-    if model.task_head.WORDS and not c.tie_word_embeddings:
+    model.pooler = nn.Linear(c.d_model, c.d_model) if model.task_head.NEEDS_POOLER else None
+    if model.task_head.HAS_OUTPUT_MATRIX and not c.tie_word_embeddings:
         model.untie(model.embed.tokens)

@@ -1,7 +1,7 @@
 """Task heads on an encoder: one class per task, each a few lines over the states.
 
 A head is created from a configuration and called with the encoder's output and the targets of its task; it returns
-fields of an `Output`. POOLED: whether it reads the first position through the pooler. TARGETS: the labels that it
+fields of an `Output`. NEEDS_POOLER: whether it reads the first position through the pooler. TARGETS: the labels that it
 accepts.
 """
 
@@ -83,8 +83,8 @@ TIED = {"tie_word_embeddings": "tie_word_embeddings"}
 
 
 class Head(nn.Module):
-    POOLED: ClassVar[bool] = False
-    WORDS: ClassVar[bool] = False  # whether it has an output matrix, `HeadInputs.table`
+    NEEDS_POOLER: ClassVar[bool] = False
+    HAS_OUTPUT_MATRIX: ClassVar[bool] = False  # whether it has an output matrix, `HeadInputs.table`
     TARGETS: ClassVar[tuple[str, ...]] = ("labels",)
 
     def __init__(self, c: Any) -> None:
@@ -104,13 +104,13 @@ class NoHead(Head):
 class NoHeadWithPooler(NoHead):
     """No head, but the pooled first position in addition to the states."""
 
-    POOLED = True
+    NEEDS_POOLER = True
 
 
 class WordHead(Head):
     """A score for every word of the vocabulary at every position, computed by the subclasses' `scores`."""
 
-    WORDS = True
+    HAS_OUTPUT_MATRIX = True
 
     def scores(self, inputs: HeadInputs) -> torch.Tensor:
         """-> [B,L,V]"""
@@ -185,7 +185,7 @@ class ReplacedTokenHead(Head):
 class NextSentenceHead(Head):
     """Predicts whether the second sentence follows the first (0) or is from elsewhere (1)."""
 
-    POOLED = True
+    NEEDS_POOLER = True
 
     def __init__(self, c: Any) -> None:
         super().__init__(c)
@@ -199,7 +199,7 @@ class NextSentenceHead(Head):
 class PretrainingHead(MaskedLMHead):
     """BERT's two pretraining heads together; the loss is the sum of the losses for the given labels."""
 
-    POOLED = True
+    NEEDS_POOLER = True
     TARGETS = ("labels", "next_sentence_label")
 
     def __init__(self, c: Any) -> None:
@@ -244,7 +244,7 @@ class SequenceHead(Head):
 class SequenceClassificationHead(SequenceHead):
     """Classifies the pooled first position."""
 
-    POOLED = True
+    NEEDS_POOLER = True
 
     def __init__(self, c: Any) -> None:
         super().__init__(c)
@@ -303,7 +303,7 @@ class ChoiceHead(Head):
 class MultipleChoiceHead(ChoiceHead):
     """Scores the pooled first position."""
 
-    POOLED = True
+    NEEDS_POOLER = True
 
     def __init__(self, c: Any) -> None:
         super().__init__(c)
@@ -379,7 +379,7 @@ class QuestionAnsweringHead(SpanHead):
 class DoubleHeads(Head):
     """The language model, and a choice between continuations from the states at `mc_token_ids` (default: the last)."""
 
-    WORDS = True
+    HAS_OUTPUT_MATRIX = True
     TARGETS = ("labels", "mc_labels", "mc_token_ids")
 
     def __init__(self, c: Any) -> None:

@@ -88,7 +88,7 @@ class SentenceOrderHead(heads.NextSentenceHead):
 
 
 class PretrainingHead(MaskedLMHead):
-    POOLED = True
+    NEEDS_POOLER = True
     TARGETS = ("labels", "sentence_order_label")
 
     def __init__(self, c: Any) -> None:

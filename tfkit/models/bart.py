@@ -204,7 +204,7 @@ class BART(Model):
     def score(self, x: Tensor) -> Tensor:
         """x [B,T,E] -> logits [B,T,V]"""
         bias = self.final_logits_bias[0].to(x.dtype) if self.LOGITS_BIAS and self.head == "seq2seq_lm" else None
-        return word_scores(x, self.words(self.table("decoder")), bias)
+        return word_scores(x, self.output_matrix(self.table("decoder")), bias)
 
 
 MODEL = BART

@@ -140,7 +140,7 @@ class Layers(nn.ModuleList):
 
 
 class MaskedLMHead(heads.MaskedLMHead):
-    POOLED = True  # unused, but the published files have it
+    NEEDS_POOLER = True  # unused, but the published files have it
 
 
 class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
@@ -148,11 +148,11 @@ class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
 
 
 class TokenClassificationHead(heads.TokenClassificationHead):
-    POOLED = True
+    NEEDS_POOLER = True
 
 
 class SequenceClassificationHead(heads.ClsTokenClassificationHead):
-    POOLED = True  # as above
+    NEEDS_POOLER = True  # as above
 
     def __init__(self, c: Config) -> None:
         super().__init__(c, c.activation)

@@ -49,7 +49,7 @@ class CTRL(gpt2.GPT2):
     HEAD_CLASSES = {"sequence_classification": gpt2.GPT2.HEAD_CLASSES["sequence_classification"]}
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK = Block
-    SHRINKS = False
+    SCALES_RESIDUAL_INIT = False
     sinusoids: torch.Tensor
 
     def __init__(self, config: Config, head: str | None = None) -> None:
@@ -70,7 +70,7 @@ class CTRL(gpt2.GPT2):
         return self.norm(x)
 
     def score(self, x: Tensor) -> Tensor:
-        return word_scores(x, self.words(self.embed), self.score_bias)
+        return word_scores(x, self.output_matrix(self.embed), self.score_bias)
 
 
 MODEL = CTRL

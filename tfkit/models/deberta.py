@@ -173,12 +173,12 @@ class DeBERTa(Model):
         [N,W]"""
         if self.distances is None:
             return None, None
-        span, near = self.distances.num_embeddings // 2, self.near(length)
+        span, near = self.distances.num_embeddings // 2, self.max_relative_distance(length)
         right = distance_windows(length, device=device)
         rows = [(near + self.bucket(distance)).clamp(0, 2 * near - 1) for distance in (-right, right)]
         return self.distances.weight[span - near : span + near], rows
 
-    def near(self, length: int) -> int:
+    def max_relative_distance(self, length: int) -> int:
         """The largest distance for which a text of this length needs an embedding."""
         return min(length, self.config.max_relative_positions)
 

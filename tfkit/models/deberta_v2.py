@@ -108,10 +108,10 @@ class DeBERTaV2(DeBERTa):
         table, rows = super().relative(length, device)
         return None if table is None else self.norm_distances(table), rows
 
-    def near(self, length: int) -> int:
+    def max_relative_distance(self, length: int) -> int:
         """With buckets: all of them, once a text is longer than the range in which each distance has its own."""
         buckets = self.config.position_buckets
-        return super().near(length) if buckets < 1 or length <= buckets // 2 else buckets
+        return super().max_relative_distance(length) if buckets < 1 or length <= buckets // 2 else buckets
 
     def bucket(self, distance: Tensor) -> Tensor:
         """Signed distances -> their log-spaced buckets, as many in each direction as the table has rows."""

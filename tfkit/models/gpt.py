@@ -42,7 +42,7 @@ class GPT(gpt2.GPT2):
     HEAD_CLASSES = {head: gpt2.GPT2.HEAD_CLASSES[head] for head in ("double_heads", "sequence_classification")}
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK = Block
-    SHRINKS = False
+    SCALES_RESIDUAL_INIT = False
 
     def last_norm(self, c: Any) -> nn.Module:
         return nn.Identity()

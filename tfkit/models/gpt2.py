@@ -106,7 +106,7 @@ class GPT2(Model):
     }  # fmt: skip
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK: ClassVar[Any] = Block
-    SHRINKS = True  # whether the last matrix of each sub-layer has smaller initial weights
+    SCALES_RESIDUAL_INIT = True  # whether the last matrix of each sub-layer has smaller initial weights
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -135,7 +135,7 @@ class GPT2(Model):
     def init_weights(self, module: Any) -> None:
         """Initialises the weights."""
         normal_init(module)
-        if isinstance(module, Block) and self.SHRINKS:
+        if isinstance(module, Block) and self.SCALES_RESIDUAL_INIT:
             for last in (module.attn.o_proj, module.ff.down):
                 nn.init.normal_(last.weight, std=0.02 / (2 * self.config.n_layers) ** 0.5)
 
@@ -178,7 +178,7 @@ class GPT2(Model):
 
     def score(self, x: Tensor) -> Tensor:
         """x [B,L,E] -> logits [B,L,V]"""
-        return word_scores(x, self.words(self.embed))
+        return word_scores(x, self.output_matrix(self.embed))
 
     def forward(
         self,
@@ -211,7 +211,9 @@ class GPT2(Model):
         across = self.cross_attention_inputs(ids, encoder_hidden_states, encoder_attention_mask)
         x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache, *across)
         if self.task_head is not None:
-            inputs = heads.HeadInputs(x, None, self.words(self.embed), self.default_mask(ids, non_padding), choices)
+            inputs = heads.HeadInputs(
+                x, None, self.output_matrix(self.embed), self.default_mask(ids, non_padding), choices
+            )
             return Output(self.task_head(inputs, **targets), cache=cache)
         logits = loss = None
         if self.head:

@@ -52,7 +52,7 @@ class GPTNeo(gpt2.GPT2):
     HEAD_CLASSES = {head: top for head, top in gpt2.GPT2.HEAD_CLASSES.items() if head != "double_heads"}
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK = Block
-    SHRINKS = False
+    SCALES_RESIDUAL_INIT = False
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)

@@ -54,7 +54,7 @@ class GPTJ(gpt2.GPT2):
     HEAD_CLASSES = {head: gpt2.GPT2.HEAD_CLASSES[head] for head in ("sequence_classification", "question_answering")}
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK = Block
-    SHRINKS = False
+    SCALES_RESIDUAL_INIT = False
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)

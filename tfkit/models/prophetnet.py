@@ -251,7 +251,7 @@ class ProphetNet(Model):
         """x [B,NT,E], labels [B,T] or None -> the fields of the head"""
         if not self.head:
             return {}
-        logits = F.linear(x, self.words(self.embed)).unflatten(1, (self.config.ngram, -1))  # [B,N,T,V]
+        logits = F.linear(x, self.output_matrix(self.embed)).unflatten(1, (self.config.ngram, -1))  # [B,N,T,V]
         loss = None if labels is None else self.loss(logits, labels)
         return {"loss": loss, "logits": logits[:, 0], "logits_ngram": logits[:, 1:] if self.config.ngram > 1 else None}
 

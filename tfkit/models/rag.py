@@ -94,7 +94,7 @@ class RAG(Model):
     def last_position(self) -> int:
         return self.generator.last_position
 
-    def find(
+    def retrieve(
         self, input_ids: Tensor | None, attention_mask: Tensor | None = None, n_docs: Any = None
     ) -> dict[str, Tensor]:
         """input_ids, attention_mask [B,S]: questions -> dict: context_input_ids, context_attention_mask [B·D,L],
@@ -112,10 +112,10 @@ class RAG(Model):
             "question_encoder_last_hidden_state": question,
         }
 
-    def read(
+    def encode_documents(
         self, context_input_ids: Tensor, context_attention_mask: Tensor | None, doc_scores: Tensor, **_: Any
     ) -> Output:
-        """The result of `find` -> Output: last_hidden_state [B,D,L,E], mask [B,D,L], doc_scores [B,D]"""
+        """The result of `retrieve` -> Output: last_hidden_state [B,D,L,E], mask [B,D,L], doc_scores [B,D]"""
         ids, mask, scores = check_ids("context_input_ids", context_input_ids), context_attention_mask, doc_scores
         if scores is None or scores.dim() != 2 or scores.numel() != len(ids):
             found = "none" if scores is None else list(scores.shape)
@@ -127,11 +127,11 @@ class RAG(Model):
     def encode(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Output:
         """Questions [B,S] -> the generator's encoding of the retrieved passages, one row per question, as from
         `read`"""
-        return self.read(**self.find(input_ids, attention_mask))
+        return self.encode_documents(**self.retrieve(input_ids, attention_mask))
 
-    def write(self, ids: Tensor, mask: Tensor | None, seen: Output, cache: Any, use_cache: bool) -> Output:
-        """ids [B,T], mask [B,K] or None, the result of `read`, cache: `Documents` -> the generator's Output, B·D
-        rows"""
+    def decode_documents(self, ids: Tensor, mask: Tensor | None, seen: Output, cache: Any, use_cache: bool) -> Output:
+        """ids [B,T], mask [B,K] or None, the result of `encode_documents`, cache: `Documents` -> the generator's
+        Output, B·D rows"""
         docs = seen["doc_scores"].size(1)
         if len(ids) != len(seen["mask"]):
             raise ValueError(f"decoder_input_ids has {len(ids)} rows, and there are {len(seen['mask'])} questions")
@@ -189,15 +189,17 @@ class RAG(Model):
         if encoder_outputs is None:
             given = {"context_input_ids": context_input_ids, "context_attention_mask": context_attention_mask}
             retrieves = context_input_ids is None
-            found = self.find(input_ids, attention_mask, n_docs) if retrieves else {**given, "doc_scores": doc_scores}
-            encoder_outputs = self.read(**found)
+            found = (
+                self.retrieve(input_ids, attention_mask, n_docs) if retrieves else {**given, "doc_scores": doc_scores}
+            )
+            encoder_outputs = self.encode_documents(**found)
         scores, loss = doc_scores_of(encoder_outputs), None
         if labels is not None:
             labels = check_ids("labels", labels).masked_fill(labels == -100, self.config.pad_token_id)
         ids = check_ids("decoder_input_ids", labels if decoder_input_ids is None else decoder_input_ids)
         if use_cache and not isinstance(cache, Documents):
             cache = Documents(Cache() if cache is None else cache, scores.size(1))
-        logits = self.write(ids, decoder_attention_mask, encoder_outputs, cache, use_cache).logits
+        logits = self.decode_documents(ids, decoder_attention_mask, encoder_outputs, cache, use_cache).logits
         each = logits.unflatten(0, scores.shape)  # [B,D,T,V]
         if labels is not None:
             loss = self.loss(each, scores, labels, self.setting("exclude_bos_score", exclude_bos_score))

@@ -148,7 +148,7 @@ class Positions(nn.Module):
 class LM(heads.WordHead):
     """A language model head for both kinds of model: causal ones predict the next token, others masked tokens."""
 
-    WORDS = False  # the output matrix belongs to this head
+    HAS_OUTPUT_MATRIX = False  # the output matrix belongs to this head
 
     def __init__(self, c: Config) -> None:
         super().__init__(c)

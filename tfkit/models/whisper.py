@@ -251,7 +251,7 @@ class Whisper(Model):
 
     def score(self, x: Tensor) -> Tensor:
         """x [B,T,E] -> logits [B,T,V]"""
-        scores: Tensor = word_scores(x, self.words(self.embed))
+        scores: Tensor = word_scores(x, self.output_matrix(self.embed))
         return scores
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:

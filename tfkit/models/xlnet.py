@@ -264,7 +264,9 @@ class XLNet(Model):
         use_mems = (c.use_mems_train if self.training else c.use_mems_eval) if use_mems is None else use_mems
         x, mems = self.encode(ids, non_padding, types, perm_mask, target_mapping, mems, use_mems)
         return Output(
-            self.task_head(heads.HeadInputs(x, None, self.words(self.embed.tokens), non_padding, choices), **targets),
+            self.task_head(
+                heads.HeadInputs(x, None, self.output_matrix(self.embed.tokens), non_padding, choices), **targets
+            ),
             mems=mems,
         )
 

@@ -146,7 +146,7 @@ def attend(
     A query that may attend to no key gives zeros. Raises TypeError for a mask that is not boolean.
     """
     if texts_rule is not None:
-        mask = texts_rule.joined_with(mask, q, k)
+        mask = texts_rule.combine_with(mask, q, k)
     if mask is not None and not isinstance(mask, torch.Tensor):
         how = {"bias": bias, "causal": causal, "scale": scale, "dropout": dropout, "softcap": softcap, "sinks": sinks}
         return mask.attend(q, k, v, **how)

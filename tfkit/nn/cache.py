@@ -121,7 +121,7 @@ class StaticCache(Cache):
         self.n_written: int | None = 0  # None: ask `end`
         self.end: Any = None  # int64 []: where the next position is
         self.slots: Any = None  # int64 [t]: where this forward pass writes
-        self.written: Any = None  # bool [t,max_length]: what its queries may look at
+        self.visible: Any = None  # bool [t,max_length]: what its queries may look at
 
     @property
     def length(self) -> int:
@@ -165,11 +165,11 @@ class StaticCache(Cache):
             self.advance_length(new)
         start = torch.zeros((), dtype=torch.int64, device=device) if self.end is None else self.end
         self.slots, self.end = start + torch.arange(new, device=device), start + new
-        self.written = torch.arange(self.max_length, device=device) <= self.slots[:, None]
+        self.visible = torch.arange(self.max_length, device=device) <= self.slots[:, None]
 
     def written_mask(self, new: int, device: torch.device | None = None) -> Tensor:
         """-> bool [new, max_length]; asked after `extend`."""
-        return self.written
+        return self.visible
 
     def apply_mask(
         self, mask: Tensor | None, causal: bool, new: int, device: torch.device | None = None

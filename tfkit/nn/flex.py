@@ -28,47 +28,47 @@ class Rule:
     """sees(b, h, q, k) -> bool, on int tensors that broadcast: whether query q of head h in row b may attend to key k.
     batch, heads: the numbers of rows and heads with rules of their own; 1: all share one. Rules combine by & and |."""
 
-    def __init__(self, sees: Test, batch: int = 1, heads: int = 1) -> None:
-        self.sees, self.batch, self.heads = sees, batch, heads
-        self.made: dict[Any, Any] = {}  # a cache that lives as long as the rule: one forward pass
+    def __init__(self, allows: Test, batch: int = 1, heads: int = 1) -> None:
+        self.allows, self.batch, self.heads = allows, batch, heads
+        self.memo: dict[Any, Any] = {}  # a cache that lives as long as the rule: one forward pass
 
     def __and__(self, other: Rule) -> Rule:
-        return Rule(lambda b, h, q, k: self.sees(b, h, q, k) & other.sees(b, h, q, k), *self.widest(other))
+        return Rule(lambda b, h, q, k: self.allows(b, h, q, k) & other.allows(b, h, q, k), *self.broadcast_shape(other))
 
     def __or__(self, other: Rule) -> Rule:
-        return Rule(lambda b, h, q, k: self.sees(b, h, q, k) | other.sees(b, h, q, k), *self.widest(other))
+        return Rule(lambda b, h, q, k: self.allows(b, h, q, k) | other.allows(b, h, q, k), *self.broadcast_shape(other))
 
-    def widest(self, other: Rule) -> tuple[int, int]:
+    def broadcast_shape(self, other: Rule) -> tuple[int, int]:
         """-> the numbers of rows and heads of the combined rule"""
         return max(self.batch, other.batch), max(self.heads, other.heads)
 
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+    def memoize(self, key: Any, make: Callable[[], Any]) -> Any:
         """make(), or its earlier result for this key, so that all layers share it."""
-        if key not in self.made:
-            self.made[key] = make()
-        return self.made[key]
+        if key not in self.memo:
+            self.memo[key] = make()
+        return self.memo[key]
 
     def causal(self, q_len: int, k_len: int) -> Rule:
         """The same rule, without keys in a query's future; the queries are the last of the keys."""
-        return self.once(("causal", q_len, k_len), lambda: self & causal(k_len - q_len))
+        return self.memoize(("causal", q_len, k_len), lambda: self & causal(k_len - q_len))
 
     def table(self, q_len: int, k_len: int, device: Any) -> Tensor:
         """-> bool [batch,heads,Q,K]"""
 
         def make() -> Tensor:
             b, h, q, k = (torch.arange(n, device=device) for n in (self.batch, self.heads, q_len, k_len))
-            seen = self.sees(b[:, None, None, None], h[:, None, None], q[:, None], k)
+            seen = self.allows(b[:, None, None, None], h[:, None, None], q[:, None], k)
             return seen.expand(self.batch, self.heads, q_len, k_len).contiguous()
 
-        return self.once(("table", q_len, k_len, device), make)
+        return self.memoize(("table", q_len, k_len, device), make)
 
     def blocks(self, q_len: int, k_len: int, device: Any) -> Any:
         """-> torch's BlockMask"""
         from torch.nn.attention.flex_attention import create_block_mask
 
         rows, heads = (None if n == 1 else n for n in (self.batch, self.heads))
-        make = lambda: create_block_mask(self.sees, rows, heads, q_len, k_len, device=device)
-        return self.once(("blocks", q_len, k_len, device), make)
+        make = lambda: create_block_mask(self.allows, rows, heads, q_len, k_len, device=device)
+        return self.memoize(("blocks", q_len, k_len, device), make)
 
     def attend(
         self, q: Tensor, k: Tensor, v: Tensor, *, bias: Any, causal: bool, dropout: float, softcap: Any, sinks: Any,
@@ -126,10 +126,10 @@ class TextsRule(Rule):
     """`segments` for self-attention over whole rows, combined with any mask."""
 
     def __init__(self, of: Tensor) -> None:
-        super().__init__(segments(of).sees, len(of))
+        super().__init__(segments(of).allows, len(of))
         self.length = of.size(1)
 
-    def joined_with(self, mask: Any, q: Tensor, k: Tensor) -> Any:
+    def combine_with(self, mask: Any, q: Tensor, k: Tensor) -> Any:
         """-> the combined rule, or mask bool [B,1,L,L]; the mask is unchanged if the length differs from that of the
         rows"""
         if not q.size(-2) == k.size(-2) == self.length:
@@ -137,7 +137,7 @@ class TextsRule(Rule):
         if mask is None:
             return self
         if isinstance(mask, Rule):
-            return self.once(mask, lambda: self & mask)
+            return self.memoize(mask, lambda: self & mask)
         table = self.table(self.length, self.length, q.device)
         return once_per_mask(mask, "texts", lambda: mask & table, beside=table)
 

@@ -16,7 +16,7 @@ def position_range(past: Tensor | int, count: int, device: torch.device | None =
 
 
 def table_slice(table: Tensor, past: Tensor | int, count: int) -> Tensor:
-    """Those rows of a table [L,E], `past` as of `places` -> [count,E]; of an int, a view."""
+    """Those rows of a table [L,E], `past` as of `position_range` -> [count,E]; of an int, a view."""
     return table[past : past + count] if isinstance(past, int) else table[position_range(past, count, table.device)]
 
 

@@ -86,7 +86,7 @@ class Text:
         self.template = None if self.directory is None else templates.template(self.directory)
         self.pooling: Pooling = pooling(self.directory)
         takes = inspect.signature(model.forward).parameters
-        self.typed, self.reads_twice = "token_type_ids" in takes, "decoder_input_ids" in takes
+        self.uses_token_types, self.needs_decoder_inputs = "token_type_ids" in takes, "decoder_input_ids" in takes
 
     def __repr__(self) -> str:
         return f"Text({type(self.model).__name__}, head={self.model.head!r}: {', '.join(self.abilities)})"
@@ -113,9 +113,9 @@ class Text:
         of pieces of one text, as they are found. -> str; a list of them for a list of texts, or if `returns` asks for
         more than one each.
         """
-        self.need("generate")
+        self.require("generate")
         rows = [self.prompt(one) for one in ([text] if isinstance(text, str) else require_texts(text))]
-        return self.written(rows, strategy, isinstance(text, str), stream, how)
+        return self.write_texts(rows, strategy, isinstance(text, str), stream, how)
 
     def translate(
         self, text: str | Sequence[str], source: str | None = None, target: str | None = None, **how: Any
@@ -123,12 +123,12 @@ class Text:
         """The text in another language. source, target: names of languages, for multilingual models: codes such as
         "en_XX" or "en" (mBART, M2M-100, Marian), words for T5. how: as in `generate`. -> str, or a list of them. Raises
         ValueError for a language that the model does not know."""
-        self.need("translate")
+        self.require("translate")
         texts = [text] if isinstance(text, str) else require_texts(text)
         tasks = self.config_dict.get("task_specific_params")
         rows, told = languages.request(self.tokenizer, texts, (source, target), self.model.config, tasks)
         strategy, streamed = how.pop("strategy", None), how.pop("stream", False)
-        return self.written(rows, strategy, isinstance(text, str), streamed, told | how)
+        return self.write_texts(rows, strategy, isinstance(text, str), streamed, told | how)
 
     def chat(
         self, messages: str | Sequence[Mapping[str, Any]], strategy: Strategy | None = None, *, stream: bool = False,
@@ -142,9 +142,9 @@ class Text:
         if "generate" in self.abilities and self.template is None:
             where = "a model without a directory" if self.directory is None else self.directory
             raise ValueError(f"{where}: has no chat template: use generate, and write the conversation yourself")
-        self.need("chat")
+        self.require("chat")
         rows = self.tokenizer.encode([self.conversation(messages)], specials=False)
-        return self.written(rows, strategy, True, stream, how)
+        return self.write_texts(rows, strategy, True, stream, how)
 
     def conversation(self, messages: str | Sequence[Mapping[str, Any]]) -> str:
         """Messages in the format that the model reads."""
@@ -155,7 +155,7 @@ class Text:
     def fill(self, text: str, top: int = 5) -> list[list[TokenProbability]]:
         """The likeliest words for each masked word of a text, the best first. Raises ValueError for a text without a
         mask token, which is written as in the vocabulary: [MASK], <mask>."""
-        self.need("fill")
+        self.require("fill")
         (batch,) = self.batches([text], None)
         blank = self.tokenizer.mask_id or 0  # not None: `need` has checked it
         places = batch["input_ids"][0].eq(blank).nonzero().flatten()
@@ -174,7 +174,7 @@ class Text:
         """One vector for each text, float32 [B,E], as the directory's sentence-transformers files specify; without
         them, the mean of the last hidden states, normalised to length one (for a DPR encoder, its own vector). Longer
         texts are cut."""
-        self.need("embed")
+        self.require("embed")
         texts = [text.lower() if self.pooling.lowercase else text for text in require_texts(texts)]
         found = [self.vectors(batch) for batch in self.batches(texts, self.pooling.length, batch_size)]
         return torch.cat(found) if found else torch.empty(0, self.model.config.d_model)
@@ -182,7 +182,7 @@ class Text:
     def classify(self, texts: Sequence[str], batch_size: int = 32) -> list[list[LabelProbability]]:
         """For each text the labels with their probabilities, the likeliest first: they sum to 1, except in multi-label
         models. Longer texts are cut."""
-        self.need("classify")
+        self.require("classify")
         c = self.model.config
         names = {int(i): str(name) for i, name in (c.id2label or {}).items()}
         found = []
@@ -197,7 +197,7 @@ class Text:
             ]
         return [sorted(row, key=lambda label: -label.probability) for row in found]
 
-    def need(self, ability: str) -> None:
+    def require(self, ability: str) -> None:
         """Raises TypeError, listing the model's abilities, if this is not one of them."""
         if ability not in self.abilities:
             can = " and ".join(self.abilities) or "nothing of this"
@@ -216,7 +216,7 @@ class Text:
             row = [i for i in (start, self.tokenizer.start_id) if i is not None][:1]
         return row
 
-    def written(
+    def write_texts(
         self, rows: list[list[int]], strategy: Strategy | None, alone: bool, streamed: bool, how: Mapping[str, Any]
     ) -> Any:
         """The text after each row, or its pieces. alone: whether the input was one text and not a list of them."""
@@ -247,7 +247,7 @@ class Text:
                 "input_ids": pad([row.ids for row in rows], self.tokenizer.pad_id or 0),
                 "attention_mask": pad([row.attention_mask for row in rows], 0),
             }
-            if self.typed and any(any(row.type_ids) for row in rows):
+            if self.uses_token_types and any(any(row.type_ids) for row in rows):
                 batch["token_type_ids"] = pad([row.type_ids for row in rows], 0)
             yield {name: tensor.to(device) for name, tensor in batch.items()}
 
@@ -259,7 +259,7 @@ class Text:
     def vectors(self, batch: dict[str, Tensor]) -> Tensor:
         """A batch -> [B,E]"""
         with evaluating(self.model):
-            if self.reads_twice and not is_causal(self.model):
+            if self.needs_decoder_inputs and not is_causal(self.model):
                 out = self.model.encode(batch["input_ids"], batch["attention_mask"])
             else:
                 out = self.model(**batch)

@@ -28,12 +28,12 @@ def answers(
     """
     strategy = strategy or Beam(4)
     with evaluating(model):
-        found = model.find(input_ids, attention_mask)
+        found = model.retrieve(input_ids, attention_mask)
         passages, non_padding, scores = (
             found[f] for f in ("context_input_ids", "context_attention_mask", "doc_scores")
         )
         tried = generate(model.generator, passages, strategy, attention_mask=non_padding, returns=strategy.width, **how)
-        by_question, seen = tried.unflatten(0, (len(scores), -1)), model.read(**found)
+        by_question, seen = tried.unflatten(0, (len(scores), -1)), model.encode_documents(**found)
         numbers = torch.arange(len(scores), device=scores.device).split(1)
         return torch.cat([chosen(model, by_question[i[0]], seen.rows(i), returns) for i in numbers])
 

@@ -51,7 +51,7 @@ class BPETokenizer(Tokenizer):
         return [self._shown(int(i)) for i in ids]
 
     def _until_end(self, row: Sequence[int]) -> list[int]:
-        ids = self.known(row)
+        ids = self.check_ids(row)
         return ids[: ids.index(self.end_id)] if self.end_id in ids else ids
 
     def _text(self, ids: Sequence[int]) -> str:

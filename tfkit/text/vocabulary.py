@@ -108,9 +108,9 @@ class Tokenizer:
 
     def decode(self, rows: Iterable[Sequence[int]]) -> list[str]:
         """Text per row of ids, without special tokens. Raises ValueError for an id outside the vocabulary."""
-        return self.inner.decode_batch([self.known(row) for row in rows], skip_special_tokens=True)
+        return self.inner.decode_batch([self.check_ids(row) for row in rows], skip_special_tokens=True)
 
-    def known(self, row: Sequence[int]) -> list[int]:
+    def check_ids(self, row: Sequence[int]) -> list[int]:
         """The ids of a row, if each of them is in the vocabulary. Raises ValueError otherwise, TypeError for a single
         id."""
         if isinstance(row, int) or getattr(row, "ndim", 1) == 0:

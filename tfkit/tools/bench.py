@@ -198,18 +198,18 @@ class _Products(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen: Counter = Counter()
+        self.counts: Counter = Counter()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = func.overloadpacket.__name__
         if name in ("mm", "bmm"):
-            self.seen[tuple(args[0].shape), tuple(args[1].shape)] += 1
+            self.counts[tuple(args[0].shape), tuple(args[1].shape)] += 1
         elif name == "addmm":
-            self.seen[tuple(args[1].shape), tuple(args[2].shape)] += 1
+            self.counts[tuple(args[1].shape), tuple(args[2].shape)] += 1
         elif "scaled_dot_product" in name:
             q, k, v = (tuple(t.shape) for t in args[:3])
-            self.seen[q, (*k[:-2], k[-1], k[-2])] += 1
-            self.seen[(*q[:-1], k[-2]), v] += 1
+            self.counts[q, (*k[:-2], k[-1], k[-2])] += 1
+            self.counts[(*q[:-1], k[-2]), v] += 1
         return func(*args, **(kwargs or {}))
 
 
@@ -218,7 +218,7 @@ def floor(run: Callable[[], Any], turns: int) -> float:
     with _Products() as products:
         device = run().device
     total = 0.0
-    for (left, right), count in products.seen.items():
+    for (left, right), count in products.counts.items():
         a, b = torch.randn(left, device=device), torch.randn(right, device=device)
         best, _ = best_times(lambda a=a, b=b: a @ b, lambda: None, turns, seconds=0.1)  # type: ignore[misc]
         total += count * best

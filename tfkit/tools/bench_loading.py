@@ -40,15 +40,15 @@ class LoadingRow:
     config: str
     model: str
     fields: dict[str, Any] = field(default_factory=dict)
-    saved: str = "float32"
-    asked: str = "auto"
+    file_dtype: str = "float32"
+    dtype: str = "auto"
     shards: str = "50GB"
 
 
 ROWS = [
     LoadingRow("bert-large", "BertConfig", "BertForMaskedLM", LARGE),
     LoadingRow("bert-large, in shards", "BertConfig", "BertForMaskedLM", LARGE, shards="200MB"),
-    LoadingRow("bert-large, bfloat16", "BertConfig", "BertForMaskedLM", LARGE, saved="bfloat16"),
+    LoadingRow("bert-large, bfloat16", "BertConfig", "BertForMaskedLM", LARGE, file_dtype="bfloat16"),
     LoadingRow("bert-large, bfloat16 to float32", "BertConfig", "BertForMaskedLM", LARGE, "bfloat16", "float32"),
     LoadingRow("gpt2-xl", "GPT2Config", "GPT2LMHeadModel", XL),
 ]
@@ -61,13 +61,13 @@ def save(row: LoadingRow, directory: str) -> None:
 
     torch.manual_seed(0)
     model = getattr(transformers, row.model)(getattr(transformers, row.config)(**row.fields))
-    model.to(getattr(torch, row.saved)).save_pretrained(directory, max_shard_size=row.shards)
+    model.to(getattr(torch, row.file_dtype)).save_pretrained(directory, max_shard_size=row.shards)
 
 
 def load(side: str, row: LoadingRow, directory: str) -> tuple[float, int]:
     """CPU seconds and peak memory (KB) of a loading process. Raises ValueError with its last output line if it
     fails."""
-    command = [sys.executable, "-c", CHILD, side, directory, row.model, row.asked]
+    command = [sys.executable, "-c", CHILD, side, directory, row.model, row.dtype]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise ValueError(f"{row.name}: {side} did not load: {done.stderr.strip().splitlines()[-1]}")

@@ -43,13 +43,13 @@ class Setup:
     shared: dict[str, Any] = field(default_factory=dict)
     large: tuple[str, Any] = ("", None)
 
-    def once(self, name: str, make: Callable[[], Any]) -> Any:
+    def memoize(self, name: str, make: Callable[[], Any]) -> Any:
         """The value of `make`, computed at the first request and then kept."""
         if name not in self.shared:
             self.shared[name] = make()
         return self.shared[name]
 
-    def only(self, name: str, make: Callable[[], Any]) -> Any:
+    def memoize_one(self, name: str, make: Callable[[], Any]) -> Any:
         """As `once`, for values so large that only one is kept: the previous one is freed first."""
         if self.large[0] != name:
             self.free()
@@ -121,7 +121,7 @@ def copy_rate(setup: Setup) -> float:
         target = torch.empty_like(source)
         return 2 * source.numel() / seconds(lambda: target.copy_(source), setup.device)
 
-    return setup.once("copy", measured)
+    return setup.memoize("copy", measured)
 
 
 def matmul_rate(setup: Setup, dtype: torch.dtype = torch.bfloat16, tf32: bool = False) -> float:
@@ -137,7 +137,7 @@ def matmul_rate(setup: Setup, dtype: torch.dtype = torch.bfloat16, tf32: bool = 
         finally:
             torch.backends.cuda.matmul.allow_tf32 = before
 
-    return setup.once(f"matmul {dtype} {tf32}", measured)
+    return setup.memoize(f"matmul {dtype} {tf32}", measured)
 
 
 def attention_rate(setup: Setup, backend: SDPBackend) -> float:
@@ -263,12 +263,12 @@ class PublishedSize:
         """-> rows, length"""
         return (2, 64) if setup.tiny else (self.rows, self.length)
 
-    def ours(self, setup: Setup) -> nn.Module:
+    def our_model(self, setup: Setup) -> nn.Module:
         """Our model, freshly initialised, on the device."""
         with torch.device(setup.device):
             return tfkit.from_config(self.size, self.head, **self.settings(setup))
 
-    def theirs(self, setup: Setup) -> Any:
+    def their_model(self, setup: Setup) -> Any:
         """transformers' model of the same configuration. Raises LookupError if it has none."""
         import transformers
 
@@ -370,7 +370,7 @@ def train_size(size: PublishedSize, setup: Setup) -> Values:
 
 def train_ours(size: PublishedSize, setup: Setup) -> Values:
     """The columns for our model."""
-    model = size.ours(setup).train()
+    model = size.our_model(setup).train()
     batch = batch_of(size, setup, model.config.vocab_size)  # type: ignore[union-attr, arg-type]
     step = training_step(model, setup)
     with CountedOperations() as counted:
@@ -410,7 +410,7 @@ def train_theirs(size: PublishedSize, setup: Setup) -> Values:
     """The columns for transformers; the reason if it fails, empty if it has no such model."""
     names = ("theirs: step ms", "theirs: compiled step ms")
     try:
-        model = size.theirs(setup).train()
+        model = size.their_model(setup).train()
     except (LookupError, ImportError) as error:
         return dict.fromkeys(names, str(error))
     model.config.use_cache = False
@@ -451,7 +451,7 @@ def decoding(setup: Setup) -> list[BenchmarkCase]:
 
 def decode_size(size: PublishedSize, rows: int, setup: Setup) -> Values:
     """A decoding step on both sides, and the time that reading weights and cache once would take."""
-    ours, theirs = setup.only(size.size, lambda: both_for_decoding(size, setup))
+    ours, theirs = setup.memoize_one(size.size, lambda: both_for_decoding(size, setup))
     prompt, new = (4, 4) if setup.tiny else (128, 128)
     ids = torch.randint(3, ours.config.vocab_size, (rows, prompt), device=setup.device)
     backend = "eager" if setup.tiny else "inductor"
@@ -474,9 +474,9 @@ def decode_size(size: PublishedSize, rows: int, setup: Setup) -> Values:
 def both_for_decoding(size: PublishedSize, setup: Setup) -> tuple[Any, Any]:
     """Our model and transformers' in bfloat16; the LookupError in place of the latter if it has none."""
     with default_dtype(torch.bfloat16):
-        ours = size.ours(setup).eval()
+        ours = size.our_model(setup).eval()
         try:
-            return ours, size.theirs(setup).eval()
+            return ours, size.their_model(setup).eval()
         except (LookupError, ImportError) as error:
             return ours, error
 

@@ -16,12 +16,12 @@ class MemoryMeter(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen: set[int] = set()
+        self.storages: set[int] = set()
         self.now = self.peak = 0
 
     def gone(self, key: int, size: int) -> None:
         """A storage of `size` bytes was freed."""
-        self.seen.discard(key)
+        self.storages.discard(key)
         self.now -= size
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -35,9 +35,9 @@ class MemoryMeter(TorchDispatchMode):
     def count(self, storage: Any, given: set[int]) -> None:
         """Counts a storage's bytes until it is freed, unless it existed before or is counted already."""
         key, size = storage._cdata, storage.nbytes()
-        if key in self.seen or key in given:
+        if key in self.storages or key in given:
             return
-        self.seen.add(key)
+        self.storages.add(key)
         weakref.finalize(storage, self.gone, key, size)
         self.now += size
         self.peak = max(self.peak, self.now)

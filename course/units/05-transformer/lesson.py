@@ -360,7 +360,7 @@ from tfkit.data import TranslationMemory, parallel_corpus, score
 
 corpus = parallel_corpus()  # the largest that is here
 LARGE = len(corpus.train) > 5000
-print(f"{corpus.name}: {len(corpus.train)} to learn from, {len(corpus.test)} held out, of these far: {sum(p.far for p in corpus.test)}")
+print(f"{corpus.name}: {len(corpus.train)} to learn from, {len(corpus.test)} held out, of these far: {sum(p.is_dissimilar for p in corpus.test)}")
 if not LARGE:
     print("This is the small set. `tfkit get vscode-fr` in a terminal (with npm, 0.6 MB) brings the larger one; then run this cell again.")
 
@@ -480,7 +480,7 @@ if translator is not None:
     french = translate(translator, english)
     print("your model         ", score(french, asked))
     print("translation memory ", score(TranslationMemory(corpus.train)(english), asked))
-    for pair, text in [(pair, text) for pair, text in zip(asked, french) if pair.far][::20]:
+    for pair, text in [(pair, text) for pair, text in zip(asked, french) if pair.is_dissimilar][::20]:
         print(f"\n{pair.source}\n  yours:     {text}\n  reference: {pair.target}")
 
 # %% [markdown]
@@ -492,7 +492,7 @@ if translator is not None:
 
 # %% role="experiment"
 if translator is not None:
-    sentence = next(pair.source for pair in corpus.test if pair.far and 4 <= len(pair.source.split()) <= 6)
+    sentence = next(pair.source for pair in corpus.test if pair.is_dissimilar and 4 <= len(pair.source.split()) <= 6)
     src, tgt = to_ids([sentence]), to_ids([translate(translator, [sentence])[0]])
     seen = {}
     hook = translator.decoder[-1].cross_attn.register_forward_hook(lambda m, i, o: seen.update(weights=o[1]))
