@@ -22,7 +22,7 @@ def ours(parity, theirs, tmp_path):
 def test_numbers_and_gradients(parity, theirs, ours, dtype, monkeypatch):
     if dtype == torch.float64:  # their table has the digits of float32
         angle = torch.arange(40.0).double()[:, None] * 10000 ** (-torch.arange(0, 32, 2).double() / 32)
-        theirs.transformer.pos_encoding = ours.waves = torch.cat([angle.sin(), angle.cos()], dim=-1)
+        theirs.transformer.pos_encoding = ours.sinusoids = torch.cat([angle.sin(), angle.cos()], dim=-1)
     parity.assert_same_causal("ctrl", theirs, ours, dtype)
 
 

@@ -63,7 +63,7 @@ def exact(kind, parity, theirs, ours, monkeypatch):
         angle = torch.arange(40.0).double()[:, None] * 10000 ** (-torch.arange(0, dim, 2).double() / dim)
         table = torch.cat([angle.sin(), angle.cos()], dim=-1)
         if kind == "ctrl":
-            theirs.transformer.pos_encoding = ours.waves = table
+            theirs.transformer.pos_encoding = ours.sinusoids = table
         for block in theirs.transformer.h if kind == "gptj" else ():
             block.attn.embed_positions = table
 

@@ -36,7 +36,7 @@ class BeamHypotheses:
         self.last_step: Step | None = None  # the last step, if a trace is wanted
 
     def step(self, scores: Tensor, normal: bool, ids: Tensor, generated: int) -> tuple[Tensor, Tensor]:
-        """scores [B,K,V], ids [B,K,T] so far, generated: new tokens, this one included -> parent, token [B,num_beams]"""
+        """scores [B,K,V], ids [B,K,T] so far, generated: new tokens, with this one -> parent, token [B,num_beams]"""
         parent, token, total = self.best(scores, normal)
         ended = self.request.is_end(token) if self.request.eos_token_ids else None
         last = generated == self.request.max_new_tokens

@@ -70,7 +70,7 @@ class Tree:
         self.steps.append(event)
 
     def child(self, parent: int, token: int, logp: float, state: str, told: dict[str, float]) -> int:
-        """A node with its score and the further figures in `extras` (those that are not finite are left out) -> its id"""
+        """A node with its score and the figures in `extras` (those that are not finite are left out) -> its id"""
         self.totals.append(self.totals[parent] + logp)
         made = self.node(parent, token, logp, self.strategy.score(self.totals[-1], len(self.steps) + 1), state)
         if told := {name: value for name, value in told.items() if math.isfinite(value)}:

@@ -55,7 +55,7 @@ class CTRL(gpt2.GPT2):
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         table = sinusoidal_positions(config.max_length, config.d_model)
-        self.register_buffer("waves", torch.cat([table[:, 0::2], table[:, 1::2]], dim=-1), persistent=False)
+        self.register_buffer("sinusoids", torch.cat([table[:, 0::2], table[:, 1::2]], dim=-1), persistent=False)
         if head == "causal_lm":
             self.score_bias = nn.Parameter(torch.zeros(config.vocab_size))
 
