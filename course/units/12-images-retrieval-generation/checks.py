@@ -5,7 +5,8 @@ from functools import partial
 
 import torch
 
-from autograder.checks import Case, Check, Draw, extremes, flow, function
+from autograder.checks import Case, Check, Draw, TableModel, extremes, flow, function
+from tfkit.decode import greedy_decode
 
 
 def inputs() -> list[Check]:
@@ -90,3 +91,57 @@ def _case(draw: Draw, symbol: str, sizes: tuple[int, int, int, int], scale: floa
     targets = draw.integers(0, vocab, batch, tokens)
     largest = max(logits.abs().max().item(), scores.abs().max().item())
     return Case(symbol, (logits, scores, targets), length=vocab * tokens, scale=largest)
+
+
+def thorough() -> list[Check]:
+    """rag.thorough"""
+
+    def cases(draw: Draw):
+        for documents, vocab, end, limit, bias in [
+            (2, 4, 1, 3, 0.5),
+            (1, 4, 1, 4, 0.5),
+            (3, 5, 2, 4, 0.5),
+            (4, 5, 0, 5, 1.0),
+            (3, 4, 1, 4, -50.0),  # nothing ends
+            (2, 4, 2, 3, 50.0),  # everything ends at once
+            (2, 5, 1, 1, 0.0),
+        ]:
+            readers, scores, start = _disagreeing(draw, documents, vocab, end, limit, bias)
+            yield _decoded(readers, scores, start, end, limit)
+        readers, scores, start = _disagreeing(draw, 2, 4, 1, 3, 0.5)
+        yield _decoded([*readers, readers[0]], torch.cat([scores, scores[:1]]), start, 1, 3)  # a document twice
+        yield _decoded(readers, torch.zeros(2), 1, 1, 3)  # the start is the end's id; equally likely documents
+
+    def long(draw: Draw):  # past 64 tokens; nothing ends
+        readers = [TableModel(draw.integer(0, 2**31), 3, 1, -50.0, sharpness=0.5) for _ in range(2)]
+        yield _decoded(readers, draw.normal(2), 0, 1, 66)
+
+    return function(cases, floats=False, long=long)
+
+
+def _decoded(readers: list[TableModel], scores: torch.Tensor, start: int, end: int, limit: int) -> Case:
+    return Case("thorough_decode", (readers, scores, start, end, limit), length=16 * limit, amplify=8.0)
+
+
+def _disagreeing(draw: Draw, documents: int, vocab: int, end: int, limit: int, bias: float):
+    """Readers, their scores and a start: where it can be, the best answer is neither the one of the likeliest document
+    nor the one that its own document finds most probable."""
+    for _ in range(100):
+        readers = [TableModel(draw.integer(0, 2**31), vocab, end, bias, sharpness=1.0) for _ in range(documents)]
+        scores, start = 0.5 * draw.normal(documents), draw.integer(0, vocab)
+        joint = _joint(readers, scores, start, end, limit)
+        best, *others = sorted({round(one, 5) for one in joint.logsumexp(1).tolist()}, reverse=True)
+        chosen, alone = joint.logsumexp(1).argmax(), joint.diagonal().argmax()
+        if documents == 1 or bias > 10 or (chosen not in (alone, scores.argmax()) and best - max(others, default=best) > 0.05):
+            break
+    return readers, scores, start
+
+
+def _joint(readers: list[TableModel], scores: torch.Tensor, start: int, end: int, limit: int) -> torch.Tensor:
+    """log p(d, y) [D,D]: a row for each document's greedy answer, a column for each document that judges it."""
+    rows = []
+    for propose in readers:
+        ids = greedy_decode(propose, torch.tensor([start]), end, limit, end)[0]
+        logits = torch.stack([torch.cat([read(ids[None, :t]) for t in range(1, len(ids))]) for read in readers])
+        rows.append(logits.log_softmax(-1)[:, range(len(ids) - 1), ids[1:]].sum(1))
+    return torch.stack(rows) + scores.log_softmax(0)

@@ -24,4 +24,11 @@ EXERCISES = [
         checks="rag_sequence",
         points=2,
     ),
+    exercise(
+        "rag.thorough",
+        "Each document proposes, all of them judge",
+        "tfkit.retrieve.thorough:thorough_decode",
+        checks="thorough",
+        points=3,
+    ),
 ]

@@ -13,7 +13,7 @@
 # does it know something that is *not* in its weights: yesterday's news, your own notes?
 #
 # Both answers are short. A picture becomes more tokens in the same sequence. A fact is looked up: one model finds documents, another reads them. The interesting
-# part is how the finder learns, although nobody tells it which document would have helped. You write four functions; at the end a small reader
+# part is how the finder learns, although nobody tells it which document would have helped. You write five functions; at the end a small reader
 # answers questions from a handful of notes, and changes its answer the moment you change a note.
 
 # %% role="setup"
@@ -23,6 +23,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from tfkit.decode import greedy_decode
 from tfkit.nn import scaled_dot_product_attention
 
 # %% [markdown]
@@ -264,6 +265,60 @@ except NotImplementedError:
 # *Figure: for each of four documents three bars. Grey, before: 0.4, 0.3, 0.2, 0.1. Blue, after the answer is known: 0.17, 0.13, 0.67, 0.04. Red, the gradient: positive for the third, negative for all
 # others, most for the first.*
 #
+# ## 5 · Which answer is the best one?
+#
+# A model that predicts the next token is decoded token by token (unit 07). RAG-token is such a model: the documents' mixture gives the probabilities of the next token. RAG-sequence is not. Its sum over
+# documents comes after the product over tokens, so only *whole* answers have a probability, and beam search has no step to take. The paper's way out (section 2.5) is **thorough decoding**:
+#
+# 1. each document's reader proposes an answer on its own, here the greedy one;
+# 2. *every* document judges every proposal: $\log p(y)$ is the sum that you have just built;
+# 3. the proposal with the largest $\log p(y)$ is the answer.
+#
+# In the code `readers[d]` is a function that takes prefixes `ids[N,t]` and returns the logits `[N,V]` of the next token, as `step` did in unit 07. The start has no probability of its own; the end does.
+# What you have built is of use: `greedy_decode` proposes, `rag_sequence_log_probs` judges.
+#
+# **Predict, then run.** Answers are one letter long. Three documents have the weights 0.4, 0.3 and 0.3. Which answer wins? And which one would the likeliest document have given alone?
+#
+# | | A | B | C |
+# |---|---|---|---|
+# | document 1 (0.4) | 0.6 | 0.3 | 0.1 |
+# | document 2 (0.3) | 0.1 | 0.6 | 0.3 |
+# | document 3 (0.3) | 0.1 | 0.4 | 0.5 |
+
+# %% role="predict"
+predict(
+    "12.thorough",
+    predict.choice("Which answer has the largest probability?", "A", "B", "C"),
+    predict.number("How large is it?", within=0.02),
+    predict.choice("Which one would document 1 have given alone?", "A", "B", "C"),
+)
+
+# %% role="exercise" exercise="rag.thorough"
+
+# %% role="demo"
+guess = predicted("12.thorough")
+TABLE = [[0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.1, 0.4, 0.5]]
+
+
+def letter_reader(row):
+    """Writes a letter by the probabilities in the row, then the end (3); the start is 4."""
+    letter, end = torch.tensor([*row, 0.0, 0.0]).log(), torch.tensor([0.0, 0.0, 0.0, 1.0, 0.0]).log()
+    return lambda ids: (letter if ids.size(1) == 1 else end).expand(len(ids), 5)
+
+
+try:
+    readers, weights = [letter_reader(row) for row in TABLE], torch.tensor([0.4, 0.3, 0.3])
+    ids, log_prob = thorough_decode(readers, weights.log(), start_id=4, end_id=3, max_new_tokens=2)
+    alone, _ = thorough_decode(readers[:1], weights[:1].log(), start_id=4, end_id=3, max_new_tokens=2)
+    print(f"all documents: {'ABC'[ids[1]]} with probability {math.exp(log_prob):.2f}; document 1 alone: {'ABC'[alone[1]]}")
+    guess.compare("ABC"[ids[1]], math.exp(log_prob), "ABC"[alone[1]])
+except NotImplementedError:
+    print("Build thorough_decode first.")
+
+# %% [markdown]
+# The price is $D \times D$ readings. The paper's *fast decoding* saves most of them: a document that did not propose an answer is taken to find it impossible. Here it would have chosen A, with 0.24 against B's 0.18: the documents 1 and 3
+# never proposed B, but they do not think little of it.
+#
 # ## The experiment: a reader with a handful of notes
 #
 # Twelve notes of four words each: what six people keep and what they drink. The questions are like "what does mira keep", the answers are the last two words of one note. **The facts are drawn anew at every training step.** So
@@ -436,6 +491,21 @@ if reader is not None:
         guess.compare("changes" if now != was else "stays as it was", "says what the note said" if gone == was else "says something else")
     except NotImplementedError:
         print("Build rag_token_log_probs, too.")
+
+# %% [markdown]
+# **Without trying everything.** There were 32 answers of two words, so all could be scored. Real answers are too many. Your decoder gets by with one proposal from each of four notes:
+
+# %% role="experiment"
+if reader is not None:
+    try:
+        scores, rows = find(asks, keeps, notes, 4)
+        sources = [torch.cat([QUESTIONS[0], to_ids([notes[row]])[0]]) for row in rows[0]]
+        readers = [lambda ids, source=source: reader(source.expand(len(ids), -1), ids)[:, -1] for source in sources]
+        with torch.no_grad():
+            ids, log_prob = thorough_decode(readers, scores[0], start_id=1, end_id=0, max_new_tokens=2)
+        print("four proposals:", " ".join(WORDS[i] for i in ids[1:]), f"({math.exp(log_prob):.2f});", "all 32:", ask(0, notes, rag_sequence_log_probs))
+    except NotImplementedError:
+        print("Build thorough_decode first.")
 
 # %% [markdown]
 # With the note taken out the reader still answers, from whichever notes scored best. Nothing here has learned to say "I do not know": a probability given the notes is not
