@@ -132,7 +132,8 @@ def _disagreeing(draw: Draw, documents: int, vocab: int, end: int, limit: int, b
         joint = _joint(readers, scores, start, end, limit)
         best, *others = sorted({round(one, 5) for one in joint.logsumexp(1).tolist()}, reverse=True)
         chosen, alone = joint.logsumexp(1).argmax(), joint.diagonal().argmax()
-        if documents == 1 or bias > 10 or (chosen not in (alone, scores.argmax()) and best - max(others, default=best) > 0.05):
+        shorter_ways_fail = chosen not in (alone, scores.argmax()) and best - max(others, default=best) > 0.05
+        if documents == 1 or bias > 10 or shorter_ways_fail:
             break
     return readers, scores, start
 

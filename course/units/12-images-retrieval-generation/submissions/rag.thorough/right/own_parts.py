@@ -15,5 +15,7 @@ def thorough_decode(readers, doc_scores, start_id, end_id, max_new_tokens):
 
 
 def rag_sequence_log_probs(token_logits, doc_scores, targets):
-    log_probs = torch.log_softmax(token_logits, -1).gather(-1, targets[:, None, :, None].expand(-1, token_logits.size(1), -1, 1))
+    log_probs = torch.log_softmax(token_logits, -1).gather(
+        -1, targets[:, None, :, None].expand(-1, token_logits.size(1), -1, 1)
+    )
     return torch.logsumexp(torch.log_softmax(doc_scores, -1) + log_probs.squeeze(-1).sum(-1), -1)
