@@ -31,6 +31,13 @@ from course.mock_class import ALL, STUDENTS, MockStudent, hand_in, submit_one
 
 COURSE = "tfkit"
 WIDTH = 110
+NOT_FOR_STUDENTS = (  # of JupyterLab's plugins, in the lab that shows the course as a student sees it
+    "@jupyter/nbgrader:formgrader",
+    "@jupyter/nbgrader:course-list",
+    "@jupyter/nbgrader:create-assignment",
+    "@jupyterlab/apputils-extension:announcements",
+    "@tfkit/lab:instructor",
+)
 OFFERED = "exchange/tfkit/outbound"
 
 
@@ -364,7 +371,17 @@ def lab(root: Path, arguments: Sequence[str]) -> None:
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         call.append("--allow-root")  # a container
     os.chdir(home)
-    os.execve(sys.executable, [*call, *arguments], os.environ | {"PATH": demo.env["PATH"]})
+    paths = filter(None, (str(_students_lab(demo.root)), os.environ.get("JUPYTER_CONFIG_PATH")))
+    environment = {"PATH": demo.env["PATH"], "JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+    os.execve(sys.executable, [*call, *arguments], os.environ | environment)
+
+
+def _students_lab(root: Path) -> Path:
+    """Write JupyterLab's settings without what is for instructors, and without its question about news."""
+    page = root / "lab-settings" / "labconfig" / "page_config.json"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(json.dumps({"disabledExtensions": dict.fromkeys(NOT_FOR_STUDENTS, True)}), encoding="utf-8")
+    return page.parent.parent
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

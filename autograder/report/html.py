@@ -16,7 +16,17 @@ from typing import Any
 
 from autograder.api import HINTS, with_hints
 from autograder.report.matrix import corner, example, flow, matrices, render_matrix
-from autograder.report.words import SIGNS, STATES, chips, number, places, size, still_to_be_had, what_is_right
+from autograder.report.words import (
+    SIGNS,
+    STATES,
+    chips,
+    is_unwritten,
+    number,
+    places,
+    size,
+    still_to_be_had,
+    what_is_right,
+)
 from autograder.translate import say
 
 CELL = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -47,18 +57,28 @@ def verdict_html(verdict: object, hints: int = HINTS, styled: bool = True) -> st
     data = with_hints(as_dict(verdict), hints)
     state = data["status"] if data["status"] in STATES else "not_graded"
     parts = (_head, _right, _lesson, _line, _chips, _seen, _example, _steps, _foot)
+    if is_unwritten(data):
+        state, parts = "unwritten", (_head, _to_begin)
     body = "".join(part(data) for part in parts)
     return f'{style() if styled else ""}<div class="tfkit-verdict tfkit-is-{state}">{body}</div>'
 
 
 def _head(data: Mapping[str, Any]) -> str:
     points = say("point") if number(data["max_score"]) == "1" else say("points")
-    badge = f"{SIGNS.get(data['status'], '?')} {escape(say(STATES.get(data['status'], str(data['status']))))}"
+    status = "unwritten" if is_unwritten(data) else str(data["status"])
+    badge = f"{SIGNS.get(status, '?')} {escape(say(STATES.get(status, status)))}"
     score = f"<b>{say('{score} of {most}', score=number(data['score']), most=number(data['max_score']))}</b> {points}"
     return (
         f'<div class="tfkit-v-head"><span class="tfkit-v-badge">{badge}</span> '
         f'<code>{_text(data["exercise"])}</code> <span class="tfkit-v-points">{score}</span></div>'
     )
+
+
+def _to_begin(data: Mapping[str, Any]) -> str:
+    """What to do in a cell that is as it was released."""
+    start = say("Nothing is written here yet.")
+    how = say("Put your code in the place of `raise NotImplementedError`, then check again.")
+    return f'<p class="tfkit-v-hint">{start}</p><p>{_code(how)}</p>'
 
 
 def _right(data: Mapping[str, Any]) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 
 from autograder.translate import say
 
-SIGNS = {"passed": "✓", "failed": "✗", "not_graded": "?", "not_run": "–"}
-STATES = {"passed": "passed", "failed": "not yet right", "not_graded": "not graded", "not_run": "not run"}
+SIGNS = {"passed": "✓", "failed": "✗", "not_graded": "?", "not_run": "–", "unwritten": "○"}
+STATES = {"passed": "passed", "failed": "not yet right", "not_graded": "not graded", "not_run": "not run",
+          "unwritten": "to be written"}  # fmt: skip
 NAMES = {"shapes": "shapes and types"}  # of properties; the others are called as they are
 PLACE = re.compile(r"\bat \[(\d+(?:, \d+)*)\]")
 OFF = re.compile(
@@ -34,6 +35,11 @@ class Chip:
 def number(x: float) -> str:
     """A score without a needless `.0`."""
     return f"{float(x):.2f}".rstrip("0").rstrip(".")
+
+
+def is_unwritten(data: Mapping[str, Any]) -> bool:
+    """Whether the answer is as it was released."""
+    return data["status"] == "failed" and [check["name"] for check in data.get("checks") or ()] == ["written"]
 
 
 def chips(data: Mapping[str, Any]) -> list[Chip]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from ipykernel.ipkernel import IPythonKernel
 from nbgrader.apps import NbGraderAPI
 from nbgrader.preprocessors import ClearSolutions
 from traitlets.config import Config
@@ -57,6 +58,7 @@ def test_the_notebook_names_its_exercises_so_that_a_lost_cell_is_missed(built):
     for one in built[1]:
         found = read(one)
         roles = [cell.metadata.get("tfkit", {}) for cell in found.cells]
+        assert found.metadata.language_info == IPythonKernel.language_info  # JupyterLab has nothing to add
         assert found.metadata.tfkit.exercises == [r["exercise"] for r in roles if r.get("role") == "exercise"]
 
 

@@ -93,6 +93,31 @@ except NotImplementedError:
     print("Build mask_tokens first.")
 
 # %% [markdown]
+# Your function on one sentence. "Draw again" throws the dice anew: BERT saw each sentence masked in ten ways, RoBERTa sees it masked anew each time.
+
+# %% role="demo"
+from tfkit_lab import show
+
+WORDS = "[PAD] [CLS] [SEP] [UNK] [MASK] the old cat sat on a mat while two dogs slept near door".split()
+SENTENCE = torch.tensor([WORDS.index(word) for word in "[CLS] the old cat sat on the mat while two dogs slept near the door [SEP]".split()])
+
+
+def masked_words(batch, generator):
+    """A batch with your mask_tokens: input_ids and labels."""
+    ids = batch["input_ids"]
+    select_u, kind_u = torch.rand(2, *ids.shape, generator=generator)
+    inputs, labels = mask_tokens(ids, ids < 5, 4, select_u, kind_u, torch.randint(5, len(WORDS), ids.shape, generator=generator), rate=0.3)
+    return {"input_ids": inputs, "labels": labels}
+
+
+try:
+    display(show.corruption({"masked words": masked_words}, SENTENCE, WORDS.__getitem__, special=SENTENCE < 5, draws=8, title="30% of the words"))
+except NotImplementedError:
+    print("Build mask_tokens first.")
+
+# %% [markdown]
+# *Figure: the sentence, and below it one draw of your objective: what goes in, with the changed words marked, and what is asked for at the chosen places only. Each draw chooses other places.*
+#
 # ## 2 · Does the next sentence follow? (BERT)
 #
 # Question answering and inference are about *two* texts, so BERT reads two at once, `[CLS] a [SEP] b [SEP]`, and the state at `[CLS]` has to tell whether

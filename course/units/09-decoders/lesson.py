@@ -148,6 +148,25 @@ except NotImplementedError:
     print("Build memory_attention first.")
 
 # %% [markdown]
+# Which inputs move which results? Each of the seven positions, four of the memory and three of the segment, is changed alone, and your function runs again.
+
+# %% role="demo"
+def after_memory(both):
+    """Your memory_attention on [B,7,8]: four remembered positions, then the segment."""
+    return memory_attention(both[:, 4:], both[:, :4], *weights, 2)
+
+
+try:
+    with torch.no_grad():
+        moved = show.flow(after_memory, torch.cat([memory, x], 1)[0])
+    here = ["x0", "x1", "x2"]
+    display(show.matrices({"moved": moved}, here, [*(f"memory{place}" for place in range(-4, 0)), *here], "What moves what", ("result", "changed input")))
+except NotImplementedError:
+    print("Build memory_attention first.")
+
+# %% [markdown]
+# *Figure: three rows, the results, by seven columns, the inputs. The four columns of the memory are full; in the segment's own three, a triangle: no result is moved by a later position.*
+#
 # ## 3 · Ask for a word, ask for a distance
 #
 # With a memory, positions that are *added to the words* no longer work. Position 3 of the last segment and position 3 of this one got the same code and cannot be told apart. And you cannot renumber, since the states in the memory were computed with their old codes.
@@ -275,13 +294,15 @@ try:
     torch.manual_seed(0)
     content, query = permutation_masks(order)
     moved = predictions_moved(TwoStreamAttention(), (content, query))
-    print(moved.int())
+    display(show.matrices({"moved": moved, "query mask": query}, title="Your two streams", axes=("prediction at", "word at")))
     print("as the query mask says:", torch.equal(moved, query))
     guess.compare(moved[1:3])
 except NotImplementedError:
     print("Build permutation_masks and two_stream_attention first.")
 
 # %% [markdown]
+# *Figure: two 4 by 4 grids that agree. Each row is a prediction; the filled columns are the words that move it, those before it in the order and never its own.*
+#
 # After two layers as after one: what a state has read was itself allowed to see only earlier steps. And the query stream holds no words of the text. Had it read itself, each prediction would know places and nothing else.
 #
 # **What if one mask served both?** Train it to predict *noise*, words drawn evenly from eight, which nobody can know: no honest loss is below $\log 8 = 2.08$.

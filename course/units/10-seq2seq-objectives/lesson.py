@@ -178,6 +178,39 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: a text of three sentences, and below it the same after each kind of noise. Only infilling leaves masks; one of its two replaces nothing.*
 #
+# Now the places are drawn by chance, as in training. Compare how much your T5 and your BART have to write for two spans.
+
+# %% role="demo"
+VOCAB = [*dict.fromkeys(token for sentence in STORY for token in sentence), "<mask>", "<X>", "<Y>", "<Z>"]
+
+
+def two_spans(generator):
+    """Two spans of one to three of the 14 tokens, apart from each other."""
+    starts, lengths = torch.randint(0, 4, (2,), generator=generator), torch.randint(1, 4, (2,), generator=generator)
+    return [(start, start + length) for start, length in zip((starts + torch.tensor([0, 8])).tolist(), lengths.tolist())]
+
+
+def as_objective(corrupt):
+    """The view's form of corrupt(tokens, spans) -> (inputs, targets): ids in and out."""
+    def objective(batch, generator):
+        made = corrupt([VOCAB[i] for i in batch["input_ids"][0]], two_spans(generator))
+        return {name: torch.tensor([[VOCAB.index(token) for token in tokens]]) for name, tokens in zip(("input_ids", "labels"), made)}
+
+    return objective
+
+
+OBJECTIVES = {
+    "T5: span_corruption": as_objective(lambda tokens, spans: span_corruption(tokens, spans, ["<X>", "<Y>", "<Z>"])),
+    "BART: infill": as_objective(lambda tokens, spans: (infill(tokens, spans, "<mask>"), tokens)),
+}
+try:
+    display(show.corruption(OBJECTIVES, torch.tensor([VOCAB.index(token) for token in flat]), VOCAB.__getitem__, draws=8, title="What is read, what is written"))
+except (NotImplementedError, NameError):
+    print("Build span_corruption and the four kinds of noise first.")
+
+# %% [markdown]
+# *Figure: the text, and for each of the two objectives what goes in and what is to be written. T5 writes the two spans with their sentinels; BART writes the whole text.*
+#
 # ## 3 · Pegasus: write the sentences that say most
 #
 # A summary is a few sentences that say what all the others do. So Pegasus takes whole sentences away and asks for them: each chosen sentence becomes one `mask`, the targets are

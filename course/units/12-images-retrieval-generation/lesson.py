@@ -41,6 +41,8 @@ from tfkit.nn import scaled_dot_product_attention
 # %% role="demo"
 import matplotlib.pyplot as plt
 
+from tfkit_lab import show
+
 columns = [("f₁W + b", 0, 0), ("f₂W + b", 0, 1), ("f₃W + b", 0, 2), ("a", 1, 0), ("brown", 1, 1), ("goat", 1, 2), ("sleeps", 1, 3)]
 fig, ax = plt.subplots(figsize=(7.5, 2.4))
 for x, (content, segment, position) in enumerate(columns):
@@ -458,6 +460,26 @@ if reader is not None:
 # %% [markdown]
 # *Figure: above, two maps of twelve questions by twelve notes, dark where a note has a high weight. Before training the dark cells are anywhere; after it, nearly all are on the diagonal. Below, the answer's
 # probability for each question: low with all notes equally likely, scattered or near zero with the untrained finder, near one for almost all with the trained one.*
+#
+# One question from close by: the four notes that your finder brings, how far each is trusted, and what the reader says of every word of the answer with that note before it. The sums in the last row are RAG-token's;
+# what the two functions of yours make of the same numbers is printed below.
+
+# %% role="experiment"
+if reader is not None:
+    with torch.no_grad():
+        scores, rows = find(asks, keeps, notes, 4)
+        answer = to_ids(notes)[:, 2:]
+        logits = read(reader, notes, rows, answer)
+    spoken = notes[0].split()[2:]
+    display(show.retrieval("what does mira keep", [notes[row] for row in rows[0]], scores[0], spoken, logits[0], answer[0], "What each note gives"))
+    for rule in (rag_sequence_log_probs, rag_token_log_probs):
+        try:
+            print(f"{rule.__name__:24} p(answer) {rule(logits[:1], scores[:1], answer[:1]).exp().item():.3f}")
+        except NotImplementedError:
+            print(f"Build {rule.__name__} first.")
+
+# %% [markdown]
+# *Figure: a table of the notes that were found, each with its weight and the probability of each word of the answer; the words are likely with the note that holds them and unlikely with the others.*
 #
 # **Change a note.** No training, no gradient: one line in the notes is rewritten. Every answer of two words is scored, and the best one printed. This is what retrieval buys: what the model knows can be read, checked, corrected
 # and deleted. **Predict.** Which answers change? What becomes of the answer when the note is taken out altogether?

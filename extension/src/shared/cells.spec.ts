@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { cardsOf, outcomesOf, PendingChecks } from './cells';
+import { expect, it, vi } from 'vitest';
+import { cardsOf, holdInView, outcomesOf, PendingChecks } from './cells';
 
 it('finds what a check in the kernel has found, and nothing else', () => {
   const outcome = { exercise: 'masks.causal', status: 'passed', score: 1, max_score: 1 };
@@ -50,4 +50,33 @@ it('waits for a check that goes on, once for each run of its cell', () => {
   expect([heard.size, ended]).toEqual([0, 1]);
   pending.ended(model, () => ended++);
   expect(ended).toBe(2);
+});
+
+it('holds a cell in view while what is above it grows, until the reader scrolls', () => {
+  const grow: (() => void)[] = [];
+  const disconnect = vi.fn();
+  vi.stubGlobal(
+    'ResizeObserver',
+    class {
+      constructor(called: () => void) {
+        grow.push(called);
+      }
+      observe = vi.fn();
+      disconnect = disconnect;
+    }
+  );
+  const outer = document.body.appendChild(document.createElement('div'));
+  const cell = outer.appendChild(document.createElement('div'));
+  Object.defineProperty(outer, 'clientHeight', { value: 500 });
+  let above = 900;
+  cell.getBoundingClientRect = () => ({ top: above - outer.scrollTop }) as DOMRect;
+  holdInView(outer, cell);
+  expect(outer.scrollTop).toBe(800); // a fifth of the height stays above it
+  above = 1900;
+  grow.forEach(called => called());
+  expect(outer.scrollTop).toBe(1800);
+  expect(disconnect).not.toHaveBeenCalled();
+  outer.dispatchEvent(new Event('wheel', { bubbles: true }));
+  expect(disconnect).toHaveBeenCalledOnce();
+  vi.unstubAllGlobals();
 });

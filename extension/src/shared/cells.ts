@@ -124,5 +124,33 @@ export async function showCell(panel: NotebookPanel, fits: (model: ICellModel) =
   content.activeCellIndex = index;
   await content.scrollToCell(cells[index], 'start');
   content.activate();
+  holdInView(content.outerNode, cells[index].node);
   return true;
+}
+
+const HOLD_MS = 15000; // a long notebook draws its formulas for some seconds
+const ABOVE = 0.2; // of the height: the text that asks the question stays in sight
+const MOVES = ['wheel', 'pointerdown', 'touchstart', 'keydown'] as const;
+
+/** Keeps a cell in view while the cells above it still grow, until the reader does anything. */
+export function holdInView(outer: HTMLElement, cell: HTMLElement): void {
+  const place = (): void => {
+    const top = cell.getBoundingClientRect().top - outer.getBoundingClientRect().top;
+    const away = top - ABOVE * outer.clientHeight;
+    if (cell.isConnected && Math.abs(away) > 1) {
+      outer.scrollTop += away;
+    }
+  };
+  const grown = new ResizeObserver(place);
+  const stop = (): void => {
+    grown.disconnect();
+    window.clearTimeout(timer);
+    MOVES.forEach(kind => outer.ownerDocument.removeEventListener(kind, stop, true));
+  };
+  const timer = window.setTimeout(stop, HOLD_MS);
+  MOVES.forEach(kind => outer.ownerDocument.addEventListener(kind, stop, true));
+  for (const inner of outer.children) {
+    grown.observe(inner);
+  }
+  place();
 }

@@ -6,7 +6,7 @@ const wrap = (inner: string): string =>
 export const courseIcon = new LabIcon({
   name: '@tfkit/lab:course',
   svgstr: wrap(
-    '<circle cx="3" cy="8" r="2"/><circle cx="13" cy="3" r="2"/><circle cx="13" cy="13" r="2"/><path d="M4 7l8-5 .6.9-8 5zM4 9l8 5 .6-.9-8-5z"/>'
+    '<circle cx="2.5" cy="12" r="1.8"/><circle cx="8" cy="12" r="1.8"/><circle cx="13.5" cy="12" r="1.8"/><path d="M1.8 9.4C2.6 1.2 13.4 1.2 14.2 9.4h-1.3C12 3.2 4 3.2 3.1 9.4zM7.3 9.4C7.9 5.6 12 5.4 12.9 9.4h-1.3c-.6-2-2.5-2-3 0z"/>'
   )
 });
 

@@ -45,6 +45,17 @@ def test_says_status_score_hint_property_example_box_and_seed():
         assert word in page
 
 
+def test_an_answer_as_it_was_released_is_asked_for_and_not_judged():
+    said = "`attend` is not written yet"
+    checks = (CheckResult(name="written", status="failed", message=said, of=2.0),)
+    page = verdict_html(
+        verdict(checks=checks, misconception=None, hint=None, counterexample=None, reason="not written yet")
+    )
+    assert "○ to be written" in page and "tfkit-is-unwritten" in page
+    assert "<code>raise NotImplementedError</code>" in page
+    assert "✗" not in page and "seed" not in page
+
+
 @pytest.mark.parametrize("place", ["exercise", "reason", "hint", "misconception", "sandbox"])
 def test_escapes_every_text(place):
     page = verdict_html(verdict(**{place: EVIL} | ({"hint": None} if place == "misconception" else {})))

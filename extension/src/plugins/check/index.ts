@@ -12,6 +12,7 @@ import { request } from '../../shared/server';
 import { inTab } from '../../shared/tab';
 import { ICourse, ITraceViews } from '../../shared/tokens';
 import { RecordedModel } from '../../widgets/model';
+import { nextOf } from '../panel/ahead';
 import { digest, IKept, isStale, keep, keptIn, State } from './kept';
 import { IPlace, markLine } from './line';
 import { Pointer } from './pointer';
@@ -19,6 +20,8 @@ import { IMap, ITrace, mapsOf, traceOf } from './picture';
 import { IAction, IVerdict, VerdictWidget } from './verdict';
 
 const CHECK = 'tfkit:check';
+const OPEN = 'tfkit:open-exercise';
+const HOME = 'tfkit:home';
 
 interface IRunning {
   abort: AbortController;
@@ -31,7 +34,8 @@ class Checker {
     private readonly _course: ICourse,
     private readonly _trans: TranslationBundle,
     private readonly _sanitizer: ISanitizer,
-    private readonly _draw: (title: string, maps: IMap[]) => void
+    private readonly _draw: (title: string, maps: IMap[]) => void,
+    private readonly _goOn: (from: string) => void
   ) {}
 
   async check(panel: NotebookPanel, from: Cell): Promise<IVerdict | null> {
@@ -108,9 +112,11 @@ class Checker {
   /** Draws a card, and folds the output of check() cells for the same exercise, since two cards could contradict each other. */
   private _draws(panel: NotebookPanel, cell: Cell, kept: IKept, actions: readonly IAction[] = []): void {
     const shown = this._verdictUnder(panel, cell);
-    shown.showVerdict(kept, isStale(kept, cell.model.sharedModel.getSource()), actions);
-    this._mark(panel, cell, shown.place);
     const exercise = exerciseOf(cell.model);
+    const next = { label: this._trans.__('Next exercise'), strong: true, run: () => this._goOn(exercise ?? '') };
+    const offered = kept.status === 'passed' ? [...actions, next] : actions;
+    shown.showVerdict(kept, isStale(kept, cell.model.sharedModel.getSource()), offered);
+    this._mark(panel, cell, shown.place);
     for (const other of panel.content.widgets) {
       if (other !== cell && cardsOf(other.model).some(card => card.exercise === exercise)) {
         void other.ready.then(() =>
@@ -238,7 +244,12 @@ export const checkPlugin: JupyterFrontEndPlugin<void> = {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
     const draw = (title: string, maps: IMap[]): void =>
       void traceOf(title, maps).then(trace => openView(app, views, trace));
-    const checker = new Checker(app.serviceManager.serverSettings, course, trans, sanitizer ?? new Sanitizer(), draw);
+    const goOn = (from: string): void => {
+      const next = nextOf(course.units, from);
+      void app.commands.execute(next ? OPEN : HOME, { path: next?.unit.path, exercise: next?.exercise.id });
+    };
+    const { serverSettings } = app.serviceManager;
+    const checker = new Checker(serverSettings, course, trans, sanitizer ?? new Sanitizer(), draw, goOn);
     const applies = (): boolean => !!exerciseOf(notebooks.activeCell?.model);
     app.commands.addCommand(CHECK, {
       label: trans.__('Check'),

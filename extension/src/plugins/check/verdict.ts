@@ -26,6 +26,8 @@ export interface IVerdict {
 /** What can be done with a verdict. */
 export interface IAction {
   readonly label: string;
+  /** The one to take if there is nothing else to do here. */
+  readonly strong?: boolean;
   run(): void;
 }
 
@@ -77,7 +79,9 @@ export class VerdictWidget extends Widget {
     for (const scrolls of card.querySelectorAll('.tfkit-v-box')) {
       scrolls.setAttribute('tabindex', '0'); // lets the keyboard scroll content that is wider than the card
     }
-    const buttons = actions.map(({ label, run }) => h('button', { type: 'button', onclick: run }, label));
+    const buttons = actions.map(({ label, strong, run }) =>
+      h('button', { type: 'button', className: strong ? 'tfkit-mod-strong' : '', onclick: run }, label)
+    );
     const offered = buttons.length ? [h('p', { className: 'tfkit-Actions' }, ...buttons)] : [];
     this._show(kept.status, h('p', { className: 'tfkit-Of' }), card, ...offered);
     this._kept = kept;

@@ -215,7 +215,13 @@ export class HomePage extends Widget {
     const { asked, made } = unit.predictions;
     const predicted = asked ? [this._trans.__('%1 of %2 predictions', made, asked)] : [];
     const facts = [this._trans.__('%1 of %2 points', earned, points), ...predicted, ...minutes, ...due];
-    return h('span', { className: 'tfkit-Meta' }, dots, said, h('span', {}, facts.join(' · ')));
+    return h(
+      'span',
+      { className: 'tfkit-Meta' },
+      dots,
+      said,
+      h('span', {}, facts.map(fact => fact.replace(/ /g, '\u00a0')).join(' · '))
+    );
   }
 
   private _state(state: ExerciseState): string {

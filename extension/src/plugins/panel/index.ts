@@ -126,7 +126,8 @@ class CoursePanel extends Widget {
     const mark = stateIcons[exercise.state].element({ tag: 'span', className: 'tfkit-State' });
     mark.setAttribute('aria-hidden', 'true');
     const state = exercise.lost ? this._trans.__('its cell is gone from the notebook') : this._name(exercise.state);
-    button.append(mark, h('span', {}, exercise.title), h('span', { className: 'tfkit-StateName' }, state));
+    const seen = exercise.state === 'not_started' && !exercise.lost ? 'tfkit-Hidden' : 'tfkit-StateName'; // the mark says it
+    button.append(mark, h('span', {}, exercise.title), h('span', { className: seen }, state));
     return button;
   }
 
