@@ -128,6 +128,21 @@ def test_the_page_says_what_holds_and_what_does_not(calls, tmp_path):
     assert "**not reproduced at this scale**, 4 seeds | below 25 | 15 (0 to 30) | ≤ 25 | **no** |" in page
 
 
+def test_what_was_not_run_here_stays_on_the_page(calls, tmp_path):
+    tfkit("stranger", "--kept", tmp_path, "--write", tmp_path / "docs")
+    page = tmp_path / "docs/reproductions.md"
+    before = page.read_text()
+    again = page.read_text().replace("[stranger](#stranger)", "[recurrence_time](#recurrence_time)")
+    page.write_text(again.replace("## stranger", "## recurrence_time"))
+    tfkit("stranger", "--kept", tmp_path, "--write", tmp_path / "docs")
+    after = page.read_text()
+    assert "## recurrence_time" in after and "## stranger" in after and after.count("| below 25 |") == 2
+    assert "recurrence_time" not in after[after.index("Not run yet: ") :].partition("\n")[0]
+    page.unlink()
+    tfkit("stranger", "--kept", tmp_path, "--write", tmp_path / "docs")
+    assert page.read_text() == before
+
+
 def test_the_same_runs_give_the_same_figure(calls, tmp_path):
     for folder in ("one", "two"):
         tfkit("stranger", "--kept", tmp_path, "--write", tmp_path / folder)

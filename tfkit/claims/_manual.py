@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 BYTES = 128  # ids from here on are free for a model's own words
 MASK = BYTES
@@ -38,3 +39,17 @@ def pieces(text: Tensor, length: int, size: int) -> Callable[[torch.Generator], 
             yield text[starts + torch.arange(length)]
 
     return draw
+
+
+def next_byte_loss(model: nn.Module, rows: Tensor) -> Tensor:
+    """rows [B,1+L] -> the mean nats of each byte after the first, a scalar; the model is a causal language model."""
+    return F.cross_entropy(model(input_ids=rows[:, :-1]).logits.transpose(1, 2), rows[:, 1:])
+
+
+@torch.no_grad()
+def held_out_nats(model: nn.Module, length: int, rows: int = 128) -> list[float]:
+    """Nats of the unread bytes at each of `length` places, after all bytes before them: a mean over `rows` pieces that
+    are the same for all seeds. Leaves the model in eval mode."""
+    asked = next(pieces(reading()[1], length + 1, rows)(torch.Generator().manual_seed(10_000)))
+    logits = model.eval()(input_ids=asked[:, :-1]).logits
+    return F.cross_entropy(logits.transpose(1, 2), asked[:, 1:], reduction="none").mean(0).tolist()

@@ -42,7 +42,7 @@ class Size:
 
 SCALES = {
     "tiny": Size(steps=2, segment=4, memory=8, width=16, batch=2, n_test=4),
-    "small": Size(steps=400),
+    "small": Size(steps=1000),
     "full": Size(steps=20000, segment=128, memory=512, width=256, batch=32, n_test=64, peak=5e-4),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ bands are what they are. A finding holds when *every* seed's value lies in its b
 findings hold. Models are tiny and trained for seconds, so a claim that fails here is not refuted: it is not reproduced
 at this scale, and what was tried stands beside it. Minutes are of processor time, unless it says otherwise.
 """
+TABLE = "| claim | finding | measured | band | holds |\n|---|---|---|---|---|\n"
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,10 @@ def result(name: str, runs: Sequence[ClaimRun]) -> ClaimReport:
 
 
 def write(results: Sequence[ClaimReport], folder: Path, unrun: Sequence[str] = ()) -> Path:
-    """Writes the page and a figure for each claim into `folder`, and lists the claims not run -> the page"""
+    """Writes the page and a figure for each claim into `folder` -> the page
+
+    Claims of `unrun` that an earlier page in `folder` has stay on it as they were; the others are listed as not run.
+    """
     import matplotlib
 
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
@@ -60,9 +65,31 @@ def write(results: Sequence[ClaimReport], folder: Path, unrun: Sequence[str] = (
         for one in results:
             save(one, folder / FOLDER / f"{one.name}.svg")
     page = folder / "reproductions.md"
-    left = [f"Not run yet: {', '.join(unrun)}.\n"] if unrun else []
-    page.write_text("\n".join([HEAD, table(results), *left, *map(section, results)]), encoding="utf-8")
+    parts = {name: part for name, part in earlier_parts(page).items() if name in unrun}
+    left = (
+        [f"Not run yet: {', '.join(name for name in unrun if name not in parts)}.\n"]
+        if set(unrun) - parts.keys()
+        else []
+    )
+    parts |= {one.name: (rows(one), section(one)) for one in results}
+    in_order = [parts[name] for name in sorted(parts)]
+    table = TABLE + "".join(part for part, _ in in_order)
+    page.write_text("\n".join([HEAD, table, *left, *(part for _, part in in_order)]), encoding="utf-8")
     return page
+
+
+def earlier_parts(page: Path) -> dict[str, tuple[str, str]]:
+    """Claim -> its rows in the table and its section, of a page that `write` has written; {} if there is none."""
+    if not page.exists():
+        return {}
+    top, *sections = re.split(r"(?m)^## ", page.read_text(encoding="utf-8"))
+    texts = {text.partition("\n")[0]: f"## {text.rstrip()}\n" for text in sections}
+    found = {}
+    for block in re.split(r"(?m)^(?=\| \[)", top)[1:]:
+        name = block[len("| [") : block.index("]")]
+        lines = (line for line in block.splitlines(keepends=True) if line.startswith("|"))
+        found[name] = ("".join(lines), texts[name])
+    return found
 
 
 def save(one: ClaimReport, file: Path) -> None:
@@ -74,14 +101,13 @@ def save(one: ClaimReport, file: Path) -> None:
     file.write_text("\n".join(row.rstrip() for row in rows) + "\n", encoding="utf-8")
 
 
-def table(results: Sequence[ClaimReport]) -> str:
-    """Every finding, a row each, as Markdown."""
-    rows = ["| claim | finding | measured | band | holds |", "|---|---|---|---|---|"]
-    for one in results:
-        for i, finding in enumerate(one.findings):
-            link = f"[{one.name}](#{one.name}): **{one.verdict}**, {seeds_in_words(one.runs)}" if i == 0 else ""
-            rows.append(f"| {link} {cells(finding)}")
-    return "\n".join(rows) + "\n"
+def rows(one: ClaimReport) -> str:
+    """A claim's findings, a row each, as Markdown."""
+    found = []
+    for i, finding in enumerate(one.findings):
+        link = f"[{one.name}](#{one.name}): **{one.verdict}**, {seeds_in_words(one.runs)}" if i == 0 else ""
+        found.append(f"| {link} {cells(finding)}\n")
+    return "".join(found)
 
 
 def cells(finding: Measurement) -> str:

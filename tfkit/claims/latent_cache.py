@@ -1,0 +1,99 @@
+"""Keys and values kept as one narrow latent: a smaller cache than groups of heads have, at the quality of full heads.
+
+Measured: DeepSeek's attention (without experts, with the paper's proportions: a latent as wide as four heads, a rotary
+key as wide as half a head) against Llama's with a key head for each of 8 heads, trained alike on the bytes of Python's
+language reference. The numbers kept for each token and layer, as the models really keep them: the paper counts
+4.5 times the width of a head, as much as 2.25 groups of heads would need, against 16 for full heads. And nats per byte
+of topics that they did not read. Bands: the paper's counts, at most 0.02 nats above full heads (the paper is below),
+and no more than a hundredth more parameters.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+import tfkit
+from tfkit.claims._drawing import dots
+from tfkit.claims._manual import BYTES, held_out_nats, next_byte_loss, pieces, reading
+from tfkit.claims.grouped_queries import cache_bytes
+from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
+
+CLAIM = Claim(
+    title="Latent attention keeps what 2.25 groups of heads would, and is as good as a key head for each",
+    paper="DeepSeek-AI 2024, arXiv:2405.04434, table 1 and appendix D.2",
+    alt="Left: numbers kept for each token, in widths of a head: 16 for full heads, 4.5 for the latent. Right: nats "
+    "per byte of unread text, a dot a seed, which lie close together",
+)
+NAMES = {"full": "a key head for each (Llama)", "latent": "a latent (DeepSeek)"}
+
+
+@dataclass(frozen=True)
+class Size:
+    steps: int
+    length: int = 32
+    width: int = 48
+    d_head: int = 12
+    batch: int = 24
+    peak: float = 4e-3
+
+
+SCALES = {
+    "tiny": Size(steps=1, length=8, width=16, d_head=4, batch=2),
+    "small": Size(steps=300),
+    "full": Size(steps=20000, length=512, width=512, d_head=64, batch=32, peak=5e-4),
+}
+
+
+def models(size: Size) -> dict[str, nn.Module]:
+    """Two layers of 8 heads each; Llama's feed-forward network is as much wider as makes their parameters equal."""
+    common: dict[str, Any] = dict(head="causal_lm", vocab_size=BYTES, d_model=size.width, n_layers=2, n_heads=8)
+    head, d_ff = size.d_head, 2 * size.width
+    kept: dict[str, Any] = dict(n_dense=2, d_query_latent=None, d_latent=4 * head, d_rotary=head // 2)
+    latent = tfkit.from_config("deepseek_v3", d_content=head, d_value=head, d_ff=d_ff, **kept, **common)
+    full = lambda d_ff: tfkit.from_config("llama", d_head=head, d_ff=d_ff, **common)
+    more = (parameters(latent) - parameters(full(d_ff))) // (2 * 3 * size.width)  # columns: three matrices a layer
+    return {"full": full(d_ff + more), "latent": latent}
+
+
+def parameters(model: nn.Module) -> int:
+    """Their number."""
+    return sum(p.numel() for p in model.parameters())
+
+
+def run(seed: int, size: Size) -> Numbers:
+    """Numbers kept for a token and layer, in widths of a head, nats per byte, and parameters, by the attention."""
+    numbers: Numbers = {}
+    batches = pieces(reading()[0], size.length + 1, size.batch)
+    torch.manual_seed(seed)
+    for name, model in models(size).items():
+        train(model, batches, size.steps, size.peak, seed, loss=next_byte_loss)
+        nats = held_out_nats(model, size.length)
+        kept = cache_bytes(model, size.length) / (4 * size.length * 2 * size.d_head)  # 4 bytes each, two layers
+        numbers[name] = {"nats": sum(nats) / len(nats), "kept": kept, "parameters": parameters(model)}
+    return numbers
+
+
+def judge(runs: Sequence[Numbers]) -> list[Measurement]:
+    """The two caches, what the latent costs, and that it has not more parameters to make up for it."""
+    kept = lambda name: [run[name]["kept"] for run in runs]
+    return [
+        Measurement("kept for a token and layer by a latent, in widths of a head", kept("latent"), 4.49, 4.51),
+        Measurement("kept by a key head for each of 8", kept("full"), 15.9, 16.1),
+        Measurement("nats per byte, latent less full heads",
+                [run["latent"]["nats"] - run["full"]["nats"] for run in runs], at_most=0.02),
+        Measurement("parameters, latent against full heads",
+                [run["latent"]["parameters"] / run["full"]["parameters"] for run in runs], at_most=1.01, unit="×"),
+    ]  # fmt: skip
+
+
+def draw(runs: Sequence[Numbers]):
+    """Left: what is kept. Right: nats per byte. A row for each kind of attention, a dot a seed."""
+    drawn, axes = figure(2)
+    labels = ("kept for a token, in widths of a head", "nats per byte, unread text")
+    for axis, what, label in zip(axes, ("kept", "nats"), labels, strict=True):
+        dots(axis, [{name: run[name][what] for name in NAMES} for run in runs], NAMES, label)
+    axes[0].set_xlim(left=0)
+    return drawn
