@@ -7,7 +7,17 @@ from types import SimpleNamespace
 
 import torch
 
-from tfkit.claims import dense_retrieval, future_streams, permutation_order, pretraining_helps, replaced_tokens
+from tfkit.claims import (
+    dense_retrieval,
+    future_streams,
+    grouped_queries,
+    induction,
+    low_rank,
+    permutation_order,
+    pre_norm,
+    pretraining_helps,
+    replaced_tokens,
+)
 from tfkit.claims._emoji import emoji
 from tfkit.claims._english import docstrings, split_documents
 from tfkit.claims.translation_lm import retrieval_accuracy
@@ -65,3 +75,52 @@ def test_emoji_are_pictures_with_names_and_groups():
     assert len(known.names) == len(known.groups) == len(known.patches) > 1000 and known.patches.shape[1:] == (4, 256)
     assert (ink > 10).all() and known.groups.unique().numel() == 9
     assert known.patches.flatten(1).unique(dim=0).size(0) > 0.97 * len(ink), "hardly two look alike"
+
+
+def test_at_best_only_names_of_two_blanks_cost():
+    """All words are blank: of three words each, two make a name, which costs log N of the three blanks."""
+    size = permutation_order.Size(steps=1, names=4, in_row=3, rows=20)
+    rows = permutation_order.rows_of_names(size, torch.Generator().manual_seed(0))
+    batches = permutation_order.batches(rows, PermutationLM(1.0), 4)
+    best = permutation_order.at_best(batches, size.names)
+    assert math.isclose(best["one by one, at best"], math.log(4) / 3, rel_tol=1e-6)
+    assert math.isclose(best["all at once, at best"], 2 * math.log(4) / 3, rel_tol=1e-6)
+
+
+def test_key_heads_are_averaged_in_groups_of_neighbours():
+    weight = torch.arange(8.0).repeat_interleave(3)[:, None].expand(24, 5)  # head number h is full of h
+    assert grouped_queries.merge_heads(weight, 2, "mean").unique().tolist() == [1.5, 5.5]
+    assert grouped_queries.merge_heads(weight, 2, "first").unique().tolist() == [0.0, 4.0]
+    assert grouped_queries.merge_heads(weight, 1, "mean").shape == (3, 5)
+
+
+def test_equal_heads_lose_nothing_when_they_are_averaged():
+    """Eight equal key heads and one say the same."""
+    shape = dict(vocab_size=20, d_model=16, n_layers=1, n_heads=8, d_head=4, d_ff=16)
+    model = grouped_queries.tfkit.from_config("llama", "causal_lm", **shape)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "k_proj" in name or "v_proj" in name:
+                weight.copy_(weight[:4].repeat(8, 1))
+    ids = torch.arange(10)[None]
+    one = grouped_queries.with_fewer_heads(model, 1, "mean")
+    assert torch.allclose(one(input_ids=ids).logits, model(input_ids=ids).logits, atol=1e-5)
+    full, shared = (grouped_queries.cache_bytes(each, 10) for each in (model, one))
+    assert full == 8 * shared == 2 * 10 * 8 * 4 * 4
+
+
+def test_a_repeated_row_has_each_symbol_twice():
+    rows = induction.repeated(5, 6, 9, torch.Generator().manual_seed(0))
+    assert torch.equal(rows[:, :6], rows[:, 6:]) and all(len(set(row[:6].tolist())) == 6 for row in rows)
+
+
+def test_the_exponent_of_a_power():
+    assert math.isclose(pre_norm.exponent([2, 4, 8], [3 * d**-0.5 for d in (2, 4, 8)]), -0.5, rel_tol=1e-9)
+
+
+def test_lora_learns_beside_frozen_weights_and_changes_nothing_at_first():
+    model = low_rank.tfkit.from_config("llama", "causal_lm", vocab_size=20, d_model=16, n_layers=1, n_heads=2, d_ff=16)
+    lora, ids = low_rank.add_lora(model, 1), torch.arange(10)[None]
+    assert torch.equal(lora(input_ids=ids).logits, model(input_ids=ids).logits)
+    learning = {name.rpartition(".")[2] for name, p in lora.named_parameters() if p.requires_grad}
+    assert learning == {"a", "b"} and all(p.requires_grad for p in model.parameters())
