@@ -110,7 +110,7 @@ def test_equal_heads_lose_nothing_when_they_are_averaged():
 
 
 def test_a_repeated_row_has_each_symbol_twice():
-    rows = induction.repeated(5, 6, 9, torch.Generator().manual_seed(0))
+    rows = induction.repeat_twice(5, 6, 9, torch.Generator().manual_seed(0))
     assert torch.equal(rows[:, :6], rows[:, 6:]) and all(len(set(row[:6].tolist())) == 6 for row in rows)
 
 

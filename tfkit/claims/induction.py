@@ -49,7 +49,7 @@ SCALES = {
 }
 
 
-def repeated(rows: int, length: int, symbols: int, generator: torch.Generator) -> Tensor:
+def repeat_twice(rows: int, length: int, symbols: int, generator: torch.Generator) -> Tensor:
     """int64 [rows,2·length]: `length` different symbols, twice."""
     once = torch.rand(rows, symbols, generator=generator).argsort(-1)[:, :length]
     return once.repeat(1, 2)
@@ -69,7 +69,7 @@ def run(seed: int, size: Size) -> Numbers:
         """Endless: one length for all rows of a batch."""
         while True:
             length = int(torch.randint(size.shortest, size.longest + 1, (), generator=generator))
-            yield repeated(size.batch, length, size.symbols, generator)
+            yield repeat_twice(size.batch, length, size.symbols, generator)
 
     numbers: Numbers = {}
     for name, layers in LAYERS.items():
@@ -77,7 +77,7 @@ def run(seed: int, size: Size) -> Numbers:
         model = tfkit.from_config("llama", "causal_lm", vocab_size=size.symbols, d_model=size.width, n_heads=4,
                                   n_layers=layers, d_ff=2 * size.width)  # fmt: skip
         train(model, batches, size.steps, size.peak, seed, loss=second_half_loss)
-        asked = repeated(size.n_test, size.longest, size.symbols, torch.Generator().manual_seed(10_000 + seed))
+        asked = repeat_twice(size.n_test, size.longest, size.symbols, torch.Generator().manual_seed(10_000 + seed))
         numbers[name] = {"right": right(model, asked), "matching": prefix_matching(model, asked)}
     return numbers
 
