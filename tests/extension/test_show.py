@@ -13,6 +13,7 @@ from nbconvert import HTMLExporter
 from torch import nn
 
 import tfkit
+from tfkit.inside import ablate_heads, logit_lens
 from tfkit.nn import CachedSelfAttention, Seq2SeqTransformer
 from tfkit.nn.masks import causal_mask, decoder_mask
 from tfkit.nn.positions import relative_bucket, sinusoidal_positions
@@ -35,6 +36,21 @@ IDS = torch.tensor([VOCABULARY.index(word) for word in WORDS] + [1])
 def small():
     torch.manual_seed(0)
     return tfkit.from_config("gpt2", head="causal_lm", vocab_size=20, d_model=16, n_layers=2, n_heads=4, max_length=32)
+
+
+def lens():
+    return show.logit_lens(small(), IDS[:9], token=[*VOCABULARY, *"....."].__getitem__, top=4, title="A lens")
+
+
+def patched():
+    other = IDS[None, :9].clone()
+    other[0, 2] = 1
+    ahead = lambda out: out.logits[0, -1, 3] - out.logits[0, -1, 4]
+    return show.patching(small(), {"input_ids": IDS[None, :9]}, {"input_ids": other}, ahead)
+
+
+def contributed():
+    return show.contributions(small(), IDS[:9], token=[*VOCABULARY, *"....."].__getitem__)
 
 
 def corrupted():
@@ -63,6 +79,9 @@ PICTURES = {
     "retrieval": lambda: retrieved()[0],
     "training": lambda: show.training({"loss": [3.0, 2.5, float("nan"), 9.0, 2.0], "rate": [0.1, 0.2, 0.2, 0.1, 0.05]}),
     "anatomy": lambda: show.anatomy("bert-base-uncased", "roberta-base"),
+    "lens": lens,
+    "heads": patched,
+    "contributions": contributed,
     "walk": lambda: show.walk(
         small(), input_ids=IDS[None, :9], tokens=WORDS, token=[*VOCABULARY, *"....."].__getitem__, title="One step"
     ),
@@ -238,6 +257,58 @@ def test_anatomy_counts_every_parameter_once():
     bert = show.anatomy("bert-base-uncased").trace["trees"][0]
     assert total(bert) == bert["parameters"] == 109_482_240
     assert any(child["alike"] == 12 for part in bert["children"] for child in part["children"])
+
+
+def test_the_lens_tells_what_the_library_s_says():
+    trace = lens().trace
+    with torch.no_grad():
+        shares = logit_lens(small().eval(), input_ids=IDS[None, :9]).softmax(-1)[:, 0]
+    assert trace["targets"][-1] is None and "target" not in trace["cells"][0][-1]
+    for layer, position in ((0, 3), (1, 7)):
+        cell = trace["cells"][layer][position]
+        p = shares[layer, position]
+        assert trace["tokens"][position] == WORDS[position] and trace["layers"][layer] == f"layer {layer}"
+        assert cell["p"] == pytest.approx(p.topk(4).values.tolist(), rel=5e-3)
+        true = int(IDS[position + 1])
+        assert trace["vocabulary"][trace["targets"][position]] == VOCABULARY[true]
+        assert cell["target"] == [pytest.approx(p[true].item(), rel=5e-3), 1 + int((p > p[true]).sum())]
+    own = show.logit_lens(torch.zeros(2, 1, 9, 20), IDS[:9], layers=["a", "b"], targets=IDS[:9])
+    assert own.trace["cells"][0][0]["target"] == [0.05, 1] and "true next token" in own.figure()
+    with pytest.raises(ValueError, match=r"\[2, 4, 20\] for 9 tokens"):
+        show.logit_lens(torch.zeros(2, 4, 20), IDS[:9])
+    with pytest.raises(ValueError, match="2 layers and 9 tokens have 1 names and 9 targets"):
+        show.logit_lens(torch.zeros(2, 9, 20), IDS[:9], layers=["a"])
+
+
+def test_heads_show_effects_with_both_signs_and_gaps():
+    trace = patched().trace
+    assert trace["layers"] == ["layer 0", "layer 1"] and trace["scale"] == "signed"
+    assert len(trace["values"][0]) == 4 and trace["columns"] == list("0123")
+    own = show.heads(torch.tensor([[0.5, float("nan")], [0.25, 1.0]]), measure="score").trace
+    assert own["values"] == [[0.5, None], [0.25, 1.0]] and own["scale"] == "shares"
+    silenced = show.ablation(small(), lambda out: out.logits[0, -1, 3], input_ids=IDS[None, :9]).trace
+    with torch.no_grad():
+        _, falls = ablate_heads(small().eval(), lambda out: out.logits[0, -1, 3], input_ids=IDS[None, :9])
+    assert silenced["values"][1] == pytest.approx(falls[1].tolist(), rel=1e-3)
+    with pytest.raises(ValueError, match=r"\[2, 2\], with 3 and 2 names"):
+        show.heads(torch.zeros(2, 2), ["a", "b", "c"])
+
+
+def test_contributions_add_up_and_are_named():
+    model = small().train()
+    trace = show.contributions(model, IDS[:9], targets=torch.tensor([3, 4]), token=VOCABULARY.__getitem__).trace
+    assert model.training
+    with torch.no_grad():
+        logits = model.eval()(IDS[None, :9]).logits[0, -1, 3:5]
+    torch.testing.assert_close(torch.tensor(trace["values"]).sum(0), logits, rtol=1e-3, atol=1e-4)
+    found = [(part["type"], part["group"]) for part in trace["parts"]]
+    assert found[:3] == [("input", ""), ("attention", "layers.0"), ("feed-forward", "layers.0")]
+    assert found[-1] == ("rest", "") and [one["token"] for one in trace["targets"]] == VOCABULARY[3:5]
+    own = show.contributions(torch.tensor([1.0, -2.0]), names=["head 1.0", "feed-forward 1"])
+    assert [(p["type"], p["group"]) for p in own.trace["parts"]] == [("attention", "1"), ("feed-forward", "1")]
+    assert "-2" in own.figure() and "▯" in own.figure()
+    with pytest.raises(ValueError, match="with 1 names"):
+        show.contributions(torch.tensor([1.0, -2.0]), names=["input"])
 
 
 def test_every_script_is_small_and_fetches_nothing():

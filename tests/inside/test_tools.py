@@ -6,11 +6,13 @@ import torch
 import tfkit
 from tests.models.test_laws import kind, make, ragged, rows
 from tfkit.inside import (
+    ablate_heads,
     attention_heads,
     block_outputs,
     block_paths,
     input_attribution,
     knock_out,
+    logit_contributions,
     logit_lens,
     patch_heads,
     residual_contributions,
@@ -129,3 +131,48 @@ def test_integrated_gradients_of_a_source():
     inputs = row.inputs(bart, ragged(row)[0])
     shares = input_attribution(bart, lambda out: out.logits[0, -1, 5], inputs.pop("input_ids"), steps=4, **inputs)
     assert shares.shape == (3, row.length) and (shares[0] != 0).all() and (shares[1:] == 0).all()
+
+
+def test_a_silenced_head_costs_what_the_score_falls(gpt2):
+    paths, falls = ablate_heads(gpt2, score, input_ids=WORDS)
+    assert paths == [f"layers.{i}.attn" for i in range(3)] and falls.shape == (3, 4)
+    with tfkit.edit(gpt2) as e, torch.no_grad():
+        e["layers.1.attn.per_head"] = lambda old: torch.cat([old[:, :2], 0 * old[:, 2:3], old[:, 3:]], 1)
+        silenced = score(gpt2(WORDS))
+    torch.testing.assert_close(falls[1, 2].double(), (score(gpt2(WORDS)) - silenced).detach(), rtol=1e-5, atol=1e-6)
+
+
+PARTS = {
+    "gpt2": ["layers.0.attn", "layers.0.ff"],
+    "llama": ["layers.0.attn", "layers.0.ff"],
+    "t5": ["decoder.0.self_attn", "decoder.0.cross_attn", "decoder.0.ff"],
+    "bert": ["layers.0"],  # its norms come last: a block's change is no sum
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_of_the_stream_add_up_to_the_logits(name):
+    row, model = make(name)
+    inputs = row.inputs(model, ragged(row)[0][:1])
+    inputs = {key: value[:1] for key, value in inputs.items()}
+    targets = torch.tensor([5, 6, 2])
+    parts, shares = logit_contributions(model, targets, **inputs)
+    assert parts[0] == "input" and parts[1 : 1 + len(PARTS[name])] == PARTS[name] and parts[-1] == "rest"
+    with torch.no_grad():
+        logits = model(**inputs)["logits"][0, -1]
+    torch.testing.assert_close(shares.sum(0), logits[targets])
+    if name in ("llama", "t5"):  # no bias behind the blocks, and nothing that is not linear
+        assert shares[-1].abs().max() < 1e-5
+
+
+def test_the_norm_is_held_as_it_is(gpt2):
+    with tfkit.trace(gpt2) as t, torch.no_grad():
+        gpt2(WORDS)
+    states = t["layers.2.out"]
+    scale = (states.var(-1, unbiased=False, keepdim=True) + gpt2.norm.eps).rsqrt()
+    part = t["layers.1.ff.out"]
+    added = ((part - part.mean(-1, keepdim=True)) * scale * gpt2.norm.weight @ gpt2.embed.weight.T)[0, -1, 5]
+    names, shares = logit_contributions(gpt2, torch.tensor([5]), input_ids=WORDS)
+    torch.testing.assert_close(shares[names.index("layers.1.ff"), 0], added)
+    with pytest.raises(ValueError, match="2 texts"):
+        logit_contributions(gpt2, torch.tensor([5]), input_ids=WORDS.repeat(2, 1))

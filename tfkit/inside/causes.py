@@ -156,3 +156,20 @@ def _word_vectors(model: nn.Module, input_ids: torch.Tensor, inputs: dict[str, A
     if not found:
         raise ValueError(f"{type(model).__name__} has no table of word vectors that reads input_ids as they are")
     return found[0]
+
+
+@torch.no_grad()
+def ablate_heads(model: nn.Module, score: Score, by: float = 0.0, **inputs: Any) -> tuple[list[str], torch.Tensor]:
+    """How much the score falls if the output of one head is replaced by `by`, one head at a time.
+
+    -> (the attentions' paths, [attentions, heads]); NaN where an attention has fewer heads. Positive: the head helps.
+    """
+    values = attention_heads(model, **inputs)
+    before = float(score(model(**inputs)))
+    falls = torch.full((len(values), max(value.size(1) for value in values.values())), float("nan"))
+    for row, (path, value) in enumerate(values.items()):
+        for head in range(value.size(1)):
+            with edit(model) as e:
+                e.ablate(path, heads=[head], by=by)
+                falls[row, head] = before - float(score(model(**inputs)))
+    return list(values), falls

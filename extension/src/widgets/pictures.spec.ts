@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { IContributions } from '../generated/contributions';
+import { IHeads } from '../generated/heads';
+import { ILens } from '../generated/lens';
 import { VIEWS } from '../generated/views';
 import { differs, IPart, paired } from './anatomy';
 import { sorted } from './attention';
+import { layOut } from './contributions';
 import { colour, IGrid, pool, rowOf, squareColour, TINTS } from './grid';
+import { opening, settled } from './lens';
 import { RecordedModel } from './model';
 import { behind } from './retrieval';
 import { plan, thumbnail, thumbnails } from './thumbnails';
@@ -333,5 +338,86 @@ describe('anatomy', () => {
     const { el } = await shownIn('anatomy');
     expect(el.textContent).toContain('≠ changed');
     expect(el.textContent).toContain('[30522, 768] → Embedding  weight [50265, 768]');
+  });
+});
+
+describe('a logit lens', () => {
+  const cellOf = (el: HTMLElement, row: number, col: number): HTMLElement =>
+    el.querySelector<HTMLElement>(`.tfk-heat td[data-row="${row}"][data-col="${col}"]`)!;
+  const lens = (): ILens => {
+    const trace = golden('lens') as ILens;
+    trace.cells[0][1] = { top: [0, 1, 2, 3], p: [0.4, 0.3, 0.1, 0.1], target: [0.01, 9] };
+    trace.cells[1][1] = { top: [trace.targets[1]!, 0], p: [0.75, 0.2], target: [0.75, 1] };
+    return trace;
+  };
+
+  it('outlines what is true, and tells of the rest', async () => {
+    const trace = lens();
+    const { el } = await shownIn('lens', trace, { row: 0, col: 1 });
+    expect([0, 1].map(row => cellOf(el, row, 1).classList.contains('tfk-true'))).toEqual([false, true]);
+    const goal = trace.vocabulary[trace.targets[1]!];
+    const line = el.querySelector('.tfk-heat-goal')!; // it is not among the likeliest, and stands behind them
+    expect([...line.children].slice(0, 3).map(cell => cell.textContent)).toEqual(['9', `${goal} ✓`, '0.01']);
+    expect(el.querySelector('.tfk-heat-about')!.textContent).toContain(
+      `p of ${goal} after each layer; it stays ahead from layer 1 on`
+    );
+    expect([settled(trace, 1), settled({ ...trace, targets: trace.targets.map(() => 0) }, 1)]).toEqual([1, -1]);
+  });
+
+  it('has a cursor for keys, and tells of the cell under the pointer without moving it', async () => {
+    const { model, el } = await shownIn('lens', lens(), { row: 1, col: 1 });
+    const table = el.querySelector('.tfk-heat')!;
+    press(table, 'ArrowUp');
+    press(table, 'ArrowUp');
+    press(table, 'End');
+    expect(model.get('place')).toEqual({ row: 0, col: 8 });
+    expect(el.querySelector('.tfk-heat-goal')).toBeNull(); // nothing is known of what follows the last token
+    cellOf(el, 1, 1).dispatchEvent(new Event('pointerover', { bubbles: true }));
+    expect(el.querySelector('.tfk-heat-about h4')!.textContent).toBe('layer 1 · black');
+    expect(model.get('place')).toEqual({ row: 0, col: 8 });
+    table.dispatchEvent(new Event('pointerleave'));
+    expect(el.querySelector('.tfk-heat-about h4')!.textContent).toBe('layer 0 · .');
+  });
+
+  it('opens where the truth comes ahead, and refuses a row that is too short', async () => {
+    expect(opening(lens())).toBe(1);
+    const { el } = await shownIn('lens', { ...lens(), targets: [0] });
+    expect(el.querySelector('[role=alert]')!.textContent).toContain('9 tokens, and not so many cells');
+  });
+});
+
+describe('numbers of heads', () => {
+  const trace = (): IHeads => ({ ...golden('heads'), values: [[0.1, null, -2, 0], [1, 0.5, 0, 0]] }); // prettier-ignore
+
+  it('have a sign in colour and in words, and a list of the strongest that can be chosen', async () => {
+    const { model, el } = await shownIn('heads', trace());
+    expect(said(el)).toBe('layer 0, head 2: −2.00');
+    const look = (row: number, col: number): string =>
+      el.querySelector(`.tfk-heat td[data-row="${row}"][data-col="${col}"]`)!.className;
+    expect([look(0, 2), look(1, 0), look(0, 1)].map(name => name.split(' ')[0])).toEqual([
+      'tfk-n100',
+      'tfk-p70',
+      'tfk-none'
+    ]);
+    const second = el.querySelectorAll<HTMLButtonElement>('.tfk-heat-about button')[1];
+    second.focus();
+    second.click();
+    expect(model.get('place')).toEqual({ row: 1, col: 0 });
+    expect(document.activeElement!.textContent).toBe('layer 1 · 0');
+  });
+});
+
+describe('contributions', () => {
+  it('stand side by side within a layer, and add up', async () => {
+    const trace = golden('contributions') as IContributions;
+    const { bars } = layOut(trace, 0);
+    expect([bars[1].x - bars[0].x, bars[2].x - bars[1].x]).toEqual([20, 13]);
+    const { model, el } = await shownIn('contributions', trace, { part: 0 });
+    press(el.querySelector('.tfk-bars')!, 'End');
+    expect(model.get('place')).toEqual({ part: 5 });
+    const whole = trace.values.reduce((sum, row) => sum + row[0], 0);
+    expect(said(el)).toContain(`so far ${whole.toFixed(2)} of ${whole.toFixed(2)}`.replace(/-/g, '−'));
+    el.querySelectorAll<HTMLButtonElement>('.tfk-bar button')[1].click();
+    expect(model.get('place')).toEqual({ part: 5, target: 1 });
   });
 });

@@ -11,7 +11,10 @@ const KINDS = [
   'Retrieval',
   'Training',
   'Anatomy',
-  'Walk through one step'
+  'Walk through one step',
+  'Logit lens',
+  'Heads',
+  'Contributions'
 ];
 
 for (const colorScheme of ['light', 'dark']) {
@@ -42,6 +45,19 @@ for (const colorScheme of ['light', 'dark']) {
     await expect(walk.locator('[aria-current]')).toHaveText('layer 1: Q, K, V');
     await walk.getByRole('rowheader', { name: 'cat' }).first().hover();
     expect(await page.locator('.tfk-lit').count()).toBeGreaterThan(3);
+    const lens = page.getByRole('group', { name: 'Logit lens', exact: true });
+    await lens.getByRole('application').press('Home');
+    await lens.getByRole('application').press('ArrowUp');
+    await expect(lens.locator('.tfk-heat-about h4')).toHaveText('layer 0 · the');
+    await lens.getByRole('cell').first().hover();
+    await page
+      .getByRole('group', { name: 'Heads', exact: true })
+      .getByRole('button', { name: /layer/ })
+      .nth(1)
+      .press('Enter');
+    const contributions = page.getByRole('group', { name: 'Contributions', exact: true });
+    await contributions.getByRole('application').press('End');
+    await expect(contributions.getByRole('status')).toHaveText(/^rest: /);
     const [drawing] = await Promise.all([
       page.waitForEvent('download'),
       walk.getByRole('button', { name: 'SVG' }).click()
