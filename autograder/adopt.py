@@ -46,23 +46,23 @@ class Report:
 
     solutions: int = 0
     tests: int = 0
-    caught: list[tuple[Mutant, list[str], str]] = field(default_factory=list)  # and the cell that it is a slip in
+    killed: list[tuple[Mutant, list[str], str]] = field(default_factory=list)  # and the cell that it is a slip in
     bases: dict[str, str] = field(default_factory=dict)  # the solution cells by name, laid out as the slips are
     cells: list[dict[str, str]] = field(default_factory=list)  # all but the tests: a source, or a solution's name
-    stopped: int = 0
-    missed: list[Mutant] = field(default_factory=list)
+    raised: int = 0
+    survived: list[Mutant] = field(default_factory=list)
 
     def lines(self, name: str) -> Iterator[str]:
         """To print."""
-        asked = len(self.caught) + len(self.missed)
-        share = f" ({100 * len(self.caught) / asked:.0f}%)" if asked else ""
+        asked = len(self.killed) + len(self.survived)
+        share = f" ({100 * len(self.killed) / asked:.0f}%)" if asked else ""
         yield (
             f"{name}: {self.solutions} solutions, {self.tests} test cells; of {asked} slips the tests catch "
-            f"{len(self.caught)}{share}; {self.stopped} more stop with an error by themselves"
+            f"{len(self.killed)}{share}; {self.raised} more stop with an error by themselves"
         )
-        if self.missed:
-            yield f"your tests miss {'this slip' if len(self.missed) == 1 else f'these {len(self.missed)} slips'}:"
-            yield from (f"  {mutant.name}" for mutant in self.missed)
+        if self.survived:
+            yield f"your tests miss {'this slip' if len(self.survived) == 1 else f'these {len(self.survived)} slips'}:"
+            yield from (f"  {mutant.name}" for mutant in self.survived)
 
 
 def adopt(file: Path, course: Path) -> tuple[Path, Report]:
@@ -148,11 +148,11 @@ def _judge(report: Report, mutant: Mutant, sources: list[str], tests: dict[int, 
     cut = GradientCut()
     failed, error = _run(sources, tests, cut)
     if error:
-        report.stopped += 1
+        report.raised += 1
     elif failed:
-        report.caught.append((mutant, failed, cell))
+        report.killed.append((mutant, failed, cell))
     elif mutant.operator != "cut_gradient" or cut.flowed:
-        report.missed.append(mutant)
+        report.survived.append(mutant)
 
 
 def _run(sources: list[str], tests: dict[int, str], cut: GradientCut) -> tuple[list[str], str]:
@@ -194,12 +194,12 @@ def _write_corpus(folder: Path, report: Report) -> None:
     for name, text in report.bases.items():
         (folder / "right" / f"{name}.py").write_text(text, encoding="utf-8")
     listed, entries = [], []
-    for number, (mutant, tests, base) in enumerate(report.caught, 1):
+    for number, (mutant, tests, base) in enumerate(report.killed, 1):
         name = f"slip-{number:03}"
         entries.append(entry(name, base, mutant.name, difference(report.bases[base], mutant.source)))
         listed.append({"name": name, "slip": mutant.name, "words": slips.words(*mutant.key), "kind": mutant.operator,
                        "caught by": tests})  # fmt: skip
     (folder / "wrong.toml").write_text("\n".join(entries), encoding="utf-8")
-    missed = [{"slip": mutant.name, "kind": mutant.operator} for mutant in report.missed]
-    whole = {"caught": listed, "missed": missed, "stopped by an error": report.stopped, "cells": report.cells}
+    missed = [{"slip": mutant.name, "kind": mutant.operator} for mutant in report.survived]
+    whole = {"caught": listed, "missed": missed, "stopped by an error": report.raised, "cells": report.cells}
     (folder / "slips.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")

@@ -62,7 +62,7 @@ class EditedAnswer:
     base: Path | ArchivedAnswer
     sentence: str  # what the student reads
     change: str
-    keeps: float | None = None  # of the points, where it is wrong at an edge alone
+    score_share: float | None = None  # of the points, where it is wrong at an edge alone
 
     @property
     def name(self) -> str:
@@ -79,7 +79,7 @@ class EditedAnswer:
 
     def read_text(self, encoding: str = "utf-8") -> str:
         """The whole answer: its sentence as a docstring, then the code."""
-        keeps = "" if self.keeps is None else f"# keeps {self.keeps:.2f} of the points\n"
+        keeps = "" if self.score_share is None else f"# keeps {self.score_share:.2f} of the points\n"
         return f"{_docstring(self.sentence)}\n{keeps}\n{apply_replacements(_text(self.base), self.replacements)}"
 
     def read_bytes(self) -> bytes:

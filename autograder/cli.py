@@ -256,7 +256,7 @@ def _passback(arguments: argparse.Namespace) -> int:
         raise BadInput(str(error)) from error
     for line in found.warnings:
         print(f"autograder: {line}", file=sys.stderr)
-    there = f"; {len(done.there)} had not changed since they were taken" if done.there else ""
+    there = f"; {len(done.already_sent)} had not changed since they were taken" if done.already_sent else ""
     print(f"{len(done.sent)} scores of {arguments.assignment} were taken{there}")
     if done.unknown:
         print(f"autograder: the course there has no member {', '.join(done.unknown)}: ids or e-mail addresses must "
@@ -563,5 +563,5 @@ def _show(wanted: list[str]) -> int:
 
 def _tell(score: Any, report: bool) -> None:
     print(score.line, flush=True)
-    for line in [*getattr(score, "complaints", ()), *score.notes, *getattr(score, "kept", ())] if report else ():
+    for line in [*getattr(score, "complaints", ()), *score.notes, *getattr(score, "edge_shares", ())] if report else ():
         print(f"  {line}")

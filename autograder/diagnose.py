@@ -82,7 +82,7 @@ def telling(finding: Finding) -> Sequence[Reply]:
 
 def diagnose_edge(exercise: Exercise, finding: Finding, known: list[Answer] | None = None) -> Misconception | None:
     """As `diagnose`, for an edge case that is not graded here: the mistake that gives the student's answers there."""
-    differs = finding.check.property == "edges" and finding.differing
+    differs = finding.check.property == "edges" and finding.mismatches
     known = known_answers(exercise) if known is None else known
     return _named(exercise, finding.answers, known) if differs else None
 

@@ -190,7 +190,7 @@ def wrap(student: SandboxClient, value: Any) -> Any:
     if isinstance(value, wire.Ref):
         return Proxy(Handle(student, value))
     if isinstance(value, wire.NamedContainer):
-        return value.again(lambda item: wrap(student, item))
+        return value.map_items(lambda item: wrap(student, item))
     if isinstance(value, (list, tuple)):
         return type(value)(wrap(student, item) for item in value)
     if isinstance(value, dict):
@@ -229,7 +229,7 @@ def _ask(handle: Handle, method: str | None, args: tuple, kwargs: dict[str, Any]
     wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in inputs)
     kept = copy_without_history([sent, named]) if wanted else None
     with student_exception():
-        watched = handle.watch(method, *sent, **named)
+        watched = handle.observe(method, *sent, **named)
     if WRITES_BACK.get(handle.student):
         _write_back([sent, named], [watched.args_after, watched.kwargs_after])
     if handle.name and method is None and handle.student in CALLS:
@@ -301,7 +301,7 @@ def _replaced(value: Any, new: Iterator[torch.Tensor]) -> Any:
     if isinstance(value, torch.Tensor):
         return next(new) if value.is_floating_point() or value.is_complex() else value
     if isinstance(value, wire.NamedContainer):
-        return value.again(lambda item: _replaced(item, new))
+        return value.map_items(lambda item: _replaced(item, new))
     if isinstance(value, (list, tuple)):
         return type(value)(_replaced(item, new) for item in value)
     if not isinstance(value, dict):

@@ -58,7 +58,7 @@ def earlier_exercises(exercise: Exercise) -> list[Exercise]:
     return [other for other in exercises() if other.unit < exercise.unit]
 
 
-def given_references(exercise: Exercise) -> list[str]:
+def injected_references(exercise: Exercise) -> list[str]:
     """The references that the box of this exercise may import: those of earlier units."""
     return list(dict.fromkeys(reference for other in earlier_exercises(exercise) for reference in other.references))
 

@@ -77,7 +77,7 @@ class Grader:
     limits: Limits = Limits()
     weights: Mapping[str, float] = field(default_factory=dict)  # the course's weights of the properties
     known: misconceptions.Entries = field(default_factory=dict)  # the course's own misconceptions
-    deadly: set[str] = field(default_factory=set)
+    killer_cells: set[str] = field(default_factory=set)
     _drawn: tuple[Any, list[Asked]] = (None, [])  # the last exercise's questions, reused for a second attempt
 
     def grade(self, exercise: Exercise) -> Verdict:
@@ -103,7 +103,7 @@ class Grader:
         """The verdict of the attempt that counts; `lack` says why nothing was run on a GPU."""
         return _judged(exercise, verdict, self._decisive(exercise, verdict), lack, self.weights)
 
-    def examined(self, exercise: Exercise, seed: int) -> tuple[Verdict, Attempt]:
+    def examine(self, exercise: Exercise, seed: int) -> tuple[Verdict, Attempt]:
         """The verdict for this seed on the CPU, and the whole attempt; passes on any exception of the grader."""
         verdict = Verdict(exercise=exercise.id, status="not_graded", score=0.0, max_score=exercise.points, seed=seed,
                           sandbox=self.backend.name, device="cpu")  # fmt: skip
@@ -199,15 +199,15 @@ class Grader:
     ) -> Attempt:
         """Try again without the cell that ended the box, unless that is the answer itself or was left out already."""
         own = {source.id for source in self.sources if source.exercise == exercise.id}
-        self.deadly.add(cell)
+        self.killer_cells.add(cell)
         return was if cell in own else self._attempt(exercise, checks, verdict, override)
 
     def _run_cells(self, student: SandboxClient, exercise: Exercise) -> list[CellOutcome]:
-        student.give(injected_modules.modules(registry.given_references(exercise)))
+        student.inject(injected_modules.modules(registry.injected_references(exercise)))
         own = {source.id for source in self.sources if source.exercise == exercise.id}
-        cells = [s for s in self._cells(exercise) if s.id not in self.deadly or s.id in own]
+        cells = [s for s in self._cells(exercise) if s.id not in self.killer_cells or s.id in own]
         outcomes = student.run_cells([Cell(source.id, source.text) for source in cells])
-        self.deadly |= {cell.id for cell in outcomes if cell.timed_out}
+        self.killer_cells |= {cell.id for cell in outcomes if cell.timed_out}
         return outcomes
 
     def _undefined(self, student: SandboxClient, exercise: Exercise, cells: list[CellOutcome]) -> str:
@@ -291,7 +291,7 @@ def _unwritten(exercise: Exercise, findings: Sequence[Finding]) -> list[str]:
 
 def _is_stub(actual: Any) -> bool:
     """Whether it raised NotImplementedError itself, rather than torch for an unsupported dtype."""
-    if not isinstance(actual, RaisedError) or actual.what != "NotImplementedError":
+    if not isinstance(actual, RaisedError) or actual.type_name != "NotImplementedError":
         return False
     return not any(words in actual.message for words in ("not implemented for", "Could not run", "aten::"))
 

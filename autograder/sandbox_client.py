@@ -94,11 +94,11 @@ class SandboxClient:
         return self._dead is None
 
     @property
-    def spent(self) -> bool:
+    def out_of_time(self) -> bool:
         """Whether the box has used up its wall time."""
         return time.monotonic() >= self._end
 
-    def allow(self, size: int | None) -> None:
+    def limit_answer(self, size: int | None) -> None:
         """Limits later answers to a few times `size` bytes, the size of the reference's answer; None: ANSWER_BYTES."""
         self._most = ANSWER_BYTES if size is None else max(LEAST_BYTES, FEW * size)
 
@@ -114,7 +114,7 @@ class SandboxClient:
         except StudentError as error:
             raise SandboxError(f"a box of {self.backend.name} cannot use {name} ({error})") from None
 
-    def give(self, modules: dict[str, str]) -> None:
+    def inject(self, modules: dict[str, str]) -> None:
         """Makes modules of these sources importable in the box, `{"tfkit.nn": source}`; parents are made too."""
         self._ask("give", {"modules": modules})
 
@@ -156,7 +156,7 @@ class SandboxClient:
         """The student's function on these arguments. Host callables among them are called back here."""
         return self._call([name, None], args, kwargs)
 
-    def watch(self, name: str, *args: Any, **kwargs: Any) -> ObservedCall:
+    def observe(self, name: str, *args: Any, **kwargs: Any) -> ObservedCall:
         """A call's result, and its arguments as the call left them."""
         return self._watch([name, None], args, kwargs)
 
@@ -181,14 +181,14 @@ class SandboxClient:
         return self._box.usage()
 
     @property
-    def counted(self) -> bool:
+    def is_metered(self) -> bool:
         """Whether a control group counts what the box uses."""
         return self._box is not None and bool(self._box.group.kind)
 
-    def measured(self) -> AbstractContextManager[ResourceUsage]:
+    def measure(self) -> AbstractContextManager[ResourceUsage]:
         """What the box uses inside the block, counted outside of it."""
         assert self._box is not None
-        return self._box.group.measured()
+        return self._box.group.measure()
 
     # -- shared by functions and handles ---------------------------------------------------------------------------
     def _call(self, target: list[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -370,7 +370,7 @@ class Handle:
         """A method on these arguments."""
         return self.student._call([self, name], args, kwargs)
 
-    def method_within(self, seconds: float, name: str, *args: Any) -> Any:
+    def method_with_limit(self, seconds: float, name: str, *args: Any) -> Any:
         """A method call that may take `seconds` of processor time instead of `Limits.call_s`."""
         return self.student._ask("call", {"target": [self, name], "args": list(args), "kwargs": {}}, seconds)
 
@@ -392,8 +392,8 @@ class Handle:
         """isinstance(other, self)"""
         return self.student._ask("is_instance", {"thing": other, "kind": self}) is True
 
-    def watch(self, method: str | None, *args: Any, **kwargs: Any) -> ObservedCall:
-        """As SandboxClient.watch, for the object itself or one of its methods."""
+    def observe(self, method: str | None, *args: Any, **kwargs: Any) -> ObservedCall:
+        """As SandboxClient.observe, for the object itself or one of its methods."""
         return self.student._watch([self, method], args, kwargs)
 
     def vjp(self, method: str | None, args: Sequence[Any], kwargs: dict[str, Any],

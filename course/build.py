@@ -254,7 +254,7 @@ class _Cells:
             raise LessonError(f"{self.unit}/lesson.py: the cell of {exercise_id} must be empty, the build fills it")
         exercise = self.own[exercise_id]
         self.done.append(exercise_id)
-        if not self.settings.asks(exercise):
+        if not self.settings.requires(exercise):
             self._add_code(library_source(exercise), "setup", None)
             return
         self.asked.append(exercise_id)

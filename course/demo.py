@@ -283,16 +283,16 @@ def verdicts(graded: Path) -> dict[str, dict]:
 
 def _difference(student: MockStudent, exercise: Exercise, got: Outcome) -> list[str]:
     want = student.expected(exercise)
-    where = f"{student.name} ({student.story}), {exercise.id}:"
+    where = f"{student.name} ({student.description}), {exercise.id}:"
     if got.manual:
         return [f"{where} could not be graded: {got.reason}"]
     if want.passed:
         return [] if got.score == got.max_score else [f"{where} {got.score:g} of {got.max_score:g}, but it is right"]
-    if got.score < want.least * got.max_score - 0.01:
+    if got.score < want.min_share * got.max_score - 0.01:
         return [f"{where} {got.score:g} of {got.max_score:g}, but it is wrong at an edge alone"]
     if got.score >= got.max_score:
         return [f"{where} full marks, but it is wrong"]
-    if exercise.id in student.deeds and got.score > 0:
+    if exercise.id in student.changes and got.score > 0:
         return [f"{where} earned {got.score:g} by a deed that is worth nothing"]
     if want.misconception and got.misconception != want.misconception:
         return [f"{where} named {got.misconception or 'nothing'}, but it is {want.misconception}"]
@@ -354,7 +354,7 @@ def _mistakes(
             if got and (got.manual or got.score < got.max_score):
                 words = got.misconception or got.reason.strip().partition("\n")[0][:80] or "wrong, in no way we know"
                 score = f"{got.score:g}/{got.max_score:g}"
-                table.add_row(student.name, student.story, exercise.id, score, escape(words))
+                table.add_row(student.name, student.description, exercise.id, score, escape(words))
     return table
 
 

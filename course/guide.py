@@ -32,7 +32,7 @@ def guide(folder: Path, unit: Unit) -> str:
     """The guide of one unit as the course gives it, as markdown. LessonError where its lesson cannot be built."""
     notebook = builder.notebook(folder, unit)
     own = [exercise for exercise in all_exercises() if exercise.unit == folder.name]
-    asked = [exercise for exercise in own if unit.asks(exercise)]
+    asked = [exercise for exercise in own if unit.requires(exercise)]
     parts = [
         f"# {folder.name[:2]} · {unit.title}: for instructors",
         _overview(notebook, asked, unit),
@@ -91,7 +91,7 @@ def _headings(notebook: NotebookNode) -> list[str]:
 def _exercises(own: list[Exercise], unit: Unit) -> Iterator[str]:
     yield "| exercise | | points | misconceptions |\n|---|---|---:|---:|"
     for e in own:
-        points = f"{unit.points_of(e):g}" if unit.asks(e) else "given, solved"
+        points = f"{unit.points_of(e):g}" if unit.requires(e) else "given, solved"
         yield f"| `{e.id}` | {e.title} | {points} | {len(known_answers(e))} |"
 
 

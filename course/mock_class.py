@@ -43,22 +43,24 @@ class MockStudent:
     """One student: what they hand in, how they answer, what they get wrong (exercise → misconception or deed)."""
 
     name: str
-    story: str
+    description: str
     units: tuple[str, ...] = CORE
     style: int = 0
     wrong: dict[str, str] = field(default_factory=dict)  # exercise → stem of the wrong submission
     edge: dict[str, str] = field(default_factory=dict)  # exercise → stem of a submission that is right but at an edge
-    deeds: dict[str, Deed] = field(default_factory=dict)  # exercise → what is done to its cell; it earns nothing
-    harmless: dict[str, Deed] = field(default_factory=dict)  # the same, but the answer stays right
+    changes: dict[str, Deed] = field(default_factory=dict)  # exercise → what is done to its cell; it earns nothing
+    harmless_changes: dict[str, Deed] = field(default_factory=dict)  # the same, but the answer stays right
     corrupt: tuple[str, ...] = ()  # units whose file is no notebook
 
     def expected(self, exercise: Exercise) -> ExpectedOutcome:
         """What the gradebook must say of this exercise."""
-        if exercise.unit in self.corrupt or exercise.id in self.deeds:
+        if exercise.unit in self.corrupt or exercise.id in self.changes:
             return ExpectedOutcome(passed=False)
         if exercise.id in self.edge:
             here = exercise.unit != FIRST  # unit 01 does not ask for what unit 02 teaches
-            return ExpectedOutcome(passed=not here, misconception=self.edge[exercise.id] if here else None, least=0.75)
+            return ExpectedOutcome(
+                passed=not here, misconception=self.edge[exercise.id] if here else None, min_share=0.75
+            )
         return ExpectedOutcome(passed=exercise.id not in self.wrong, misconception=self.wrong.get(exercise.id))
 
 
@@ -68,7 +70,7 @@ class ExpectedOutcome:
 
     passed: bool
     misconception: str | None = None
-    least: float = 0.0  # the share of the points that is kept
+    min_share: float = 0.0  # the share of the points that is kept
 
 
 def answer(nb: NotebookNode, exercise: Exercise) -> NotebookNode:
@@ -178,7 +180,7 @@ STUDENTS: tuple[MockStudent, ...] = (
     MockStudent("ada", "right, first style, all units", ALL, style=0),
     MockStudent("ben", "right, second style, all units", ALL, style=1),
     MockStudent("chen", "right, third style", (FIRST, MASKS, HEADS), style=2),
-    MockStudent("bruno", "poison: kills the grader", (DECODING,), deeds={"decoding.greedy": poison}),
+    MockStudent("bruno", "poison: kills the grader", (DECODING,), changes={"decoding.greedy": poison}),
     MockStudent("dora", "divides by d", wrong={"attention.scaled_dot_product": "divided_by_d"}),
     MockStudent(
         "emil",
@@ -202,18 +204,22 @@ STUDENTS: tuple[MockStudent, ...] = (
         wrong={"rnn.encode": "reads_backwards", "transformer.encoder_layer": "pre_norm"},
     ),
     MockStudent("hana", "no length penalty", (FIRST, HEADS, DECODING), 1, wrong={"decoding.beam": "not_normalised"}),
-    MockStudent("ivan", "syntax error", style=1, deeds={"rnn.cell": syntax_error}),
-    MockStudent("jana", "deletes a cell", deeds={"attention.split_heads": delete}),
-    MockStudent("kofi", "endless loop", style=2, deeds={"attention.attend": endless_loop}),
-    MockStudent("lena", "out of memory", deeds={"attention.scaled_dot_product": out_of_memory}),
-    MockStudent("marek", "os._exit", style=1, deeds={"rnn.encode": exit_with_success}),
-    MockStudent("nora", "patches torch.allclose", deeds={"attention.scaled_dot_product": patched_torch}),
-    MockStudent("otto", "forges scores", deeds={"attention.attend": forge_score, "attention.split_heads": forge_score}),
+    MockStudent("ivan", "syntax error", style=1, changes={"rnn.cell": syntax_error}),
+    MockStudent("jana", "deletes a cell", changes={"attention.split_heads": delete}),
+    MockStudent("kofi", "endless loop", style=2, changes={"attention.attend": endless_loop}),
+    MockStudent("lena", "out of memory", changes={"attention.scaled_dot_product": out_of_memory}),
+    MockStudent("marek", "os._exit", style=1, changes={"rnn.encode": exit_with_success}),
+    MockStudent("nora", "patches torch.allclose", changes={"attention.scaled_dot_product": patched_torch}),
     MockStudent(
-        "petra", "right, warns on stderr", style=1, harmless={"rnn.cell": warns, "attention.multi_head": warns}
+        "otto", "forges scores", changes={"attention.attend": forge_score, "attention.split_heads": forge_score}
     ),
     MockStudent(
-        "quinn", "right, copies cells, scripts", harmless={"rnn.encode": duplicate_check_cell, "rnn.cell": add_script}
+        "petra", "right, warns on stderr", style=1, harmless_changes={"rnn.cell": warns, "attention.multi_head": warns}
+    ),
+    MockStudent(
+        "quinn",
+        "right, copies cells, scripts",
+        harmless_changes={"rnn.encode": duplicate_check_cell, "rnn.cell": add_script},
     ),
     MockStudent("rosa", "hands in a broken file", corrupt=(HEADS,)),
 )
@@ -239,7 +245,7 @@ def notebook(student: MockStudent, unit: str, released: Path) -> str:
     for exercise in here:
         answer(nb, exercise).source = submission(student, exercise)
     for exercise in here:
-        for deeds in (student.deeds, student.harmless):
+        for deeds in (student.changes, student.harmless_changes):
             if exercise.id in deeds:
                 deeds[exercise.id](nb, exercise)
     text = nbformat.writes(nb)
@@ -352,7 +358,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         for unit in options.units:
             for student in submit(options.directory, unit):
-                print(f"{student.name:10} {student.story}")
+                print(f"{student.name:10} {student.description}")
             print(f"next: nbgrader collect {unit} --ExchangeCollect.check_owner=False   (all of them are you)")
     except (LessonError, OSError) as error:
         parser.exit(1, f"course.mock_class: {error}\n")
@@ -361,7 +367,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def describe() -> str:
     """The class as JSON lines: name, story, units."""
-    return "\n".join(json.dumps({"name": s.name, "story": s.story, "units": s.units}) for s in STUDENTS)
+    return "\n".join(json.dumps({"name": s.name, "story": s.description, "units": s.units}) for s in STUDENTS)
 
 
 if __name__ == "__main__":

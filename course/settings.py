@@ -59,7 +59,7 @@ class Unit:
     points: dict[str, float] = field(default_factory=dict)
     predictions: float = 0
 
-    def asks(self, exercise: Exercise) -> bool:
+    def requires(self, exercise: Exercise) -> bool:
         """Whether students build the exercise rather than get its solution."""
         return self.exercises is None or exercise.id in self.exercises
 

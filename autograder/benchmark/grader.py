@@ -60,7 +60,7 @@ class TestSource:
         """Accepted where neither the answer nor the tests raise. Raises SandboxError, KeyError where it covers none."""
         cells = [Cell("answer", source), Cell("tests", self.tests[exercise.id])]
         with SandboxClient(backend, self.limits) as box:
-            box.give(injected_modules.modules(registry.given_references(exercise)))
+            box.inject(injected_modules.modules(registry.injected_references(exercise)))
             outcomes = box.run_cells(cells)
         errors = [outcome.error for outcome in outcomes if outcome.error]
         return Judgement(accepted=not errors and len(outcomes) == len(cells), why=errors[0] if errors else "")

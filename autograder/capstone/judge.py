@@ -104,7 +104,7 @@ def wishes(sources: Sequence[str]) -> dict[str, Any]:
 
 def _load(student: SandboxClient, sources: Sequence[str]) -> Handle:
     references = dict.fromkeys(reference for one in registry.exercises() for reference in one.references)
-    student.give(injected_modules.modules([one for one in references if one.startswith("tfkit.")]))
+    student.inject(injected_modules.modules([one for one in references if one.startswith("tfkit.")]))
     outcomes = student.run_cells([Cell(f"cell-{place}", source) for place, source in enumerate(sources)])
     errors = [cell.error for cell in outcomes if cell.error]
     if not student.alive or student.kind(SYMBOL) != "class":
@@ -117,7 +117,7 @@ def _train(student: SandboxClient, model: Handle, text: str, terms: Terms) -> fl
     ids = torch.tensor(list(text.encode("ascii")))
     before = student.usage().cpu_s
     try:
-        model.method_within(SLACK * terms.seconds, "fit", ids, terms.seconds)
+        model.method_with_limit(SLACK * terms.seconds, "fit", ids, terms.seconds)
     except StudentError as error:
         if error.kind == "timeout":
             raise NoResult(

@@ -61,7 +61,7 @@ class RaisedError:
     message: str
 
     @property
-    def what(self) -> str:
+    def type_name(self) -> str:
         """The exception's name, which distinguishes two failures."""
         name = self.message.removeprefix("GraderError: ").split(":")[0].strip()
         return name if self.kind == "exception" else self.kind
@@ -108,7 +108,7 @@ def compare(expected: Any, actual: Any, tolerance: Tolerance = PLAIN, name: str 
 
 
 def _compare_raised(expected: Any, actual: RaisedError) -> Difference | None:
-    if isinstance(expected, RaisedError) and expected.what == actual.what:
+    if isinstance(expected, RaisedError) and expected.type_name == actual.type_name:
         return None
     return Difference(f"your code stopped: {actual.message}")
 

@@ -36,20 +36,22 @@ class Score:
     A wrong answer that gets its own name only shows that no two of ours behave alike, since it is compared with itself.
     How well names fit other code is measured by rewritten answers, and by leaving each answer out: then no name may
     fit. The exception is a mistake that equals two others together (both masks inverted are the masks of a reversed
-    order, exchanged): naming those two is not wrong, and `composed` counts such answers.
+    order, exchanged): naming those two is not wrong, and `explained_by_others` counts such answers.
     """
 
     exercise: str
     right: int = 0
     wrong: int = 0
-    caught: int = 0
+    rejected: int = 0
     named: int = 0
     rewritten: int = 0
     recognised: int = 0  # of the rewritten answers
-    silent: int = 0  # of the wrong answers: they get no name when their own is left out
-    composed: int = 0  # of the wrong answers: with their own name left out, two or three others together are the same
-    edge: int = 0  # answers that are wrong only at edges
-    kept: list[str] = field(default_factory=list)  # the share of the points that each of those keeps
+    unnamed: int = 0  # of the wrong answers: they get no name when their own is left out
+    explained_by_others: int = (
+        0  # of the wrong answers: with their own name left out, two or three others together are the same
+    )
+    at_edges: int = 0  # answers that are wrong only at edges
+    edge_shares: list[str] = field(default_factory=list)  # the share of the points that each of those keeps
     complaints: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -61,18 +63,28 @@ class Score:
     @property
     def line(self) -> str:
         """One line of the report."""
-        share = f"{100 * self.caught / self.wrong:.0f}%" if self.wrong else "none"
+        share = f"{100 * self.rejected / self.wrong:.0f}%" if self.wrong else "none"
         return (
             f"{self.exercise:32} right {self.right:3}  wrong {self.wrong:3}  mutation score {share:>4}  "
             f"named {self.named}/{self.wrong}  rewritten {self.recognised}/{self.rewritten}  "
-            f"left out {self.silent}/{self.wrong} (others together: {self.composed})  edge {self.edge}"
+            f"left out {self.unnamed}/{self.wrong} (others together: {self.explained_by_others})  edge {self.at_edges}"
         )
 
 
 def combine_scores(scores: Sequence[Score]) -> Score:
     """The sum over all exercises."""
     whole = Score("all exercises")
-    for name in ("right", "wrong", "caught", "named", "rewritten", "recognised", "silent", "composed", "edge"):
+    for name in (
+        "right",
+        "wrong",
+        "rejected",
+        "named",
+        "rewritten",
+        "recognised",
+        "unnamed",
+        "explained_by_others",
+        "at_edges",
+    ):
         setattr(whole, name, sum(getattr(score, name) for score in scores))
     return whole
 
@@ -106,8 +118,8 @@ def lines_of(scores: Sequence[Lines]) -> Lines:
 def judge(exercise: Exercise, asked: list[Asked], *, leave_out: bool = True) -> Score:
     """Judge every answer of the exercise's corpus; misjudged ones are listed in `complaints`.
 
-    With `leave_out` each wrong answer is also diagnosed as if it were unknown (`silent`, `composed`). That tries pairs
-    of all other mistakes, which takes several times as long as everything else.
+    With `leave_out` each wrong answer is also diagnosed as if it were unknown (`unnamed`, `explained_by_others`). That
+    tries pairs of all other mistakes, which takes several times as long as everything else.
     """
     score = Score(exercise.id)
     for path in answers(exercise, "right"):
@@ -133,7 +145,7 @@ def judge(exercise: Exercise, asked: list[Asked], *, leave_out: bool = True) -> 
 def _judge_wrong(exercise: Exercise, path: Answer, findings: list[Finding], score: Score) -> None:
     found = diagnose(exercise, findings)
     caught, named = any(finding.failed for finding in findings), found is not None and found.name == path.stem
-    score.wrong, score.caught, score.named = score.wrong + 1, score.caught + caught, score.named + named
+    score.wrong, score.rejected, score.named = score.wrong + 1, score.rejected + caught, score.named + named
     if not caught:
         score.complaints.append(f"wrong/{path.stem} passes")
     elif not named:
@@ -143,8 +155,8 @@ def _judge_wrong(exercise: Exercise, path: Answer, findings: list[Finding], scor
 def _leave_out(exercise: Exercise, path: Answer, findings: list[Finding], score: Score) -> None:
     """Diagnose the answer as if it were not in the corpus."""
     other = diagnose(exercise, findings, [known for known in known_answers(exercise) if known != path])
-    score.silent += other is None
-    score.composed += other is not None and is_together(exercise, other, findings)
+    score.unnamed += other is None
+    score.explained_by_others += other is not None and is_together(exercise, other, findings)
     score.notes += [f"wrong/{path.stem}, were it not known, would be taken for {_called(other)}"] * (other is not None)
 
 
@@ -160,11 +172,11 @@ def is_together(exercise: Exercise, found: Misconception, findings: Sequence[Fin
 
 def _judge_edge(exercise: Exercise, path: Answer, findings: list[Finding], score: Score) -> None:
     """Check that an answer differs only at edges, gets its own name, and keeps the share of points that it states."""
-    score.edge += 1
+    score.at_edges += 1
     counted = [finding for finding in findings if finding.check.graded and not finding.check.not_run]
     worth = points.shares([(finding.check.property, finding.check.weight) for finding in counted], 1.0)
     kept = sum(part for finding, part in zip(counted, worth, strict=True) if not finding.failed)
-    score.kept.append(f"edge/{path.stem} keeps {kept * exercise.points:.2f} of {exercise.points:g} points")
+    score.edge_shares.append(f"edge/{path.stem} keeps {kept * exercise.points:.2f} of {exercise.points:g} points")
     stated = KEEPS.search(path.read_text(encoding="utf-8"))
     if stated is None or abs(float(stated[1]) - kept) > 0.005:
         score.complaints.append(f"edge/{path.stem} keeps {kept:.2f} of the points: say so in a line of it")

@@ -49,9 +49,9 @@ class DeviceSubject:
     def __init__(self, subject: Any, device: str) -> None:
         self.subject, self.device = subject, device
 
-    def allow(self, size: int | None) -> None:
+    def limit_answer(self, size: int | None) -> None:
         """As the subject's own."""
-        self.subject.allow(size)
+        self.subject.limit_answer(size)
 
     def bind(self, source: str, names: list[str]) -> None:
         """As the subject's own."""

@@ -57,8 +57,8 @@ class LocalSubject:
     def __init__(self, namespace: dict[str, Any]) -> None:
         self.namespace = namespace
 
-    def allow(self, size: int | None) -> None:
-        """As SandboxClient.allow, but without a limit, since the code is trusted."""
+    def limit_answer(self, size: int | None) -> None:
+        """As SandboxClient.limit_answer, but without a limit, since the code is trusted."""
 
     def kind(self, name: str) -> str | None:
         """The kind of the object: function, class, value, or None where there is none of that name."""

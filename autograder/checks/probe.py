@@ -93,12 +93,12 @@ _known_shapes: WeakKeyDictionary[Any, dict[Any, dict[str, tuple[int, ...]]]] = W
 def _shapes(reference: Any, symbol: str, init: tuple[Any, ...]) -> dict[str, tuple[int, ...]]:
     """The shapes of the reference's parameters, cached where only numbers and strings determine them."""
     if not all(isinstance(one, int | float | str | None) for one in init):
-        shapes: dict[str, tuple[int, ...]] = Case(symbol, (), init=init).built(reference).state_shapes()
+        shapes: dict[str, tuple[int, ...]] = Case(symbol, (), init=init).build(reference).state_shapes()
         return shapes
     known = _known_shapes.setdefault(reference, {})
     key = symbol, tuple((type(one), one) for one in init)  # 1 is not True
     if key not in known:
-        known[key] = Case(symbol, (), init=init).built(reference).state_shapes()
+        known[key] = Case(symbol, (), init=init).build(reference).state_shapes()
     return known[key]
 
 
@@ -112,7 +112,7 @@ class Part:
     args: tuple[Any, ...] = ()
     shown: str = "a layer"  # its description in a counter-example
 
-    def built(self, subject: Any) -> Any:
+    def build(self, subject: Any) -> Any:
         """The subject's own object; it can be passed to what the subject defines."""
         subject.bind(self.source, [self.name])
         return subject.build(self.name, *self.args)
@@ -136,8 +136,8 @@ class Case:
     eps: float = 0.0
     scale: float = 0.0  # magnitude of the summed numbers, where they may cancel
     dtype: torch.dtype | None = None  # of a class's parameters, where not float32
-    pick: Callable[[Any], Any] | None = None  # the graded part of the value
-    keep: Tensor | None = None  # which positions of the value are graded
+    select: Callable[[Any], Any] | None = None  # the graded part of the value
+    graded_mask: Tensor | None = None  # which positions of the value are graded
 
     @property
     def tolerance(self) -> Tolerance:
@@ -148,7 +148,7 @@ class Case:
         """The answer of `subject`."""
         if self.init is None:
             return self._graded(subject.call(self.symbol, *self.arguments(subject), **self.kwargs))
-        module = self.built(subject)
+        module = self.build(subject)
         call = module if self.method is None else lambda *args, **kwargs: module.method(self.method, *args, **kwargs)
         return self._graded(call(*self.args, **self.kwargs))
 
@@ -156,7 +156,7 @@ class Case:
         """The arguments as the subject gets them."""
         return _placed(self.args, subject)
 
-    def built(self, subject: Any) -> Any:
+    def build(self, subject: Any) -> Any:
         """The object, with the case's parameters."""
         module = subject.build(self.symbol, *_placed(self.init or (), subject))
         if self.state is not None:
@@ -166,17 +166,17 @@ class Case:
         return module
 
     def _graded(self, value: Any) -> Any:
-        value = value if self.pick is None else self.pick(value)
-        if self.keep is None or not isinstance(value, Tensor) or value.shape[:-1] != self.keep.shape:
+        value = value if self.select is None else self.select(value)
+        if self.graded_mask is None or not isinstance(value, Tensor) or value.shape[:-1] != self.graded_mask.shape:
             return value
-        return value.masked_fill(~self.keep.unsqueeze(-1), 0.0)
+        return value.masked_fill(~self.graded_mask.unsqueeze(-1), 0.0)
 
     def gradients(self, subject: Any, cotangents: list[Any]) -> Any:
         """Gradients of arguments and parameters; a missing gradient counts as zero."""
         if self.init is None:
             grads, parameters = subject.vjp(self.symbol, self.arguments(subject), self.kwargs, cotangents)[1], {}
         else:
-            _, grads, parameters = self.built(subject).vjp(self.method, self.args, self.kwargs, cotangents)
+            _, grads, parameters = self.build(subject).vjp(self.method, self.args, self.kwargs, cotangents)
         floats = [arg for arg in self.args if isinstance(arg, Tensor) and arg.is_floating_point()]
         state = self.state or {}
         by_name = {
@@ -202,7 +202,7 @@ class Case:
 
 
 def _placed(args: tuple[Any, ...], subject: Any) -> tuple[Any, ...]:
-    return tuple(arg.built(subject) if isinstance(arg, Part) else arg for arg in args)
+    return tuple(arg.build(subject) if isinstance(arg, Part) else arg for arg in args)
 
 
 def on_floats(tree: Any, change: Callable[[Tensor], Tensor]) -> Any:
@@ -225,7 +225,7 @@ def _register(kind: type[wire.NamedContainer]) -> None:
     def whole(items: Iterable[Any], value: Any) -> Any:
         """The object rebuilt from these parts."""
         left = iter(items)
-        return value.again(lambda _: next(left))
+        return value.map_items(lambda _: next(left))
 
     register_pytree_node(kind, flat, whole)
 
@@ -245,7 +245,7 @@ class Probe:
     ask: Callable[[Any], Any]
     case: Case
     tolerance: Tolerance = Tolerance()
-    again: Callable[[Case], Probe] | None = None  # the same question about another case
+    with_case: Callable[[Case], Probe] | None = None  # the same question about another case
     size: int | None = None  # bytes of the reference's largest answer, if measured
 
 
@@ -288,19 +288,19 @@ class Finding:
     shrunk: Answer | None = None  # a simpler case than the generated ones, which fails in the same way
 
     @property
-    def differing(self) -> list[Answer]:
+    def mismatches(self) -> list[Answer]:
         """The answers that differ, smallest inputs first."""
         return sorted((a for a in self.answers if a.difference), key=lambda answer: answer.probe.case.size())
 
     @property
     def failed(self) -> list[Answer]:
         """The differing answers that cost points."""
-        return self.differing if self.check.graded else []
+        return self.mismatches if self.check.graded else []
 
     @property
     def simplest(self) -> Answer | None:
         """The difference to report."""
-        return self.shrunk or next(iter(self.differing), None)
+        return self.shrunk or next(iter(self.mismatches), None)
 
     @property
     def message(self) -> str:
@@ -324,13 +324,13 @@ class Finding:
 
 def observe(subject: Any, probe: Probe) -> Any:
     """The subject's answer, which may be an exception of its own. Any other exception is a fault of the check."""
-    subject.allow(probe.size)
+    subject.limit_answer(probe.size)
     try:
         return probe.ask(subject)
     except StudentError as error:
         return RaisedError(error.kind, error.message)
     finally:
-        subject.allow(None)
+        subject.limit_answer(None)
 
 
 def questions(checks: Sequence[Check], reference: Any, seed: Any) -> Iterator[Asked]:

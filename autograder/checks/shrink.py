@@ -34,7 +34,9 @@ def shrunk(findings: Sequence[Finding], subject: Any, reference: Any, right: Seq
 
     `right`: other subjects known to be right. The verdict and the diagnosis still use the generated cases.
     """
-    failed = [(finding, answer) for finding in findings for answer in finding.failed if answer.probe.again is not None]
+    failed = [
+        (finding, answer) for finding in findings for answer in finding.failed if answer.probe.with_case is not None
+    ]
     if not failed:
         return list(findings)
     chosen, answer = min(failed, key=lambda pair: _simplicity(pair[1]))
@@ -58,7 +60,7 @@ class _Shrinker:
 
     def shrink(self, answer: Answer) -> Answer:
         """The simplest answer found that fails in the same way, or this one where there is none."""
-        if answer.probe.again is None or isinstance(answer.actual, RaisedError) and answer.actual.kind in FATAL:
+        if answer.probe.with_case is None or isinstance(answer.actual, RaisedError) and answer.actual.kind in FATAL:
             return answer
         smaller, rounder = partial(_smaller, answers=self._answers), partial(_rounder, signed=self.signed)
         for candidates in (smaller, _lesser, rounder):  # round the numbers once few are left
@@ -91,14 +93,16 @@ class _Shrinker:
 
     def _sensible(self, answer: Answer, case: Case) -> tuple[Probe | None, Any]:
         """The question about this case with the reference's answer; None where the case makes no sense."""
-        assert answer.probe.again is not None
-        probe = answer.probe.again(case)
+        assert answer.probe.with_case is not None
+        probe = answer.probe.with_case(case)
         expected = observe(self.reference, probe)
         others = [observe(right, probe) for right in self.right]
-        others += [observe(self.reference, answer.probe.again(_nudged(case, seed))) for seed in (0, 1)]
+        others += [observe(self.reference, answer.probe.with_case(_nudged(case, seed))) for seed in (0, 1)]
         agreed = all(compare(expected, other, probe.tolerance) is None for other in others)
         alike = _like(expected) == _like(answer.expected) and (_empty_rows(answer.probe.case) or not _empty_rows(case))
-        kept = case.keep is None or isinstance(expected, Tensor) and expected.shape[:-1] == case.keep.shape
+        kept = (
+            case.graded_mask is None or isinstance(expected, Tensor) and expected.shape[:-1] == case.graded_mask.shape
+        )
         return (probe if agreed and alike and kept else None), expected
 
     def _failing(self, answer: Answer, probe: Probe, expected: Any) -> Answer | None:
@@ -114,7 +118,7 @@ class _Shrinker:
 
 def _manner(answer: Answer) -> tuple[Any, bool]:
     """How the answer fails: with which exception, with wrong entries, or otherwise."""
-    raised = answer.actual.what if isinstance(answer.actual, RaisedError) else None
+    raised = answer.actual.type_name if isinstance(answer.actual, RaisedError) else None
     return raised, answer.difference is not None and answer.difference.where is not None
 
 
@@ -240,7 +244,7 @@ def _key(case: Case) -> Any:
 
 def _things(case: Case) -> list[Any]:
     """Everything that can be cut: arguments, keyword arguments, and the mask of graded positions."""
-    return [*case.args, *case.kwargs.values(), case.keep]
+    return [*case.args, *case.kwargs.values(), case.graded_mask]
 
 
 def _sizes(thing: Any) -> list[int]:
@@ -250,4 +254,4 @@ def _sizes(thing: Any) -> list[int]:
 def _with(case: Case, things: list[Any]) -> Case:
     many = len(case.args)
     kwargs = dict(zip(case.kwargs, things[many:-1], strict=True))
-    return replace(case, args=tuple(things[:many]), kwargs=kwargs, keep=things[-1])
+    return replace(case, args=tuple(things[:many]), kwargs=kwargs, graded_mask=things[-1])

@@ -77,7 +77,7 @@ def _smallest(findings: Sequence[Finding]) -> Answer | None:
 
 
 def _steps(case: Any, subject: Any) -> tuple[list[str], list[tuple[str, list[Any], list[Any]]]]:
-    module = case.built(subject)
+    module = case.build(subject)
     subject.bind(SPY, ["spy_steps"])
     known, seen = subject.call("spy_steps", module, case.method, list(case.args))
     return [str(name) for name in known], [(str(name), list(gets), list(gives)) for name, gets, gives in seen]

@@ -64,7 +64,7 @@ class Bundle:
     """A submission to grade: notebooks by name, and the course's settings for the steps that run on a worker."""
 
     key: Key
-    handed: dict[str, SubmittedNotebook]
+    submitted: dict[str, SubmittedNotebook]
     released: dict[str, ReleasedNotebook]
     settings: dict[str, dict[str, Any]]
 
@@ -78,7 +78,7 @@ class Bundle:
         raw = unpack(data)
         return cls(
             Key(*raw["key"]),
-            {name: SubmittedNotebook(**one) for name, one in raw["handed"].items()},
+            {name: SubmittedNotebook(**one) for name, one in raw["submitted"].items()},
             {name: released_from(one) for name, one in raw["released"].items()},
             raw["settings"],
         )

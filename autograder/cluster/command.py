@@ -46,7 +46,7 @@ def grade(options: Options, console: Console) -> int:
         _no_open_scheduler(options, console)
         course = Course(options.course, options.assignment, options.device)
         with Records(course.root) as records, Interrupt() as interrupt:
-            return GradingRun(options, course, records, console, interrupt).go()
+            return GradingRun(options, course, records, console, interrupt).run()
     except KeyboardInterrupt:
         console.print("stopped; what was graded is kept, and --resume goes on from there", style="yellow")
         return STOPPED
@@ -74,14 +74,14 @@ class GradingRun:
         self.submissions = {one.key: one for one in course.submissions()}
         self.folders = {key.student: one.folder for key, one in self.submissions.items()}
 
-    def go(self) -> int:
+    def run(self) -> int:
         """Choose the round, grade the submissions that it lacks, and commit it."""
         round = self._stopped_round()
         if round is None:
             due = list(self.submissions) if self.options.regrade else self._not_graded()
             if not due:
                 return self._nothing_to_do()
-            round = self.records.begin(self.course.assignment, self.options.regrade)
+            round = self.records.begin_round(self.course.assignment, self.options.regrade)
         else:
             due = list(self.submissions) if round.regrade else [*self._not_graded(), *self.records.keys(round)]
         due = [key for key in dict.fromkeys(due) if key in self.submissions]
@@ -95,7 +95,7 @@ class GradingRun:
             return round
         there = len(self.records.keys(round))
         if self.options.regrade or not there:
-            self.records.end(round, "abandoned")
+            self.records.end_round(round, "abandoned")
             return None
         what = "regrade" if round.regrade else "run"
         raise BadCourse(f"a {what} of {round.assignment} stopped with {there} of {len(self.submissions)} graded: "
@@ -103,7 +103,7 @@ class GradingRun:
 
     def _not_graded(self) -> list[Key]:
         """Submissions that were made, or made again, since the last committed grade."""
-        current = self.records.current(self.course.assignment)
+        current = self.records.current_keys(self.course.assignment)
         return [
             key
             for key in self.submissions
@@ -114,7 +114,7 @@ class GradingRun:
 
     def _nothing_to_do(self) -> int:
         """Report that nothing is new; offer to update totals where manual marks or the late policy changed since."""
-        current = self.records.current(self.course.assignment)
+        current = self.records.current_keys(self.course.assignment)
         self.console.print(f"all {len(self.submissions)} submissions are graded already")
         old = sum(current[key.student].checks != key.checks for key in self.submissions)
         if old:
@@ -126,7 +126,7 @@ class GradingRun:
             self.console.print("the formgrader's late penalties are not those of today's marks and policy:")
             if not self._agreed(found, "nothing was written: --yes does it"):
                 return 2
-            writer.settle(one.student for one in found)
+            writer.store_penalties(one.student for one in found)
         return 0
 
     def _round(self, round: Round, due: list[Key], writer: GradebookWriter) -> int:
@@ -135,11 +135,11 @@ class GradingRun:
         screen = self._screen(len(due), len(due) - len(left))
         with screen:
             if not round.regrade:
-                for key in self.records.uncommitted(round) & set(due):
+                for key in self.records.uncommitted_keys(round) & set(due):
                     self._commit(round, key, writer)
             if left:
                 with ExitStack() as stack:
-                    with self.interrupt.at_once():
+                    with self.interrupt.interruptible():
                         pool = stack.enter_context(self._pool(screen, len(left)))
                     self._collect(round, left, pool, writer, screen)
         screen.summary(self.course.assignment)
@@ -163,32 +163,32 @@ class GradingRun:
     def _pool(self, screen: ProgressScreen, jobs: int) -> AbstractContextManager[Pool]:
         device = self.course.device
         if self.options.scheduler:
-            return pools.remote(self.options.scheduler, device, screen.say, self.interrupt.look)
+            return pools.remote(self.options.scheduler, device, screen.print_line, self.interrupt.check)
         workers, device = pools.workers_here(device, self.options.workers)
-        return pools.local(min(workers, jobs), device, screen.say, self.interrupt.look)
+        return pools.local(min(workers, jobs), device, screen.print_line, self.interrupt.check)
 
     def _collect(
         self, round: Round, left: Iterable[Key], pool: Pool, writer: GradebookWriter, screen: ProgressScreen
     ) -> None:
         work = (GradingTask(key, self._sender(self.submissions[key], screen)) for key in left)
         for done in pool.grade(work, self.course.secret):
-            record = self._given_up(done, screen) if done.deadly else done.record
+            record = self._given_up(done, screen) if done.killed_workers else done.record
             if record is None:
-                screen.failed(done.key.student, done.error)
+                screen.mark_failed(done.key.student, done.error)
             elif self.records.add(round, record):
                 if not round.regrade:
                     self._commit(round, record.key, writer)
-                screen.done(record)
+                screen.mark_graded(record)
 
     def _given_up(self, done: JobOutcome, screen: ProgressScreen) -> GradingRecord:
         """The record of a submission that kills its workers: it needs manual grading, and the others go on."""
-        screen.say(f"{done.key.student}: {done.error} It is left for a person.")
+        screen.print_line(f"{done.key.student}: {done.error} It is left for a person.")
         return left_alone(self.course.bundle(self.submissions[done.key]), DEADLY)
 
     def _sender(self, submission: Submission, screen: ProgressScreen):  # type: ignore[no-untyped-def]
         def bundle() -> bytes:
             """Reads the submission each time it is sent, and shows that on the screen."""
-            screen.sent(submission.key.student)
+            screen.mark_sent(submission.key.student)
             return self.course.bundle(submission)
 
         return bundle
@@ -197,10 +197,10 @@ class GradingRun:
         record = self.records.get(round, key)
         assert record is not None, f"no record of {key} in round {round.number}"
         writer.write(record, self.folders[key.student])
-        self.records.committed(round, key)
+        self.records.mark_committed(round, key)
 
     def _end(self, round: Round) -> int:
-        self.records.end(round, "committed")
+        self.records.end_round(round, "committed")
         return 0
 
     def _agree(self, round: Round, due: list[Key], writer: GradebookWriter) -> int:
@@ -215,7 +215,7 @@ class GradingRun:
         elif not self._agreed(found, "nothing was committed; the records are kept: --resume asks again, "
                                      "--resume --yes commits without grading again"):  # fmt: skip
             return 2
-        for key in self.records.uncommitted(round) & set(due):
+        for key in self.records.uncommitted_keys(round) & set(due):
             self._commit(round, key, writer)
         return self._end(round)
 
@@ -226,7 +226,7 @@ class GradingRun:
             return True
         agreed = False
         if sys.stdin.isatty():
-            with self.interrupt.at_once():
+            with self.interrupt.interruptible():
                 agreed = Confirm.ask(f"commit these {len(found)} changes?", console=self.console, default=False)
         if not agreed:
             self.console.print(otherwise, style="yellow")

@@ -127,9 +127,9 @@ class Course:
         return self._students is None or student in self._students
 
     def _key(self, student: str, folder: Path) -> Key:
-        return Key(student, self.assignment, hash_of_submission(self.handed(folder)), self.checks)
+        return Key(student, self.assignment, hash_of_submission(self.submitted_notebooks(folder)), self.checks)
 
-    def handed(self, folder: Path) -> dict[str, SubmittedNotebook]:
+    def submitted_notebooks(self, folder: Path) -> dict[str, SubmittedNotebook]:
         """The assignment's notebooks in this folder; other files are ignored."""
         return {name: _handed(path) for name in self.released if os.path.lexists(path := folder / f"{name}.ipynb")}
 
@@ -139,7 +139,7 @@ class Course:
 
     def bundle(self, submission: Submission) -> bytes:
         """The bytes that are sent to a worker."""
-        handed = self.handed(submission.folder)
+        handed = self.submitted_notebooks(submission.folder)
         key = submission.key._replace(submission=hash_of_submission(handed))
         return Bundle(key, handed, self.released, self.settings).to_bytes()
 

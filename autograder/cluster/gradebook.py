@@ -93,7 +93,7 @@ class GradebookWriter:
         with self.transaction():
             return {one.student.id: (stored_total(one), self._ledger.total(one)) for one in self._submissions()}
 
-    def settle(self, students: Iterable[str]) -> None:
+    def store_penalties(self, students: Iterable[str]) -> None:
         """Store the penalties by the current policy, from all marks so far."""
         wanted = set(students)
         with self.transaction():

@@ -11,7 +11,7 @@ from types import FrameType
 
 
 class Interrupt:
-    """A `with` block that delays Ctrl-C until the next `look`; a second Ctrl-C is raised at once."""
+    """A `with` block that delays Ctrl-C until the next `check`; a second Ctrl-C is raised at once."""
 
     def __init__(self) -> None:
         self._asked = self._now = False
@@ -30,18 +30,18 @@ class Interrupt:
         if again or self._now:
             raise KeyboardInterrupt
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Raises KeyboardInterrupt if Ctrl-C was pressed since the block began."""
         if self._asked:
             raise KeyboardInterrupt
 
     @contextmanager
-    def at_once(self) -> Iterator[None]:
+    def interruptible(self) -> Iterator[None]:
         """A block that only waits and writes nothing, in which Ctrl-C is raised as soon as it is pressed."""
         self._now = True
         try:
-            self.look()  # raises a Ctrl-C from before the block
+            self.check()  # raises a Ctrl-C from before the block
             yield
         finally:
             self._now = False
-        self.look()  # in case the exception was lost after all
+        self.check()  # in case the exception was lost after all

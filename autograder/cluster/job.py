@@ -88,9 +88,9 @@ def grade(data: bytes, secret: CourseKey) -> bytes:
     started = time.monotonic()
     with _one_at_a_time:
         graded = {
-            name: grade_notebook(bundle, name, bundle.handed[name], released, secret.value)
+            name: grade_notebook(bundle, name, bundle.submitted[name], released, secret.value)
             for name, released in bundle.released.items()
-            if name in bundle.handed
+            if name in bundle.submitted
         }
     verdicts = [{"notebook": name} | verdict for name, nb in graded.items() for verdict in verdicts_in(nb)]
     texts = {name: nbformat.writes(nb) for name, nb in graded.items()}
@@ -100,8 +100,8 @@ def grade(data: bytes, secret: CourseKey) -> bytes:
 def left_alone(data: bytes, reason: str) -> GradingRecord:
     """The record of a bundle that kills every worker: all checks are `not_graded` and need manual grading."""
     bundle = Bundle.from_bytes(data)
-    graded = {name: _rebuilt(bundle.handed[name], released) for name, released in bundle.released.items()
-              if name in bundle.handed}  # fmt: skip
+    graded = {name: _rebuilt(bundle.submitted[name], released) for name, released in bundle.released.items()
+              if name in bundle.submitted}  # fmt: skip
     for nb in graded.values():
         leave_alone(nb, reason)
     verdicts = [{"notebook": name} | verdict for name, nb in graded.items() for verdict in verdicts_in(nb)]

@@ -54,18 +54,20 @@ class JobOutcome:
     key: Key
     record: job.GradingRecord | None = None
     error: str = ""
-    deadly: bool = False  # its workers died while they graded it
+    killed_workers: bool = False  # its workers died while they graded it
 
 
 Look = Callable[[], object]
 
 
 class Pool:
-    """Workers behind a Dask scheduler; `connect` makes a client of it. `look` is called repeatedly while waiting; an
-    exception from it ends the grading."""
+    """Workers behind a Dask scheduler; `connect` makes a client of it. `check_interrupt` is called repeatedly while
+    waiting; an exception from it ends the grading."""
 
-    def __init__(self, connect: Callable[[], Client], device: str, notify: Callable[[str], object], look: Look) -> None:
-        self._connect, self._notify, self._look = connect, notify, look
+    def __init__(
+        self, connect: Callable[[], Client], device: str, notify: Callable[[str], object], check_interrupt: Look
+    ) -> None:
+        self._connect, self._notify, self._look = connect, notify, check_interrupt
         self._resources = {"GPU": 1} if device == "cuda" else {}
         self.client = connect()
 
@@ -108,7 +110,7 @@ class Pool:
                     again += [one, *running.values()]
                     running.clear()
                     self._reconnect()
-                elif done.deadly and one.key not in accused:
+                elif done.killed_workers and one.key not in accused:
                     accused[one.key] = one
                 else:
                     yield done
@@ -139,7 +141,7 @@ class Pool:
         except KilledWorker as error:
             return JobOutcome(work.key,
             error=f"each worker that tried died ({error.allowed_failures + 1} of them): too "
-                                        "little memory for it there?", deadly=True)  # fmt: skip
+                                        "little memory for it there?", killed_workers=True)  # fmt: skip
         except Exception as error:  # any failure of a worker: this submission waits, the others go on
             return JobOutcome(work.key, error=f"{type(error).__name__}: {error}")
 
@@ -190,13 +192,13 @@ def _next(room: int, again: list[GradingTask], left: Iterator[GradingTask]) -> I
 
 
 @contextmanager
-def local(workers: int, device: str, notify: Callable[[str], object], look: Look) -> Iterator[Pool]:
+def local(workers: int, device: str, notify: Callable[[str], object], check_interrupt: Look) -> Iterator[Pool]:
     """A cluster of processes on this machine. It uses TLS with its own keys, since any user could use a plain port."""
     options: dict[str, Any] = {"resources": {"GPU": 1}} if device == "cuda" else {}
     with dask.config.set(SETTINGS):
         cluster = _cluster(workers, options)
     try:
-        pool = Pool(lambda: Client(cluster, set_as_default=False), device, notify, look)
+        pool = Pool(lambda: Client(cluster, set_as_default=False), device, notify, check_interrupt)
         try:
             yield pool
         finally:
@@ -234,7 +236,7 @@ def is_open(address: str) -> bool:
 
 
 @contextmanager
-def remote(address: str, device: str, notify: Callable[[str], object], look: Look) -> Iterator[Pool]:
+def remote(address: str, device: str, notify: Callable[[str], object], check_interrupt: Look) -> Iterator[Pool]:
     """The workers of any scheduler; for `tls://` the certificates are those of Dask's own configuration."""
 
     def connect() -> Client:
@@ -246,7 +248,7 @@ def remote(address: str, device: str, notify: Callable[[str], object], look: Loo
             raise PoolError(f"no Dask scheduler answers at {address} ({why}): start `dask scheduler`") from error
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # the grader reports errors itself
-    pool = Pool(connect, device, notify, look)
+    pool = Pool(connect, device, notify, check_interrupt)
     try:
         yield pool
     finally:

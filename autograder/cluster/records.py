@@ -118,7 +118,7 @@ class Records:
         ).fetchone()
         return Round(row[0], row[1], bool(row[2])) if row else None
 
-    def begin(self, assignment: str, regrade: bool) -> Round:
+    def begin_round(self, assignment: str, regrade: bool) -> Round:
         """A new round."""
         done = self._db.execute(
             "insert into rounds (assignment, regrade, started) values (?, ?, ?)", (assignment, regrade, _now())
@@ -126,7 +126,7 @@ class Records:
         assert done.lastrowid is not None
         return Round(done.lastrowid, assignment, regrade)
 
-    def end(self, round: Round, outcome: str) -> None:
+    def end_round(self, round: Round, outcome: str) -> None:
         """End the round as `committed`, `discarded` (nothing of it reached the gradebook) or `abandoned`."""
         self._db.execute("insert or ignore into ends values (?, ?, ?)", (round.number, outcome, _now()))
 
@@ -152,18 +152,18 @@ class Records:
         return {Key(*row) for row in rows}
 
     # -- what has reached the gradebook --------------------------------------------------------------------------------
-    def committed(self, round: Round, key: Key) -> None:
+    def mark_committed(self, round: Round, key: Key) -> None:
         """Record that the grades are in the gradebook. A grader killed before that writes the same grades again."""
         self._db.execute("insert or ignore into commits values (?, ?, ?, ?, ?, ?)", (round.number, *key, _now()))
 
-    def uncommitted(self, round: Round) -> set[Key]:
+    def uncommitted_keys(self, round: Round) -> set[Key]:
         """Keys of this round's records that are not known to be in the gradebook."""
         rows = self._db.execute(
             "select student, assignment, submission, checks from commits where round = ?", (round.number,)
         )
         return self.keys(round) - {Key(*row) for row in rows}
 
-    def current(self, assignment: str) -> dict[str, Key]:
+    def current_keys(self, assignment: str) -> dict[str, Key]:
         """Student → the key of the record that reached the gradebook last."""
         rows = self._db.execute(
             "select student, assignment, submission, checks from commits where assignment = ? order by round, at",
@@ -172,7 +172,7 @@ class Records:
         return {row[0]: Key(*row) for row in rows}
 
     # -- what has gone back to students --------------------------------------------------------------------------------
-    def to_return(self, assignment: str) -> dict[str, int]:
+    def feedback_due(self, assignment: str) -> dict[str, int]:
         """Student → the round of their last grade, where its feedback was not returned yet, in the order of grading."""
         rows = self._db.execute(
             "select c.student, max(c.round) from commits c where c.assignment = ? group by c.student"
@@ -182,7 +182,7 @@ class Records:
         )
         return dict(rows)
 
-    def returned(self, assignment: str, student: str, round: int) -> None:
+    def mark_returned(self, assignment: str, student: str, round: int) -> None:
         """Record that the feedback for the student's grade of this round was released."""
         self._db.execute("insert or ignore into returns values (?, ?, ?, ?)", (round, student, assignment, _now()))
 

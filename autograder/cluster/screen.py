@@ -38,16 +38,16 @@ class ProgressScreen:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a line above the progress bar."""
         self.console.print(f"  {text}", style="yellow", markup=False)
 
-    def sent(self, student: str) -> None:
+    def mark_sent(self, student: str) -> None:
         """Show that the submission was sent to a worker."""
         self._under_way[student] = None
         self._names()
 
-    def done(self, record: GradingRecord) -> None:
+    def mark_graded(self, record: GradingRecord) -> None:
         """Show that the submission is graded."""
         verdicts = record.verdicts
         score, most = (sum(verdict[name] for verdict in verdicts) for name in ("score", "max_score"))
@@ -59,7 +59,7 @@ class ProgressScreen:
         self.console.print(f"{sign} {student} {score:g}/{most:g}  [dim]{record.seconds:5.1f} s[/]  {escape(why)}")
         self._advance(record.key.student)
 
-    def failed(self, student: str, error: str) -> None:
+    def mark_failed(self, student: str, error: str) -> None:
         """Show that there is no record; the next `--resume` tries again."""
         self.failures[student] = error
         self.console.print(f"[yellow]! {escape(f'{student:16}')} {escape(error)}[/]")

@@ -25,11 +25,11 @@ class DiagnosisReport:
 
     exercise: str
     pairs: int = 0
-    both: int = 0
-    one: int = 0
-    hidden: int = 0  # pairs that behave like only one of the two, or like a right answer, so that both cannot be named
-    unknown: int = 0  # mistakes that were hidden
-    kinds: int = 0  # hidden mistakes for which a kind was found, or that were taken for others
+    both_named: int = 0
+    one_named: int = 0
+    masked: int = 0  # pairs that behave like only one of the two, or like a right answer, so that both cannot be named
+    uncollected: int = 0  # mistakes that were hidden
+    kinds_found: int = 0  # hidden mistakes for which a kind was found, or that were taken for others
     notes: list[str] = field(default_factory=list)
     complaints = ()
     sound = True
@@ -38,9 +38,11 @@ class DiagnosisReport:
     def line(self) -> str:
         """One line of the report."""
         return (
-            f"{self.exercise:32} two mistakes {self.pairs:3}  both named {_share(self.both, self.pairs)}  at least one "
-            f"{_share(self.one, self.pairs)}  (not counted: {self.hidden} of which one hides the other)  "
-            f"not collected {self.unknown:3}  of which something is said {_share(self.kinds, self.unknown)}"
+            f"{self.exercise:32} two mistakes {self.pairs:3}  both named {_share(self.both_named, self.pairs)}  "
+            f"at least one {_share(self.one_named, self.pairs)}  "
+            f"(not counted: {self.masked} of which one hides the other)  "
+            f"not collected {self.uncollected:3}  "
+            f"of which something is said {_share(self.kinds_found, self.uncollected)}"
         )
 
 
@@ -51,7 +53,7 @@ def _share(part: int, whole: int) -> str:
 def total(scores: Sequence[DiagnosisReport]) -> DiagnosisReport:
     """The sum over all exercises."""
     whole = DiagnosisReport("all exercises")
-    for name in ("pairs", "both", "one", "hidden", "unknown", "kinds"):
+    for name in ("pairs", "both_named", "one_named", "masked", "uncollected", "kinds_found"):
         setattr(whole, name, sum(getattr(score, name) for score in scores))
     return whole
 
@@ -66,8 +68,8 @@ def measure_diagnosis(exercise: Exercise, asked: list[Asked], seed: int, every: 
         found = diagnose(exercise, findings)
         names = set(found.name.split(" + ")) if found else set()
         wanted = {part.stem for part in pair.parts}
-        score.pairs, score.both = score.pairs + 1, score.both + (names == wanted)
-        score.one += bool(names & wanted)
+        score.pairs, score.both_named = score.pairs + 1, score.both_named + (names == wanted)
+        score.one_named += bool(names & wanted)
         score.notes += [f"{pair.stem} is taken for {found.name if found else 'none we know'}"] * (names != wanted)
     known = known_answers(exercise)
     for one in known[seed % every :: every]:
@@ -84,7 +86,7 @@ def _left_out(exercise: Exercise, name: str, findings: list[Finding], known: lis
         return
     other = diagnose(exercise, findings, known)
     said = other.name if other else kind(exercise, findings, reference_of(exercise))
-    score.unknown, score.kinds = score.unknown + 1, score.kinds + (said is not None)
+    score.uncollected, score.kinds_found = score.uncollected + 1, score.kinds_found + (said is not None)
     score.notes.append(f"{name}, were it not known: {said or 'nothing is said'}")
 
 
@@ -109,7 +111,7 @@ def _pairs(
         findings = collect_answers(asked, LocalSubject(namespace))
         replies = [reply for finding in findings if finding.failed for reply in finding.answers]
         if not replies or any(agrees(part, replies) for part in pair.parts):
-            score.hidden += 1
+            score.masked += 1
             continue
         yield pair, findings
         given += 1

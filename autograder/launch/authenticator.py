@@ -54,7 +54,7 @@ class LTIAuthenticator(Authenticator):
         groups = [f"course-{data.course}"] + [f"teaches-{data.course}"] * data.teaches
         return {"name": data.user, "groups": groups}
 
-    def keep(self, launch: Launch) -> None:
+    def save_services(self, launch: Launch) -> None:
         """Write the services' addresses to STATE/COURSE.toml, for `autograder passback` and `autograder roster`."""
         if not launch.lineitems or not launch.members:
             return
@@ -143,7 +143,7 @@ class LaunchHandler(LTIHandler):
             launch = self.authenticator.flow.launch(self.request_parts())
             if launch.deep_link:
                 return self._offer(launch)
-            self.authenticator.keep(launch)
+            self.authenticator.save_services(launch)
         except LaunchError as error:
             raise HTTPError(403, str(error)) from error
         if await self.login_user(launch) is None:

@@ -31,10 +31,10 @@ class Fault:
 
     unit: str
     cell: str  # "-" where it is the whole unit
-    what: str
+    summary: str
 
     def __str__(self) -> str:
-        return f"{self.unit}, cell {self.cell}: {self.what}"
+        return f"{self.unit}, cell {self.cell}: {self.summary}"
 
 
 def faults(unit: str, notebook: NotebookNode) -> list[Fault]:

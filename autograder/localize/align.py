@@ -232,7 +232,7 @@ class FaultyVersion:
     """A version that is not what it should be, and the right answer's value that stands in its place, if one does."""
 
     version: int
-    instead: Value | None = None
+    replacement: Value | None = None
     event: int | None = None  # where another one than what made the version is to blame: the call that left it out
 
 
@@ -250,7 +250,7 @@ def find_faulty_operand(trace: Trace, found: Departure, rights: Sequence[Trace])
             break
         shared, mine, theirs = _shared(trace, place, *best)
         if shared and mine is None and theirs is not None and _lacks(trace, place):
-            return FaultyVersion(result.version, result.instead, _caller(trace, place))
+            return FaultyVersion(result.version, result.replacement, _caller(trace, place))
         if not shared or mine is None or theirs is None or not _goes_back(trace, place, mine, best[0].values[theirs]):
             break
         result = FaultyVersion(mine, best[0].values[theirs])
@@ -290,10 +290,10 @@ def _goes_back(trace: Trace, place: int, operand: int, instead: Value) -> bool:
 def _first_multiple(trace: Trace, result: FaultyVersion, rights: Sequence[Trace]) -> FaultyVersion:
     """Back to the first value that is as many times too large as this one."""
     value = trace.values[result.version]
-    times = None if result.instead is None else factor(value, result.instead)
+    times = None if result.replacement is None else factor(value, result.replacement)
     if times is None:
         result = _multiple_of(trace, result.version, rights, None) or result
-        times = None if result.instead is None else factor(value, result.instead)
+        times = None if result.replacement is None else factor(value, result.replacement)
     for _ in range(DEEPEST if times is not None else 0):
         operands = trace.operands[trace.values[result.version].event][:8]
         before = (_multiple_of(trace, one, rights, times) for one in operands if one != result.version)
@@ -404,7 +404,7 @@ def _reached(trace: Trace, statement: int) -> list[int]:
     waiting, found = [statement], []
     while waiting:
         node = trace.table.nodes[waiting.pop()]
-        for one in (*node.once, *node.often):
+        for one in (*node.single_operands, *node.repeated_operands):
             if one in last:
                 found.append(last[one])
             else:

@@ -44,9 +44,9 @@ class FaultLocation:
     cell: str
     line: int
     trace: Trace | None = None
-    rights: tuple[Trace, ...] = ()
+    right_traces: tuple[Trace, ...] = ()
     departure: Departure | None = None
-    blamed: FaultyVersion | None = None
+    faulty_version: FaultyVersion | None = None
     event: int | None = None
     finding: Finding | None = None
 
@@ -158,7 +158,7 @@ def _rank(pair: tuple[Finding, Answer]) -> tuple:
     small = size <= LARGEST_CASE and answer.probe.case.tensors()  # loops over lists take many steps
     return (
         isinstance(answer.actual, RaisedError),  # wrong values say more
-        answer.probe.again is None and finding.check.property == "values",
+        answer.probe.with_case is None and finding.check.property == "values",
         not finding.check.core,
         ORDER[finding.check.property],
         not small,

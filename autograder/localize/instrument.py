@@ -26,8 +26,10 @@ class Node:
     operation: str  # "softmax", "Div", "load"; what an operation is called, however it is written
     text: str = ""  # of a name, an attribute or an index
     name: str = ""  # the variable that gets the value
-    once: list[int] = field(default_factory=list)  # operands that are evaluated once for each value of this node
-    often: list[int] = field(default_factory=list)  # those of a comprehension, a generator or a lambda
+    single_operands: list[int] = field(
+        default_factory=list
+    )  # operands that are evaluated once for each value of this node
+    repeated_operands: list[int] = field(default_factory=list)  # those of a comprehension, a generator or a lambda
     returned: bool = False  # what the function gives back
     tests: list[int] = field(default_factory=list)  # the conditions around it, which decided that it is computed
 
@@ -40,7 +42,7 @@ class InstrumentedCode:
     nodes: list[Node]
     statements: dict[int, int]  # line of `source` -> the statement's node
 
-    def of(self, operation: str) -> list[int]:
+    def nodes_of(self, operation: str) -> list[int]:
         """The nodes of an operation."""
         return [number for number, node in enumerate(self.nodes) if node.operation == operation]
 

@@ -69,7 +69,7 @@ class _Recorder:
         self.known[id(value)] = (value, number, fingerprint)
         return number
 
-    def again(self, value):
+    def forget_version(self, value):
         """Forgets a number's or a text's version: what an operation gives is a value of its own."""
         if isinstance(value, (bool, int, str, float, type(None))):
             self.known.pop(id(value), None)
@@ -168,22 +168,22 @@ _recorder = _Recorder()
 def _trace_value(node, value):
     if _recorder.on:
         if node not in _loads:
-            _recorder.again(value)
+            _recorder.forget_version(value)
         _recorder.value(node, value, id(sys._getframe(1)))
         if (
             value is None and node not in _constants
         ):  # what gives nothing does not make the None that is passed elsewhere
-            _recorder.again(value)
+            _recorder.forget_version(value)
     return value
 
 
 def _trace_method(node, base, value):
     if _recorder.on:
-        _recorder.again(value)
+        _recorder.forget_version(value)
         frame = id(sys._getframe(1))
         _recorder.value(node, value, frame)
         if value is None:
-            _recorder.again(value)
+            _recorder.forget_version(value)
         held = _recorder.objects.get(base)
         if isinstance(held, (list, dict, set, torch.Tensor, np.ndarray)) and held is not value:
             known = _recorder.known.get(id(held))
@@ -194,7 +194,7 @@ def _trace_method(node, base, value):
 
 def _trace_touch(node, value):
     if _recorder.on:
-        _recorder.again(value)
+        _recorder.forget_version(value)
         _recorder.value(node, value, id(sys._getframe(1)))
 
 
@@ -202,11 +202,11 @@ def _trace_each(node, values):
     frame = id(sys._getframe(1))
     for value in values:
         if _recorder.on:
-            _recorder.again(value)
+            _recorder.forget_version(value)
             _recorder.value(node, value, frame)
             if isinstance(value, tuple):
                 for part in value:
-                    _recorder.again(part)
+                    _recorder.forget_version(part)
                     _recorder.value(node, part, frame)
         yield value
 

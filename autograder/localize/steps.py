@@ -22,12 +22,12 @@ GAP = -0.2
 
 def steps(found: FaultLocation, sources: dict[str, str]) -> list[dict[str, Any]]:
     """A row a step: the student's line, its text and shape, a right answer's shape, and whether the value is right."""
-    if found.trace is None or not found.rights:
+    if found.trace is None or not found.right_traces:
         return []
     mine = steps_of(found.trace)[:MOST]
-    right = max(found.rights, key=lambda one: _common(found.trace, one))  # type: ignore[arg-type]
+    right = max(found.right_traces, key=lambda one: _common(found.trace, one))  # type: ignore[arg-type]
     theirs = steps_of(right)[:MOST]
-    known = KnownValues(found.rights)
+    known = KnownValues(found.right_traces)
     rows: list[dict[str, Any]] = []
     for one, other in _aligned(found.trace, mine, right, theirs):
         shape = None if other is None else _sizes(right, theirs[other][1])

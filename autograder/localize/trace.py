@@ -96,12 +96,12 @@ def trace_answer(subject: Any, table: InstrumentedCode, probe: Probe) -> tuple[T
     try:
         subject.bind(_recorder(), [VALUE, METHOD, TOUCH, EACH, ERROR, BEGIN, END])
         _define(inner, table.source)
-        inner.call(BEGIN, table.of("load"), table.of("constant"))
+        inner.call(BEGIN, table.nodes_of("load"), table.nodes_of("constant"))
         answer = observe(subject, probe)
-        inner.allow(BYTES)
+        inner.limit_answer(BYTES)
         return read(table, inner.call(END)), answer
     finally:
-        inner.allow(None)
+        inner.limit_answer(None)
         if before is not None:
             inner.limits = before
 
@@ -187,8 +187,8 @@ def _operands(trace: Trace) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for place, event in enumerate(trace.events):
         node = trace.table.nodes[event.node]
-        used = [here.get((event.frame, one), anywhere.get(one, -1)) for one in node.once[:OPERANDS]]
-        for one in node.often[:OPERANDS]:
+        used = [here.get((event.frame, one), anywhere.get(one, -1)) for one in node.single_operands[:OPERANDS]]
+        for one in node.repeated_operands[:OPERANDS]:
             used += since.pop(one, [])
         found[place] = list(dict.fromkeys(version for version in used if version >= 0))
         here[event.frame, event.node] = anywhere[event.node] = event.version

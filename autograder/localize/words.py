@@ -27,14 +27,15 @@ def sentence(found: FaultLocation) -> str:
         return "the parameters that do not fit are made here"
     if found.finding is not None and found.finding.check.property == "purity" and found.event is not None:
         return f"this changes {_called(trace.node(found.event))}, which the caller still needs"
-    if found.blamed is None:
+    if found.faulty_version is None:
         if trace.error is not None:
             return "the code stops here; all that it had computed so far is right"
         return "all values up to here are right; this is the first step that no right answer takes"
-    if found.blamed.event is not None:
-        return f"this call of `{trace.node(found.blamed.event).operation}` leaves something out that it should pass on"
-    it = _called(trace.maker(found.blamed.version))
-    mine, theirs = trace.values[found.blamed.version], found.blamed.instead
+    if found.faulty_version.event is not None:
+        operation = trace.node(found.faulty_version.event).operation
+        return f"this call of `{operation}` leaves something out that it should pass on"
+    it = _called(trace.maker(found.faulty_version.version))
+    mine, theirs = trace.values[found.faulty_version.version], found.faulty_version.replacement
     if theirs is None or theirs.data is None or mine.data is None:
         return f"{it} is the first value that no right answer computes; what it is made of is right"
     return f"{it} {describe_relation(mine, theirs)}"
@@ -149,9 +150,9 @@ def rows(a: np.ndarray, b: np.ndarray, like: Value) -> str:
 
 def picture(found: FaultLocation) -> dict[str, Any] | None:
     """The first matrix of the student's value there, and which of its entries are wrong; nothing of a right one's."""
-    if found.trace is None or found.blamed is None or found.blamed.event is not None:
+    if found.trace is None or found.faulty_version is None or found.faulty_version.event is not None:
         return None
-    value, other = found.trace.values[found.blamed.version], found.blamed.instead
+    value, other = found.trace.values[found.faulty_version.version], found.faulty_version.replacement
     if value.data is None or value.data.size < 2 or value.data.ndim > 5:
         return None
     data = value.data
@@ -161,7 +162,7 @@ def picture(found: FaultLocation) -> dict[str, Any] | None:
     shown = [[_entry(x, value.dtype) for x in row] for row in _corner(data)]
     marks = None if wrong is None else _corner(wrong).tolist()
     marks = None if marks is not None and all(map(all, marks)) else marks  # the sentence says that all are
-    node = found.trace.maker(found.blamed.version)
+    node = found.trace.maker(found.faulty_version.version)
     vector = data.ndim == 1
     return {
         "name": node.name or "the value there",

@@ -59,7 +59,7 @@ class BoxedExecute(NbGraderPreprocessor):
         where = resources["nbgrader"]
         name_answers(nb)
         wanted = wanted_exercises(nb)
-        if unfinished.deadly():
+        if unfinished.killed_too_often():
             self.log.error("%s · %s: %s", where["student"], where["assignment"], DEADLY)
             leave_alone(nb, DEADLY)
             return nb, resources

@@ -18,8 +18,8 @@ class LatePolicy(LateSubmissionPlugin):
     """
 
     grace_minutes = Float(0.0, min=0, help="so much later costs nothing").tag(config=True)
-    per_day = Float(0.0, min=0, max=1, help="the share of the score that each day begun costs").tag(config=True)
-    most = Float(1.0, min=0, max=1, help="the share that lateness costs at most").tag(config=True)
+    penalty_per_day = Float(0.0, min=0, max=1, help="the share of the score that each day begun costs").tag(config=True)
+    max_penalty = Float(1.0, min=0, max=1, help="the share that lateness costs at most").tag(config=True)
     closed_days = Float(None, allow_none=True, min=0, help="what comes later than so many days earns nothing").tag(
         config=True
     )
@@ -36,7 +36,7 @@ class LatePolicy(LateSubmissionPlugin):
             return super().late_submission_penalty(student_id, score, total_seconds_late)
         if self.closed_days is not None and total_seconds_late > DAY_S * self.closed_days:
             return score
-        share = min(self.per_day * math.ceil(total_seconds_late / DAY_S), self.most)
+        share = min(self.penalty_per_day * math.ceil(total_seconds_late / DAY_S), self.max_penalty)
         return score * share or None
 
 

@@ -53,8 +53,8 @@ c.Autograde.autograde_preprocessors = [
 
 # Late submissions, by the due dates of course.toml. A tenth of the score for each day begun, at most half of it; all of
 # it after two weeks; a quarter of an hour is forgiven; ada has two days more:
-#   c.LatePolicy.per_day, c.LatePolicy.most, c.LatePolicy.closed_days, c.LatePolicy.grace_minutes = 0.1, 0.5, 14, 15
-#   c.LatePolicy.extensions = {"03-heads": {"ada": 48}}  # hours
+# c.LatePolicy.penalty_per_day, c.LatePolicy.max_penalty, c.LatePolicy.closed_days, c.LatePolicy.grace_minutes = 0.1,
+# 0.5, 14, 15 c.LatePolicy.extensions = {"03-heads": {"ada": 48}}  # hours
 c.AssignLatePenalties.plugin_class = "autograder.nbgrader.late.LatePolicy"
 
 c.BoxedExecute.key_file = str(HERE / "course.key")

@@ -66,14 +66,14 @@ def grade(nb: NotebookNode, tests: dict[str, float], names: dict[str, str], back
     """Cell id → verdict for every test in `tests` (id → points); `names` are their grade ids, `slips` the corpus."""
     steps = [replace(step, name=names.get(step.id, "")) for step in steps_of(nb, tests)]
     verdicts: dict[str, Verdict] = {}
-    deadly: set[str] = set()  # steps that ended a box; they are left out from then on
+    killer_steps: set[str] = set()  # steps that ended a box; they are left out from then on
     while any(id not in verdicts for id in tests):
-        left = [step for step in steps if step.id not in deadly]
+        left = [step for step in steps if step.id not in killer_steps]
         with SandboxClient(backend, limits) as student:
             said = list(_in_child(student, left, limits, slips))
         if len(said) < len(left) and not (said and said[-1]["over"]):  # the child hung, or died
             said.append({"id": left[len(said)].id, "over": True, "score": None})
-        deadly |= {one["id"] for one in said if one["over"]}
+        killer_steps |= {one["id"] for one in said if one["over"]}
         for one in said:
             if one["id"] in tests:
                 verdict = _verdict(names[one["id"]], tests[one["id"]], one, backend.name, limits)
@@ -136,9 +136,9 @@ def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, slips: 
         lived = student.alive
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             said = _one(student, names, step, slips)
-        if student.spent:  # whoever used the time up, a failure for lack of time is not a wrong answer
+        if student.out_of_time:  # whoever used the time up, a failure for lack of time is not a wrong answer
             said["score"] = None
-        over = student.spent or (lived and not student.alive)
+        over = student.out_of_time or (lived and not student.alive)
         os.write(pipe, json.dumps({"id": step.id, **said, "over": over}).encode() + b"\n")
         if over:
             return

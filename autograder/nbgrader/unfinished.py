@@ -56,7 +56,7 @@ def _stop() -> None:
         os.write(descriptor, f"\n{STOPPED}".encode())
 
 
-def deadly() -> bool:
+def killed_too_often() -> bool:
     """Whether the current submission has killed so many graders that it must not be graded again."""
     return any(_deaths(path) >= ENOUGH for path in _held)
 

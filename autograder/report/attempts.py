@@ -19,7 +19,7 @@ class FullMarks:
     hours: list[float]
 
     @property
-    def at_once(self) -> int:
+    def first_attempt(self) -> int:
         """Students whose first attempt had full marks."""
         return self.attempts.count(1)
 

@@ -69,7 +69,7 @@ class SendReport:
     """The result of a passback: students whose score was sent now or before, and those who are no members there."""
 
     sent: list[str] = field(default_factory=list)
-    there: list[str] = field(default_factory=list)
+    already_sent: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
 
 
@@ -109,7 +109,11 @@ def send(root: Path, scores: Scores, again: bool = False) -> SendReport:
         status = getattr(getattr(error, "response", None), "status_code", "")
         why = " ".join(f"{status} {said}".split())[:300] or type(error).__name__
         left = sum(row.total is not None for row in scores.rows) - sum(map(len, vars(done).values()))
-        more = f"; {len(done.sent)} were taken before, {left} are left: run it again" if done.sent or done.there else ""
+        more = (
+            f"; {len(done.sent)} were taken before, {left} are left: run it again"
+            if done.sent or done.already_sent
+            else ""
+        )
         raise NoExport(f"{known.issuer} refused: {why}{more}") from error
     return done
 
@@ -189,7 +193,7 @@ def _send(
             continue
         entry = _entry(row, user, scores.max_score) | {"column": str(column.get_id())}
         if not again and taken.has(entry):
-            done.there.append(row.student)
+            done.already_sent.append(row.student)
             continue
         service.put_grade(_grade(entry), column)
         taken.add(entry)

@@ -99,7 +99,7 @@ def _traces(
         return found
     with SandboxClient(backend, limits) as student:
         try:
-            student.give(injected_modules.modules(registry.given_references(exercises[0])))
+            student.inject(injected_modules.modules(registry.injected_references(exercises[0])))
             student.run_cells([Cell(source.id, source.text) for source in sources])
             student.bind(RECORDER, NAMES)
             for exercise in exercises:

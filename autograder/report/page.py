@@ -144,7 +144,7 @@ def _ways(ways: Sequence[FullMarks]) -> str:
     rows = []
     for one in ways:
         got, hours = len(one.attempts), one.median_hours
-        cells = (one.students, one.at_once, got - one.at_once, one.students - got)
+        cells = (one.students, one.first_attempt, got - one.first_attempt, one.students - got)
         typical = f"{one.median_attempts:g}" if got else "–"
         time = "–" if hours is None else f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.1f} days"
         numbers = "".join(f"<td>{cell}</td>" for cell in cells)

@@ -117,7 +117,7 @@ def read(course: ClassOfCourse, kinds: bool = False) -> Iterator[UnexplainedAnsw
     ]
     shown = Console(stderr=True)
     for assignment, student, exercise, sources in track(found, "running the answers", console=shown, transient=True):
-        verdict, attempt = course.grader(sources).examined(exercise, misconceptions.SEED)
+        verdict, attempt = course.grader(sources).examine(exercise, misconceptions.SEED)
         if _is_unexplained(verdict, attempt, kinds):
             yield UnexplainedAnswer(student, assignment, exercise, sources, verdict, tuple(attempt.findings))
 
@@ -184,7 +184,7 @@ def name(course: ClassOfCourse, cluster: Cluster, called: str, sentence: str) ->
     if not kept:
         raise NoBehaviour(f"{cluster.id} cannot be kept: its answers are too large, or no numbers")
     one = {"name": called, "sentence": sentence, "seed": misconceptions.SEED, "answers": kept, "code": shortest.code}
-    again, _ = replace(course, known={exercise.id: [one]}).grader(shortest.sources).examined(exercise, 1)
+    again, _ = replace(course, known={exercise.id: [one]}).grader(shortest.sources).examine(exercise, 1)
     if again.misconception != called:
         raise NoBehaviour(f"{cluster.id} cannot be recognised: its answers are not the same in a second run")
     entries = {**course.known, exercise.id: [*course.known.get(exercise.id, ()), one]}
@@ -219,7 +219,7 @@ def export_group(course: ClassOfCourse, exercise: Exercise, called: str) -> str:
         raise NoBehaviour(f"{exercise.id} has no right answer that {called} could be an edit of")
     nearest = min(made, key=lambda edited: len(edited.change))
     text = nearest.read_text()
-    verdict, _ = course.grader([CellSource("source", text)]).examined(exercise, misconceptions.SEED)
+    verdict, _ = course.grader([CellSource("source", text)]).examine(exercise, misconceptions.SEED)
     if verdict.misconception != called:
         raise NoBehaviour(
             f"{called} uses what stands in other cells: write its table by hand, from its code in the file"

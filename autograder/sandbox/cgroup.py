@@ -116,7 +116,7 @@ class Group:
         return self._number("", "cpuacct", "cpuacct.usage") / 1e9
 
     @contextmanager
-    def measured(self) -> Iterator[ResourceUsage]:
+    def measure(self) -> Iterator[ResourceUsage]:
         """Yields a `ResourceUsage` that holds, after the block, what the group used inside it; 0 if nothing counts it.
 
         A kernel that cannot reset an earlier peak (version 2 before Linux 6.12) shows only memory above that peak.

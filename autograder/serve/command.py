@@ -53,7 +53,7 @@ def serve(options: ServeOptions, console: Console) -> int:
     try:
         with interrupt, ExitStack() as stack:
             stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, interrupt._handle))
-            with interrupt.at_once():
+            with interrupt.interruptible():
                 pool = stack.enter_context(_pool(options, console, interrupt))
                 pool.client.run(warm_up)
             back = stack.enter_context(Returner(max(1, min(pool.slots(), CPU_COUNT))))
@@ -75,9 +75,9 @@ def _pool(options: ServeOptions, console: Console, interrupt: Interrupt) -> Abst
 
     device = options.device or "auto"
     if options.scheduler:
-        return pools.remote(options.scheduler, device, say, interrupt.look)
+        return pools.remote(options.scheduler, device, say, interrupt.check)
     workers, device = pools.workers_here(device, options.workers)
-    return pools.local(workers, device, say, interrupt.look)
+    return pools.local(workers, device, say, interrupt.check)
 
 
 class Returner:
@@ -158,7 +158,7 @@ class GradingService:
     def _wait(self, seconds: float) -> None:
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            self.interrupt.look()
+            self.interrupt.check()
             self._sleep(min(left, pools.POLL_S))
 
     def _passback(self, course: ServedCourse) -> None:

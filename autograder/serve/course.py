@@ -140,24 +140,24 @@ class ServedCourse:
         course = Course(self.root, assignment, self.device, students)
         run = ServedRun(Options(self.root, assignment, resume=True), course, records, self.console, self.interrupt)
         run.pool = self.pool
-        before = records.current(assignment)
-        run.go()
-        after = records.current(assignment)
+        before = records.current_keys(assignment)
+        run.run()
+        after = records.current_keys(assignment)
         progress.graded += sum(after.get(name) != before.get(name) for name in students)
         return {key.student: "not graded; tried again" for key in run.submissions if after.get(key.student) != key}
 
     def _return(self, assignment: str, records: Records, progress: ServiceCounts) -> bool:
         """Release the feedback of graded students; returns whether there was any."""
-        owed = records.to_return(assignment)
+        owed = records.feedback_due(assignment)
         some = [student for student in owed if student not in progress.failures][: self.batch]
         for student, error in self._give_back(self.root, assignment, some):
-            self.interrupt.look()
+            self.interrupt.check()
             if error:
                 progress.failures[student] = error
                 self._retry.setdefault(assignment, time.monotonic() + RETRY_S)
                 self.console.print(f"! {error}", style="yellow", markup=False)
             else:
-                records.returned(assignment, student, owed[student])
+                records.mark_returned(assignment, student, owed[student])
                 progress.returned += 1
         return bool(some)
 

@@ -70,7 +70,7 @@ def _grading(root: Path, console: Console) -> tuple[list[float], list[float], li
     course, backend = Course(root, UNIT), choose()
     checks, grades, writes = [], [], []
     with Records(root) as records, GradebookWriter(course) as writer:
-        round = records.begin(UNIT, regrade=False)
+        round = records.begin_round(UNIT, regrade=False)
         for submission in course.submissions():
             data = course.bundle(submission)
             found: list[job.GradingRecord] = []
@@ -78,10 +78,10 @@ def _grading(root: Path, console: Console) -> tuple[list[float], list[float], li
             started = time.process_time()
             records.add(round, found[0])
             writer.write(found[0], submission.folder)
-            records.committed(round, found[0].key)
+            records.mark_committed(round, found[0].key)
             writes.append(time.process_time() - started)
             console.print(f"{submission.key.student}: {grades[-1]:.2f} s, written in {1000 * writes[-1]:.0f} ms")
-        records.end(round, "committed")
+        records.end_round(round, "committed")
     for path in sorted((root / "submitted").glob(f"*/{UNIT}/*.ipynb")):
         import nbformat
 

@@ -31,7 +31,7 @@ class SimulatedTerm:
 
     students: int = 10_000
     assignments: int = 12
-    again: float = 0.8
+    resubmissions: float = 0.8
     rush: float = 0.6
     rush_hours: float = 3.0
     checks: float = 12.0
@@ -42,14 +42,14 @@ class SimulatedTerm:
         """Sorted times (number,) in seconds since the term began; the deadlines are at each week's end."""
         draw, found = np.random.default_rng(self.seed), []
         for week in range(self.assignments):
-            number = int((1 + draw.poisson(self.again, self.students)).sum())
+            number = int((1 + draw.poisson(self.resubmissions, self.students)).sum())
             before = draw.uniform(0, WEEK, number)
             late = draw.random(number) < self.rush
             before[late] = np.minimum(draw.exponential(self.rush_hours * HOUR, late.sum()), 24 * HOUR)
             found.append((week + 1) * WEEK - before)
         return np.sort(np.concatenate(found))
 
-    def presses(self) -> np.ndarray:
+    def check_requests(self) -> np.ndarray:
         """Sorted times (number,) of presses of Check in the last week."""
         draw = np.random.default_rng(self.seed + 1)
         ends = self.submissions()
@@ -148,7 +148,7 @@ def check(term: SimulatedTerm, times: ServiceTimes, cores: int) -> WaitingTimes:
     """The last week's presses of Check on the Hub's cores, first come, first served."""
     env, draw = simpy.Environment(), np.random.default_rng(term.seed + 2)
     shared, waits, queue = simpy.Resource(env, cores), list[float](), list[tuple[float, int]]()
-    presses = term.presses()
+    presses = term.check_requests()
     costs = draw.choice(times.check, len(presses))
 
     def press(cost: float) -> Generator[Any, Any, None]:

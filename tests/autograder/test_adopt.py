@@ -34,10 +34,10 @@ def notebook(path, *cells):
 
 def test_what_the_tests_miss_is_named_until_they_see_it(tmp_path):
     _, report = adopt.adopt(notebook(tmp_path / "hw1.ipynb", SOLUTION, WEAK), tmp_path / "course")
-    assert "mean: return sum(x) / len(x)  =>  return sum(x)" in [mutant.name for mutant in report.missed]
+    assert "mean: return sum(x) / len(x)  =>  return sum(x)" in [mutant.name for mutant in report.survived]
     assert "your tests miss" in "\n".join(report.lines("hw1"))
     source, report = adopt.adopt(notebook(tmp_path / "hw1.ipynb", SOLUTION, WEAK, SHARP), tmp_path / "course")
-    assert report.missed == [] and (report.solutions, report.tests) == (1, 2)
+    assert report.survived == [] and (report.solutions, report.tests) == (1, 2)
     listed = json.loads((tmp_path / "course/corpus/hw1/slips.json").read_text())
     entries = tomllib.loads((tmp_path / "course/corpus/hw1/wrong.toml").read_text())
     assert [one["name"] for one in listed["caught"]] == list(entries) and listed["missed"] == []
@@ -58,7 +58,7 @@ def test_a_slip_that_never_ends_is_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr("autograder.checks.mutation.SECONDS", 0.3)
     loop = SOLUTION.replace("return sum(x) / len(x)", "n = 0\n    while n < len(x):\n        n += 1\n    return n")
     _, report = adopt.adopt(notebook(tmp_path / "hw1.ipynb", loop, "assert mean([1, 2, 3]) == 3"), tmp_path / "c")
-    assert report.stopped >= 1  # n -= 1
+    assert report.raised >= 1  # n -= 1
 
 
 @pytest.mark.parametrize(

@@ -21,14 +21,14 @@ def test_references_stand_alone(unit):
 
 def test_later_answers_are_not_given():
     exercise = registry.find("attention.multi_head")
-    modules = injected_modules.modules(registry.given_references(exercise))
+    modules = injected_modules.modules(registry.injected_references(exercise))
     everything = "\n".join(modules.values())
     assert "def scaled_dot_product_attention" in everything
     assert "MultiHeadAttention" not in everything and "split_heads" not in everything
 
 
 def test_references_outside_the_layers_are_found_where_the_library_has_them():
-    modules = injected_modules.modules(registry.given_references(registry.find("decoding.greedy")))
+    modules = injected_modules.modules(registry.injected_references(registry.find("decoding.greedy")))
     for module in ("tfkit.text.bpe", "tfkit.text", "tfkit.train.schedules", "tfkit.objectives.label_smoothing"):
         assert "from tfkit.given import" in modules[module]
     assert "learn_bpe" in modules["tfkit.text"] and "noam_rate" in modules["tfkit.train"]
@@ -38,7 +38,7 @@ def test_references_outside_the_layers_are_found_where_the_library_has_them():
 
 
 def test_the_first_unit_is_given_nothing():
-    assert injected_modules.modules(registry.given_references(registry.find("rnn.cell"))) == {}
+    assert injected_modules.modules(registry.injected_references(registry.find("rnn.cell"))) == {}
 
 
 def test_a_name_that_is_not_there():

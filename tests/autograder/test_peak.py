@@ -39,7 +39,7 @@ def found(function):
     def small(draw):
         return Case("product", (draw.normal(ROWS), draw.normal(COLUMNS), BLOCK), length=COLUMNS), ROWS * BLOCK
 
-    check = peak(small, lambda draw, length: small(draw)[0], "too much", measured=8)
+    check = peak(small, lambda draw, length: small(draw)[0], "too much", measure_at=8)
     subjects = (LocalSubject({"product": one}) for one in (function, in_blocks))
     return [finding.message for finding in examine([check], *subjects, "seed")]
 

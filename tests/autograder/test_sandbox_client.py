@@ -156,8 +156,8 @@ for thing in gc.get_objects():
 
 
 def test_watch_sends_the_arguments_back_as_the_call_left_them(student):
-    assert torch.equal(student.watch("scale", torch.ones(2)).args_after[0], torch.ones(2))
-    assert torch.equal(student.watch("meddle", torch.ones(2)).args_after[0], torch.full((2,), 2.0))
+    assert torch.equal(student.observe("scale", torch.ones(2)).args_after[0], torch.ones(2))
+    assert torch.equal(student.observe("meddle", torch.ones(2)).args_after[0], torch.full((2,), 2.0))
 
 
 def test_the_grader_is_called_back(student):
@@ -212,7 +212,7 @@ def test_a_frozen_parameter_has_no_gradient_and_stops_nothing(student):
 
 def test_bound_names_and_given_modules(student):
     masks = "def full(n):\n    return [True] * n"
-    student.give({"tfkit.nn.masks": masks, "tfkit.nn": "from tfkit.nn.masks import full"})
+    student.inject({"tfkit.nn.masks": masks, "tfkit.nn": "from tfkit.nn.masks import full"})
     outcome = student.run_cells([Cell("i", "from tfkit.nn import full\nprint(full(2))")])[0]
     assert outcome.outputs[0]["text"] == "[True, True]\n"
     student.bind("_n = 7\ndef scale(x):\n    return _n", ["scale"])
@@ -253,11 +253,11 @@ def test_usage_is_counted_outside(student):
 
 def test_an_answer_far_larger_than_can_be_right_is_refused_and_the_box_lives_on(student):
     student.run_cells([Cell("c", "import torch\ndef much(n):\n    return torch.zeros(n)")])
-    student.allow(1000)
+    student.limit_answer(1000)
     with pytest.raises(StudentError, match="the answer takes .* bytes where at most 1,048,576 can be right"):
         student.call("much", 1 << 20)
     assert student.call("much", 3).shape == (3,)
-    student.allow(1 << 20)
+    student.limit_answer(1 << 20)
     assert student.call("much", 1 << 20).shape == (1 << 20,)
 
 
@@ -271,7 +271,7 @@ def much(n):
     return torch.zeros(n)
 """
     student.run_cells([Cell("c", forger)])
-    student.allow(1000)
+    student.limit_answer(1000)
     with pytest.raises(StudentError, match="no answer") as caught:
         student.call("much", 1 << 20)
     assert caught.value.kind == "protocol" and not student.alive

@@ -108,7 +108,7 @@ def mean_of(draw, length):
 
 
 def narrow():
-    return cost(mean_of, "the window is narrow", counted=64, measured=6144)
+    return cost(mean_of, "the window is narrow", count_at=64, measure_at=6144)
 
 
 def test_our_own_answers_are_counted():
@@ -121,7 +121,7 @@ def test_our_own_answers_are_counted():
 def counting():
     backend = choose()
     with SandboxClient(backend) as student:
-        if not student.counted:
+        if not student.is_metered:
             pytest.skip(f"no control group counts what boxes of {backend.name} use here")
     return backend
 

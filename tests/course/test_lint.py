@@ -81,7 +81,7 @@ def test_the_course_breaks_no_rule_and_the_table_adds_up(tmp_path, capsys):
 )
 def test_a_broken_rule_is_named_with_its_cell(cells, cell, what):
     (fault,) = faults(*cells)
-    assert fault.cell == cell and what in fault.what
+    assert fault.cell == cell and what in fault.summary
     assert str(fault).startswith(f"02-masks, cell {cell}: ") and "\n" not in str(fault)
 
 

@@ -23,7 +23,7 @@ def test_submissions_come_as_the_term_says():
     assert len(found) == pytest.approx(2 * 2000 * 1.8, rel=0.05) and (np.diff(found) >= 0).all()
     day = ((found > WEEK - 24 * HOUR) & (found <= WEEK)).sum() / (found <= WEEK).sum()
     assert day == pytest.approx(term.rush + (1 - term.rush) / 7, abs=0.03)
-    assert found.max() <= 2 * WEEK and len(term.presses()) == pytest.approx(2000 * 1.8 * 12, rel=0.05)
+    assert found.max() <= 2 * WEEK and len(term.check_requests()) == pytest.approx(2000 * 1.8 * 12, rel=0.05)
 
 
 def test_one_submission_waits_for_the_look_its_grading_and_its_page():
@@ -42,8 +42,8 @@ def test_work_is_conserved_and_more_workers_shorten_the_line():
 
 def test_checks_on_one_core_wait_as_in_a_queue_of_one_server():
     """M/D/1: with half of the core in use, the mean wait is a quarter of two service times (Pollaczek-Khinchine)."""
-    term = SimulatedTerm(students=3000, assignments=1, rush=0.0, again=0.0, checks=100.0)
-    per_second = len(term.presses()) / WEEK
+    term = SimulatedTerm(students=3000, assignments=1, rush=0.0, resubmissions=0.0, checks=100.0)
+    per_second = len(term.check_requests()) / WEEK
     times = ServiceTimes("m", "d", "u", [0.5 / per_second], [1.0], [0.5], [0.01], [0.0])
     found = simulate.check(term, times, 1)
     service = 0.5 / per_second

@@ -72,8 +72,8 @@ def draw_cotangents(case: Case, draw: Draw, reference: Any) -> list[Tensor]:
     seeds = []
     for out in float_leaves(case.value(reference)):
         seed = draw.normal(*out.shape).to(out.dtype).masked_fill(~out.isfinite(), 0.0)
-        if case.keep is not None and out.shape[:-1] == case.keep.shape:
-            seed = seed.masked_fill(~case.keep.unsqueeze(-1), 0.0)
+        if case.graded_mask is not None and out.shape[:-1] == case.graded_mask.shape:
+            seed = seed.masked_fill(~case.graded_mask.unsqueeze(-1), 0.0)
         seeds.append(seed)
     return seeds
 

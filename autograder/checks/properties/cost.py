@@ -29,18 +29,18 @@ WITHIN, DEAR, OTHER = "within", "dear", "other values"
 
 
 def cost(
-    case: Callable[[Draw, int], Case], sentence: str, *, counted: int, measured: int, weight: float = 1.0
+    case: Callable[[Draw, int], Case], sentence: str, *, count_at: int, measure_at: int, weight: float = 1.0
 ) -> Check:
     """The cost does not grow faster than the length.
 
-    `case(draw, length)` gives a case of any length. Our own answers are counted at the length `counted`; boxes are
-    measured at `measured`, its half and its quarter, and a table of all pairs must take at least 100 MB at `measured`.
-    `sentence` is the message for an answer that costs too much.
+    `case(draw, length)` gives a case of any length. Our own answers are counted at the length `count_at`; boxes are
+    measured at `measure_at`, its half and its quarter, and a table of all pairs must take at least 100 MB at
+    `measure_at`. `sentence` is the message for an answer that costs too much.
     """
 
     def probes(draw: Draw, reference: Any) -> list[Probe]:
         """One question; its case is the small one."""
-        small = case(draw, counted)
+        small = case(draw, count_at)
         allowed = {name: ROOM * count for name, count in _counts(small, reference).items()}
         seed = draw.integer(0, 2**31)
 
@@ -49,7 +49,7 @@ def cost(
             if isinstance(subject, LocalSubject):
                 counts = _counts(small, subject)
                 return WITHIN if all(counts.get(name, 0) <= most for name, most in allowed.items()) else DEAR
-            return measure_box(getattr(subject, "subject", subject), case, measured, seed, reference, sentence)
+            return measure_box(getattr(subject, "subject", subject), case, measure_at, seed, reference, sentence)
 
         return [Probe(ask, small)]
 
@@ -69,7 +69,7 @@ def measure_box(
     student: SandboxClient, case: Callable[[Draw, int], Case], longest: int, seed: int, reference: Any, sentence: str
 ) -> str:
     """What the control group says of three lengths. Other draws at each try: answers that were kept are of no use."""
-    if not student.counted:
+    if not student.is_metered:
         raise NotRun(f"no control group counts what a box of {student.backend.name} uses, whose own word is not taken")
     reference = getattr(reference, "subject", reference)
     for turn in range(TRIES):
@@ -77,8 +77,8 @@ def measure_box(
         for part in (DOUBLINGS[0], *DOUBLINGS):  # the very first call is a warm-up
             one = case(Draw(seed, turn, len(spent), part, reference=reference), longest // part)
             expected = one.value(reference)
-            student.allow(_size(expected))
-            with student.measured() as used:
+            student.limit_answer(_size(expected))
+            with student.measure() as used:
                 actual = one.value(student)
             spent.append(used)
             if compare(expected, actual, one.tolerance) is not None:

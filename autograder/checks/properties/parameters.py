@@ -24,4 +24,4 @@ def parameters(cases: Cases, weight: float = 1.0) -> Check:
 
 
 def _shapes(case: Case, subject: Any) -> dict[str, list[int]]:
-    return {key: list(shape) for key, shape in replace(case, state=None).built(subject).state_shapes().items()}
+    return {key: list(shape) for key, shape in replace(case, state=None).build(subject).state_shapes().items()}

@@ -70,14 +70,14 @@ def peak(
     long: Callable[[Draw, int], Case],
     sentence: str,
     *,
-    measured: int,
+    measure_at: int,
     weight: float = 6.0,
 ) -> Check:
     """Never holds more floating-point numbers at once than allowed.
 
     `small(draw)` gives a case and the allowed number, well above the size of the case's inputs. `long(draw, length)`
-    gives a case of any length; at the length `measured` all numbers together must take at least 100 MB, and the allowed
-    ones less than 8 MB. `sentence` is the message for an answer that holds too much.
+    gives a case of any length; at the length `measure_at` all numbers together must take at least 100 MB, and the
+    allowed ones less than 8 MB. `sentence` is the message for an answer that holds too much.
     """
 
     def probes(draw: Draw, reference: Any) -> list[Probe]:
@@ -90,7 +90,7 @@ def peak(
             if isinstance(subject, LocalSubject):
                 largest, together = _counts(case, subject)
                 return WITHIN if largest <= ONE * allowed and together <= ALL * allowed else DEAR
-            return measure_box(getattr(subject, "subject", subject), long, measured, seed, reference, sentence)
+            return measure_box(getattr(subject, "subject", subject), long, measure_at, seed, reference, sentence)
 
         return [Probe(ask, case)]
 

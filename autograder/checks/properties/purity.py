@@ -86,7 +86,7 @@ def _callable(case: Case, subject: Any) -> Callable[..., Any]:
     """The function, or the method of a module that is built beforehand, since building it uses random numbers."""
     if case.init is None:
         return partial(subject.call, case.symbol)
-    module = case.built(subject)
+    module = case.build(subject)
     return module if case.method is None else partial(module.method, case.method)
 
 

@@ -69,7 +69,7 @@ def _followed(case: Case, loss: Loss, reference: Any) -> Probe:
     def losses(case: Case, subject: Any) -> Tensor | None:
         """float [STEPS + 1], from the case's state in its dtype; None where an answer has no loss."""
         start = on_floats(case.state, lambda value: value.to(case.dtype or value.dtype))
-        return _losses(case.built(subject), case, start, loss, shape, partial(torch.optim.SGD, lr=RATE), STEPS)
+        return _losses(case.build(subject), case, start, loss, shape, partial(torch.optim.SGD, lr=RATE), STEPS)
 
     far = LazySpread(lambda: spread(case, lambda moved, _: losses(moved, reference)))
     return Probe(partial(losses, case), case, Tolerance(STEPS * case.length, case.amplify, spread=far))
@@ -83,7 +83,7 @@ def _learned(case: Case, loss: Loss, seed: int, reference: Any) -> Probe:
         subject.bind(SEED, ["given_seed"])
         with torch.random.fork_rng(devices=[]):
             subject.call("given_seed", seed)
-            module = replace(case, state=None).built(subject)
+            module = replace(case, state=None).build(subject)
         state = module.method("state_dict")
         if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
             return 0.0
@@ -111,7 +111,7 @@ def _losses(
     descent, losses = optimiser(weights.values()), []
     for step in range(steps + 1):
         value = module(*case.args)
-        value = value if case.pick is None else case.pick(value)
+        value = value if case.select is None else case.select(value)
         if not isinstance(value, Tensor) or value.shape != shape or not value.is_floating_point():
             return None
         out = value.detach().requires_grad_()

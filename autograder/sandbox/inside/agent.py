@@ -137,8 +137,8 @@ class Agent:
         self.space: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
         self.compiled: dict[str, types.CodeType] = {}
         self.kept: dict[int, Any] = {}
-        self.given, self.current, self.late = InjectedModules(), 0, 0.0
-        sys.meta_path.insert(0, self.given)
+        self.injected, self.current, self.late = InjectedModules(), 0, 0.0
+        sys.meta_path.insert(0, self.injected)
 
     # -- requests ----------------------------------------------------------------------------------------------------
     def serve(self) -> None:
@@ -157,7 +157,7 @@ class Agent:
         try:
             with self.time_limit(request["seconds"], request["wall"]):
                 reply = {"id": self.current, "ok": getattr(self, "op_" + request["op"])(**request["body"])}
-                frame = wire.WireEncoder(self.keep, named=True).frame(reply)
+                frame = wire.WireEncoder(self.store, with_names=True).frame(reply)
                 _fits(frame, request["most"])
         except BaseException as error:
             kind, message, trace = explain(error)
@@ -173,7 +173,7 @@ class Agent:
             header, body
         )
 
-    def keep(self, value: Any) -> wire.Ref:
+    def store(self, value: Any) -> wire.Ref:
         """Keeps an object that cannot be sent until the box ends, and returns the reference to send instead."""
         self.kept[len(self.kept)] = value
         kind = type(value)
@@ -185,7 +185,7 @@ class Agent:
         def call(*args: Any, **kwargs: Any) -> Any:
             """Blocks until the grader has answered; what cannot be sent is kept here and sent as a reference."""
             request = {"id": self.current, "call": number, "args": list(args), "kwargs": kwargs}
-            wire.send(self.sock, wire.WireEncoder(self.keep).frame(request))
+            wire.send(self.sock, wire.WireEncoder(self.store).frame(request))
             reply = self.read()
             if "err" in reply:
                 raise GraderError(reply["err"])
@@ -253,7 +253,7 @@ class Agent:
 
     def op_give(self, modules: dict[str, str]) -> None:
         """Makes modules importable: {dotted name: source}."""
-        self.given.add(modules)
+        self.injected.add(modules)
 
     def op_cell(self, source: str) -> dict[str, Any]:
         """Runs a notebook cell and returns its outputs, its error as one line or None, and whether it timed out."""
@@ -323,7 +323,7 @@ class Agent:
 
     def op_build(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> wire.Ref:
         """An instance of the student's class, which stays here. Raises MissingName, and what its constructor raises."""
-        return self.keep(self.target([name, None])(*args, **kwargs))
+        return self.store(self.target([name, None])(*args, **kwargs))
 
     def op_watch(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         """A call's result, and its arguments as the call left them."""

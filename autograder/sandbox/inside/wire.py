@@ -55,7 +55,7 @@ class NamedContainer:
     ref: Ref | None
     names: tuple[str, ...] = ()
 
-    def again(self, change: Callable[[Any], Any]) -> Any:
+    def map_items(self, change: Callable[[Any], Any]) -> Any:
         """The same structure with `change` applied to each part; mappings are walked in the order of `sort_keys`."""
         raise NotImplementedError
 
@@ -74,7 +74,7 @@ class NamedTupleCopy(tuple, NamedContainer):  # type: ignore[type-arg]
             return self[self.names.index(name)]
         raise AttributeError(name)
 
-    def again(self, change: Callable[[Any], Any]) -> NamedTupleCopy:
+    def map_items(self, change: Callable[[Any], Any]) -> NamedTupleCopy:
         """As NamedContainer.again."""
         return NamedTupleCopy([change(item) for item in self], self.ref, self.names)
 
@@ -86,7 +86,7 @@ class DictCopy(dict, NamedContainer):  # type: ignore[type-arg]
         super().__init__(pairs)
         self.ref = ref
 
-    def again(self, change: Callable[[Any], Any]) -> DictCopy:
+    def map_items(self, change: Callable[[Any], Any]) -> DictCopy:
         """As NamedContainer.again."""
         made = {key: change(self[key]) for key in sort_keys(self)}
         return DictCopy({key: made[key] for key in self}, self.ref)
@@ -112,7 +112,7 @@ class MappingCopy(Mapping, NamedContainer):  # type: ignore[type-arg]
             return self._fields[name]
         raise AttributeError(name)
 
-    def again(self, change: Callable[[Any], Any]) -> MappingCopy:
+    def map_items(self, change: Callable[[Any], Any]) -> MappingCopy:
         """As NamedContainer.again."""
         made = {key: change(self[key]) for key in sort_keys(self)}
         return MappingCopy({key: made[key] for key in self}, self.ref)
@@ -135,13 +135,13 @@ def parts(value: Any) -> list[Any] | None:
 
 
 class WireEncoder:
-    """Turns one value into a header and buffers. `keep` returns a Ref or a Call for an object that cannot be sent.
+    """Turns one value into a header and buffers. `store` returns a Ref or a Call for an object that cannot be sent.
 
     `named`: structures of types other than Python's own are kept too, and sent with their contents.
     """
 
-    def __init__(self, keep: Callable[[Any], Ref | Call] | None = None, *, named: bool = False) -> None:
-        self.keep, self.named, self.size = keep, named, 0
+    def __init__(self, store: Callable[[Any], Ref | Call] | None = None, *, with_names: bool = False) -> None:
+        self.store, self.with_names, self.size = store, with_names, 0
         self.entries: list[Any] = []
         self.buffers: list[Any] = []
         self.open: set[int] = set()  # ids of the user-defined structures being written
@@ -167,7 +167,7 @@ class WireEncoder:
             return float(value) if math.isfinite(value) else {"f": repr(float(value))}
         if isinstance(value, NamedContainer) and value.ref is not None:
             return {"h": [value.ref.number, value.ref.type_name]}
-        if self.named and (kind := _kind_of_own(value)):
+        if self.with_names and (kind := _kind_of_own(value)):
             return self.of_own_type(value, kind, depth)
         return self.structure(value, depth)
 
@@ -204,9 +204,9 @@ class WireEncoder:
         if is_array(value):
             return {"n": self.array(value)}
         if not isinstance(value, (Ref, Call)):
-            if self.keep is None:
+            if self.store is None:
                 raise WireError(f"a {type(value).__name__} cannot be sent")
-            value = self.keep(value)
+            value = self.store(value)
         return {"h": [value.number, value.type_name]} if isinstance(value, Ref) else {"c": value.number}
 
     def array(self, value: Any) -> int:

@@ -34,7 +34,7 @@ def multi_head() -> list[Check]:
 
     def lesson(draw: Draw):
         x, wanted = draw.normal(2, 4, 8), draw.normal(2, 4, 8)
-        case = draw.module("MultiHeadAttention", (8, 2), (x, x, x), length=128, amplify=4.0, pick=_output)
+        case = draw.module("MultiHeadAttention", (8, 2), (x, x, x), length=128, amplify=4.0, select=_output)
         yield case, squares(wanted)
 
     return [*module(cases), edges(nothing, "a row that may see nothing"), trains(lesson), built(cases, ATTENTION)]

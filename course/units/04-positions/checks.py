@@ -92,10 +92,10 @@ def relative_shift() -> list[Check]:
     def cases(draw: Draw):
         for batch, heads, q, r in [(1, 1, 1, 1), (1, 1, 2, 2), (1, 2, 1, 4), (2, 1, 3, 3), (1, 1, 2, 5), (2, 3, 4, 7)]:
             scores = draw.normal(batch, heads, q, r)
-            yield Case("relative_shift", (scores,), pick=partial(_causal, q=q, r=r))
+            yield Case("relative_shift", (scores,), select=partial(_causal, q=q, r=r))
 
     def long(draw: Draw):
-        yield Case("relative_shift", (draw.normal(1, 1, 70, 140),), pick=partial(_causal, q=70, r=140))
+        yield Case("relative_shift", (draw.normal(1, 1, 70, 140),), select=partial(_causal, q=70, r=140))
 
     return function(cases, long=long)
 

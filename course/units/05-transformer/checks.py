@@ -84,10 +84,12 @@ def seq2seq() -> list[Check]:
                 "amplify": 8.0,
                 "eps": torch.finfo(torch.float32).eps,
             }  # positions in float32
-            yield draw.module("Seq2SeqTransformer", init, (src, tgt), keep=tgt != pad, **how)
-            yield draw.module("Seq2SeqTransformer", init, (src,), method="encode", keep=src != pad, **how)
+            yield draw.module("Seq2SeqTransformer", init, (src, tgt), graded_mask=tgt != pad, **how)
+            yield draw.module("Seq2SeqTransformer", init, (src,), method="encode", graded_mask=src != pad, **how)
             memory = draw.normal(batch, source, width)
-            yield draw.module("Seq2SeqTransformer", init, (tgt, memory, src), method="decode", keep=tgt != pad, **how)
+            yield draw.module(
+                "Seq2SeqTransformer", init, (tgt, memory, src), method="decode", graded_mask=tgt != pad, **how
+            )
 
     def long(draw: Draw):
         src, tgt = draw.integers(1, 8, 1, draw.integer(515, 530)), draw.integers(1, 8, 1, draw.integer(65, 80))

@@ -243,7 +243,9 @@ def kv_cache() -> list[Check]:
     def cases(draw: Draw):
         for batch, length, width, heads in sizes:
             x = draw.normal(batch, length, width)
-            yield draw.module("CachedSelfAttention", (width, heads), (x,), length=16 * width, amplify=4.0, pick=_first)
+            yield draw.module(
+                "CachedSelfAttention", (width, heads), (x,), length=16 * width, amplify=4.0, select=_first
+            )
 
     def stepwise(draw: Draw, _):
         drawn = list(cases(draw))
@@ -256,7 +258,7 @@ def kv_cache() -> list[Check]:
 
     def far(draw: Draw):  # past a table of 512 positions
         x = draw.normal(1, 531, 2)
-        yield draw.module("CachedSelfAttention", (2, 1), (x,), length=1024, amplify=4.0, pick=_first)
+        yield draw.module("CachedSelfAttention", (2, 1), (x,), length=1024, amplify=4.0, select=_first)
 
     def reused(draw: Draw, _):
         return [Probe(partial(_reused, case), case, case.tolerance) for case in cases(draw)]
@@ -283,7 +285,7 @@ def kv_cache() -> list[Check]:
 
 def _recalled(case: Case, state: dict[str, torch.Tensor], subject):
     """The outputs for the last word: by the parameters that read the words before it, and by others."""
-    module, x = case.built(subject), case.args[0]
+    module, x = case.build(subject), case.args[0]
     value = module(x[:, :-1])
     if not _pair(value):
         return "a pair (output, cache) is expected"
@@ -309,7 +311,7 @@ def _pair(value) -> bool:
 
 def _stepwise(case: Case, sizes: list[int], subject):
     """The outputs for consecutive pieces of the input, each call given the cache of the last."""
-    module, cache, outputs = case.built(subject), None, []
+    module, cache, outputs = case.build(subject), None, []
     for piece in case.args[0].split(sizes, dim=1):
         value = module(piece) if cache is None else module(piece, cache)
         if not _pair(value):
@@ -321,7 +323,7 @@ def _stepwise(case: Case, sizes: list[int], subject):
 
 def _reused(case: Case, subject):
     """Two continuations of one cache, as two beams need them; and whether the first of them changed it."""
-    module, x = case.built(subject), case.args[0]
+    module, x = case.build(subject), case.args[0]
     value = module(x[:, :1])
     if not _pair(value):
         return "a pair (output, cache) is expected"

@@ -85,13 +85,13 @@ def relative_scores() -> list[Check]:
             args = [scale * draw.normal(*shape) for shape in [*shapes, (heads, width), (heads, width)]]
             largest = max(arg.abs().max().item() for arg in args) ** 2 * 4
             yield Case(
-                "relative_scores", tuple(args), length=width, scale=largest, pick=partial(_past, q=queries, k=keys)
+                "relative_scores", tuple(args), length=width, scale=largest, select=partial(_past, q=queries, k=keys)
             )
 
     def long(draw: Draw):
         shapes = [(1, 1, 70, 2), (1, 1, 140, 2), (1, 140, 2), (1, 2), (1, 2)]
         args = tuple(draw.normal(*shape) for shape in shapes)
-        yield Case("relative_scores", args, length=2, scale=64.0, pick=partial(_past, q=70, k=140))
+        yield Case("relative_scores", args, length=2, scale=64.0, select=partial(_past, q=70, k=140))
 
     return [*function(cases, long=long), extremes(partial(cases, scale=50.0))]
 

@@ -75,7 +75,7 @@ def sliding_window() -> list[Check]:
 
     seen = [flow(small, place, f"whose {name} count") for place, name in enumerate(("queries", "keys", "values"))]
     told = "your sliding window still makes a table of all pairs: twice the text costs four times as much"
-    dear = cost(long, told, counted=512, measured=6144, weight=6.0)  # it is what the exercise is about
+    dear = cost(long, told, count_at=512, measure_at=6144, weight=6.0)  # it is what the exercise is about
 
     def far(draw: Draw):
         given = tuple(draw.normal(1, 521, 2) for _ in range(3))
@@ -215,7 +215,7 @@ def reversible() -> list[Check]:
 
 
 def _kept(case: Case, subject) -> list[int]:
-    block = case.built(subject)
+    block = case.build(subject)
     subject.bind(HELD, ["_given_forgets"])
     return subject.call("_given_forgets", block, *case.args)
 
@@ -360,5 +360,5 @@ def dynamic_conv() -> list[Check]:
 
     seen = [flow(small, 0, "which values arrive"), flow(small, 1, "whose kernel counts")]
     told = "twice the text costs four times as much, though each position meets W others only"
-    dear = cost(long, told, counted=256, measured=6144)
+    dear = cost(long, told, count_at=256, measure_at=6144)
     return [*function(cases), extremes(lambda draw: cases(draw, 1e4)), *seen, dear]

@@ -97,7 +97,7 @@ def flash_attention() -> list[Check]:
     own = [
         values(rising, "scores that rise, or fall, from block to block", 2.0, core=False),
         extremes(partial(cases, scale=60.0)),
-        peak(small, longest, told, measured=98_304),
+        peak(small, longest, told, measure_at=98_304),
         built(cases, ATTENTION),
     ]
     return [*function(cases, long=long), *own]
@@ -138,7 +138,7 @@ def flash_backward() -> list[Check]:
         contiguity(cases),
         _without_autograd(cases),
         values(enormous, "enormous scores", 1.0, core=False),
-        peak(small, longest, told, measured=98_304),
+        peak(small, longest, told, measure_at=98_304),
     ]
 
 
@@ -235,7 +235,7 @@ def chunked_loss() -> list[Check]:
         edges(nothing, "nothing to predict"),
         extremes(partial(cases, scale=60.0)),
         values(many, "bfloat16 over many rows", 1.0, core=False),
-        peak(small, longest, told, measured=16_384),
+        peak(small, longest, told, measure_at=16_384),
     ]
     return [*function(cases, long=long), *own]
 

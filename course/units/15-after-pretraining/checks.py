@@ -86,7 +86,7 @@ def _starts(cases) -> Check:
     """That b is zero before anything was learned, so that nothing changes, and that a is random."""
 
     def start(case: Case, subject) -> dict:
-        fresh = replace(case, state=None).built(subject)
+        fresh = replace(case, state=None).build(subject)
         state = fresh.method("state_dict")
         a, b = state.get("a"), state.get("b")
         if not isinstance(a, Tensor) or not isinstance(b, Tensor):
@@ -101,7 +101,7 @@ def _unchanged(cases) -> Check:
     """That merged() leaves the layer as it was."""
 
     def after(case: Case, subject) -> dict:
-        layer = case.built(subject)
+        layer = case.build(subject)
         layer.method("merged")
         return {"merged again": layer.method("merged"), "state": dict(layer.method("state_dict"))}
 

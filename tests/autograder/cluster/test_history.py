@@ -38,14 +38,14 @@ def course(tmp_path):
     ]
     with Records(tmp_path) as records:
         for one in rounds:
-            round = records.begin(UNIT, regrade=False)
+            round = records.begin_round(UNIT, regrade=False)
             for each in one:
                 records.add(round, each)
-                records.committed(round, each.key)
-            records.end(round, "committed")
-        round = records.begin(UNIT, regrade=True)
+                records.mark_committed(round, each.key)
+            records.end_round(round, "committed")
+        round = records.begin_round(UNIT, regrade=True)
         records.add(round, record("ada", "s2", 0.0, 2.0))
-        records.end(round, "discarded")
+        records.end_round(round, "discarded")
     return tmp_path
 
 
@@ -116,8 +116,13 @@ def test_the_report_counts_attempts_and_time_to_green():
             *(attempt("ben", 1, 1, 2, 2), attempt("chen", 1, 2, 0, 0), attempt("chen", 2, 4, 0, 2)),
         ]
     )
-    assert (split.students, split.at_once, split.attempts, split.median_hours) == (3, 2, [1, 1], None)
-    assert (multi.at_once, sorted(multi.attempts), multi.median_attempts, multi.median_hours) == (1, [1, 2, 3], 2, 13)
+    assert (split.students, split.first_attempt, split.attempts, split.median_hours) == (3, 2, [1, 1], None)
+    assert (multi.first_attempt, sorted(multi.attempts), multi.median_attempts, multi.median_hours) == (
+        1,
+        [1, 2, 3],
+        2,
+        13,
+    )
     verdicts = {verdict["exercise"]: verdict | {"misconception": None, "hint": None, "checks": ()}
                 for verdict in attempt("x", 1, 0, 2, 2).verdicts}  # fmt: skip
     text = page.page(UNIT, [verdicts], [split, multi])

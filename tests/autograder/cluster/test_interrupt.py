@@ -15,10 +15,10 @@ def press():
 def test_it_waits_for_the_next_look_and_the_handler_is_given_back():
     before = signal.getsignal(signal.SIGINT)
     with Interrupt() as interrupt:
-        interrupt.look()  # nothing was pressed
+        interrupt.check()  # nothing was pressed
         press()
         with pytest.raises(KeyboardInterrupt):
-            interrupt.look()
+            interrupt.check()
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -30,12 +30,12 @@ def test_pressed_again_it_does_not_wait():
 
 
 def test_where_something_is_waited_for_it_is_raised_at_once():
-    with Interrupt() as interrupt, pytest.raises(KeyboardInterrupt), interrupt.at_once():
+    with Interrupt() as interrupt, pytest.raises(KeyboardInterrupt), interrupt.interruptible():
         press()
         raise AssertionError("it waited")
     with Interrupt() as interrupt:
         press()
-        with pytest.raises(KeyboardInterrupt), interrupt.at_once():
+        with pytest.raises(KeyboardInterrupt), interrupt.interruptible():
             raise AssertionError("the part began")
 
 
@@ -48,7 +48,7 @@ def test_one_that_a_callback_drops_is_raised_after_the_part():
     with Interrupt() as interrupt:
         gc.callbacks.append(pressed)
         try:
-            with pytest.raises(KeyboardInterrupt), interrupt.at_once():
+            with pytest.raises(KeyboardInterrupt), interrupt.interruptible():
                 gc.collect()  # the exception ends here, in Python's own hands
                 gc.callbacks.remove(pressed)
         finally:

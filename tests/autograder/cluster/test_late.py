@@ -23,7 +23,7 @@ from .conftest import IDS, UNIT
 from .test_gradebook import grade_here
 
 HOUR, DAY = 3600, 86_400
-POLICY = {"per_day": 0.1, "most": 0.5, "closed_days": 14, "grace_minutes": 15}
+POLICY = {"penalty_per_day": 0.1, "max_penalty": 0.5, "closed_days": 14, "grace_minutes": 15}
 
 
 @pytest.mark.parametrize(
@@ -83,17 +83,17 @@ def late_course(course):
     (submission,) = opened.submissions()
     record = GradingRecord.from_bytes(grade(opened.bundle(submission), opened.secret))
     with GradebookWriter(opened) as writer, Records(course.root) as records:
-        round = records.begin(UNIT, regrade=False)
+        round = records.begin_round(UNIT, regrade=False)
         records.add(round, record)
         writer.write(record, submission.folder)
-        records.committed(round, record.key)
-        records.end(round, "committed")
+        records.mark_committed(round, record.key)
+        records.end_round(round, "committed")
     return record, submission.folder
 
 
 def policy(course, per_day):
     with (course.root / "nbgrader_config.py").open("a") as file:
-        file.write(f"\nc.LatePolicy.per_day = {per_day}\n")
+        file.write(f"\nc.LatePolicy.penalty_per_day = {per_day}\n")
 
 
 def run(course, **options):

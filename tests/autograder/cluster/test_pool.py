@@ -34,7 +34,7 @@ class Client:
 def test_workers_that_are_slow_to_end_are_no_error(monkeypatch):
     monkeypatch.setattr(pool, "LocalCluster", Slow)
     monkeypatch.setattr(pool, "Client", Client)
-    with pool.local(1, "cpu", print, look=list) as workers:
+    with pool.local(1, "cpu", print, check_interrupt=list) as workers:
         cluster = workers.client.cluster
     assert cluster.closed
 

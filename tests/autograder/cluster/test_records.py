@@ -21,7 +21,7 @@ def record(student="ada", text="{}"):
 
 def test_a_duplicate_completion_is_recorded_once(tmp_path):
     with Records(tmp_path) as records:
-        round = records.begin("unit", regrade=False)
+        round = records.begin_round("unit", regrade=False)
         assert records.add(round, record())
         assert not records.add(round, record(text="another"))
         assert records.keys(round) == {KEY}
@@ -30,11 +30,11 @@ def test_a_duplicate_completion_is_recorded_once(tmp_path):
 
 def test_a_resubmission_is_another_record_and_a_regrade_another_round(tmp_path):
     with Records(tmp_path) as records:
-        first = records.begin("unit", regrade=False)
+        first = records.begin_round("unit", regrade=False)
         again = GradingRecord(KEY._replace(submission="t" * 64), {}, [], 1.0, "here:1")
         assert records.add(first, record()) and records.add(first, again)
-        records.end(first, "committed")
-        second = records.begin("unit", regrade=True)
+        records.end_round(first, "committed")
+        second = records.begin_round("unit", regrade=True)
         assert records.open_round("unit") == second
         assert records.open_round("other") is None
         assert records.add(second, record())
@@ -43,23 +43,23 @@ def test_a_resubmission_is_another_record_and_a_regrade_another_round(tmp_path):
 
 def test_current_is_what_reached_the_gradebook(tmp_path):
     with Records(tmp_path) as records:
-        round = records.begin("unit", regrade=False)
+        round = records.begin_round("unit", regrade=False)
         records.add(round, record())
-        assert records.current("unit") == {}
-        assert records.uncommitted(round) == {KEY}
-        records.committed(round, KEY)
-        records.committed(round, KEY)
-        assert records.current("unit") == {"ada": KEY}
-        assert records.uncommitted(round) == set()
+        assert records.current_keys("unit") == {}
+        assert records.uncommitted_keys(round) == {KEY}
+        records.mark_committed(round, KEY)
+        records.mark_committed(round, KEY)
+        assert records.current_keys("unit") == {"ada": KEY}
+        assert records.uncommitted_keys(round) == set()
 
 
 @pytest.mark.parametrize("table", ["rounds", "ends", "records", "commits"])
 def test_nothing_is_ever_changed_or_deleted(tmp_path, table):
     with Records(tmp_path) as records:
-        round = records.begin("unit", regrade=False)
+        round = records.begin_round("unit", regrade=False)
         records.add(round, record())
-        records.committed(round, KEY)
-        records.end(round, "committed")
+        records.mark_committed(round, KEY)
+        records.end_round(round, "committed")
     db = sqlite3.connect(tmp_path / "records.db")
     column = db.execute(f"select name from pragma_table_info('{table}')").fetchone()[0]
     for statement in (f"delete from {table}", f"update {table} set {column} = 7"):
@@ -82,7 +82,7 @@ from autograder.cluster.job import GradingRecord
 from autograder.cluster.records import Records
 import random
 with Records(Path(sys.argv[1])) as records:
-    round = records.begin("unit", False)
+    round = records.begin_round("unit", False)
     for n in range(100_000):
         text = random.randbytes(200_000).hex()
         records.add(round, GradingRecord(Key(f"s{n}", "unit", "s", "c"), {"unit": text}, [], 1.0, "w"))

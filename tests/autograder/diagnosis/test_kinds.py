@@ -70,5 +70,5 @@ def test_of_a_right_answer_nothing_is_said():
 def test_the_report_counts_two_mistakes_and_what_is_not_collected():
     exercise = registry.find(RAG)
     score = measure_diagnosis(exercise, asked(exercise, 5), seed=5)
-    assert score.pairs == 6 and score.both >= 4 and score.one == 6, score.notes
-    assert score.unknown >= 5 and "both named" in score.line
+    assert score.pairs == 6 and score.both_named >= 4 and score.one_named == 6, score.notes
+    assert score.uncollected >= 5 and "both named" in score.line

@@ -101,7 +101,7 @@ def test_a_test_that_leans_on_a_cell_which_students_can_change_is_named():
 @pytest.mark.parametrize("what", READ)
 def test_what_reading_shows_is_named(what):
     found = notebook.faults(UNIT, READ[what])
-    assert any(what in fault.what for fault in found), found
+    assert any(what in fault.summary for fault in found), found
     assert all("\n" not in str(fault) and str(fault).startswith("02-masks, cell ") for fault in found)
 
 

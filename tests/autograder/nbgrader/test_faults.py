@@ -81,7 +81,7 @@ def test_a_grader_that_is_interrupted_accuses_nobody(tmp_path, monkeypatch):
                                 _format_dest=lambda a, s: f"autograded/{s}/{a}")  # fmt: skip
     for stopped in (True, False, False):
         unfinished.begin("submitted/ann/x")
-        assert not unfinished.deadly()
+        assert not unfinished.killed_too_often()
         if stopped:
             unfinished._stop()
         for descriptor in unfinished._held.values():  # as where the process ends
@@ -89,10 +89,10 @@ def test_a_grader_that_is_interrupted_accuses_nobody(tmp_path, monkeypatch):
         unfinished._held.clear()
         unfinished.clear(converter)
     unfinished.begin("submitted/ann/x")
-    assert unfinished.deadly()
+    assert unfinished.killed_too_often()
     unfinished.release()
     unfinished.begin("submitted/ann/x")
-    assert not unfinished.deadly()
+    assert not unfinished.killed_too_often()
     unfinished.release()
 
 

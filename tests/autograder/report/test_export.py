@@ -25,7 +25,7 @@ def course(tmp_path_factory):
     root = tmp_path_factory.mktemp("course")
     install(root)
     with (root / "nbgrader_config.py").open("a") as file:
-        file.write("c.LatePolicy.per_day = 1 / 6\n")
+        file.write("c.LatePolicy.penalty_per_day = 1 / 6\n")
         file.write(f'c.LatePolicy.extensions = {{"{NAME}": {{"evil": 48, "half": 48}}}}\n')
     book = Gradebook(f"sqlite:///{root / 'gradebook.db'}", "tfkit")
     with book as gradebook:

@@ -115,7 +115,7 @@ def test_one_answer_a_short_one_or_what_many_have_is_no_finding():
 
 def test_a_check_that_stumbles_over_an_answer_has_none():
     class Box:
-        def allow(self, size):
+        def limit_answer(self, size):
             self.allowed = size
 
         def call(self, name):

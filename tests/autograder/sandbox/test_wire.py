@@ -130,7 +130,7 @@ def out_and_in(value):
         kept.append(thing)
         return wire.Ref(len(kept) - 1, type(thing).__name__)
 
-    seen = decoded(wire.WireEncoder(keep, named=True).frame(value))
+    seen = decoded(wire.WireEncoder(keep, with_names=True).frame(value))
     return seen, decoded(wire.WireEncoder().frame([seen]), trusted=True, ref=lambda ref: kept[ref.number])[0]
 
 
@@ -157,7 +157,7 @@ def test_structures_of_other_types_keep_them(value, kind):
 
 def test_fields_can_be_read_by_name():
     seen, _ = out_and_in(Pair(torch.ones(2), 3))
-    assert seen.length == 3 and seen == (seen.keys, 3) and seen.again(lambda part: part).length == 3
+    assert seen.length == 3 and seen == (seen.keys, 3) and seen.map_items(lambda part: part).length == 3
     held, _ = out_and_in(Held(torch.ones(2), 5))
     assert held.inside == held["inside"] == 5 and not isinstance(held, dict)
     with pytest.raises(AttributeError):

@@ -158,11 +158,11 @@ def test_what_stops_between_two_steps_goes_on_after_a_restart(course, pool, serv
         service(stop).run()
     assert service().run() == 0 and sorted(returned) == ["ada", "ben"] and len(pool.sent) == 2
     submit(course, "cleo")
-    commit = Records.committed
-    monkeypatch.setattr(Records, "committed", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    commit = Records.mark_committed
+    monkeypatch.setattr(Records, "mark_committed", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):  # in the gradebook, and not noted
         service().run()
-    monkeypatch.setattr(Records, "committed", commit)
+    monkeypatch.setattr(Records, "mark_committed", commit)
     assert service().run() == 0 and returned.count("cleo") == 1 and pool.sent.count("cleo") == 1
     assert course.grades("cleo") == FULL
 
