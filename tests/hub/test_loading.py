@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 import tfkit
 from tests.models.table import ROWS, drawn
 from tfkit.hub import loading
+from tfkit.nn.int8 import Int8Weight, quantize
 
 BERT = {"vocab_size": 30, "d_model": 8, "n_layers": 2, "n_heads": 2, "d_ff": 16, "max_length": 8}
 SEQ2SEQ = {"n_decoder_layers": 1, "n_decoder_heads": 2, "d_decoder_ff": 16, "pad_token_id": 0}
@@ -248,3 +249,21 @@ def test_a_new_head_where_the_configuration_allows_not_every_head(name, tmp_path
     row = ROWS[name]
     tfkit.from_config(name, **row.fields).save_pretrained(tmp_path)
     assert tfkit.from_pretrained(tmp_path, "sequence_classification", new_head=True).head == "sequence_classification"
+
+
+def test_weights_are_rounded_to_int8_while_they_are_read(tmp_path):
+    torch.manual_seed(0)
+    sizes = {**BERT, "vocab_size": 2000, "d_model": 64, "n_heads": 2, "d_ff": 2000}
+    model = tfkit.from_config("bert", head="masked_lm", **sizes).eval()
+    model.half().save_pretrained(tmp_path)
+    read = tfkit.from_pretrained(tmp_path, dtype="int8")
+    kinds = {name: parameter for name, parameter in read.named_parameters() if isinstance(parameter, Int8Weight)}
+    assert {name.rpartition(".")[0].rpartition(".")[2] for name in kinds} == {"tokens", "up", "down"}
+    assert all(parameter.dtype == torch.float32 for parameter in read.parameters())
+    expected = quantize(model.float())(input_ids=IDS.expand(4, 6))
+    torch.testing.assert_close(read(input_ids=IDS.expand(4, 6)).logits, expected.logits)
+    with pytest.raises(ValueError, match="int8 are not saved"):
+        read.save_pretrained(tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+    with pytest.raises(ValueError, match="give torch.bfloat16, 'bfloat16', 'int8' or 'auto'"):
+        tfkit.from_pretrained(tmp_path, dtype="int4")

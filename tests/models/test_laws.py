@@ -1,5 +1,6 @@
 """The laws that hold for every architecture: one test for each law, over all rows of `table.py`."""
 
+import copy
 import re
 import subprocess
 import sys
@@ -12,11 +13,12 @@ from tests.models.table import COUNTS, ROWS, answers, choices, drawn, kind, ours
 from tfkit import registry
 from tfkit.inside.edits import INNER
 from tfkit.nn import StaticCache
+from tfkit.nn.int8 import Int8Weight, quantize
 from tfkit.tools.flatten import flatten
 
 LAWS = {
     "bad input", "batch", "bfloat16", "cache", "causality", "compile", "decodes as one graph", "editing", "flat form",
-    "gradient", "odd sizes", "padding", "save and load", "static cache", "tracing", "weights shown",
+    "gradient", "int8", "odd sizes", "padding", "save and load", "static cache", "tracing", "weights shown",
 }  # fmt: skip
 
 # no table of positions, or one that only distances are read from, or that is stretched
@@ -249,6 +251,24 @@ def test_bfloat16_is_finite(name, head):
     assert all(tensor.dtype == torch.bfloat16 for key, tensor in found.items() if "loss" not in key)
     value(out).backward()
     assert all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None)
+
+
+@rows("int8")
+@torch.no_grad()
+def test_weights_in_int8_are_read_as_the_numbers_that_they_stand_for(name):
+    row, model = make(name)
+    ids, mask, _ = ragged(row)
+    rounded = quantize(copy.deepcopy(model), smallest=0)
+    for name_of, weight in rounded.named_parameters():
+        if isinstance(weight, Int8Weight):
+            model.get_parameter(name_of).copy_(weight.floats())
+    assert sum(isinstance(weight, Int8Weight) for weight in rounded.parameters())
+    pairs = [(row.read(rounded, ids, mask), row.read(model, ids, mask))]
+    if row.cached:
+        pairs += zip(stepwise(row, rounded), stepwise(row, model), strict=True)
+    for found, wanted in pairs:  # products of a few rows are rounded to bfloat16
+        found, wanted = (scores.nan_to_num(posinf=0, neginf=0) for scores in (found, wanted))
+        assert (found - wanted).norm() < 0.03 * wanted.norm()
 
 
 @heads("save and load")

@@ -56,6 +56,8 @@ def test_generate(gpt2: Path) -> None:
     )
     sampled = ["generate", gpt2, "the cat", "--temperature", 1.5, "--top-p", 0.9, "--max-new-tokens", 8, "--seed"]
     assert asked(*sampled, 1) == asked(*sampled, 1) != asked(*sampled, 2)
+    half = tfkit.Text(gpt2, dtype="bfloat16").generate("the cat", max_new_tokens=5)
+    assert asked("generate", gpt2, "the cat", "--max-new-tokens", 5, "--dtype", "bfloat16") == half + "\n"
 
 
 def test_chat_reads_lines_until_the_end(gpt2: Path) -> None:
@@ -80,6 +82,7 @@ def test_fill_and_embed(bert: Path) -> None:
     [
         (["fill", "{gpt2}", "the [MASK]"], "tfkit fill: GPT2 with head='causal_lm' cannot fill; it can "),
         (["chat", "{bert}", "hello"], "tfkit chat: BERT with head='masked_lm' cannot chat; it can fill and embed"),
+        (["generate", "{gpt2}", "a", "--dtype", "int4"], "tfkit generate: dtype='int4' is no floating-point type"),
         (["generate", "{none}", "a"], "tfkit generate: directory='{none}': there is no such folder"),
         (
             ["generate", "SmolLM2-135M-Instruct", "a"],

@@ -18,6 +18,7 @@ import torch
 
 from .. import registry
 from ..decode import settings
+from ..nn.int8 import Int8Weight
 from . import files, loading, published
 
 
@@ -54,9 +55,10 @@ def from_pretrained(
     pytorch_model.bin. config.json names the architecture, and the head too unless `head` is given. The weights stay in
     the memory-mapped file until they are read; no random numbers are drawn for them.
 
-    dtype: of the weights; "auto" takes the file's own; default float32. Weights of other heads are left out. new_head:
-    whether weights that belong to this head alone may be missing or of another size and are then initialised afresh, as
-    for fine-tuning. strict: "error" or "warn" for unknown configuration fields and tensors; fields that are known to
+    dtype: of the weights; "auto" takes the file's own; default float32. "int8" rounds the matrices for inference, as
+    `nn.int8.quantize` does, and keeps float32 elsewhere. Weights of other heads are left out. new_head: whether weights
+    that belong to this head alone may be missing or of another size and are then initialised afresh, as for
+    fine-tuning. strict: "error" or "warn" for unknown configuration fields and tensors; fields that are known to
     change the result always raise. overrides: fields of the configuration, under our names or transformers':
     num_labels=5. Raises FileNotFoundError; TypeError for an argument that is not a path, or an override that is not a
     field; ValueError for a damaged file, an unknown field, missing, extra or misshapen tensors.
@@ -74,10 +76,12 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int | str
     """Write the model's config.json and its weights; the directory is created if it is missing.
 
     max_shard_size: bytes, or "5GB"; a larger model is split into several files with an index. Raises ValueError for an
-    invalid size, TypeError for an argument that is not a path, NotADirectoryError for a file, each before anything is
-    written.
+    invalid size or weights in int8, TypeError for an argument that is not a path, NotADirectoryError for a file, each
+    before anything is written.
     """
     directory, room = _new(directory), files.size_in_bytes(max_shard_size)
+    if any(isinstance(weight, Int8Weight) for weight in model.parameters()):
+        raise ValueError("weights in int8 are not saved: save the model as it was read, and round it when it is loaded")
     kind, weights = registry.name_of(model), model.state_dict()
     module = registry.load(kind)
     if hasattr(module, "HF"):

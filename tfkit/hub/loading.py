@@ -21,6 +21,7 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
 from ..namemap import NameMap, UnknownTensors, map_of
+from ..nn.int8 import quantize
 from . import files
 
 WRAPPERS = {"module.": "DistributedDataParallel", "_orig_mod.": "torch.compile"}
@@ -39,7 +40,8 @@ def load(
     strict: str,
 ) -> Any:
     """The model in a directory; see `tfkit.from_pretrained`."""
-    wanted = None if dtype == "auto" else floating(dtype)
+    rounded = dtype in ("int8", torch.int8)
+    wanted = None if rounded or dtype == "auto" else floating(dtype)
     file, weights = files.read(directory)
     if hasattr(module, "config_from_tensors"):
         notes, config = config.published, module.config_from_tensors(config, weights.keys())
@@ -52,6 +54,8 @@ def load(
         raise ValueError(f"{file}: {error}") from None
     assign(model, weights, wanted or widest_dtype(weights))
     complete(model, wanted or widest_dtype(weights))
+    if rounded:  # one matrix at a time, so that the whole model is never in memory as floats
+        quantize(model).float()
     return model.eval()
 
 
@@ -229,5 +233,7 @@ def floating(asked: torch.dtype | str | None) -> torch.dtype:
     """The dtype with this name. Raises ValueError for one that is not a floating-point type."""
     found = torch.float32 if asked is None else getattr(torch, asked, None) if isinstance(asked, str) else asked
     if not isinstance(found, torch.dtype) or not found.is_floating_point:
-        raise ValueError(f"dtype={asked!r} is no floating-point type: give torch.bfloat16, 'bfloat16' or 'auto'")
+        raise ValueError(
+            f"dtype={asked!r} is no floating-point type: give torch.bfloat16, 'bfloat16', 'int8' or 'auto'"
+        )
     return found

@@ -50,8 +50,8 @@ def load(
 ) -> tuple[Any, Tokenizer | None]:
     """The model in a directory, as `tfkit.from_pretrained` reads it, and its tokenizer, or None if it has none.
 
-    directory: a path, or the name of a model from `tfkit get`. Raises as `from_pretrained` and
-    `Tokenizer.from_pretrained` do, except for a missing tokenizer.
+    directory: a path, or the name of a model from `tfkit get`; dtype: as there, "int8" included. Raises as
+    `from_pretrained` and `Tokenizer.from_pretrained` do, except for a missing tokenizer.
     """
     directory = locate(directory)
     try:
@@ -64,9 +64,9 @@ def load(
 class Text:
     """From text to text: `Text(directory).generate("Once upon a time")`.
 
-    model: a directory, the name of a model from `tfkit get`, or a tfkit model with its tokenizer. Raises ValueError if
-    there is no tokenizer; each method raises TypeError, listing the possible methods, if the model's head does not
-    support it.
+    model: a directory, the name of a model from `tfkit get`, or a tfkit model with its tokenizer. head, dtype: as in
+    `tfkit.from_pretrained`, for a directory. Raises ValueError if there is no tokenizer; each method raises TypeError,
+    listing the possible methods, if the model's head does not support it.
     """
 
     def __init__(

@@ -22,6 +22,7 @@ NEW = typer.Option("--max-new-tokens", min=1, help="at most so many; the directo
 TEMPERATURE = typer.Option("--temperature", help="sample, flatter above 1 and sharper below")
 TOP_P = typer.Option("--top-p", help="sample from the likeliest words that have so much probability together")
 SEED = typer.Option("--seed", help="of what is sampled")
+DTYPE = typer.Option("--dtype", help="of the weights: int8 and bfloat16 are faster, and a little less exact")
 
 
 @app.command()
@@ -32,10 +33,11 @@ def generate(
     temperature: Annotated[float | None, TEMPERATURE] = None,
     top_p: Annotated[float | None, TOP_P] = None,
     seed: Annotated[int | None, SEED] = None,
+    dtype: Annotated[str | None, DTYPE] = None,
 ) -> None:
     """What a model writes after a text, word by word."""
     with report_errors("generate"):
-        model = open_model(path)
+        model = open_model(path, dtype)
         print_stream(model.generate(text, stream=True, **settings(max_new_tokens, temperature, top_p, seed)))
 
 
@@ -47,11 +49,12 @@ def chat(
     temperature: Annotated[float | None, TEMPERATURE] = None,
     top_p: Annotated[float | None, TOP_P] = None,
     seed: Annotated[int | None, SEED] = None,
+    dtype: Annotated[str | None, DTYPE] = None,
     system: Annotated[str | None, typer.Option(help="what the model is told first")] = None,
 ) -> None:
     """A conversation, with the model's own chat template. Ctrl-D ends it."""
     with report_errors("chat"):
-        model, how = open_model(path), settings(max_new_tokens, temperature, top_p, seed)
+        model, how = open_model(path, dtype), settings(max_new_tokens, temperature, top_p, seed)
         messages = [] if system is None else [{"role": "system", "content": system}]
         for line in prompt_text(text):
             messages.append({"role": "user", "content": line})
@@ -64,10 +67,11 @@ def fill(
     path: Annotated[str, PATH],
     text: Annotated[str, typer.Argument(help="with blanks, as the vocabulary writes them: [MASK], <mask>")],
     top: Annotated[int, typer.Option(min=1, help="how many words for each blank")] = 5,
+    dtype: Annotated[str | None, DTYPE] = None,
 ) -> None:
     """The likeliest words for each blank, with their probabilities."""
     with report_errors("fill"):
-        for number, guesses in enumerate(open_model(path).fill(text, top), 1):
+        for number, guesses in enumerate(open_model(path, dtype).fill(text, top), 1):
             table = Table(f"blank {number}", "probability", box=None, padding=(0, 2, 0, 0))
             for guess in guesses:
                 table.add_row(Line(guess.token), f"{guess.probability:.4f}")
@@ -75,10 +79,14 @@ def fill(
 
 
 @app.command()
-def embed(path: Annotated[str, PATH], texts: Annotated[list[str], typer.Argument(help="one or more")]) -> None:
+def embed(
+    path: Annotated[str, PATH],
+    texts: Annotated[list[str], typer.Argument(help="one or more")],
+    dtype: Annotated[str | None, DTYPE] = None,
+) -> None:
     """A vector for each text, as a line of JSON."""
     with report_errors("embed"):
-        for row in open_model(path).embed(texts).tolist():
+        for row in open_model(path, dtype).embed(texts).tolist():
             typer.echo(json.dumps([round(number, 7) for number in row]))
 
 
@@ -152,11 +160,11 @@ def show_packages() -> None:
     console().print(table)
 
 
-def open_model(path: str) -> Any:
+def open_model(path: str, dtype: str | None = None) -> Any:
     """The model of a directory as a text interface."""
     from ..pipeline import Text
 
-    return Text(path)
+    return Text(path, dtype=dtype)
 
 
 def settings(new: int | None, temperature: float | None, top_p: float | None, seed: int | None) -> dict[str, Any]:
