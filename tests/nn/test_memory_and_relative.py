@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import tfkit
-from tfkit.nn import memory_attention, relative_scores, split_heads
+from tfkit.nn import memory_attention, relative_scores, segment_attention, split_heads
 from tfkit.nn.relative_attention import DistanceContext, RelativeAttention, causal_relative_bias, sinusoidal_distances
 from tfkit.nn.two_stream_attention import two_stream_attention
 from tfkit.objectives.permutation_lm import permutation_masks
@@ -66,6 +66,22 @@ def test_relative_scores_are_the_models_weights(published, new, keys):
     scores = relative_scores(q, k, r, published.content_bias, published.position_bias)
     future = torch.ones(new, keys, dtype=torch.bool).triu(keys - new + 1)
     torch.testing.assert_close(scores.masked_fill(future, -math.inf).softmax(-1), weights)
+
+
+@pytest.mark.parametrize(("new", "past"), [(1, 0), (4, 0), (1, 3), (5, 3), (2, 7)])
+def test_a_segment_is_the_models_layer(published, new, past):
+    torch.nn.init.eye_(published.o_proj.weight)
+    x, memory = numbers(2, new, WIDTH), numbers(2, past, WIDTH)
+    expected, _, waves = read(published, torch.cat([memory.detach(), x], 1), new)
+    matrices = [getattr(published, f"{letter}_proj").weight for letter in "qkvr"]
+    biases = published.content_bias, published.position_bias
+    out, kept = segment_attention(x, memory, waves, *(matrix.T for matrix in matrices), *biases, 4)
+    torch.testing.assert_close(out, expected)
+    assert torch.equal(kept, torch.cat([memory, x], 1)[:, -4:]) and not kept.requires_grad
+    wanted = [x, *matrices, *biases]
+    torch.testing.assert_close(
+        *(torch.autograd.grad(y.square().sum(), wanted, retain_graph=True) for y in (out, expected))
+    )
 
 
 def test_relative_scores_one_by_one():

@@ -17,7 +17,7 @@ from .layer_drop import LayerDrop
 from .layers import DecoderLayer, EncoderLayer, Seq2SeqTransformer, shift_right
 from .lsh import lsh_attention, lsh_buckets
 from .masks import causal_mask, decoder_mask, masked_softmax, padding_mask, prefix_lm_mask
-from .memory import memory_attention
+from .memory import memory_attention, segment_attention
 from .multimodal import multimodal_inputs
 from .ngram_attention import NgramAttention, make_ngram_context
 from .pooling import pool_sequence
@@ -71,6 +71,7 @@ __all__ = [
     "rnn_cell",
     "rnn_encode",
     "scaled_dot_product_attention",
+    "segment_attention",
     "scores_by_distance",
     "shift_right",
     "sinusoidal_positions",

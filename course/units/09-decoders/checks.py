@@ -103,6 +103,40 @@ def _past(out: Any, q: int, k: int) -> Any:
     return out.masked_fill(torch.ones(q, k, dtype=torch.bool, device=out.device).triu(k - q + 1), -torch.inf)
 
 
+def segment() -> list[Check]:
+    """xl.segment"""
+    sizes = [  # batch, length, memory, heads, width of each, memory to keep
+        (1, 1, 0, 1, 2, 1),
+        (1, 1, 2, 1, 2, 2),
+        (1, 3, 0, 2, 2, 2),  # the first segment: nothing to remember
+        (2, 2, 3, 2, 3, 4),  # part of the old memory stays
+        (2, 4, 2, 1, 4, 2),  # none of it does
+        (2, 2, 1, 2, 2, 5),  # there are fewer states than may be kept
+        (3, 3, 2, 3, 2, 0),  # nothing is kept
+    ]
+
+    def cases(draw: Draw, sizes=sizes, scale: float = 1.0):
+        for batch, length, memory, heads, width, kept in sizes:
+            wide, keys = heads * width, memory + length
+            x, past, places = (
+                draw.normal(batch, length, wide),
+                draw.normal(batch, memory, wide),
+                draw.normal(keys, wide),
+            )
+            w_q, w_k, w_v, w_r = (draw.normal(wide, wide) / wide**0.5 for _ in range(4))
+            biases = [scale * draw.normal(heads, width) for _ in range(2)]
+            args = (x, past, places, scale * w_q, scale * w_k, w_v, scale * w_r, *biases, kept)
+            yield Case("segment_attention", args, length=8 * wide, amplify=8.0 * scale**2)
+
+    small = partial(cases, sizes=[(2, 3, 2, 2, 2, 4)])
+    return [
+        *function(cases, long=partial(cases, sizes=[(1, 70, 140, 1, 2, 90)])),
+        flow(small, 0, "who sees which new word"),
+        flow(small, 1, "who sees what is remembered"),
+        extremes(partial(cases, scale=30.0)),
+    ]
+
+
 def permutation_masks() -> list[Check]:
     """xlnet.permutation_masks"""
 

@@ -24,6 +24,13 @@ EXERCISES = [
         points=3,
     ),
     exercise(
+        "xl.segment",
+        "A whole segment",
+        "tfkit.nn.memory:segment_attention",
+        checks="segment",
+        points=3,
+    ),
+    exercise(
         "xlnet.permutation_masks",
         "Predict in any order",
         "tfkit.objectives.permutation_lm:permutation_masks",

@@ -214,6 +214,49 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: a table with 3 rows and 5 columns. The large scores form a diagonal: row 0 in column 0, row 1 in column 1, row 2 in column 2, each two places before its own. What is in the future is grey.*
 #
+# ### A whole segment
+#
+# Now put it together: the attention of one Transformer-XL layer, from a segment and a memory to the output and the *next* memory.
+#
+# 1. Memory and segment, one after the other, give keys and values; the segment alone asks. The memory is a constant (`detach`).
+# 2. Scores by content and by distance, as above, with the distances' encodings through a matrix of their own, `w_r`.
+# 3. The mask: all of the memory, and the segment up to oneself. Then softmax and average, and the heads side by side.
+# 4. The new memory: the last `memory_length` states of memory and segment together, as they *came into* the layer, without gradient.
+#
+# What you have is enough: `split_heads`, `relative_scores`, `masked_softmax`, `merge_heads`. The number of heads is that of the rows of `u`.
+#
+# **Predict, then run.** A text of 8 positions is read at once, and again as two segments of 4. With a memory of 4, are the last four outputs the same? With a memory of 2?
+
+# %% role="predict"
+predict(
+    "09.two-segments",
+    predict.choice("With a memory of 4 the last four outputs are …", "the same", "not the same"),
+    predict.choice("With a memory of 2 they are …", "the same", "not the same"),
+)
+
+# %% role="exercise" exercise="xl.segment"
+
+# %% role="demo"
+guess = predicted("09.two-segments")
+torch.manual_seed(0)
+text, weights = torch.randn(1, 8, 16), [torch.randn(16, 16) / 4 for _ in range(4)]
+likes = torch.randn(2, 4, 4)  # u and v, four heads
+places = sinusoidal_positions(8, 16).flip(0)  # the distances 7 to 0
+try:
+    whole, _ = segment_attention(text, text[:, :0], places, *weights, *likes, 4)
+    same = []
+    for kept in (4, 2):
+        _, memory = segment_attention(text[:, :4], text[:, :0], places[4:], *weights, *likes, kept)
+        output, memory = segment_attention(text[:, 4:], memory, places[4 - kept :], *weights, *likes, kept)
+        same.append("the same" if torch.allclose(output, whole[:, 4:], atol=1e-5) else "not the same")
+        print(f"memory of {kept}: {same[-1]}, largest difference {(output - whole[:, 4:]).abs().max().item():.0e}; next memory {tuple(memory.shape)}")
+    guess.compare(*same)
+except NotImplementedError:
+    print("Build segment_attention first.")
+
+# %% [markdown]
+# The cut cannot be seen: scores know distances only, so it does not matter where a segment begins. That is what a code added to the words could not give. (In a second layer the same holds, as long as its own memory reaches as far.)
+#
 # ## 4 · XLNet: predict in any order
 #
 # GPT sees the left only. BERT sees both sides, but it guesses all its blanks at once, each independently of the others, and at test time no text has a `[MASK]`. The paper's example: *New York is a city*, with *New* and *York* to be
