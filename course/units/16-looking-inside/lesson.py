@@ -22,6 +22,7 @@ import torch
 import torch.nn.functional as F
 
 import tfkit
+from tfkit_lab import show
 
 # %% [markdown]
 # ## 0 · Something to look into
@@ -94,20 +95,17 @@ try:
     with tfkit.trace(model) as t:
         model(text)
     states = torch.stack([t["embed.out"], t["layers.0.out"], t["layers.1.out"]])
-    shares = logit_lens(states, model.norm.weight, model.lm_head.weight, model.config.eps).softmax(-1)
-    of_target = shares[:, 0, :-1].gather(-1, target.expand(3, -1).unsqueeze(-1)).squeeze(-1)
-    fig, ax = plt.subplots(figsize=(8, 1.9))
-    image = ax.imshow(of_target, cmap="viridis", vmin=0, vmax=1, aspect="auto")
-    ax.set_yticks(range(3), ["embeddings", "layer 0", "layer 1"]), ax.set_xlabel("position")
-    fig.colorbar(image, label="p(next symbol)"), plt.show()
+    logits = logit_lens(states, model.norm.weight, model.lm_head.weight, model.config.eps)
+    display(show.logit_lens(logits, text, layers=["embeddings", "layer 0", "layer 1"], title="What would each layer say?"))
+    of_target = logits.softmax(-1)[:, 0, :-1].gather(-1, target.expand(3, -1).unsqueeze(-1)).squeeze(-1)
     readable = int((of_target[:, PERIOD:].mean(-1) > 0.5).int().argmax())
     guess.compare(("from the embeddings on", "after layer 0", "after layer 1")[readable])
 except NotImplementedError:
     print("Build logit_lens first.")
 
 # %% [markdown]
-# *Figure: three rows, the embeddings and the two layers; a column for each position, bright where the symbol that comes next is likely. The embeddings and layer 0 are dark throughout.
-# Layer 1 is dark up to the eleventh column and bright after it, where the text repeats itself, but for the symbol that occurs twice.*
+# *Figure: three rows, the embeddings and the two layers; a column for each position, and in each cell the symbol that would come next, in darker colour the surer it is, with a frame where it is right. In the rows of the embeddings and of layer 0
+# no cell has a frame. In the row of layer 1 all have one from the twelfth column on, where the text repeats itself, but for the symbol that occurs twice.*
 #
 # `tfkit.inside.logit_lens(model, input_ids=text)` does the same for every architecture, T5 and BERT included, with the model's own norm and head.
 #
@@ -145,16 +143,14 @@ try:
             mixed = u[f"{child}.out"].clone()
             mixed[:, place] = t[f"{child}.out"][:, place]
             found[row, place] = share_of_answer(run_patched(model, child, mixed, corrupted).logits)
-    fig, ax = plt.subplots(figsize=(7, 1.9))
-    image = ax.imshow(found, cmap="viridis", vmin=0, vmax=1, aspect="auto")
-    ax.set_yticks(range(3), ["embeddings", "layer 0", "layer 1"]), ax.set_xlabel("patched position")
-    fig.colorbar(image, label="p(answer)"), plt.show()
+    sides = {"axes": ("layer", "patched position"), "measure": "p(answer)"}
+    display(show.heads(found, ["embeddings", "layer 0", "layer 1"], title="What brings the answer back?", **sides))
     guess.compare(found[1].argmax())
 except NotImplementedError:
     print("Build run_patched first.")
 
 # %% [markdown]
-# *Figure: three rows and fifteen columns. In the rows of the embeddings and of layer 0 only column 4, the exchanged symbol, is bright; in the row of layer 1 only the last column is. So the answer moves from its place in the first copy to the end of
+# *Figure: three rows and fifteen columns. In the rows of the embeddings and of layer 0 only column 4, the exchanged symbol, has colour; in the row of layer 1 only the last column has. So the answer moves from its place in the first copy to the end of
 # the text between the two layers: it is layer 1 that fetches it.*
 #
 # ## 3 · What each head adds
@@ -209,15 +205,13 @@ try:
     scale = t["layers.1.out"].square().mean(-1, keepdim=True).add(model.config.eps).rsqrt() * model.norm.weight
     rival = corrupted[:, PLACE].expand_as(clean)
     pushed = direct_attribution(torch.stack(parts) * scale, model.lm_head.weight, torch.full_like(clean, answer), rival)[:, 0, -1]
-    fig, ax = plt.subplots(figsize=(6, 2.6))
-    ax.barh(names[::-1], pushed.flip(0), color="#2a6fb0"), ax.axvline(0, color="#888888", lw=0.8)
-    ax.set_xlabel("pushes the answer above its rival by (logits)"), plt.show()
+    display(show.contributions(pushed, names=names, targets=torch.tensor([answer]), measure="logits above the rival"))
     print(f"sum of the parts {pushed.sum().item():.3f}, the model's own difference {(model(clean).logits[0, -1, answer] - model(clean).logits[0, -1, rival[0, 0]]).item():.3f}")
 except NotImplementedError:
     print("Build head_contributions and direct_attribution first.")
 
 # %% [markdown]
-# *Figure: a bar for each part of the model. Two heads of layer 1 push the answer up, by 11 and 7 logits. The embeddings, the heads of layer 0 and its feed-forward layer hardly move it. Head 1.0 and the feed-forward layer 1 push against it:
+# *Figure: a bar for each part of the model, those of a layer side by side. Two heads of layer 1 push the answer up, by 11 and 7 logits. The embeddings, the heads of layer 0 and its feed-forward layer hardly move it. Head 1.0 and the feed-forward layer 1 push against it:
 # a prediction is what is left of a dispute.*
 #
 # ## 5 · Heads that look for what came next
@@ -249,14 +243,8 @@ def score_heads(model, period=PERIOD):
 try:
     scores, t = score_heads(model)
     back = torch.stack([t[f"layers.{layer}.attn.weights"].diagonal(-1, dim1=-2, dim2=-1).mean((0, 2)) for layer in range(2)])
-    fig, axes = plt.subplots(1, 2, figsize=(7, 1.9))
-    for ax, values, title in zip(axes, (scores, back), ("looks at what followed", "looks at the symbol before"), strict=True):
-        image = ax.imshow(values, cmap="viridis", vmin=0, vmax=1, aspect="auto")
-        ax.set_title(title, fontsize=9), ax.set_yticks(range(2), ["layer 0", "layer 1"]), ax.set_xlabel("head")
-        for layer in range(2):
-            for head in range(4):
-                ax.text(head, layer, f"{values[layer, head]:.2f}", ha="center", va="center", fontsize=8, color="white" if values[layer, head] < 0.6 else "black")
-    plt.tight_layout(), plt.show()
+    for values, title in ((scores, "looks at what followed"), (back, "looks at the symbol before")):
+        display(show.heads(values, ["layer 0", "layer 1"], title=title, measure="share of the attention"))
     highest = scores.amax(1)
     guess.compare("both" if (highest > 0.3).all() else ("layer 0", "layer 1")[highest.argmax()])
 except NotImplementedError:
@@ -291,7 +279,12 @@ try:
 except NotImplementedError:
     print("Build induction_scores first.")
 
+ahead = lambda out: out.logits[0, -1, answer] - out.logits[0, -1, corrupted[0, PLACE]]
+show.patching(model, {"input_ids": clean}, {"input_ids": corrupted}, ahead)
+
 # %% [markdown]
+# *Figure: patching once more, now head by head: two rows of four cells. Head 2 of layer 1 restores two thirds of the difference, head 3 of layer 1 and head 0 of layer 0 two fifths each; the others a tenth or less.*
+#
 # Without the three heads the loss is worse than chance: the rest of the model is now *sure* of something wrong. And so it is without layer 0, whose heads never touch the answer themselves.
 #
 # ## The experiment: one layer is not enough
@@ -331,9 +324,7 @@ try:
     with tfkit.trace(smol, ["*.weights"]) as t:
         smol(words)
     found = torch.stack([induction_scores(t[f"layers.{layer}.attn.weights"], 12) for layer in range(smol.config.n_layers)])
-    fig, ax = plt.subplots(figsize=(4, 4.5))
-    image = ax.imshow(found, cmap="viridis", vmin=0, vmax=1, aspect="auto")
-    ax.set(xlabel="head", ylabel="layer"), fig.colorbar(image, label="induction score"), plt.show()
+    display(show.heads(found, title="SmolLM2: induction scores", measure="share of the attention"))
     place = int(found.argmax())
     print(f"strongest: layer {place // found.size(1)}, head {place % found.size(1)}, {found.max().item():.2f} of its attention")
 except (FileNotFoundError, ModuleNotFoundError) as missing:
@@ -342,7 +333,24 @@ except NotImplementedError:
     print("Build induction_scores first.")
 
 # %% [markdown]
-# *Figure: a map of 30 layers by 9 heads. A few cells are bright, most of them in the middle layers; the first layers are dark.*
+# *Figure: a table of 30 layers by 9 heads. A few cells stand out, most of them in layers 17 to 24; the first layers have none.*
+#
+# And the lens of section 1, on a text with a sense. Point at a cell: behind each word stand the next in likelihood.
+
+# %% role="experiment"
+try:
+    smol = tfkit.Text("SmolLM2-135M-Instruct")
+    ids = torch.tensor(smol.tokenizer.encode(["The capital of France is Paris. The capital of Italy is"], specials=False)[0])
+    word = lambda i: smol.tokenizer.inner.decode([i])
+    display(show.logit_lens(smol.model, ids, token=word, title="SmolLM2, layer by layer"))
+    display(show.contributions(smol.model, ids, token=word))
+except (FileNotFoundError, ModuleNotFoundError) as missing:
+    print(f"The weights are not here: {missing}")
+
+# %% [markdown]
+# *Figure: above, 30 rows, one for each layer, and a column for each of twelve tokens. Up to the middle layers stand commas, blanks and endings of lines, often with a high probability; the true next words appear late,
+# “capital” behind the second “The” only in the last layer. Below, two bars for each layer, what its attention and its feed-forward layer add to the logit of “Rome”. Up to layer 22 they are small. In layer 23
+# the attention adds most, in the last three layers the feed-forward layers do.*
 #
 # ## Pitfalls
 #

@@ -27,7 +27,7 @@ def heads(
     if values.dim() != 2 or not values.numel():
         raise ValueError(f"values has shape {list(values.shape)}: they are [layers, heads]")
     rows, across = values.shape
-    names = [list(layers) or [str(n) for n in range(rows)], list(columns) or [str(n) for n in range(across)]]
+    names = [list(layers) or [f"{axes[0]} {n}" for n in range(rows)], list(columns) or [str(n) for n in range(across)]]
     if [len(names[0]), len(names[1])] != [rows, across]:
         raise ValueError(f"values is [{rows}, {across}], with {len(names[0])} and {len(names[1])} names")
     kept = [[float(f"{one:.4g}") if one == one else None for one in row] for row in values.detach().double().tolist()]
