@@ -25,8 +25,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from course.lite import wheels as pack
 from course.settings import LessonError, read
 
-PURE = ("comm", "polib", "anywidget", "ipywidgets", "jupyterlab_widgets", "latex2mathml")
-FROM_PYODIDE = ("numpy", "jinja2", "jsonschema", "matplotlib")
+PURE = ("comm", "polib", "anywidget", "psygnal", "ipywidgets", "jupyterlab_widgets", "latex2mathml")
+FROM_PYODIDE = ("numpy", "jinja2", "jsonschema", "matplotlib", "typing-extensions")
 KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
 # they speak with a server that is not there
 DISABLED = ("@jupyter/nbgrader", "jupyterlab-jupytext", "@tfkit/lab:instructor")

@@ -6,9 +6,9 @@ import base64
 import hashlib
 import importlib.util
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from course.settings import LessonError
 
@@ -29,7 +29,10 @@ def ours() -> tuple[str, list[Member]]:
 
 
 def distribution(name: str) -> tuple[str, list[Member]]:
-    """The same of a pure distribution that is installed here. Raises LessonError for another one."""
+    """The same of a distribution that is installed here and pure, or pure once what mypyc compiled is left out.
+
+    Raises LessonError for another one.
+    """
     try:
         found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
@@ -40,6 +43,8 @@ def distribution(name: str) -> tuple[str, list[Member]]:
     for file in found.files or []:
         inside = file.parts[0] not in ("..", "") and "__pycache__" not in file.parts
         if file.suffix in (".so", ".pyd"):
+            if _has_source(file, found.files or []):
+                continue
             raise LessonError(f"{name} is compiled for this machine, so its files cannot be used in a tab")
         if inside and file.name not in ("RECORD", "WHEEL", "INSTALLER", "REQUESTED", "direct_url.json"):
             members.append((file.as_posix(), Path(str(file.locate())).read_bytes()))
@@ -75,6 +80,12 @@ def _package(name: str) -> Iterator[Member]:
         inside = file.relative_to(root)
         if file.is_file() and not UNWANTED & set(inside.parts) and file.suffix not in (".pyc", ".mp3", ".png"):
             yield f"{name}/{inside.as_posix()}", file.read_bytes()
+
+
+def _has_source(compiled: PurePath, files: Sequence[PurePath]) -> bool:
+    """Whether Python runs the same without this file: mypyc's own module, or a module whose source lies beside it."""
+    module = compiled.name.split(".")[0]
+    return module.endswith("__mypyc") or compiled.with_name(f"{module}.py") in files
 
 
 def _digest(data: bytes) -> str:

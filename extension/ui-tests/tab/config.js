@@ -5,8 +5,8 @@ const site = process.env.TFKIT_SITE;
 
 module.exports = defineConfig({
   testDir: '.',
-  timeout: 300000,
-  expect: { timeout: 180000 }, // Python is loaded into the page
+  timeout: 240000,
+  expect: { timeout: 90000 }, // Python is loaded into the page
   workers: 1,
   outputDir: '../.tmp/tab',
   reporter: 'list',

@@ -9,11 +9,14 @@ import subprocess
 import sys
 import zipfile
 from email.parser import Parser
+from importlib import metadata
 
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.utils import parse_utc
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from autograder import registry
 from autograder.answers import answer
@@ -72,6 +75,21 @@ def test_a_wheel_of_ours_holds_the_course_and_is_the_same_each_time(tmp_path):
     assert {line.partition(",")[0] for line in record} == set(names)
     assert {"course/units/02-masks/checks.py", "tfkit/nn/masks.py", "tfkit_lab/static/decoding.js"} <= set(names)
     assert "course/units/02-masks/submissions/masks.causal/wrong.toml" in names  # by which mistakes are named
+
+
+def test_what_the_packages_of_a_tab_require_is_there_too():
+    brought = {*site.PURE, "pyborch", *site.FROM_PYODIDE}
+    kernel = {"ipython", "traitlets", "widgetsnbextension"}  # every JupyterLite has them
+    for name in (*site.PURE, "pyborch"):
+        asked = [Requirement(line) for line in metadata.requires(name) or []]
+        needed = {canonicalize_name(one.name) for one in asked if not one.marker or one.marker.evaluate({"extra": ""})}
+        assert needed <= {canonicalize_name(one) for one in brought | kernel}, name
+
+
+def test_what_mypyc_compiled_goes_into_a_tab_as_source(tmp_path):
+    _, members = wheels.distribution("psygnal")
+    names = {name for name, _ in members}
+    assert "psygnal/_signal.py" in names and not [name for name in names if name.endswith((".so", ".pyd"))]
 
 
 def test_the_wheel_of_the_shim_is_called_torch_and_is_no_release_of_it():

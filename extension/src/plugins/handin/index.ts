@@ -64,7 +64,11 @@ export const handInPlugin: JupyterFrontEndPlugin<void> = {
         }
       }
     });
-    notebooks.currentChanged.connect(() => app.commands.notifyCommandChanged(HAND_IN));
+    // the name of the assignment is in the notebook's metadata, which arrive after its panel
+    notebooks.currentChanged.connect((_, panel) => {
+      app.commands.notifyCommandChanged(HAND_IN);
+      void panel?.context.ready.then(() => app.commands.notifyCommandChanged(HAND_IN));
+    });
     palette?.addItem({ command: HAND_IN, category: trans.__('Course') });
   }
 };
