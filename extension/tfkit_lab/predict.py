@@ -15,6 +15,7 @@ They are stored in `.tfkit/predictions.json` beside the notebook (tfkit_lab.seal
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -222,6 +223,8 @@ def _shell() -> Any:
 
 def _is_somebody_there() -> bool:
     """Whether a user can be asked: front ends set `allow_stdin` with each cell, and programs that run notebooks clear
-    it."""
+    it; in a browser's tab somebody always is, and its kernel has no such setting."""
+    if sys.platform == "emscripten":
+        return _shell() is not None
     kernel = getattr(_shell(), "kernel", None)
     return bool(getattr(kernel, "_allow_stdin", False))

@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -81,6 +82,13 @@ def test_questions_without_a_choice_or_a_table_are_refused():
         predict.mask("Where?", 0, 3)
     with pytest.raises(ValueError, match="asks nothing"):
         predict("01.x")
+
+
+def test_in_a_browsers_tab_somebody_is_always_there(monkeypatch):
+    monkeypatch.setattr(module, "_shell", lambda: SimpleNamespace(kernel=None))  # its kernel has no allow_stdin
+    assert not module._is_somebody_there()
+    monkeypatch.setattr(module.sys, "platform", "emscripten")
+    assert module._is_somebody_there()
 
 
 def test_a_prediction_is_sealed_once_and_survives_reopening(somebody, tmp_path):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -24,6 +27,12 @@ def test_a_sample_passes_where_it_is_right_and_fails_where_it_is_wrong():
     assert not [one for one in found if one["refused"] or one["lacks"]]
     share, asked = caught(found)
     assert share >= KILLS and asked >= 12
+
+
+def test_the_views_of_the_lessons_can_be_imported_with_the_torch_of_a_tab():
+    call = [sys.executable, "-c", "import torch, tfkit_lab.show, tfkit_lab.predict, tfkit.nn; print(torch.PRACTICE)"]
+    done = subprocess.run(call, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(trial.SHIM)})
+    assert done.stdout.strip() == "the torch of this tab", done.stderr
 
 
 def test_what_needs_the_lab_is_an_exercise_with_a_reason():

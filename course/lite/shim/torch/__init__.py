@@ -94,6 +94,6 @@ backends = _passes("backends", types.SimpleNamespace(cudnn=types.SimpleNamespace
 compiler = _passes("compiler", _missing.Compiler)
 sys.modules["torch.utils._pytree"] = _pytree
 sys.modules["torch.utils.weak"] = _weak
-utils = _passes(
-    "utils", borch.utils, _pytree=_pytree, weak=_weak, checkpoint=_passes("utils.checkpoint", _missing.NoRecomputation)
-)
+_dispatch = _passes("utils._python_dispatch", None, TorchDispatchMode=_missing.NoDispatch)
+_recomputed = _passes("utils.checkpoint", _missing.NoRecomputation)
+utils = _passes("utils", borch.utils, _pytree=_pytree, weak=_weak, checkpoint=_recomputed, _python_dispatch=_dispatch)

@@ -108,6 +108,15 @@ class Init:
         return Init.uniform_(tensor, -reach, reach)
 
 
+class NoDispatch:
+    """Stands for torch's record of the operations that run: it can be derived from, not entered."""
+
+    def __enter__(self) -> None:
+        raise NotInThisTab("a record of the operations is not in the torch of this tab: use the lab for it")
+
+    def __exit__(self, *error: Any) -> None: ...
+
+
 class Absent:
     """Named so that a module which names it can be imported."""
 
