@@ -72,8 +72,9 @@ class Timing:
 
 
 def machine() -> str:
-    """What ran it, in few words."""
-    return f"{platform.machine()}, {os.cpu_count()} cores, torch {version('torch').partition('+')[0]}"
+    """What ran it, in few words, with the load of the last minutes: how many processes wanted a core."""
+    load = f", load {os.getloadavg()[1]:.0f}" if hasattr(os, "getloadavg") else ""  # not on Windows
+    return f"{platform.machine()}, {os.cpu_count()} cores{load}, torch {version('torch').partition('+')[0]}"
 
 
 def run(notebook: NotebookNode, timeout: int = 1800) -> Timing:
@@ -121,10 +122,12 @@ def has_full_marks(cell: NotebookNode) -> bool:
 
 
 def merge_rows(page: str, new: Sequence[Timing]) -> str:
-    """The page with these rows in place of those of the same units, in the order of the course."""
+    """The page with these rows in place of those of the same units, in the order of the course; sections below the
+    table stay."""
     rows = {line.split("|")[1].strip(): line for line in page.splitlines() if re.match(r"\| \d\d-", line)}
     rows |= {timing.unit: timing.row() for timing in new}
-    return "\n".join([ABOUT, HEAD, *(rows[name] for name in sorted(rows))]) + "\n"
+    _, mark, sections = page.partition("\n## ")
+    return "\n".join([ABOUT, HEAD, *(rows[name] for name in sorted(rows))]) + "\n" + mark + sections
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -45,6 +45,13 @@ def test_rows_are_replaced_one_by_one_and_stand_in_order():
     assert again.startswith("# How long each unit runs\n") and again.count("| unit | seconds") == 1
 
 
+def test_sections_below_the_table_stay():
+    page = timings.merge_rows("", [timing("03-heads")]) + "\n## Translators\n\nFour of them.\n"
+    again = timings.merge_rows(page, [timing("03-heads", cpu=77)])
+    assert again.endswith(" |\n\n## Translators\n\nFour of them.\n")
+    assert again.count("## Translators") == 1 and "| 77 | 4 of 4 |" in again
+
+
 def test_ten_minutes_are_the_most():
     assert timing("03-heads", cpu=599).faults() == []
     assert timing("03-heads", cpu=601).faults() == ["03-heads: 601 processor seconds"]
