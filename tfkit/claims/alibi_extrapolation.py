@@ -22,7 +22,9 @@ CLAIM = Claim(
     title="With ALiBi a model reads texts longer than those of its training, with sinusoids it does not",
     paper="Press et al. 2022, arXiv:2108.12409, figure 1",
     alt="Nats per byte against the place in a text: three lines fall together up to the length of training; beyond it "
-    "that of ALiBi stays level and the others rise",
+    "that of ALiBi stays level, that of sinusoids rises at once and that of rotation later",
+    remark="Run first with 250 steps: sinusoids cost 0.39 nats (0.267 to 0.49), so that one seed missed its band; "
+    "ALiBi cost 0.002 (-0.002 to 0.008). Then, with the same bands, with 400.",
 )
 NAMES = {"sinusoids": ("sinusoids (Pegasus)", "tab:orange"), "rotation": ("rotation (GPT-NeoX)", "tab:green"),
          "alibi": ("ALiBi (Bloom)", "tab:blue")}  # fmt: skip
@@ -40,7 +42,7 @@ class Size:
 
 SCALES = {
     "tiny": Size(steps=1, length=8, width=16, batch=2),
-    "small": Size(steps=250),
+    "small": Size(steps=400),
     "full": Size(steps=20000, length=512, width=256, batch=32, peak=5e-4),
 }
 
@@ -100,5 +102,6 @@ def draw(runs: Sequence[Numbers]):
             axis.plot(places, smooth, ".-", color=colour, alpha=0.7, label=label if run is runs[0] else None)
     axis.axvline(runs[0]["length"], color="gray", ls="--", label="length of training")
     axis.set(xlabel="place in the text", ylabel="nats per byte, unread text")
-    axis.legend(fontsize="small")
+    axis.legend(fontsize="small", loc="lower right")
+    axis.set_ylim(bottom=0)
     return drawn

@@ -99,5 +99,6 @@ def draw(runs: Sequence[Numbers]):
     axis.set(xscale="log", yscale="log", xlabel="layers", ylabel="gradient of the last layer")
     axis.set_xticks(runs[0]["depths"], runs[0]["depths"])
     axis.minorticks_off()
+    axis.set_yticks([0.125, 0.25, 0.5, 1.0], ["0.125", "0.25", "0.5", "1"])
     axis.legend()
     return drawn
