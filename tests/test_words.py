@@ -1,5 +1,5 @@
 """Names are the field's: no refused word, one public class of a name, no participle as the name of a class
-or of a function."""
+or of a function; the same for methods, for fields and for what TypeScript exports."""
 
 from __future__ import annotations
 
@@ -44,6 +44,51 @@ REFUSED = {
         "Counted": "CountingBackend", "Timed": "TimedExecute", "hinted": "with_hints",
     },
 }  # fmt: skip
+# methods, properties and fields that are refused, and the term to use; as other names these words may be plain English
+REFUSED_MEMBERS = {
+    "tfkit": {
+        "real": "non_padding", "headed": "with_head", "described": "config_dict", "waves": "sinusoids",
+        "their_name": "published_name", "apart": "for_untied_output", "tables_apart": "make_separate_tables",
+        "spread": "parallelize, or repeat_rows", "told": "extras", "likely": "target_probs", "guessed": "draft_probs",
+        "kept": "n_accepted", "across": "cross_attention_inputs", "typed": "uses_token_types",
+        "reads_twice": "needs_decoder_inputs", "sees": "allows", "made": "memo", "once": "memoize",
+        "only": "memoize_one", "joined_with": "combine_with", "widest": "broadcast_shape",
+        "written": "visible, or write_texts", "survivors": "select_beams", "set_aside": "add_finished",
+        "likeness": "max_cosine", "likeliest": "add_top_tokens", "so_far": "current_ids", "idle": "is_noop",
+        "closed": "sentence_done", "ended_ids": "finished_ids", "some_ended": "any_finished",
+        "seen": "what it holds: last_step, tensors, states", "known": "check_ids, or forward_args",
+        "WORDS": "HAS_OUTPUT_MATRIX", "POOLED": "NEEDS_POOLER", "SHRINKS": "SCALES_RESIDUAL_INIT",
+        "far": "is_dissimilar", "far_bleu": "dissimilar_bleu", "nearest": "max_similarity", "asked": "n_test",
+        "asks": "question_encoder", "tells": "passage_encoder", "world": "process_group",
+    },
+    "autograder": {
+        "pick": "select", "again": "with_case, map_items or forget_version", "differing": "mismatches",
+        "built": "build", "give": "inject", "allow": "limit_answer", "spent": "out_of_time", "watch": "observe",
+        "counted": "is_metered", "measured": "measure", "method_within": "method_with_limit", "go": "run",
+        "look": "check", "at_once": "interruptible, or first_attempt", "say": "print_line", "handed": "submitted",
+        "settle": "store_penalties", "committed": "mark_committed", "uncommitted": "uncommitted_keys",
+        "to_return": "feedback_due", "deadly": "killed_workers, or killer_cells", "examined": "examine",
+        "blamed": "faulty_version", "rights": "right_traces", "often": "repeated_operands", "instead": "replacement",
+        "keeps": "score_share", "caught": "killed, or rejected", "missed": "survived", "silent": "unnamed",
+        "composed": "explained_by_others", "both": "both_named", "per_day": "penalty_per_day",
+    },
+    "course": {
+        "asks": "requires", "deeds": "changes", "harmless": "harmless_changes", "story": "description",
+        "least": "min_share", "presses": "check_requests", "again": "resubmissions",
+    },
+}  # fmt: skip
+# what TypeScript may not export, and the term to use
+REFUSED_EXPORTS = {
+    "told": "describeCell, describeStage, describeValue", "wordsOf": "colourWords", "behind": "documentShares",
+    "spots": "nodePositions", "sorted": "sortGrid", "shown": "visibleToken", "stops": "walkStops",
+    "idsTo": "tokenIdsTo", "summed": "sumLogProbs", "span": "countSteps", "chances": "probabilities",
+    "sizeOf": "thumbnailSize", "plan": "planThumbnails", "reader": "valueReader", "read": "unpackNumbers",
+    "Take": "SelectToken", "IShown": "IPaneState", "Build": "BuildView", "At": "ValueAt", "keep": "storeVerdict",
+    "keptIn": "storedVerdict", "IKept": "IStoredVerdict", "Asked": "CheckOrigin", "Go": "Navigate",
+    "Found": "SearchResult", "IKin": "IRelative", "places": "ranks", "tally": "countPassed", "tok": "markToken",
+    "light": "highlightToken", "stopOf": "resumePoint", "placeIn": "faultLineIn", "markIn": "faultMarkIn",
+}  # fmt: skip
+EXPORT = re.compile(r"^export (?:async )?(?:function|const|class|interface|type) (\w+)", re.M)
 # one name, several classes, and a reason for each
 SHARED = {
     "Attention": "the module of tfkit.nn, and the view that draws its weights",
@@ -107,6 +152,68 @@ def refusals(package: str, text: str) -> list[str]:
     """ "NAME: say TERM" for each refused identifier of a module."""
     words = REFUSED.get(package, {})
     return [f"{name}: say {words[name]}" for name in sorted(identifiers(text) & words.keys())]
+
+
+def members(text: str) -> Iterator[tuple[str, str]]:
+    """(class, name) of every method, property and field that a module's classes define, and of attributes of `self`."""
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for part in node.body:
+            if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield node.name, part.name
+            elif isinstance(part, ast.AnnAssign | ast.Assign):
+                targets = [part.target] if isinstance(part, ast.AnnAssign) else part.targets
+                yield from ((node.name, target.id) for target in targets if isinstance(target, ast.Name))
+        for part in ast.walk(node):
+            stored = isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store)
+            if stored and isinstance(part.value, ast.Name) and part.value.id == "self":
+                yield node.name, part.attr
+
+
+def refused_members(package: str, text: str) -> list[str]:
+    """ "CLASS.NAME: say TERM" for each refused method, property or field."""
+    words = REFUSED_MEMBERS.get(package, {})
+    return sorted({f"{owner}.{name}: say {words[name]}" for owner, name in members(text) if name in words})
+
+
+def refused_exports(text: str) -> list[str]:
+    """ "NAME: say TERM" for each refused name that a TypeScript module exports."""
+    return [f"{name}: say {REFUSED_EXPORTS[name]}" for name in EXPORT.findall(text) if name in REFUSED_EXPORTS]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_refused_member(package: str) -> None:
+    wrong = [
+        f"{file.relative_to(ROOT)}: {line}"
+        for owner, file in files()
+        if owner == package
+        for line in refused_members(package, file.read_text(encoding="utf-8"))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_refused_member_is_told_with_its_term() -> None:
+    text = "class A:\n    real: int\n    def idle(self):\n        self.waves = real = 1"
+    assert refused_members("tfkit", text) == [
+        "A.idle: say is_noop",
+        "A.real: say non_padding",
+        "A.waves: say sinusoids",
+    ]
+
+
+def test_typescript_exports_no_refused_word() -> None:
+    sources = [file for file in (ROOT / "extension/src").rglob("*.ts") if "generated" not in file.parts]
+    wrong = [
+        f"{file.relative_to(ROOT)}: {line}" for file in sources for line in refused_exports(file.read_text("utf-8"))
+    ]
+    assert len(sources) > 50 and not wrong, "\n".join(wrong)
+
+
+def test_a_refused_export_is_told_with_its_term() -> None:
+    assert refused_exports("export function told(): void {}\nconst tok = 1;") == [
+        "told: say describeCell, describeStage, describeValue"
+    ]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -83,7 +83,7 @@ function branch(pair: IPair, two: boolean, whole: number, depth: number): HTMLEl
   );
 }
 
-function build({ trace, root, say }: ICanvas<IAnatomy>): () => void {
+function build({ trace, root, announce }: ICanvas<IAnatomy>): () => void {
   const [one, other] = trace.trees;
   const two = trace.trees.length > 1;
   const pair = paired(one, two ? other : null);
@@ -94,7 +94,7 @@ function build({ trace, root, say }: ICanvas<IAnatomy>): () => void {
     ['Close all', false]
   ].map(([label, open]) => h('button', { type: 'button', onclick: () => fold(open as boolean) }, label as string));
   root.append(h('div', { className: 'tfk-bar' }, ...buttons), h('div', { className: 'tfk-anatomy' }, tree));
-  return () => say(`${trace.title}: ${trace.trees.map(t => `${count(t.parameters)} parameters`).join(', ')}`);
+  return () => announce(`${trace.title}: ${trace.trees.map(t => `${count(t.parameters)} parameters`).join(', ')}`);
 }
 
 export const mount = picture<IAnatomy>('Anatomy', validate, build);

@@ -5,7 +5,7 @@ import { h } from './dom';
 import { Grid, IGrid } from './grid';
 import { IRenderProps } from './model';
 import { choice, ICanvas, picture } from './picture';
-import { IHeads, IPlan, plan, thumbnails } from './thumbnails';
+import { IHeads, IPlan, planThumbnails, thumbnails } from './thumbnails';
 import { headMap, inflate, mapBytes, poolingNote } from './trace';
 
 type IMaps = IAttention['maps'][number];
@@ -40,7 +40,7 @@ function marksOf({ order }: IMaps, layer: number, head: number): { mark?: { name
 }
 
 /** The same with keys, and queries, which are the last of them, sorted by their marks. */
-export function sorted(grid: IGrid): IGrid {
+export function sortGrid(grid: IGrid): IGrid {
   const marks = grid.groups?.mark?.of;
   if (!marks) {
     return grid;
@@ -63,11 +63,11 @@ function overview(
   pick: (layer: number, head: number) => void
 ): HTMLElement {
   const { map } = opened;
-  const plain = plan(map);
+  const plain = planThumbnails(map);
   const rows = map.names.map((name, layer) => {
     const planOf = (head: number): IPlan => {
       const { order } = show(gridOf(opened, layer, head));
-      return order ? plan(map, order) : plain;
+      return order ? planThumbnails(map, order) : plain;
     };
     return thumbnails(opened, layer, name, planOf, head => pick(layer, head));
   });
@@ -110,7 +110,7 @@ async function unpack(map: IMaps): Promise<IOpened> {
   return { map, bytes, kinds };
 }
 
-function build({ trace, root, place, say }: ICanvas<IAttention>): () => void {
+function build({ trace, root, place, announce }: ICanvas<IAttention>): () => void {
   const names = { rows: trace.tokens, cols: trace.keys.length ? trace.keys : trace.tokens, axes: ['query', 'key'] };
   const grid = new Grid(names, 380, (row, col) => place.set({ row, col }));
   const sets = choice(
@@ -145,7 +145,7 @@ function build({ trace, root, place, say }: ICanvas<IAttention>): () => void {
       void open(map);
       return;
     }
-    const show = sort.checked ? sorted : (one: IGrid) => one;
+    const show = sort.checked ? sortGrid : (one: IGrid) => one;
     if (overviewed !== `${at} ${sort.checked}`) {
       overviewed = `${at} ${sort.checked}`;
       all.replaceChildren(overview(opened, show, (layer, head) => place.set({ layer, head })));
@@ -162,7 +162,7 @@ function build({ trace, root, place, say }: ICanvas<IAttention>): () => void {
       : shownNow.groups
         ? `This query${turnOf(shownNow, row)}: ${shares(shownNow, row)}`
         : '';
-    say(`${shownNow.name}: ${words}`);
+    announce(`${shownNow.name}: ${words}`);
   };
   const open = async (map: IMaps): Promise<void> => {
     try {

@@ -1,6 +1,6 @@
 /** Names along the two sides of a map that is painted on a canvas. */
-import { h, shown } from './dom';
-import { tok } from './lit';
+import { h, visibleToken } from './dom';
+import { markToken } from './highlight';
 
 const ROOM = 11; // pixels that a name needs
 
@@ -9,7 +9,7 @@ function side(names: string[], step: number, kind: 'rows' | 'cols'): HTMLElement
   const every = Math.max(1, Math.ceil(ROOM / step));
   const shownAt = Array.from({ length: Math.ceil(names.length / every) }, (_, i) => i * every);
   const labels = shownAt.map(i => {
-    const label = tok(h('span', { title: names[i] }, shown(names[i])), shown(names[i]));
+    const label = markToken(h('span', { title: names[i] }, visibleToken(names[i])), visibleToken(names[i]));
     label.style[kind === 'rows' ? 'height' : 'width'] = `${step * Math.min(every, names.length - i)}px`;
     return label;
   });

@@ -1,11 +1,11 @@
 /** The next token's candidates, as a table: probabilities, what a sample cuts of them, what else decided; and a draft's guesses. */
-import { h, shown, tableHead } from './dom';
-import { tok } from './lit';
+import { h, visibleToken, tableHead } from './dom';
+import { markToken } from './highlight';
 import { candidates, ICandidate, IGuess, ITrace } from './trace';
 import { translated } from './words';
 
 /** Asks for a run that takes this token instead; none where nobody can be asked. */
-export type Take = ((token: number, name: string) => void) | null;
+export type SelectToken = ((token: number, name: string) => void) | null;
 
 const bar = (p: number): HTMLElement => {
   const node = h('span', { className: 'tfk-p', 'aria-hidden': 'true' });
@@ -18,7 +18,7 @@ const number = (p: number | null): string => (p === null ? '–' : p > 0 && p < 
 const mark = (state: ICandidate['state']): string =>
   state === 'chosen' ? translated(' (chosen)') : state === 'kept' ? translated(' (kept)') : '';
 
-function row(candidate: ICandidate, told: string[], take: Take): HTMLElement {
+function row(candidate: ICandidate, told: string[], take: SelectToken): HTMLElement {
   const { token, p, stages, state } = candidate;
   const cells = [h('td', {}, number(p)), h('td', {}, bar(p ?? 0))];
   for (const after of stages) {
@@ -26,7 +26,7 @@ function row(candidate: ICandidate, told: string[], take: Take): HTMLElement {
   }
   cells.push(...told.map(name => h('td', {}, name in candidate.told ? candidate.told[name].toFixed(3) : '–')));
   if (take) {
-    const label = translated('Take %1 instead', shown(token));
+    const label = translated('Take %1 instead', visibleToken(token));
     const button = h(
       'button',
       { type: 'button', title: label, 'aria-label': label, onclick: () => take(candidate.id, token) },
@@ -37,13 +37,13 @@ function row(candidate: ICandidate, told: string[], take: Take): HTMLElement {
   return h(
     'tr',
     { className: state === 'chosen' ? 'tfk-chosen' : '' },
-    tok(h('th', { scope: 'row' }, shown(token) + mark(state)), shown(token)),
+    markToken(h('th', { scope: 'row' }, visibleToken(token) + mark(state)), visibleToken(token)),
     ...cells
   );
 }
 
 /** The table of one step. */
-export function candidateTable(trace: ITrace, step: number, node: number, take: Take): HTMLElement {
+export function candidateTable(trace: ITrace, step: number, node: number, take: SelectToken): HTMLElement {
   const rows = candidates(trace, step, node);
   const told = [...new Set(rows.flatMap(r => Object.keys(r.told)))].filter(name => name !== 'group');
   const stages = trace.steps[step]?.stages?.[String(node)] ?? [];
@@ -68,7 +68,7 @@ function guessRow(guess: IGuess, now: boolean): HTMLElement {
   return h(
     'tr',
     { className: now ? 'tfk-chosen' : guess.state === 'kept' ? '' : 'tfk-cut' },
-    h('th', { scope: 'row' }, shown(guess.token)),
+    h('th', { scope: 'row' }, visibleToken(guess.token)),
     ...cells
   );
 }

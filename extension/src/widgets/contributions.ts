@@ -1,9 +1,9 @@
 /** What each attention and feed-forward layer adds to the logit of a chosen token, as bars on both sides of nought. */
 import { IContributions } from '../generated/contributions';
 import { validate } from '../generated/contributions.valid';
-import { h, shown, svg, tableHead } from './dom';
+import { h, visibleToken, svg, tableHead } from './dom';
 import { HEAT_CSS } from './heatstyle';
-import { listen, tok } from './lit';
+import { listen, markToken } from './highlight';
 import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
 import { short } from './walknumbers';
@@ -97,7 +97,7 @@ function legend(trace: IContributions): HTMLElement {
 }
 
 /** A part in words. */
-export function told(trace: IContributions, target: number, place: number): string {
+export function describePart(trace: IContributions, target: number, place: number): string {
   const values = trace.values.map(row => row[target]);
   const sofar = short(sum(values.slice(0, place + 1)));
   const { name } = trace.parts[place];
@@ -117,12 +117,12 @@ function asTable(trace: IContributions, target: number): HTMLElement {
   return h('table', {}, tableHead(names), h('tbody', {}, ...rows));
 }
 
-function build({ trace, root, place, say }: ICanvas<IContributions>): () => void {
+function build({ trace, root, place, announce }: ICanvas<IContributions>): () => void {
   listen(root.ownerDocument);
   const chips = trace.targets.map(({ token, p }, i) => {
-    const words = shown(token) + (p === null ? '' : ` ${short(p)}`);
+    const words = visibleToken(token) + (p === null ? '' : ` ${short(p)}`);
     const button = h('button', { type: 'button', onclick: () => place.set({ target: i }) }, words);
-    return tok(button, shown(token));
+    return markToken(button, visibleToken(token));
   });
   const bar = h(
     'div',
@@ -143,7 +143,7 @@ function build({ trace, root, place, say }: ICanvas<IContributions>): () => void
     return part === null || part === undefined ? -1 : Number(part);
   };
   bars.addEventListener('pointerover', event => {
-    said.textContent = told(trace, target(), over(event) < 0 ? at() : over(event));
+    said.textContent = describePart(trace, target(), over(event) < 0 ? at() : over(event));
   });
   bars.addEventListener('click', event => over(event) >= 0 && place.set({ part: over(event) }));
   bars.addEventListener('keydown', event => {
@@ -164,8 +164,8 @@ function build({ trace, root, place, say }: ICanvas<IContributions>): () => void
     const seen = x > left && x < left + bars.clientWidth - 2 * WIDE;
     bars.scrollLeft = seen ? left : x - bars.clientWidth / 2;
     details.replaceChildren(details.firstChild as Node, asTable(trace, target()));
-    said.textContent = told(trace, target(), at());
-    say(told(trace, target(), at()));
+    said.textContent = describePart(trace, target(), at());
+    announce(describePart(trace, target(), at()));
   };
 }
 

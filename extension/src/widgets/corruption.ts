@@ -1,7 +1,7 @@
 /** What objectives make of one sentence: what goes in, what is to come out; drawn again at a press. */
 import { ICorruption } from '../generated/corruption';
 import { validate } from '../generated/corruption.valid';
-import { h, icon, shown, tableHead } from './dom';
+import { h, icon, visibleToken, tableHead } from './dom';
 import { IRenderProps } from './model';
 import { choice, ICanvas, picture } from './picture';
 
@@ -15,7 +15,7 @@ function inputs({ inputs: given, changed }: IDraw): HTMLElement[] {
     h(
       'li',
       changed[i] ? { className: 'tfk-now' } : {},
-      shown(token),
+      visibleToken(token),
       changed[i] ? h('span', { className: 'tfk-sr' }, ' (changed)') : ''
     )
   );
@@ -26,20 +26,20 @@ function aligned(tokens: string[], draw: IDraw): HTMLElement {
   const rows = tokens.map((token, i) => {
     const label = draw.labels[i];
     const cells = [
-      h('td', draw.changed[i] ? { className: 'tfk-hot' } : {}, shown(draw.inputs[i])),
-      h('td', {}, label === null ? '' : shown(label))
+      h('td', draw.changed[i] ? { className: 'tfk-hot' } : {}, visibleToken(draw.inputs[i])),
+      h('td', {}, label === null ? '' : visibleToken(label))
     ];
     return h(
       'tr',
       { className: label === null ? '' : 'tfk-chosen' },
-      h('th', { scope: 'row' }, shown(token)),
+      h('th', { scope: 'row' }, visibleToken(token)),
       ...cells
     );
   });
   return h('table', {}, tableHead(['text', 'goes in', 'to be predicted']), h('tbody', {}, ...rows));
 }
 
-function build({ trace, root, place, say }: ICanvas<ICorruption>): () => void {
+function build({ trace, root, place, announce }: ICanvas<ICorruption>): () => void {
   const which = choice(
     'Objective',
     trace.objectives.map(o => o.name),
@@ -54,7 +54,7 @@ function build({ trace, root, place, say }: ICanvas<ICorruption>): () => void {
   root.append(
     toks(
       'Text',
-      trace.tokens.map(token => h('li', {}, shown(token)))
+      trace.tokens.map(token => h('li', {}, visibleToken(token)))
     ),
     body
   );
@@ -71,14 +71,16 @@ function build({ trace, root, place, say }: ICanvas<ICorruption>): () => void {
       toks('Goes in', inputs(now)),
       toks(
         'To be written',
-        wanted.map(label => h('li', {}, shown(label)))
+        wanted.map(label => h('li', {}, visibleToken(label)))
       )
     ];
     body.replaceChildren(
       ...lists,
       ...(now.aligned ? [h('details', {}, h('summary', {}, 'Token by token'), aligned(trace.tokens, now))] : [])
     );
-    say(`${name}, draw ${at + 1}: ${now.inputs.map(shown).join(' ')}; to be written: ${wanted.map(shown).join(' ')}`);
+    announce(
+      `${name}, draw ${at + 1}: ${now.inputs.map(visibleToken).join(' ')}; to be written: ${wanted.map(visibleToken).join(' ')}`
+    );
   };
   return draw;
 }

@@ -56,7 +56,7 @@ const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g; // marks that turn all the te
 const [ISOLATE, POP] = ['\u2068', '\u2069'];
 
 /** A token as it is shown: blanks and marks of direction made visible, Hebrew and Arabic kept from turning what stands beside it. */
-export function shown(token: string): string {
+export function visibleToken(token: string): string {
   const visible = token
     .replace(/ /g, '␣')
     .replace(/\n/g, '↵')
@@ -65,4 +65,4 @@ export function shown(token: string): string {
 }
 
 /** The beginning of a token, for where there is room for so many characters. */
-export const clipped = (token: string, most: number): string => shown(Array.from(token).slice(0, most).join(''));
+export const clipped = (token: string, most: number): string => visibleToken(Array.from(token).slice(0, most).join(''));

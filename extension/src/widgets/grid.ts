@@ -1,10 +1,10 @@
 /** A rectangle of numbers as a picture with a cursor, which arrow keys and clicks move, and its row as a table beside it. */
 import { framed } from './axes';
-import { h, shown, tableHead } from './dom';
-import { light, listen } from './lit';
+import { h, visibleToken, tableHead } from './dom';
+import { highlightToken, listen } from './highlight';
 import { IPooling, positions } from './trace';
 
-export type At = (row: number, column: number) => number;
+export type ValueAt = (row: number, column: number) => number;
 
 export interface IGrid {
   name: string;
@@ -13,7 +13,7 @@ export interface IGrid {
   low: number;
   high: number;
   kind: 'bool' | 'integer' | 'scale' | 'signed';
-  at: At;
+  at: ValueAt;
   groups?: IGroups;
   /** Which position stands in each row and column; each in its own unless given. */
   order?: { rows: number[]; cols: number[] };
@@ -24,7 +24,7 @@ export interface IGrid {
 /** What the squares are, beside what is in them: `of` gives a place among the names, the first of which stands for none. */
 export interface IGroups {
   names: string[];
-  of: At;
+  of: ValueAt;
   /** What else is told of a column's position, under a name of its own. */
   mark?: { name: string; of: number[] };
 }
@@ -124,7 +124,7 @@ const WORDS = [SCALES[0], ...TONES.slice(1)].map(tones =>
 const HIDDEN = new Uint32Array(LEVELS + 1).fill(word(TINTS[0]));
 
 /** The colours of weights kept as bytes, as words of a canvas: those of a group, or of maps that have none. */
-export const wordsOf = (group: number | null): Uint32Array =>
+export const colourWords = (group: number | null): Uint32Array =>
   group === null ? WORDS[0] : group ? WORDS[tintOf(group)] : HIDDEN;
 
 const tintOf = (group: number): number => 1 + ((group - 1) % (TINTS.length - 1));
@@ -182,11 +182,11 @@ function outline(pen: CanvasRenderingContext2D, x: number, y: number, side: numb
 function named(map: IGrid, side: 'rows' | 'cols', at: number, names: string[]): string {
   const places = positions(placeOf(map, side, at), map.pooled, side);
   const words = places.map(place => names[place]).filter(name => name !== undefined);
-  return `${places.join('–')}${words.length ? ` “${words.map(shown).join(' … ')}”` : ''}`;
+  return `${places.join('–')}${words.length ? ` “${words.map(visibleToken).join(' … ')}”` : ''}`;
 }
 
 /** A value in words. */
-export function told(value: number, kind: IGrid['kind']): string {
+export function describeValue(value: number, kind: IGrid['kind']): string {
   return kind === 'bool'
     ? value
       ? 'yes'
@@ -208,7 +208,7 @@ function rowTable(map: IGrid, row: number, names: INames): HTMLElement {
     const more = groups
       ? [groups.names[groups.of(row, c)], ...(groups.mark ? [String(groups.mark.of[placeOf(map, 'cols', c)])] : [])]
       : [];
-    const cells = [told(value, map.kind), ...more].map(text => h('td', {}, text));
+    const cells = [describeValue(value, map.kind), ...more].map(text => h('td', {}, text));
     return h('tr', {}, h('th', { scope: 'row' }, named(map, 'cols', c, names.cols)), ...cells);
   });
   const head = [names.axes[1], 'value', ...(groups ? ['kind', ...(groups.mark ? [groups.mark.name] : [])] : [])];
@@ -280,7 +280,8 @@ export class Grid {
     this.node.setAttribute('aria-label', map.name);
     this._box.setAttribute('aria-label', `${map.name}, ${map.rows} × ${map.cols}; arrow keys move`);
     this._said.textContent = words;
-    const scale = map.kind === 'bool' ? 'dark: yes' : `${told(map.low, map.kind)} to ${told(map.high, map.kind)}`;
+    const scale =
+      map.kind === 'bool' ? 'dark: yes' : `${describeValue(map.low, map.kind)} to ${describeValue(map.high, map.kind)}`;
     this._scale.replaceChildren(scale, ...legend(map));
     this._details.replaceChildren(
       h('summary', {}, `Row ${positions(placeOf(map, 'rows', at.row), map.pooled, 'rows').join('–')} as a table`),
@@ -294,7 +295,7 @@ export class Grid {
     const map = this._map!;
     const { axes, rows, cols } = this._names;
     const kind = map.groups ? `, ${map.groups.names[map.groups.of(row, col)]}` : '';
-    return `${axes[0]} ${named(map, 'rows', row, rows)}, ${axes[1]} ${named(map, 'cols', col, cols)}: ${told(map.at(row, col), map.kind)}${kind}`;
+    return `${axes[0]} ${named(map, 'rows', row, rows)}, ${axes[1]} ${named(map, 'cols', col, cols)}: ${describeValue(map.at(row, col), map.kind)}${kind}`;
   }
 
   /** Tells of the square under the pointer, and lights its key; where the pointer has left, of the cursor's. */
@@ -304,7 +305,7 @@ export class Grid {
     if (this._map) {
       this._said.textContent = this._words(row, col);
       const key = this._names.cols[positions(placeOf(this._map, 'cols', col), this._map.pooled, 'cols')[0]];
-      light(at && key !== undefined ? shown(key) : undefined);
+      highlightToken(at && key !== undefined ? visibleToken(key) : undefined);
     }
   }
 

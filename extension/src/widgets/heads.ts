@@ -1,10 +1,10 @@
 /** A number for each head of each layer (or each position), on a scale with nought in the middle where there are both signs. */
 import { IHeads } from '../generated/heads';
 import { validate } from '../generated/heads.valid';
-import { h, shown } from './dom';
+import { h, visibleToken } from './dom';
 import { HEAT_CSS } from './heatstyle';
 import { HeatTable, ICell, IPlaceOf } from './heattable';
-import { listen } from './lit';
+import { listen } from './highlight';
 import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
 import { cellClass } from './scales';
@@ -23,9 +23,9 @@ export function ranked({ values }: Pick<IHeads, 'values'>): IPlaceOf[] {
 }
 
 /** A cell in words. */
-export function told(trace: IHeads, { row, col }: IPlaceOf): string {
+export function describeCell(trace: IHeads, { row, col }: IPlaceOf): string {
   const value = trace.values[row][col];
-  const where = `${trace.layers[row]}, ${trace.axes[1]} ${shown(trace.columns[col])}`;
+  const where = `${trace.layers[row]}, ${trace.axes[1]} ${visibleToken(trace.columns[col])}`;
   return `${where}: ${value === null ? translated('there is none') : short(value)}`;
 }
 
@@ -50,7 +50,7 @@ function strongest(trace: IHeads, top: number, at: IPlaceOf, choose: (to: IPlace
       const bar = h('span', { className: 'tfk-heat-bar', 'aria-hidden': 'true' });
       bar.style.width = `${Math.max(1, (100 * Math.abs(value)) / top)}%`;
       bar.classList.add(value < 0 ? 'tfk-heat-neg' : 'tfk-heat-pos');
-      const name = `${trace.layers[to.row]} · ${shown(trace.columns[to.col])}`;
+      const name = `${trace.layers[to.row]} · ${visibleToken(trace.columns[to.col])}`;
       const pressed = String(to.row === at.row && to.col === at.col);
       const button = h('button', { type: 'button', 'aria-pressed': pressed, onclick: () => choose(to) }, name);
       return h('tr', {}, h('th', { scope: 'row' }, button), h('td', {}, short(value)), h('td', {}, bar));
@@ -61,14 +61,14 @@ function strongest(trace: IHeads, top: number, at: IPlaceOf, choose: (to: IPlace
   return h('table', {}, h('thead', {}, h('tr', {}, ...names, h('td', {}))), h('tbody', {}, ...rows));
 }
 
-function build({ trace, root, place, say }: ICanvas<IHeads>): () => void {
+function build({ trace, root, place, announce }: ICanvas<IHeads>): () => void {
   listen(root.ownerDocument);
   const all = ranked(trace);
   const first = all[0] ?? { row: 0, col: 0 };
   const top = Math.abs(trace.values[first.row][first.col] ?? 0) || 1;
   const cell = (at: IPlaceOf): ICell => {
     const value = trace.values[at.row][at.col];
-    const title = told(trace, at);
+    const title = describeCell(trace, at);
     return value === null
       ? { text: '', look: 'tfk-none', title }
       : { text: rounded(value, top), look: cellClass(value, top, trace.scale === 'shares'), title };
@@ -89,7 +89,7 @@ function build({ trace, root, place, say }: ICanvas<IHeads>): () => void {
   const choose = (to: IPlaceOf): void => place.set({ ...to });
   const tell = (at = cursor()): void => {
     const rank = all.findIndex(one => one.row === at.row && one.col === at.col) + 1;
-    said.textContent = told(trace, at) + (rank ? ` (${translated('%1 of %2 by size', rank, all.length)})` : '');
+    said.textContent = describeCell(trace, at) + (rank ? ` (${translated('%1 of %2 by size', rank, all.length)})` : '');
   };
   const table = new HeatTable(sides, cell, choose, tell);
   const about = h('div', { className: 'tfk-heat-about' }, h('h4', {}, trace.measure), said, list);
@@ -101,7 +101,7 @@ function build({ trace, root, place, say }: ICanvas<IHeads>): () => void {
     list.replaceChildren(strongest(trace, top, cursor(), choose));
     list.querySelectorAll('button')[focused]?.focus();
     tell();
-    say(told(trace, cursor()));
+    announce(describeCell(trace, cursor()));
   };
 }
 

@@ -1,6 +1,6 @@
 /** Attention of one head as a picture on canvas, with the current query's row as a table beside it. */
 import { framed } from './axes';
-import { h, shown } from './dom';
+import { h, visibleToken } from './dom';
 import { headMap, IAttention, inflate, IPooling, mapBytes, poolingNote, positions } from './trace';
 import { translated } from './words';
 
@@ -60,7 +60,7 @@ function table(rows: [number, string, number][], pooled?: IPooling): HTMLElement
         'tr',
         {},
         h('td', {}, positions(place, pooled, 'cols').join('–')),
-        h('th', { scope: 'row' }, shown(label)),
+        h('th', { scope: 'row' }, visibleToken(label)),
         h('td', {}, weight.toFixed(2)),
         h('td', {}, bar)
       )
@@ -77,7 +77,7 @@ function table(rows: [number, string, number][], pooled?: IPooling): HTMLElement
 function strongest(at: At, row: number, columns: string[], pooled?: IPooling): string {
   const [place, label, weight] = rowTable(at, row, columns, 1)[0] ?? [0, '', at(row, 0)];
   const where = positions(place, pooled, 'cols');
-  return `“${shown(label)}” (position${where.length > 1 ? 's' : ''} ${where.join('–')}, weight ${weight.toFixed(2)})`;
+  return `“${visibleToken(label)}” (position${where.length > 1 ? 's' : ''} ${where.join('–')}, weight ${weight.toFixed(2)})`;
 }
 
 /** A view of one kind of attention. Inflating takes a moment; the picture appears when it is done. */
@@ -110,7 +110,7 @@ export function heatmap(title: string, map: IAttention): IHeatmap {
     const [rows, keys] = [names(state.rows, map.pooled, 'rows'), names(state.columns, map.pooled, 'cols')];
     const columns = keys.slice(0, map.triangle ? query + 1 : map.cols);
     const whose = state.aside ? ' of the best hypothesis' : '';
-    const words = `${title}${whose}, layer ${state.layer + 1} head ${state.head + 1}: “${shown(rows[query] ?? '')}” looks most at `;
+    const words = `${title}${whose}, layer ${state.layer + 1} head ${state.head + 1}: “${visibleToken(rows[query] ?? '')}” looks most at `;
     said.textContent = words + strongest(at, query, columns, map.pooled);
     canvas.setAttribute('aria-label', said.textContent);
     details.replaceChildren(details.firstChild as Node, table(rowTable(at, query, columns), map.pooled));

@@ -1,6 +1,6 @@
 /** A table of coloured cells with names on both sides and a cursor, which arrow keys and clicks move; the pointer only asks. */
-import { h, shown } from './dom';
-import { tok } from './lit';
+import { h, visibleToken } from './dom';
+import { markToken } from './highlight';
 
 export interface ICell {
   text: string;
@@ -92,8 +92,8 @@ export class HeatTable {
   }
 
   private _head(name: string, scope?: string): HTMLElement {
-    const node = h(scope ? 'th' : 'td', { ...(scope && { scope }), title: name }, h('span', {}, shown(name)));
-    return this._sides.tokens ? tok(node, shown(name)) : node;
+    const node = h(scope ? 'th' : 'td', { ...(scope && { scope }), title: name }, h('span', {}, visibleToken(name)));
+    return this._sides.tokens ? markToken(node, visibleToken(name)) : node;
   }
 
   private _cell(at: IPlaceOf, { text, look, title }: ICell): HTMLElement {

@@ -1,10 +1,10 @@
 /** What a model would say after each layer: the likeliest token of each position, and behind each cell all candidates. */
 import { ILens } from '../generated/lens';
 import { validate } from '../generated/lens.valid';
-import { clipped, h, shown } from './dom';
+import { clipped, h, visibleToken } from './dom';
 import { HEAT_CSS } from './heatstyle';
 import { HeatTable, ICell, IPlaceOf } from './heattable';
-import { listen, tok } from './lit';
+import { listen, markToken } from './highlight';
 import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
 import { cellClass } from './scales';
@@ -23,15 +23,15 @@ export function settled(trace: ILens, col: number): number {
 }
 
 /** A cell in words. */
-export function told(trace: ILens, { row, col }: IPlaceOf): string {
+export function describeCell(trace: ILens, { row, col }: IPlaceOf): string {
   const cell = trace.cells[row][col];
-  const word = shown(trace.vocabulary[cell.top[0]]);
-  const head = `${trace.layers[row]}, ${shown(trace.tokens[col])}: ${word} ${short(cell.p[0])}`;
+  const word = visibleToken(trace.vocabulary[cell.top[0]]);
+  const head = `${trace.layers[row]}, ${visibleToken(trace.tokens[col])}: ${word} ${short(cell.p[0])}`;
   const goal = trace.targets[col];
   if (!cell.target || goal === null) {
     return head;
   }
-  return `${head}; ${translated('true next token %1: %2, place %3', shown(trace.vocabulary[goal]), short(cell.target[0]), cell.target[1])}`;
+  return `${head}; ${translated('true next token %1: %2, place %3', visibleToken(trace.vocabulary[goal]), short(cell.target[0]), cell.target[1])}`;
 }
 
 const bar = (p: number): HTMLElement => {
@@ -46,8 +46,8 @@ function candidates(trace: ILens, cell: ILensCell, goal: number | null): HTMLEle
     all.push([goal, ...cell.target]);
   }
   const rows = all.map(([id, p, rank]) => {
-    const word = shown(trace.vocabulary[id]);
-    const name = tok(h('th', { scope: 'row', title: word }, id === goal ? `${word} ✓` : word), word);
+    const word = visibleToken(trace.vocabulary[id]);
+    const name = markToken(h('th', { scope: 'row', title: word }, id === goal ? `${word} ✓` : word), word);
     const cells = [String(rank), short(p)].map(text => h('td', {}, text));
     return h('tr', id === goal ? { className: 'tfk-heat-goal' } : {}, cells[0], name, cells[1], h('td', {}, bar(p)));
   });
@@ -69,7 +69,7 @@ function rise(trace: ILens, { row, col }: IPlaceOf): HTMLElement[] {
     return node;
   });
   const from = settled(trace, col);
-  const word = shown(trace.vocabulary[goal]);
+  const word = visibleToken(trace.vocabulary[goal]);
   const when =
     from < 0 ? translated('it never stays ahead') : translated('it stays ahead from %1 on', trace.layers[from]);
   const words = `${translated('p of %1 after each layer', word)}; ${when}`;
@@ -89,14 +89,14 @@ function legend(truth: boolean): HTMLElement {
   return h('p', { className: 'tfk-heat-key' }, h('span', {}, 'p 0 '), ramp, '1', ...(truth ? [mark] : []));
 }
 
-function build({ trace, root, place, say }: ICanvas<ILens>): () => void {
+function build({ trace, root, place, announce }: ICanvas<ILens>): () => void {
   listen(root.ownerDocument);
   const cell = (at: IPlaceOf): ICell => {
     const { top, p } = trace.cells[at.row][at.col];
     const look = cellClass(p[0], 1, true) + (top[0] === trace.targets[at.col] ? ' tfk-true' : '');
     const word = trace.vocabulary[top[0]];
     const text = clipped(word, CHARACTERS) + (Array.from(word).length > CHARACTERS ? '…' : '');
-    return { text, look, title: told(trace, at) };
+    return { text, look, title: describeCell(trace, at) };
   };
   const truth = trace.targets.some(goal => goal !== null);
   const goals = trace.targets.map(goal => (goal === null ? '' : trace.vocabulary[goal]));
@@ -114,7 +114,7 @@ function build({ trace, root, place, say }: ICanvas<ILens>): () => void {
     col: place.at('col', trace.tokens.length - 1, opening(trace))
   });
   const show = (at = cursor()): void => {
-    const named = `${trace.layers[at.row]} · ${shown(trace.tokens[at.col])}`;
+    const named = `${trace.layers[at.row]} · ${visibleToken(trace.tokens[at.col])}`;
     const list = candidates(trace, trace.cells[at.row][at.col], trace.targets[at.col]);
     about.replaceChildren(h('h4', {}, named), list, ...rise(trace, at));
   };
@@ -124,7 +124,7 @@ function build({ trace, root, place, say }: ICanvas<ILens>): () => void {
   return () => {
     table.point(cursor());
     show();
-    say(told(trace, cursor()));
+    announce(describeCell(trace, cursor()));
   };
 }
 

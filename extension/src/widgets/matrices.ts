@@ -2,7 +2,7 @@
 import { IMatrices } from '../generated/matrices';
 import { validate } from '../generated/matrices.valid';
 import { h } from './dom';
-import { At, Grid, IGrid } from './grid';
+import { ValueAt, Grid, IGrid } from './grid';
 import { IRenderProps } from './model';
 import { picture } from './picture';
 import { inflate } from './trace';
@@ -10,7 +10,7 @@ import { inflate } from './trace';
 type IPacked = IMatrices['maps'][number];
 
 /** Reads bytes as values. */
-export function reader({ low, high, cols, kind }: IPacked, bytes: Uint8Array): At {
+export function valueReader({ low, high, cols, kind }: IPacked, bytes: Uint8Array): ValueAt {
   const step = (high - low || 1) / 255;
   return (r, c) => {
     const value = low + bytes[r * cols + c] * step;
@@ -23,10 +23,10 @@ async function open(map: IPacked): Promise<IGrid> {
   if (bytes.length !== map.rows * map.cols) {
     throw new Error(`${map.name}: ${bytes.length} bytes instead of ${map.rows * map.cols}`);
   }
-  return { ...map, at: reader(map, bytes) };
+  return { ...map, at: valueReader(map, bytes) };
 }
 
-export const mount = picture<IMatrices>('Matrices', validate, ({ trace, root, place, say }) => {
+export const mount = picture<IMatrices>('Matrices', validate, ({ trace, root, place, announce }) => {
   const side = trace.maps.length > 2 ? 260 : 340;
   const grids = trace.maps.map(() => new Grid(trace, side, (row, col) => place.set({ row, col })));
   const note = h('p', { className: 'tfk-note', role: 'log' }, 'Unpacking …');
@@ -36,7 +36,7 @@ export const mount = picture<IMatrices>('Matrices', validate, ({ trace, root, pl
     const words = maps.map(
       (map, i) => `${map.name}: ${grids[i].draw(map, place.at('row', map.rows - 1), place.at('col', map.cols - 1))}`
     );
-    say(words.join('; '));
+    announce(words.join('; '));
   };
   Promise.all(trace.maps.map(open)).then(
     found => {

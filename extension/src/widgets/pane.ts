@@ -1,19 +1,30 @@
 /** One run at one step: tokens, candidates, attention, hypotheses, cache. */
 import { cacheView } from './cache';
-import { candidateTable, draftTable, Take } from './candidates';
-import { h, shown } from './dom';
+import { candidateTable, draftTable, SelectToken } from './candidates';
+import { h, visibleToken } from './dom';
 import { heatmap, IHeatmap } from './heatmap';
-import { chosenFrom, clamp, focus, idsTo, INode, ITrace, queryRow, rowLabels, span, tokensSoFar } from './trace';
-import { tok } from './lit';
+import {
+  chosenFrom,
+  clamp,
+  focus,
+  tokenIdsTo,
+  INode,
+  ITrace,
+  queryRow,
+  rowLabels,
+  countSteps,
+  tokensSoFar
+} from './trace';
+import { markToken } from './highlight';
 import { hypotheses, TreeView } from './tree';
 import { translated } from './words';
 
-export interface IShown {
+export interface IPaneState {
   step: number; // of the whole, tokens chosen by hand included
   layer: number;
   head: number;
   pinned: number;
-  parting: number;
+  divergence: number;
 }
 
 /** Updates the items of a list, and changes only those that differ, because texts may be long. */
@@ -21,7 +32,7 @@ function relabel(list: HTMLElement, wanted: { text: string; kind: string; now: b
   wanted.forEach(({ text, kind, now }, i) => {
     const item = list.children[i] ?? list.appendChild(h('li'));
     if (item.textContent !== text) {
-      tok(item, (item.textContent = text));
+      markToken(item, (item.textContent = text));
     }
     if (item.className !== kind) {
       item.className = kind;
@@ -49,7 +60,7 @@ export class Pane {
     const row = h('div', { className: 'tfk-row' }, this._candidates, this._pinned, this._draft);
     this._heatmaps = this._addMaps(row);
     const source = (trace.source ?? []).map(token =>
-      tok(h('li', { className: 'tfk-source' }, shown(token)), shown(token))
+      markToken(h('li', { className: 'tfk-source' }, visibleToken(token)), visibleToken(token))
     );
     if (source.length) {
       this.node.append(h('ol', { className: 'tfk-toks', 'aria-label': translated('Source') }, ...source));
@@ -69,7 +80,7 @@ export class Pane {
   }
 
   /** Draws a step; returns its description in words. */
-  draw(shownNow: IShown): string {
+  draw(shownNow: IPaneState): string {
     const { trace } = this;
     const step = shownNow.step - (trace.offset ?? 0);
     const inside = step >= 0 && step < trace.steps.length;
@@ -84,13 +95,13 @@ export class Pane {
     if (!inside) {
       return step < 0 ? translated('chosen by hand') : translated('this run has ended');
     }
-    return taken ? translated('chose %1', shown(taken.token)) : translated('this hypothesis was dropped');
+    return taken ? translated('chose %1', visibleToken(taken.token)) : translated('this hypothesis was dropped');
   }
 
-  private _drawStep(step: number, node: number, state: IShown): void {
+  private _drawStep(step: number, node: number, state: IPaneState): void {
     const { trace } = this;
     const some = step >= 0;
-    const take: Take = this._take && ((token, name) => this._take?.([...idsTo(trace, node), token], name));
+    const take: SelectToken = this._take && ((token, name) => this._take?.([...tokenIdsTo(trace, node), token], name));
     this._candidates.replaceChildren(
       ...(some ? [h('h4', {}, translated('Next token')), candidateTable(trace, step, node, take)] : [])
     );
@@ -105,7 +116,7 @@ export class Pane {
     }
   }
 
-  private _drawPinned({ step, pinned }: IShown): void {
+  private _drawPinned({ step, pinned }: IPaneState): void {
     const { trace } = this;
     const at = pinned - (trace.offset ?? 0);
     const there = pinned >= 0 && pinned !== step && trace.steps[at];
@@ -114,10 +125,10 @@ export class Pane {
     this._pinned.replaceChildren(...(there ? [title, candidateTable(trace, at, focus(trace, at), null)] : []));
   }
 
-  private _drawTokens({ step, parting }: IShown, node: number, taken: INode | null): void {
+  private _drawTokens({ step, divergence }: IPaneState, node: number, taken: INode | null): void {
     const { trace } = this;
     const forced = trace.offset ?? 0;
-    const whole = node < 0 && step >= span(trace);
+    const whole = node < 0 && step >= countSteps(trace);
     const words =
       node >= 0
         ? tokensSoFar(trace, node)
@@ -125,9 +136,13 @@ export class Pane {
           ? rowLabels(trace)
           : trace.prompt.slice(0, trace.prompt.length - forced + step + 1);
     const start = Math.max(1, trace.prompt.length) - forced;
-    const items = words.map((token, i) => ({ text: shown(token), kind: this._kind(i - start, parting), now: false }));
+    const items = words.map((token, i) => ({
+      text: visibleToken(token),
+      kind: this._kind(i - start, divergence),
+      now: false
+    }));
     if (taken) {
-      items.push({ text: shown(taken.token), kind: `tfk-now ${this._kind(step, parting)}`, now: true });
+      items.push({ text: visibleToken(taken.token), kind: `tfk-now ${this._kind(step, divergence)}`, now: true });
     }
     relabel(this._tokens, items);
     this._tokens.scrollTop = this._tokens.scrollHeight; // a long text shows its end, where the step is
@@ -138,7 +153,7 @@ export class Pane {
     return step >= 0 && step === parting ? `${forced} tfk-parting` : forced;
   }
 
-  private _drawMaps(step: number, node: number, { layer, head }: IShown): void {
+  private _drawMaps(step: number, node: number, { layer, head }: IPaneState): void {
     const rows = rowLabels(this.trace);
     const query = queryRow(this.trace, step);
     const aside = !this.trace.path.includes(node);

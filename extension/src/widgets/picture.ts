@@ -16,11 +16,11 @@ export interface ICanvas<T> {
   place: IPlace;
   root: HTMLElement;
   /** Announces a change to screen readers. */
-  say(words: string): void;
+  announce(words: string): void;
 }
 
 /** Builds a view once, and returns a function that draws it at the current position. */
-export type Build<T> = (canvas: ICanvas<T>) => () => void;
+export type BuildView<T> = (canvas: ICanvas<T>) => () => void;
 
 interface ITitled {
   title: string;
@@ -32,7 +32,7 @@ export type Mount = (model: IModel, el: HTMLElement) => () => void;
 export function picture<T extends ITitled>(
   label: string,
   validate: IValidate,
-  build: Build<T>,
+  build: BuildView<T>,
   check?: (trace: T) => string | null
 ): Mount {
   return (model, el) => {
@@ -63,13 +63,18 @@ export function picture<T extends ITitled>(
   };
 }
 
-function drawn<T extends ITitled>(label: string, model: IModel, trace: T, build: Build<T>): [HTMLElement, () => void] {
+function drawn<T extends ITitled>(
+  label: string,
+  model: IModel,
+  trace: T,
+  build: BuildView<T>
+): [HTMLElement, () => void] {
   const live = h('div', { className: 'tfk-sr', role: 'status', 'aria-live': 'polite' });
   const root = h('div', { className: 'tfk', role: 'group', 'aria-label': label });
   const title = h('h3', {}, trace.title || label);
   const state = (): Record<string, unknown> => ({ trace, place: model.get('place') ?? {} });
   root.append(h('style', {}, CSS + PICTURE_CSS), shareBar(root, trace.title || label, state), title);
-  const draw = build({ trace, root, place: placeOf(model, root), say: words => (live.textContent = words) });
+  const draw = build({ trace, root, place: placeOf(model, root), announce: words => (live.textContent = words) });
   root.append(live);
   return [root, draw];
 }

@@ -5,13 +5,13 @@ import { IHeads } from '../generated/heads';
 import { ILens } from '../generated/lens';
 import { VIEWS } from '../generated/views';
 import { differs, IPart, paired } from './anatomy';
-import { sorted } from './attention';
+import { sortGrid } from './attention';
 import { layOut } from './contributions';
 import { colour, IGrid, pool, rowOf, squareColour, TINTS } from './grid';
 import { opening, settled } from './lens';
 import { RecordedModel } from './model';
-import { behind } from './retrieval';
-import { plan, thumbnail, thumbnails } from './thumbnails';
+import { documentShares } from './retrieval';
+import { planThumbnails, thumbnail, thumbnails } from './thumbnails';
 import { headMap } from './trace';
 import { columns, valueAt } from './training';
 
@@ -111,7 +111,7 @@ describe('a map', () => {
       { map, bytes, kinds: null },
       0,
       'layer 1',
-      () => plan(map),
+      () => planThumbnails(map),
       () => undefined
     );
     expect(row.querySelector('canvas')!.width).toBeLessThanOrEqual(720);
@@ -126,7 +126,7 @@ describe('a map', () => {
     for (const order of [undefined, backwards]) {
       const straight = headMap(map, bytes, 0, 1);
       const at = order ? (r: number, c: number) => straight(order.rows[r], order.cols[c]) : straight;
-      const [to, small] = [plan(map, order), pool({ rows, cols, at }, 56)];
+      const [to, small] = [planThumbnails(map, order), pool({ rows, cols, at }, 56)];
       expect([to.height, to.width]).toEqual([small.rows, small.cols]);
       const [levels] = thumbnail({ map, bytes, kinds: null }, 0, 1, to);
       for (let i = 0; i < levels.length; i++) {
@@ -234,7 +234,7 @@ describe('a pattern of attention', () => {
       at: step,
       groups: { names: ['', 'text'], of: step, mark: { name: 'turn', of } }
     };
-    const { groups, at, order } = sorted(grid);
+    const { groups, at, order } = sortGrid(grid);
     for (let i = 0; i < 25; i++) {
       const [r, c] = [Math.floor(i / 5), i % 5];
       expect([at(r, c), groups!.of(r, c)]).toEqual(c <= r ? [1, 1] : [0, 0]);
@@ -300,7 +300,7 @@ describe('corruption', () => {
 describe('retrieval', () => {
   it('says who is behind a token', () => {
     const trace = golden('retrieval');
-    expect(behind(trace, 1).reduce((a, b) => a + b)).toBeCloseTo(1, 6);
+    expect(documentShares(trace, 1).reduce((a, b) => a + b)).toBeCloseTo(1, 6);
   });
 
   it('keeps the focus on the token that was chosen', async () => {

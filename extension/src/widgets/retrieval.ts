@@ -1,7 +1,7 @@
 /** Documents, and what each of them gives to an answer: p(d), p(token | d), and the sums over documents. */
 import { IRetrieval } from '../generated/retrieval';
 import { validate } from '../generated/retrieval.valid';
-import { h, shown, tableHead } from './dom';
+import { h, visibleToken, tableHead } from './dom';
 import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
 
@@ -14,12 +14,12 @@ const bar = (p: number): HTMLElement => {
 const share = (p: number): HTMLElement => h('td', {}, `${p.toFixed(3)} `, bar(p));
 
 /** p(d | token): who is behind a token, of RAG-token. */
-export function behind(trace: Pick<IRetrieval, 'documents' | 'by_token'>, token: number): number[] {
+export function documentShares(trace: Pick<IRetrieval, 'documents' | 'by_token'>, token: number): number[] {
   return trace.documents.map(d => (d.p * d.tokens[token]) / trace.by_token[token]);
 }
 
 function documents(trace: IRetrieval, token: number): HTMLElement {
-  const whose = behind(trace, token);
+  const whose = documentShares(trace, token);
   const rows = trace.documents.map((d, i) =>
     h(
       'tr',
@@ -32,7 +32,7 @@ function documents(trace: IRetrieval, token: number): HTMLElement {
       share(d.posterior)
     )
   );
-  const name = shown(trace.answer[token]);
+  const name = visibleToken(trace.answer[token]);
   return h(
     'table',
     {},
@@ -46,7 +46,7 @@ function tokens(trace: IRetrieval, chosen: number, pick: (token: number) => void
     const button = h(
       'button',
       { type: 'button', 'aria-pressed': String(i === chosen), onclick: () => pick(i) },
-      `${shown(token)} ${trace.by_token[i].toFixed(2)}`
+      `${visibleToken(token)} ${trace.by_token[i].toFixed(2)}`
     );
     return h('li', {}, button);
   });
@@ -57,7 +57,7 @@ function tokens(trace: IRetrieval, chosen: number, pick: (token: number) => void
   );
 }
 
-function build({ trace, root, place, say }: ICanvas<IRetrieval>): () => void {
+function build({ trace, root, place, announce }: ICanvas<IRetrieval>): () => void {
   const body = h('div');
   const sums = `RAG-token: log p = ${trace.log_token.toFixed(3)} (documents are summed over at each token); RAG-sequence: log p = ${trace.log_sequence.toFixed(3)} (once, at the end).`;
   root.append(h('p', {}, h('strong', {}, trace.question)), body, h('p', { className: 'tfk-note' }, sums));
@@ -75,7 +75,7 @@ function build({ trace, root, place, say }: ICanvas<IRetrieval>): () => void {
     if (focused) {
       body.querySelectorAll('button')[token].focus();
     }
-    say(`${shown(trace.answer[token])}: ${trace.by_token[token].toFixed(3)}`);
+    announce(`${visibleToken(trace.answer[token])}: ${trace.by_token[token].toFixed(3)}`);
   };
 }
 

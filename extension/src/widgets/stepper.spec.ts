@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RecordedModel } from './model';
 import { shareBy } from './share';
 import { mount } from './stepper';
-import { chances } from './strip';
+import { probabilities } from './strip';
 import { ITrace } from './trace';
 import { translateBy } from './words';
 
@@ -162,8 +162,8 @@ describe('the stepper', () => {
     expect(entropy).toMatch(/^Entropy of each step: /);
     expect(chance).toMatch(/^Probability of what was chosen of each step: /);
     const taken = trace.nodes[trace.path[1]];
-    expect(chances(trace)[0]).toBeCloseTo(Math.exp(taken.logp));
-    expect(chances({ ...trace, offset: 2 }).slice(0, 2)).toEqual([0, 0]); // by hand
+    expect(probabilities(trace)[0]).toBeCloseTo(Math.exp(taken.logp));
+    expect(probabilities({ ...trace, offset: 2 }).slice(0, 2)).toEqual([0, 0]); // by hand
   });
 
   it('offers what the page around it can do, and nothing where it stands alone', async () => {

@@ -1,12 +1,12 @@
 /** The decoding stepper: `mount(model, el)` draws a recorded run, or two side by side, and lets one walk both ways. */
-import { h, icon, shown } from './dom';
-import { listen } from './lit';
+import { h, icon, visibleToken } from './dom';
+import { listen } from './highlight';
 import { IModel } from './model';
-import { IShown, Pane } from './pane';
+import { IPaneState, Pane } from './pane';
 import { shareBar } from './share';
-import { chances, entropies, Strip } from './strip';
+import { probabilities, entropies, Strip } from './strip';
 import { CSS } from './style';
-import { clamp, divergence, ITrace, problem, span } from './trace';
+import { clamp, divergence, ITrace, problem, countSteps } from './trace';
 import { translated } from './words';
 
 const KEPT = ['step', 'layer', 'head', 'pin'] as const;
@@ -26,7 +26,8 @@ class Stepper {
   ) {
     const able = !!_model.send && this._asks.includes('branch');
     this._panes = traces.map(
-      (trace, of) => new Pane(trace, able ? (ids, name) => this._ask({ do: 'branch', of, ids }, shown(name)) : null)
+      (trace, of) =>
+        new Pane(trace, able ? (ids, name) => this._ask({ do: 'branch', of, ids }, visibleToken(name)) : null)
     );
     this._parting = traces[1] ? divergence(traces[0], traces[1]) : -1;
     this._build();
@@ -62,19 +63,19 @@ class Stepper {
   }
 
   private get _count(): number {
-    return Math.max(...this._panes.map(pane => span(pane.trace)));
+    return Math.max(...this._panes.map(pane => countSteps(pane.trace)));
   }
 
   private get _last(): number {
     return Math.max(0, this._count - 1);
   }
 
-  private get _shown(): IShown {
+  private get _shown(): IPaneState {
     const at = (key: string, most: number): number =>
       clamp(Number(this._model.get(key)) || 0, 0, Math.max(0, most - 1));
     const [layers, heads] = this._panes[0].maps;
     const pinned = Number(this._model.get('pin') ?? -1);
-    return { step: this.step, layer: at('layer', layers), head: at('head', heads), pinned, parting: this._parting };
+    return { step: this.step, layer: at('layer', layers), head: at('head', heads), pinned, divergence: this._parting };
   }
 
   private _set(key: (typeof KEPT)[number], value: number): void {
@@ -206,7 +207,7 @@ class Stepper {
     const most = Math.max(...values.flat(), 0);
     return this._panes.map((pane, i) => [
       new Strip(translated('Entropy'), 'nats', values[i], most, go),
-      new Strip(translated('Probability of what was chosen'), '', chances(pane.trace), 1, go)
+      new Strip(translated('Probability of what was chosen'), '', probabilities(pane.trace), 1, go)
     ]);
   }
 
@@ -288,7 +289,7 @@ class Stepper {
     this._layers.value = String(now.layer);
     this._heads.value = String(now.head);
     const words = this._panes.map((pane, i) => {
-      this._strips[i].forEach(strip => strip.mark({ now: step, pinned: now.pinned, parting: now.parting }));
+      this._strips[i].forEach(strip => strip.mark({ now: step, pinned: now.pinned, divergence: now.divergence }));
       this._drawBeam(pane, i);
       return (this._panes.length > 1 ? `${'AB'[i]} ` : '') + pane.draw(now);
     });
@@ -299,7 +300,7 @@ class Stepper {
   private _drawBeam(pane: Pane, place: number): void {
     const live = pane.live(this.step);
     const options = live.map((id, i) =>
-      h('option', { value: String(id) }, `${i + 1}: ${shown(pane.trace.nodes[id].token)}`)
+      h('option', { value: String(id) }, `${i + 1}: ${visibleToken(pane.trace.nodes[id].token)}`)
     );
     const chosen = live.includes(pane.wanted)
       ? pane.wanted

@@ -12,7 +12,7 @@ export function entropies(trace: ITrace): number[] {
 }
 
 /** The probability of what each step chose, 0 where tokens were chosen by hand. */
-export function chances(trace: ITrace): number[] {
+export function probabilities(trace: ITrace): number[] {
   const own = trace.steps.map((_, i) => {
     const taken = chosenFrom(trace, i, focus(trace, i));
     return taken ? Math.exp(taken.logp) : 0;
@@ -23,7 +23,7 @@ export function chances(trace: ITrace): number[] {
 export interface IMarks {
   now: number;
   pinned: number;
-  parting: number;
+  divergence: number;
 }
 
 /** The bars of a run, drawn once; a step moves marks alone. A click goes to its step. */
@@ -62,12 +62,12 @@ export class Strip {
   }
 
   /** Marks where the run is now, the pinned step, and where two runs part. */
-  mark({ now, pinned, parting }: IMarks): void {
+  mark({ now, pinned, divergence }: IMarks): void {
     this._bars.forEach((bar, i) => bar.classList.toggle('tfk-current', i === now));
     this._svg.querySelectorAll('text').forEach(node => node.remove());
     for (const [place, words] of [
       [pinned, '◆'],
-      [parting, '≠']
+      [divergence, '≠']
     ] as const) {
       if (place >= 0 && place < this._values.length) {
         this._svg.append(svg('text', { x: place * this._width, y: HEIGHT + 10 }, words));

@@ -1,6 +1,6 @@
 /** All heads of a layer as small maps. One canvas carries them all: a hundred canvases take longer than what is painted. */
 import { h } from './dom';
-import { wordsOf } from './grid';
+import { colourWords } from './grid';
 import { IAttention, mapBytes } from './trace';
 
 const SIZE = 56; // of a thumbnail's longer side, at most
@@ -9,7 +9,7 @@ const STEP = 8; // between two: the padding and border of a button on each side,
 const ROW = 720; // for all thumbnails of a layer: what a notebook beside an open side panel has, less the layer's name
 
 /** The longer side of a thumbnail, so that all heads of a layer fit side by side. */
-export const sizeOf = (heads: number): number => Math.max(LEAST, Math.min(SIZE, Math.floor(ROW / heads) - STEP));
+export const thumbnailSize = (heads: number): number => Math.max(LEAST, Math.min(SIZE, Math.floor(ROW / heads) - STEP));
 
 export interface IHeads {
   map: IAttention;
@@ -27,8 +27,8 @@ export interface IPlan {
 }
 
 /** order: which position stands in each row and column, where they are sorted. */
-export function plan(map: IAttention, order?: { rows: number[]; cols: number[] }): IPlan {
-  const by = Math.ceil(Math.max(map.rows, map.cols) / sizeOf(map.heads));
+export function planThumbnails(map: IAttention, order?: { rows: number[]; cols: number[] }): IPlan {
+  const by = Math.ceil(Math.max(map.rows, map.cols) / thumbnailSize(map.heads));
   const to = (count: number, sorted?: number[]): Uint16Array => {
     const found = new Uint16Array(count);
     for (let i = 0; i < count; i++) {
@@ -88,7 +88,7 @@ export function thumbnails(
 ): HTMLElement {
   const plans = Array.from({ length: heads.map.heads }, (_, head) => planOf(head));
   const [to] = plans; // all are of one size
-  const side = Math.max(1, Math.floor(sizeOf(heads.map.heads) / Math.max(to.height, to.width)));
+  const side = Math.max(1, Math.floor(thumbnailSize(heads.map.heads) / Math.max(to.height, to.width)));
   const [width, height] = [to.width * side, to.height * side];
   const canvas = h('canvas', { 'aria-hidden': 'true', width: heads.map.heads * (width + STEP), height });
   const buttons = Array.from({ length: heads.map.heads }, (_, head) => {
@@ -131,7 +131,7 @@ function print(
   for (let r = 0; r < height * side; r++) {
     const row = Math.floor(r / side) * width;
     for (let c = 0, at = r * stride + left; c < width; c++) {
-      const word = wordsOf(kinds && groups[row + c])[levels[row + c]];
+      const word = colourWords(kinds && groups[row + c])[levels[row + c]];
       for (let k = 0; k < side; k++) {
         words[at++] = word;
       }

@@ -161,7 +161,7 @@ export function generated(trace: ITrace): string[] {
 }
 
 /** How many steps a trace spans, those chosen by hand included. */
-export const span = (trace: ITrace): number => (trace.offset ?? 0) + trace.steps.length;
+export const countSteps = (trace: ITrace): number => (trace.offset ?? 0) + trace.steps.length;
 
 /** The first step at which two runs part ways, or -1: they agree as far as both go, and are equally long. */
 export function divergence(one: ITrace, other: ITrace): number {
@@ -208,13 +208,13 @@ export function candidates(trace: ITrace, step: number, node: number): ICandidat
 }
 
 /** Ids of the tokens generated on the way to a node. */
-export const idsTo = (trace: ITrace, node: number): number[] =>
+export const tokenIdsTo = (trace: ITrace, node: number): number[] =>
   ancestry(trace, node)
     .slice(1)
     .map(id => trace.nodes[id].token_id);
 
 /** The log-probability of a hypothesis, and how many of its tokens count. */
-export function summed(trace: ITrace, node: number): [number, number] {
+export function sumLogProbs(trace: ITrace, node: number): [number, number] {
   const chain = ancestry(trace, node).slice(1);
   return [chain.reduce((sum, id) => sum + trace.nodes[id].logp, 0), chain.length];
 }

@@ -82,7 +82,7 @@ function chart(series: ISeries, first: number, last: number, at: number): HTMLEl
   return h('section', {}, h('h4', {}, series.name), scroll);
 }
 
-function build({ trace, root, place, say }: ICanvas<ITraining>): () => void {
+function build({ trace, root, place, announce }: ICanvas<ITraining>): () => void {
   const every = trace.series.flatMap(s => [s.steps[0], s.steps[s.steps.length - 1]]);
   const [first, last] = [Math.min(...every), Math.max(...every)];
   const slider = h('input', { type: 'range', min: String(first), max: String(last), 'aria-label': 'Step' });
@@ -104,7 +104,7 @@ function build({ trace, root, place, say }: ICanvas<ITraining>): () => void {
     body.replaceChildren(
       ...rows.map(([name, ...cells]) => h('tr', {}, h('th', { scope: 'row' }, name), ...cells.map(c => h('td', {}, c))))
     );
-    say(`Step ${step}: ${rows.map(([name, value]) => `${name} ${value}`).join(', ')}`);
+    announce(`Step ${step}: ${rows.map(([name, value]) => `${name} ${value}`).join(', ')}`);
   };
 }
 

@@ -1,7 +1,7 @@
 /** The hypotheses as a tree in SVG, windowed by step, and the same as a table. */
-import { clipped, h, shown, svg, tableHead } from './dom';
-import { tok } from './lit';
-import { IPlaced, ITrace, layout, summed, tokensSoFar, visibleNodes } from './trace';
+import { clipped, h, visibleToken, svg, tableHead } from './dom';
+import { markToken } from './highlight';
+import { IPlaced, ITrace, layout, sumLogProbs, tokensSoFar, visibleNodes } from './trace';
 import { translated } from './words';
 
 const LETTER = 6.7; // pixels of one, in the tree's type
@@ -9,14 +9,14 @@ const MOST = 12; // letters of a token
 const ROW = 20;
 const GAP = 34; // for edges, between two columns
 
-interface ISpot extends IPlaced {
+interface INodePosition extends IPlaced {
   left: number;
   top: number;
   label: string;
 }
 
 /** Where each node's dot stands, so that no label is cut and no edge runs through one: columns are as wide as their longest label. */
-export function spots(placed: IPlaced[]): ISpot[] {
+export function nodePositions(placed: IPlaced[]): INodePosition[] {
   const labels = placed.map(({ node }) => `${clipped(node.token, MOST)} ${node.score.toFixed(2)}`);
   const widths: number[] = [];
   placed.forEach((p, i) => (widths[p.x] = Math.max(widths[p.x] ?? 0, Array.from(labels[i]).length * LETTER)));
@@ -24,9 +24,9 @@ export function spots(placed: IPlaced[]): ISpot[] {
   return placed.map((p, i) => ({ ...p, label: labels[i], left: starts[p.x], top: 12 + p.y * ROW }));
 }
 
-const endOf = (p: ISpot): number => p.left + 12 + Array.from(p.label).length * LETTER;
+const endOf = (p: INodePosition): number => p.left + 12 + Array.from(p.label).length * LETTER;
 
-function edge(from: ISpot, to: ISpot, best: boolean): SVGElement {
+function edge(from: INodePosition, to: INodePosition, best: boolean): SVGElement {
   const [x1, x2] = [endOf(from), to.left - 5];
   const middle = to.left - GAP / 2;
   return svg('path', {
@@ -35,25 +35,25 @@ function edge(from: ISpot, to: ISpot, best: boolean): SVGElement {
   });
 }
 
-function spot(p: ISpot, best: boolean): SVGElement {
+function spot(p: INodePosition, best: boolean): SVGElement {
   const { node } = p;
   const told = svg(
     'title',
     {},
-    `${shown(node.token)}: score ${node.score.toFixed(3)}, log p ${node.logp.toFixed(3)}, ${node.state}`
+    `${visibleToken(node.token)}: score ${node.score.toFixed(3)}, log p ${node.logp.toFixed(3)}, ${node.state}`
   );
   return svg(
     'g',
     { class: `tfk-${node.state}${best ? ' tfk-best' : ''}` },
     told,
     svg('circle', { cx: p.left, cy: p.top, r: 4 }),
-    tok(svg('text', { x: p.left + 8, y: p.top + 4 }, p.label), shown(node.token))
+    markToken(svg('text', { x: p.left + 8, y: p.top + 4 }, p.label), visibleToken(node.token))
   );
 }
 
 /** The tree up to and including what a step tried. */
 export function drawTree(trace: ITrace, step: number): SVGElement {
-  const placed = spots(layout(visibleNodes(trace, step)));
+  const placed = nodePositions(layout(visibleNodes(trace, step)));
   const byId = new Map(placed.map(p => [p.node.id, p]));
   const best = new Set(trace.path);
   const width = Math.ceil(Math.max(...placed.map(endOf))) + 8;
@@ -133,8 +133,8 @@ export function hypotheses(trace: ITrace, step: number): HTMLElement {
   const body = h('tbody');
   for (const id of new Set([...now.chosen, ...now.finished])) {
     const node = trace.nodes[id];
-    const text = tokensSoFar(trace, id).slice(-12).map(shown).join(' ');
-    const [total, length] = summed(trace, id);
+    const text = tokensSoFar(trace, id).slice(-12).map(visibleToken).join(' ');
+    const [total, length] = sumLogProbs(trace, id);
     const cells = [
       total.toFixed(3),
       String(length),

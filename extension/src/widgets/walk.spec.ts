@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IWalk } from '../generated/walk';
-import { light, listen, tok } from './lit';
+import { highlightToken, listen, markToken } from './highlight';
 import { linkTo, RecordedModel, shownPlace } from './model';
 import { cellColour } from './scales';
-import { mount, row, stops } from './walk';
+import { mount, stopsInRow, walkStops } from './walk';
 import { short } from './walknumbers';
 
 const TRACE: IWalk = JSON.parse(readFileSync('../tests/extension/golden/pictures/walk.json', 'utf-8'));
@@ -50,11 +50,13 @@ describe('a walk', () => {
     const end = 'output: drawn token';
     expect(seen).toEqual(['input: text', 'input: ids', 'input: vectors', end, 'output: logits', end, end]);
     expect(el.querySelectorAll('.tfk-walk-drawn')).toHaveLength(1);
-    expect(row(stops(TRACE), stops(TRACE).length - 1).map(i => stops(TRACE)[i].part)).not.toContain('layer 1');
+    expect(stopsInRow(walkStops(TRACE), walkStops(TRACE).length - 1).map(i => walkStops(TRACE)[i].part)).not.toContain(
+      'layer 1'
+    );
   });
 
   it('tells how a number came about', () => {
-    const stage = stops(TRACE).findIndex(stop => stop.name === 'softmax');
+    const stage = walkStops(TRACE).findIndex(stop => stop.name === 'softmax');
     model.set('place', { stage, head: 1, row: 2, col: 0 });
     expect(el.querySelector('.tfk-walk-said')!.textContent).toMatch(
       /^weights\[cat, the\] = \S+ = exp\(\S+\) \/ \(\S+ \+ \S+ \+ \S+\)$/
@@ -85,14 +87,16 @@ describe('a walk', () => {
 
 describe('tokens', () => {
   it('light up wherever they stand, and only while they are pointed at', () => {
-    const nodes = ['cat', 'the', 'cat'].map(name => document.body.appendChild(tok(document.createElement('b'), name)));
+    const nodes = ['cat', 'the', 'cat'].map(name =>
+      document.body.appendChild(markToken(document.createElement('b'), name))
+    );
     listen();
     listen();
     nodes[0].dispatchEvent(new Event('pointerover', { bubbles: true }));
     expect(nodes.map(node => node.classList.contains('tfk-lit'))).toEqual([true, false, true]);
     document.body.dispatchEvent(new Event('pointerover', { bubbles: true }));
     expect(document.querySelectorAll('.tfk-lit')).toHaveLength(0);
-    light('a "quoted" \\ one');
+    highlightToken('a "quoted" \\ one');
     document.body.replaceChildren();
   });
 });

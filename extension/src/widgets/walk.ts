@@ -1,14 +1,14 @@
 /** One step of a model, or of a function of one's own, as a row of stages; the chosen one is open, with every number. */
 import { IWalk } from '../generated/walk';
 import { validate } from '../generated/walk.valid';
-import { h, shown } from './dom';
-import { listen, tok } from './lit';
+import { h, visibleToken } from './dom';
+import { listen, markToken } from './highlight';
 import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
 import { inflate } from './trace';
 import { matrixTable, setCursor, thumbnail } from './walkmatrix';
-import { INumbers, product, read, short, sources } from './walknumbers';
-import { told } from './walkwords';
+import { INumbers, product, unpackNumbers, short, sources } from './walknumbers';
+import { describeStage } from './stageText';
 import { WALK_CSS } from './walkstyle';
 import { translated } from './words';
 
@@ -23,9 +23,14 @@ export interface IStop {
 }
 
 /** All places, the text first and the drawn token last where there are any. */
-export function stops(trace: IWalk): IStop[] {
+export function walkStops(trace: IWalk): IStop[] {
   const text = trace.axes.some(axis => axis.kind !== 'numbers' && axis.names.length);
-  const stages = trace.stages.map(stage => ({ label: told(stage).label, part: stage.part, stage, name: stage.name }));
+  const stages = trace.stages.map(stage => ({
+    label: describeStage(stage).label,
+    part: stage.part,
+    stage,
+    name: stage.name
+  }));
   const before = text ? [{ label: translated('text'), part: 'input', stage: null, name: 'text' }] : [];
   const behind = trace.candidates.length
     ? [{ label: translated('drawn token'), part: 'output', stage: null, name: 'drawn' }]
@@ -34,7 +39,7 @@ export function stops(trace: IWalk): IStop[] {
 }
 
 /** What stands in the row when a place is open: the ends, and the one layer that it belongs to. */
-export function row(all: IStop[], at: number): number[] {
+export function stopsInRow(all: IStop[], at: number): number[] {
   const near = nearest(all, at);
   return all.map((_, i) => i).filter(i => !inner(all[i]) || all[i].part === all[near].part);
 }
@@ -55,7 +60,7 @@ class View {
 
   constructor(private readonly _canvas: ICanvas<IWalk>) {
     const { trace, root } = _canvas;
-    this._stops = stops(trace);
+    this._stops = walkStops(trace);
     this._parts = [...new Set(this._stops.map(stop => stop.part))].filter(part =>
       this._stops.some(stop => stop.part === part && inner(stop))
     );
@@ -65,7 +70,7 @@ class View {
     this._open.addEventListener('pointerover', event => this._point(event));
     inflate(trace.data)
       .then(bytes => {
-        this._numbers = read(bytes, trace);
+        this._numbers = unpackNumbers(bytes, trace);
         this._draw();
       })
       .catch((error: unknown) => {
@@ -122,7 +127,7 @@ class View {
       this._open.querySelector<HTMLElement>(`[data-matrix="${which}"]`)?.focus();
     }
     const stop = this._stops[this._at];
-    this._canvas.say(`${stop.part}, ${stop.label} (${this._at + 1} / ${this._stops.length})`);
+    this._canvas.announce(`${stop.part}, ${stop.label} (${this._at + 1} / ${this._stops.length})`);
   }
 
   /** Steps, the layer, the head. */
@@ -182,7 +187,7 @@ class View {
 
   private _drawRow(): void {
     const at = this._at;
-    const places = row(this._stops, at);
+    const places = stopsInRow(this._stops, at);
     const drawn = `${places.join()} ${this._head}`;
     if (drawn !== this._drawnRow) {
       this._drawnRow = drawn;
@@ -229,7 +234,7 @@ class View {
   private _word(stop: IStop): string {
     const drawn = this._canvas.trace.candidates.find(one => one.drawn);
     const text = this._canvas.trace.axes.find(axis => axis.kind !== 'numbers' && axis.names.length)?.names ?? [];
-    return stop.name === 'drawn' && drawn ? shown(drawn.token) : `${shown(text[0] ?? '')} …`;
+    return stop.name === 'drawn' && drawn ? visibleToken(drawn.token) : `${visibleToken(text[0] ?? '')} …`;
   }
 
   private _drawOpen(): void {
@@ -240,7 +245,7 @@ class View {
       return this._tell();
     }
     this._drawnOpen = drawn;
-    const about = told(stop.stage ?? { name: stop.name });
+    const about = describeStage(stop.stage ?? { name: stop.name });
     const words = h('div', { className: 'tfk-walk-words' });
     words.append(
       h('p', { className: 'tfk-note' }, `${this._at + 1} / ${this._stops.length} · ${stop.part}`),
@@ -346,7 +351,11 @@ class View {
   private _text(): HTMLElement {
     const axes = this._canvas.trace.axes.filter(axis => axis.kind !== 'numbers' && axis.names.length);
     const lists = axes.map(axis =>
-      h('ol', { className: 'tfk-walk-text' }, ...axis.names.map(name => tok(h('li', {}, shown(name)), shown(name))))
+      h(
+        'ol',
+        { className: 'tfk-walk-text' },
+        ...axis.names.map(name => markToken(h('li', {}, visibleToken(name)), visibleToken(name)))
+      )
     );
     return h('div', { className: 'tfk-walk-matrices' }, ...lists);
   }
@@ -361,7 +370,7 @@ class View {
       return h(
         'tr',
         one.drawn ? { className: 'tfk-walk-drawn' } : {},
-        tok(h('th', { scope: 'row' }, shown(one.token)), shown(one.token)),
+        markToken(h('th', { scope: 'row' }, visibleToken(one.token)), visibleToken(one.token)),
         h('td', {}, one.logit.toFixed(2)),
         h('td', {}, short(one.p)),
         h('td', {}, bar),

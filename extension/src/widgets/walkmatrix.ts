@@ -1,7 +1,7 @@
 /** A matrix of a walk: as a table with every number in its cell, tokens on both axes; and as a thumbnail. */
 import { IWalk } from '../generated/walk';
 import { h, svg } from './dom';
-import { tok } from './lit';
+import { markToken } from './highlight';
 import { cellClass } from './scales';
 import { INumbers, nameOf, short } from './walknumbers';
 
@@ -46,7 +46,7 @@ export function matrixTable(
   const named = (axis: typeof down, place: number, scope: string): HTMLElement => {
     const name = nameOf(axis, place);
     const cell = h('th', { scope, title: name }, h('span', {}, name));
-    return axis.names[place] === undefined ? cell : tok(cell, name);
+    return axis.names[place] === undefined ? cell : markToken(cell, name);
   };
   const shares = stage.name === 'softmax';
   const top = most(matrix, numbers, head);

@@ -1,6 +1,6 @@
 /** The numbers of a walk: unpacked, looked up, and told with the product that made them. */
 import { IWalk } from '../generated/walk';
-import { shown } from './dom';
+import { visibleToken } from './dom';
 
 type IStage = IWalk['stages'][number];
 type IMatrix = IStage['matrices'][number];
@@ -11,7 +11,7 @@ export interface INumbers {
 }
 
 /** Bytes, all first ones first, as numbers by place. Raises an Error where there are too few. */
-export function read(bytes: Uint8Array, trace: Pick<IWalk, 'axes' | 'stages'>): INumbers {
+export function unpackNumbers(bytes: Uint8Array, trace: Pick<IWalk, 'axes' | 'stages'>): INumbers {
   const count = bytes.length / 4;
   const size = (m: IMatrix): [number, number] => [trace.axes[m.rows].at.length, trace.axes[m.cols].at.length];
   const needed = Math.max(
@@ -54,7 +54,7 @@ export function short(value: number, whole = false): string {
 
 /** The name of a row or column. */
 export function nameOf(axis: IWalk['axes'][number], place: number): string {
-  return axis.names[place] === undefined ? String(axis.at[place]) : shown(axis.names[place]);
+  return axis.names[place] === undefined ? String(axis.at[place]) : visibleToken(axis.names[place]);
 }
 
 /** A cell in words, and how it came about where that can be told from the stages before. */

@@ -13,8 +13,8 @@ import { inTab } from '../../shared/tab';
 import { ICourse, ITraceViews } from '../../shared/tokens';
 import { RecordedModel } from '../../widgets/model';
 import { nextOf } from '../panel/ahead';
-import { digest, IKept, isStale, keep, keptIn, State } from './kept';
-import { IPlace, markLine } from './line';
+import { digest, IStoredVerdict, isStale, storeVerdict, storedVerdict, State } from './storedVerdict';
+import { IFaultLine, markLine } from './line';
 import { Pointer } from './pointer';
 import { IMap, ITrace, mapsOf, traceOf } from './picture';
 import { IAction, IVerdict, VerdictWidget } from './verdict';
@@ -56,7 +56,13 @@ class Checker {
     const code = digest(cell.model.sharedModel.getSource());
     try {
       const verdict = await this._ask(panel, exercise, mine.abort.signal);
-      const kept: IKept = { html: verdict.html, status: verdict.status, asked: 'button', at: Date.now(), code };
+      const kept: IStoredVerdict = {
+        html: verdict.html,
+        status: verdict.status,
+        asked: 'button',
+        at: Date.now(),
+        code
+      };
       this._show(panel, cell, kept, this._actions(panel, cell, verdict));
       void this._course.refresh();
       return verdict;
@@ -75,7 +81,7 @@ class Checker {
   /** Restores the cards stored in a notebook. A cell that is not rendered yet gets its card when it is. */
   restore(panel: NotebookPanel): void {
     for (const cell of panel.content.widgets) {
-      const kept = exerciseOf(cell.model) ? keptIn(cell.model) : null;
+      const kept = exerciseOf(cell.model) ? storedVerdict(cell.model) : null;
       if (kept) {
         void cell.ready.then(() => this._draws(panel, cell, kept));
       }
@@ -104,13 +110,13 @@ class Checker {
     }
   }
 
-  private _show(panel: NotebookPanel, cell: Cell, kept: IKept, actions: readonly IAction[] = []): void {
-    keep(cell.model, kept);
+  private _show(panel: NotebookPanel, cell: Cell, kept: IStoredVerdict, actions: readonly IAction[] = []): void {
+    storeVerdict(cell.model, kept);
     this._draws(panel, cell, kept, actions);
   }
 
   /** Draws a card, and folds the output of check() cells for the same exercise, since two cards could contradict each other. */
-  private _draws(panel: NotebookPanel, cell: Cell, kept: IKept, actions: readonly IAction[] = []): void {
+  private _draws(panel: NotebookPanel, cell: Cell, kept: IStoredVerdict, actions: readonly IAction[] = []): void {
     const shown = this._verdictUnder(panel, cell);
     const exercise = exerciseOf(cell.model);
     const next = { label: this._trans.__('Next exercise'), strong: true, run: () => this._goOn(exercise ?? '') };
@@ -127,7 +133,7 @@ class Checker {
   }
 
   /** Marks the line that a card names in its cell, and removes the exercise's previous mark. */
-  private _mark(panel: NotebookPanel, cell: Cell, place: IPlace | null): void {
+  private _mark(panel: NotebookPanel, cell: Cell, place: IFaultLine | null): void {
     const last = this._marked.get(cell);
     if (last && !last.isDisposed) {
       markLine(last, null);

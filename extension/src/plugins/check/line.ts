@@ -3,7 +3,7 @@ import { Cell } from '@jupyterlab/cells';
 import { RangeSet, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, EditorView, gutter, GutterMarker } from '@codemirror/view';
 
-export interface IPlace {
+export interface IFaultLine {
   /** 1-based. */
   line: number;
   /** The cell's id, where the card has one. */
@@ -20,7 +20,7 @@ interface IMark {
 }
 
 /** The place that a card names; null where it names none. */
-export function placeIn(card: Element): IPlace | null {
+export function faultLineIn(card: Element): IFaultLine | null {
   const named = card.querySelector('.tfkit-v-line');
   const after = (prefix: string): string | null =>
     Array.from(named?.classList ?? [])
@@ -80,7 +80,7 @@ export const lineMarks = [
 ];
 
 /** Marks a line of an editor; null removes the mark. A line whose text has changed is not marked. */
-export function markIn(view: EditorView, place: IPlace | null): void {
+export function faultMarkIn(view: EditorView, place: IFaultLine | null): void {
   if (view.state.field(marked, false) === undefined) {
     if (!place) {
       return;
@@ -93,9 +93,9 @@ export function markIn(view: EditorView, place: IPlace | null): void {
 }
 
 /** As `markIn`, for a cell; does nothing where it has no editor yet. */
-export function markLine(cell: Cell, place: IPlace | null): void {
+export function markLine(cell: Cell, place: IFaultLine | null): void {
   const view = (cell.editor as { editor?: unknown } | null)?.editor; // of JupyterLab's CodeMirrorEditor
   if (view instanceof EditorView) {
-    markIn(view, place);
+    faultMarkIn(view, place);
   }
 }

@@ -1,11 +1,11 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { expect, it, vi } from 'vitest';
-import { digest, IKept } from './kept';
+import { digest, IStoredVerdict } from './storedVerdict';
 import { VerdictWidget } from './verdict';
 
 const trans = nullTranslator.load('tfkit_lab');
 const html = '<div class="tfkit-verdict"><div class="tfkit-v-box">x</div></div>';
-const kept: IKept = { html, status: 'failed', asked: 'button', at: 0, code: digest('a') };
+const kept: IStoredVerdict = { html, status: 'failed', asked: 'button', at: 0, code: digest('a') };
 const of = (widget: VerdictWidget): string => widget.node.querySelector('.tfkit-Of')!.textContent;
 
 it('says which code it is about, and offers another check when that has changed', () => {

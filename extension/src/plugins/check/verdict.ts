@@ -2,8 +2,8 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { h } from '../../widgets/dom';
-import { IKept } from './kept';
-import { IPlace, placeIn } from './line';
+import { IStoredVerdict } from './storedVerdict';
+import { IFaultLine, faultLineIn } from './line';
 
 export interface ICheckResult {
   name: string;
@@ -50,13 +50,13 @@ export class VerdictWidget extends Widget {
   }
 
   /** The verdict that is shown, if one is. */
-  get kept(): IKept | null {
+  get kept(): IStoredVerdict | null {
     return this._kept;
   }
 
   /** The line that the shown card names. */
-  get place(): IPlace | null {
-    return this._kept ? placeIn(this.node) : null;
+  get place(): IFaultLine | null {
+    return this._kept ? faultLineIn(this.node) : null;
   }
 
   showRunning(exercise: string, cancel: () => void): void {
@@ -73,7 +73,7 @@ export class VerdictWidget extends Widget {
   }
 
   /** Shows a card below a line about the code that it belongs to. It may come from another person's notebook. */
-  showVerdict(kept: IKept, stale: boolean, actions: readonly IAction[] = []): void {
+  showVerdict(kept: IStoredVerdict, stale: boolean, actions: readonly IAction[] = []): void {
     const card = h('div', {});
     card.innerHTML = this._sanitizer.sanitize(kept.html);
     for (const scrolls of card.querySelectorAll('.tfkit-v-box')) {
@@ -124,5 +124,5 @@ export class VerdictWidget extends Widget {
     this.node.replaceChildren(...children);
   }
 
-  private _kept: IKept | null = null;
+  private _kept: IStoredVerdict | null = null;
 }

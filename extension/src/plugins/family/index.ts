@@ -12,14 +12,14 @@ import { RecordedModel } from '../../widgets/model';
 
 const SHOW = 'tfkit:family';
 
-export interface IKin {
+export interface IRelative {
   readonly name: string;
   readonly parent: string | null;
   readonly differs: string;
 }
 
 /** The children of a model, or those without a parent among the others. */
-export function childrenOf(all: readonly IKin[], parent: string | null): IKin[] {
+export function childrenOf(all: readonly IRelative[], parent: string | null): IRelative[] {
   const names = new Set(all.map(kin => kin.name));
   return all.filter(kin => (kin.parent && names.has(kin.parent) ? kin.parent : null) === parent);
 }
@@ -49,7 +49,7 @@ class FamilyWidget extends Widget {
 
   private async _load(): Promise<void> {
     try {
-      this._all = (await request<{ models: IKin[] }>(this._settings, 'family')).models;
+      this._all = (await request<{ models: IRelative[] }>(this._settings, 'family')).models;
       this._tree.replaceChildren(h('h2', {}, this._trans.__('Family of Models')), this._branch(null));
     } catch (error) {
       this._tree.replaceChildren(h('p', { role: 'alert' }, error instanceof Error ? error.message : String(error)));
@@ -71,7 +71,7 @@ class FamilyWidget extends Widget {
     return h('ul', {}, ...items);
   }
 
-  private async _choose(kin: IKin, button: HTMLElement): Promise<void> {
+  private async _choose(kin: IRelative, button: HTMLElement): Promise<void> {
     this._tree
       .querySelectorAll('button')
       .forEach(other => other.setAttribute('aria-pressed', String(other === button)));
@@ -90,7 +90,7 @@ class FamilyWidget extends Widget {
     }
   }
 
-  private _all: IKin[] = [];
+  private _all: IRelative[] = [];
   private readonly _tree = h('nav', { 'aria-label': 'Family of models' });
   private readonly _detail = h('div', {
     className: 'tfkit-Family-detail',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ExerciseState, IExercise, IUnit } from '../../shared/tokens';
-import { comingDue, minutesLeft, search, splitTitle, stopOf, tallyOf } from './journey';
+import { comingDue, minutesLeft, search, splitTitle, resumePoint, tallyOf } from './journey';
 
 const exercise = (id: string, state: ExerciseState, more: Partial<IExercise> = {}): IExercise => ({
   ...{
@@ -42,7 +42,7 @@ it('counts exercises, and points in the course’s own worth', () => {
 
 describe('where to go on', () => {
   const place = (...units: IUnit[]): unknown => {
-    const stop = stopOf(units);
+    const stop = resumePoint(units);
     return stop && [stop.exercise.id, stop.started];
   };
 

@@ -24,13 +24,13 @@ export function tallyOf(units: readonly IUnit[]): ITally {
   };
 }
 
-export interface IStop extends IPlace {
+export interface IResumePoint extends IPlace {
   /** Whether anything has been checked yet. */
   readonly started: boolean;
 }
 
 /** Where to go on: the exercise that was checked last, or the next open one where that is passed; null where all are passed. */
-export function stopOf(units: readonly IUnit[]): IStop | null {
+export function resumePoint(units: readonly IUnit[]): IResumePoint | null {
   const checked = units.flatMap(unit => unit.exercises.filter(({ at }) => at).map(exercise => ({ unit, exercise })));
   const last = checked.sort((a, b) => (a.exercise.at! < b.exercise.at! ? 1 : -1))[0] as IPlace | undefined;
   const place =
@@ -56,7 +56,7 @@ export function splitTitle(title: string): [string, string] {
   return rest ? [number, rest] : ['', title];
 }
 
-export type Found =
+export type SearchResult =
   | { kind: 'unit'; unit: IUnit }
   | { kind: 'exercise'; unit: IUnit; exercise: IExercise }
   | { kind: 'term'; unit: IUnit; term: ITerm };
@@ -67,12 +67,12 @@ const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu,
 const MOST = 6; // of each kind
 
 /** Units, exercises and words that have every word of the query; those that begin with it come first. */
-export function search(units: readonly IUnit[], query: string): Found[] {
+export function search(units: readonly IUnit[], query: string): SearchResult[] {
   const asked = plain(query).split(/\s+/).filter(Boolean);
   if (!asked.length) {
     return [];
   }
-  const best = <T extends Found>(all: T[], name: (found: T) => string, more: (found: T) => string): T[] => {
+  const best = <T extends SearchResult>(all: T[], name: (found: T) => string, more: (found: T) => string): T[] => {
     const fits = all.filter(found => asked.every(word => plain(`${name(found)} ${more(found)}`).includes(word)));
     const rank = (found: T): number =>
       [plain(name(found)).startsWith(asked[0]), plain(name(found)).includes(asked[0]), true].indexOf(true);

@@ -6,12 +6,21 @@ import { courseIcon, stateIcons } from '../../shared/icons';
 import type { ExerciseState, ICourse, IUnit } from '../../shared/tokens';
 import { h, svg } from '../../widgets/dom';
 import { isLate } from '../panel/ahead';
-import { comingDue, Found, IStop, minutesLeft, search, splitTitle, stopOf, tallyOf } from './journey';
+import {
+  comingDue,
+  SearchResult,
+  IResumePoint,
+  minutesLeft,
+  search,
+  splitTitle,
+  resumePoint,
+  tallyOf
+} from './journey';
 import { hatch, motif } from './motifs';
 import { Tour, tourSteps } from './tour';
 
 /** Opens a notebook, at an exercise or at the cell with an id where one is given. */
-export type Go = (to: { path: string; exercise?: string; cell?: string }) => void;
+export type Navigate = (to: { path: string; exercise?: string; cell?: string }) => void;
 
 const GLOSSARY = 'glossary'; // the id that the build gives to the cell with a unit's words
 const RADIUS = 31;
@@ -20,7 +29,7 @@ export class HomePage extends Widget {
   constructor(
     private readonly _course: ICourse,
     private readonly _trans: TranslationBundle,
-    private readonly _go: Go
+    private readonly _go: Navigate
   ) {
     super();
     this.id = 'tfkit-home';
@@ -75,7 +84,7 @@ export class HomePage extends Widget {
     if (!units.length) {
       return [h('p', {}, this._trans.__('No course notebooks were found in the folder this server shows.'))];
     }
-    const stop = stopOf(units);
+    const stop = resumePoint(units);
     const first = stop
       ? this._resume(stop)
       : h('section', { className: 'tfkit-Resume' }, h('h2', {}, this._trans.__('Every exercise is passed.')));
@@ -83,7 +92,7 @@ export class HomePage extends Widget {
   }
 
   /** The exercise to go on with, and the one strong button of the page. */
-  private _resume({ unit, exercise, started }: IStop): HTMLElement {
+  private _resume({ unit, exercise, started }: IResumePoint): HTMLElement {
     const words = started ? this._trans.__('Continue where you stopped') : this._trans.__('Start the course');
     const button = h(
       'button',
@@ -171,9 +180,9 @@ export class HomePage extends Widget {
   /** A unit as one button: it opens at the exercise to do next, or at the top where none has been begun. */
   private _card(unit: IUnit): HTMLElement {
     const [number, name] = splitTitle(unit.title);
-    const next = stopOf([unit]);
+    const next = resumePoint([unit]);
     const done = next === null;
-    const here = stopOf(this._course.units)?.unit === unit;
+    const here = resumePoint(this._course.units)?.unit === unit;
     const mark = done ? this._trans.__('✓ done') : here ? this._trans.__('you are here') : null;
     const card = h('button', {
       type: 'button',
@@ -269,7 +278,7 @@ export class HomePage extends Widget {
     this._found.replaceChildren(this._count, ...(found.length ? [list] : []));
   }
 
-  private _result(found: Found, place: number): HTMLElement {
+  private _result(found: SearchResult, place: number): HTMLElement {
     const { path, title } = found.unit;
     const words = {
       unit: () => [this._trans.__('Unit'), title, ''],

@@ -1,6 +1,6 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { describe, expect, it } from 'vitest';
-import { IRow, leaderboards, places } from './leaderboard';
+import { IRow, leaderboards, ranks } from './leaderboard';
 
 const trans = nullTranslator.load('tfkit_lab');
 const row = (called: string, excess: number): IRow => ({
@@ -32,7 +32,7 @@ describe('the leaderboard', () => {
   });
 
   it('gives one place to those with as many bits', () => {
-    expect(places([row('a', 0.1001), row('b', 0.1004), row('c', 0.2)])).toEqual([1, 1, 3]);
+    expect(ranks([row('a', 0.1001), row('b', 0.1004), row('c', 0.2)])).toEqual([1, 1, 3]);
   });
 
   it('takes a name as text', () => {

@@ -19,7 +19,7 @@ export interface ILeaderboard {
 }
 
 /** The places: those with as many bits, to the three digits that are shown, share one. */
-export function places(rows: readonly IRow[]): number[] {
+export function ranks(rows: readonly IRow[]): number[] {
   const shown = rows.map(({ excess }) => excess.toFixed(3));
   return shown.map(bits => shown.indexOf(bits) + 1);
 }
@@ -27,7 +27,7 @@ export function places(rows: readonly IRow[]): number[] {
 function board({ assignment, rows, others }: ILeaderboard, trans: TranslationBundle): HTMLElement {
   const title = trans.__('Leaderboard: %1', assignment);
   const names = [trans.__('Place'), trans.__('Called'), trans.__('Bits a byte'), trans.__('Above the text’s own')];
-  const order = places(rows);
+  const order = ranks(rows);
   const lines = rows.map(({ called, bits, excess }, i) =>
     h(
       'tr',

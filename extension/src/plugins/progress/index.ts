@@ -7,7 +7,7 @@ import { ICourse } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
 
 /** Passed and all exercises of a course. */
-export function tally(course: Pick<ICourse, 'units'>): [number, number] {
+export function countPassed(course: Pick<ICourse, 'units'>): [number, number] {
   const all = course.units.flatMap(unit => unit.exercises);
   return [all.filter(exercise => exercise.state === 'passed').length, all.length];
 }
@@ -27,7 +27,7 @@ class ProgressItem extends Widget {
   }
 
   private _draw(): void {
-    const [passed, all] = tally(this._course);
+    const [passed, all] = countPassed(this._course);
     this._button.textContent = this._trans.__('Course %1/%2', passed, all);
     this._button.title = this._trans.__('%1 of %2 exercises passed: show the course', passed, all);
   }
@@ -47,7 +47,7 @@ export const progressPlugin: JupyterFrontEndPlugin<void> = {
       item: new ProgressItem(course, trans, () => void app.commands.execute('tfkit:show-course')),
       align: 'left',
       rank: 50,
-      isActive: () => tally(course)[1] > 0,
+      isActive: () => countPassed(course)[1] > 0,
       activeStateChanged: course.changed as never // of which only the news counts
     });
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { digest, IKept, isStale, keep, keptIn } from './kept';
+import { digest, IStoredVerdict, isStale, storeVerdict, storedVerdict } from './storedVerdict';
 
 class Model {
   getMetadata(key: string): unknown {
@@ -14,7 +14,13 @@ class Model {
   private readonly _data = new Map<string, unknown>();
 }
 
-const card: IKept = { html: '<p>x</p>', status: 'failed', asked: 'button', at: 5, code: digest('def f(): ...') };
+const card: IStoredVerdict = {
+  html: '<p>x</p>',
+  status: 'failed',
+  asked: 'button',
+  at: 5,
+  code: digest('def f(): ...')
+};
 
 it('is out of date as soon as the code is another, and no longer when it is the same again', () => {
   expect(isStale(card, 'def f(): ...')).toBe(false);
@@ -26,18 +32,18 @@ it('is out of date as soon as the code is another, and no longer when it is the 
 
 it('is restored as it was kept, and replaced by a later one', () => {
   const model = new Model();
-  expect(keptIn(model)).toBeNull();
-  keep(model, card);
-  expect(keptIn(model)).toEqual(card);
-  keep(model, { ...card, status: 'passed', asked: 'kernel' });
-  expect(keptIn(model)).toMatchObject({ status: 'passed', asked: 'kernel' });
+  expect(storedVerdict(model)).toBeNull();
+  storeVerdict(model, card);
+  expect(storedVerdict(model)).toEqual(card);
+  storeVerdict(model, { ...card, status: 'passed', asked: 'kernel' });
+  expect(storedVerdict(model)).toMatchObject({ status: 'passed', asked: 'kernel' });
 });
 
 it('keeps no card that is too long, nor the one before it', () => {
   const model = new Model();
-  keep(model, card);
-  keep(model, { ...card, html: 'x'.repeat(40_001) });
-  expect(keptIn(model)).toBeNull();
+  storeVerdict(model, card);
+  storeVerdict(model, { ...card, html: 'x'.repeat(40_001) });
+  expect(storedVerdict(model)).toBeNull();
 });
 
 it('reads nothing that is no card', () => {
@@ -54,6 +60,6 @@ it('reads nothing that is no card', () => {
   ]) {
     const model = new Model();
     model.setMetadata('tfkit_verdict', wrong);
-    expect(keptIn(model)).toBeNull();
+    expect(storedVerdict(model)).toBeNull();
   }
 });

@@ -9,13 +9,13 @@ const key = (event: Event): string | undefined =>
   (event.target as Element).closest?.<HTMLElement>('[data-tok]')?.dataset.tok;
 
 /** Marks an element as a token's. */
-export function tok<T extends Element>(node: T, token: string): T {
+export function markToken<T extends Element>(node: T, token: string): T {
   node.setAttribute('data-tok', token.trim());
   return node;
 }
 
 /** Lights every element of a token on the page, and no other. */
-export function light(token: string | undefined, page: ParentNode = document): void {
+export function highlightToken(token: string | undefined, page: ParentNode = document): void {
   page
     .querySelectorAll<HTMLElement>('[data-tok]')
     .forEach(node => node.classList.toggle(MARK, !!token && node.dataset.tok === token));
@@ -29,7 +29,7 @@ export function listen(page: Document = document): void {
     let lit: string | undefined;
     const change = (token: string | undefined): void => {
       if (token !== lit) {
-        light((lit = token), page);
+        highlightToken((lit = token), page);
       }
     };
     page.addEventListener('pointerover', event => change(key(event)));

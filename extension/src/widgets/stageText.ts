@@ -10,7 +10,7 @@ export interface IWords {
 }
 
 /** The words of a stage; of one that is no common one, its code is the name. */
-export function told(stage: {
+export function describeStage(stage: {
   name: string;
   code?: IWalk['stages'][number]['code'];
   matrices?: IWalk['stages'][number]['matrices'];

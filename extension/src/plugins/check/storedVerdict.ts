@@ -7,12 +7,12 @@ const STATES = ['passed', 'failed', 'not_graded'] as const;
 export type State = (typeof STATES)[number];
 
 /** Where the check came from: the button sends the current cells, `check()` the code that the kernel has run. */
-export type Asked = 'button' | 'kernel';
+export type CheckOrigin = 'button' | 'kernel';
 
-export interface IKept {
+export interface IStoredVerdict {
   html: string;
   status: State;
-  asked: Asked;
+  asked: CheckOrigin;
   /** The time of the check, in milliseconds since the epoch. */
   at: number;
   /** The digest of the checked code of the cell; null where it is unknown which code the kernel had run. */
@@ -36,9 +36,10 @@ export function digest(source: string): string {
 }
 
 /** Whether the verdict belongs to other code than this. */
-export const isStale = (kept: IKept, source: string): boolean => kept.code !== null && kept.code !== digest(source);
+export const isStale = (kept: IStoredVerdict, source: string): boolean =>
+  kept.code !== null && kept.code !== digest(source);
 
-export function keep(model: IMetadata, kept: IKept): void {
+export function storeVerdict(model: IMetadata, kept: IStoredVerdict): void {
   if (kept.html.length <= LONGEST) {
     model.setMetadata(KEY, kept);
   } else {
@@ -47,8 +48,8 @@ export function keep(model: IMetadata, kept: IKept): void {
 }
 
 /** The card stored in a cell, or null where there is no valid one. */
-export function keptIn(model: IMetadata): IKept | null {
-  const found = model.getMetadata(KEY) as Partial<IKept> | null | undefined;
+export function storedVerdict(model: IMetadata): IStoredVerdict | null {
+  const found = model.getMetadata(KEY) as Partial<IStoredVerdict> | null | undefined;
   const whole =
     typeof found === 'object' &&
     found !== null &&
@@ -58,5 +59,5 @@ export function keptIn(model: IMetadata): IKept | null {
     (found.asked === 'button' || found.asked === 'kernel') &&
     Number.isFinite(found.at) &&
     (found.code === null || typeof found.code === 'string');
-  return whole ? (found as IKept) : null;
+  return whole ? (found as IStoredVerdict) : null;
 }
