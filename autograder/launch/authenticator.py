@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,17 @@ from traitlets import Dict, Unicode
 
 from autograder.launch import platforms
 from autograder.launch.flow import Launch, LaunchError, LaunchFlow, WebRequest
+from autograder.report.page import document
 
-CHOICE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Choose an assignment</title><style>
-:root {{ color-scheme: light dark }} body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 30rem; margin: 2rem auto; padding: 0 1rem }}
-label {{ display: block; padding: .3rem 0 }} button {{ font: inherit; margin-top: 1rem; padding: .4rem 1rem }}
-</style><h1>Choose assignments</h1><form method="post" action="{action}"><input type="hidden" name="launch" value="{launch}">
-{rows}<button>Add to the course</button></form>"""  # noqa: E501
+CHOICE = """<p>Each becomes a link and a column of marks in your course.</p>
+<form method="post" action="{action}"><input type="hidden" name="launch" value="{launch}">
+{rows}<button>Add to the course</button></form>"""
+STYLE = (
+    "label{display:flex;gap:.6rem;align-items:center;padding:.45rem 0;border-bottom:1px solid var(--tfk-line)}"
+    "label span{margin-left:auto;color:var(--tfk-ink-soft);font-variant-numeric:tabular-nums}main{max-width:30rem}"
+    "input{width:1.1rem;height:1.1rem}button{font:inherit;margin-top:1.2rem;padding:.5rem 1.1rem;cursor:pointer;"
+    "border:0;border-radius:var(--tfk-r2);background:var(--tfk-accent);color:var(--tfk-on-accent)}"
+)
 
 
 class LTIAuthenticator(Authenticator):
@@ -154,13 +159,22 @@ class LaunchHandler(LTIHandler):
         if not launch.teaches:
             raise LaunchError("only who teaches the course can add assignments to it")
         offered = self.authenticator.assignments.get(launch.course, {})
-        rows = "".join(map(_row, offered.items())) or "<p>This Hub offers none: c.LTIAuthenticator.assignments</p>"
-        self.finish(CHOICE.format(action=self.address("choose"), launch=html.escape(launch.launch_id), rows=rows))
+        self.finish(choice(offered, self.address("choose"), launch.launch_id))
+
+
+def choice(offered: Mapping[str, float], action: str, launch: str) -> str:
+    """The page on which an instructor chooses among the assignments of a course; `action` gets the form."""
+    if not offered:
+        none = "<p>This Hub offers no assignments for this course: its administrator names them in <code>c.LTIAuthenticator.assignments</code>.</p>"  # noqa: E501
+        return document("Choose assignments", none, STYLE)
+    rows = "".join(map(_row, offered.items()))
+    form = CHOICE.format(action=html.escape(action), launch=html.escape(launch), rows=rows)
+    return document("Choose assignments", form, STYLE)
 
 
 def _row(offer: tuple[str, float]) -> str:
-    name, points = html.escape(offer[0]), f"{offer[1]:g}"
-    return f'<label><input type="checkbox" name="assignment" value="{name}"> {name} ({points})</label>'
+    name, points = html.escape(offer[0]), f"{offer[1]:g} point{'' if offer[1] == 1 else 's'}"
+    return f'<label><input type="checkbox" name="assignment" value="{name}">{name}<span>{points}</span></label>\n'
 
 
 class ChoiceHandler(LTIHandler):

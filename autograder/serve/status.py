@@ -15,14 +15,12 @@ from jupyterhub.services.auth import HubOAuthCallbackHandler, HubOAuthenticated
 from tornado.httpserver import HTTPServer
 from tornado.web import Application, RequestHandler, authenticated
 
+from autograder.report.page import document
+
 Status = Callable[[], dict[str, Any]]
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Grading</title><style>
-:root {{ color-scheme: light dark }} body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem }}
-table {{ border-collapse: collapse; width: 100% }} th, td {{ text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #8886 }}
-td + td, th + th {{ text-align: right }}
-</style><h1>Grading</h1>{state}<table><tr><th>course and assignment<th>waiting<th>graded<th>returned<th>failed</tr>{rows}</table>
-{failures}"""  # noqa: E501
+COLUMNS = ("Assignment", "Waiting", "Graded", "Returned", "Failed")
+STYLE = "h2{margin-top:var(--tfk-s5)}.wrong{color:var(--tfk-wrong);font-weight:600}li{margin:.2rem 0}"
+REFRESH_S = 30
 
 
 class HealthHandler(RequestHandler):
@@ -59,16 +57,31 @@ class StatusHandler(HubOAuthenticated, RequestHandler):
 
 def page(found: dict[str, Any]) -> str:
     """The page of a status: {"error": text, "courses": {course: {assignment: ServiceCounts as a dict}}}."""
+    error = f'<p class="wrong" role="alert">Grading has stopped: {html.escape(found["error"])}</p>'
+    parts = ["<p>Submissions since the service started. The page is read again every half minute.</p>"]
+    parts += [error] if found["error"] else []
+    parts += [_course(name, assignments) for name, assignments in found["courses"].items()]
+    if not any(found["courses"].values()):
+        parts.append("<p>Nothing has been handed in yet.</p>")
+    again = f'<meta http-equiv="refresh" content="{REFRESH_S}">'
+    return document("Grading on submission", "".join(parts), STYLE).replace("<title>", f"{again}<title>", 1)
+
+
+def _course(name: str, assignments: dict[str, Any]) -> str:
     rows, failures = [], []
-    for course, assignments in found["courses"].items():
-        for name, one in assignments.items():
-            counts = (one["waiting"], one["graded"], one["returned"], len(one["failures"]))
-            cells = "".join(f"<td>{count}" for count in counts)
-            rows.append(f"<tr><td>{html.escape(course)} {html.escape(name)}{cells}</tr>")
-            failures += [f"{name}: {student}: {why}" for student, why in one["failures"].items()]
-    state = f"<p><b>{html.escape(found['error'])}</b></p>" if found["error"] else ""
-    listed = "".join(f"<li>{html.escape(one)}" for one in failures)
-    return PAGE.format(state=state, rows="".join(rows), failures=f"<ul>{listed}</ul>" if listed else "")
+    for assignment, one in assignments.items():
+        counts = (one["waiting"], one["graded"], one["returned"], len(one["failures"]))
+        cells = "".join(f"<td>{count}" for count in counts)
+        rows.append(f'<tr><th scope="row">{html.escape(assignment)}{cells}</tr>')
+        told = {html.escape(who): html.escape(why) for who, why in one["failures"].items()}
+        failures += [f"{html.escape(assignment)}, <b>{who}</b>: {why}" for who, why in told.items()]
+    if not rows:
+        return ""
+    head = "".join(f'<th scope="col">{column}' for column in COLUMNS)
+    listed = "".join(f"<li>{one}" for one in failures)
+    failed = f"<h3>Could not be graded</h3><ul>{listed}</ul>" if listed else ""
+    table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    return f"<h2>{html.escape(name)}</h2>{table}{failed}\n"
 
 
 def application(status: Status, prefix: str, secret: bytes) -> Application:
