@@ -10,7 +10,9 @@ function side(names: string[], step: number, kind: 'rows' | 'cols'): HTMLElement
   const shownAt = Array.from({ length: Math.ceil(names.length / every) }, (_, i) => i * every);
   const labels = shownAt.map(i => {
     const label = markToken(h('span', { title: names[i] }, visibleToken(names[i])), visibleToken(names[i]));
-    label.style[kind === 'rows' ? 'height' : 'width'] = `${step * Math.min(every, names.length - i)}px`;
+    const room = `${step * Math.min(every, names.length - i)}px`;
+    label.style[kind === 'rows' ? 'height' : 'width'] = room;
+    label.style.lineHeight = room; // in the middle of its square
     return label;
   });
   return h('div', { className: `tfk-axis tfk-axis-${kind}`, 'aria-hidden': 'true' }, ...labels);

@@ -60,11 +60,10 @@ padding:0;list-style:none}
 .tfk .tfk-lit{background:var(--tfk-lit)!important;color:var(--tfk-on-lit)!important;outline:2px solid var(--tfk-on-lit);outline-offset:-1px}
 .tfk .tfk-framed{display:inline-grid;grid-template-columns:auto auto;justify-content:start}
 .tfk .tfk-axis{display:flex;font:10px/1 var(--jp-code-font-family,monospace);color:var(--soft)}
-.tfk .tfk-axis span{display:block;overflow:visible;white-space:nowrap}
-.tfk .tfk-axis-rows{flex-direction:column;padding:1px 4px 0 0;max-width:10ch;overflow:hidden;text-align:right}
-.tfk .tfk-axis-rows span{display:flex;align-items:center;justify-content:flex-end}
-.tfk .tfk-axis-cols{padding:0 0 3px 1px;max-height:10ch;overflow:hidden;align-items:flex-end}
-.tfk .tfk-axis-cols span{writing-mode:vertical-rl;transform:rotate(180deg);display:flex;align-items:center}
+.tfk .tfk-axis span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.tfk .tfk-axis-rows{flex-direction:column;padding:1px 4px 0 0;max-width:12ch;overflow:hidden;text-align:right}
+.tfk .tfk-axis-cols{padding:0 0 3px 1px;align-items:flex-end}
+.tfk .tfk-axis-cols span{writing-mode:vertical-rl;transform:rotate(180deg);max-height:12ch}
 .tfk .tfk-share{display:inline-flex;gap:4px;float:right;margin:-2px 0 0 8px}
 .tfk .tfk-share button{background:none;border-color:transparent;color:var(--soft);padding:2px 6px;min-height:24px;font-size:12px}
 .tfk .tfk-share button:hover,.tfk .tfk-share button:focus-visible{border-color:var(--line);color:var(--ink)}
