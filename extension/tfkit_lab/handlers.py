@@ -223,11 +223,14 @@ class AnatomyHandler(_Handler):
 
 def add_routes(web_app: Any) -> None:
     """Add the routes under the server's base URL."""
+    from tfkit_lab.marking import HANDLERS  # which are made of the class above
+
     base = web_app.settings["base_url"]
     web_app.settings.setdefault("tfkit_checks", Queue())
     web_app.settings.setdefault("tfkit_building", asyncio.Semaphore(1))
     handlers = {"course": CourseHandler, "check": CheckHandler, "class": ClassHandler, "family": FamilyHandler}
     handlers |= {"progress": ProgressHandler, "predictions": PredictionsHandler, "page": PageHandler}
     handlers["leaderboard"] = LeaderboardHandler
+    handlers |= HANDLERS
     handlers["anatomy/([a-z0-9_]+(?:/[a-z0-9_]+)?)"] = AnatomyHandler
     web_app.add_handlers(".*$", [(url_path_join(base, "tfkit", name), handler) for name, handler in handlers.items()])

@@ -1,17 +1,19 @@
 /** For instructors: how the class does, what it most often misunderstands; opens submissions and starts the grading. */
 import { ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { ICommandPalette } from '@jupyterlab/apputils';
+import { ICommandPalette, MainAreaWidget } from '@jupyterlab/apputils';
 import { ServerConnection } from '@jupyterlab/services';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
-import { stateIcons } from '../../shared/icons';
+import { courseIcon, stateIcons } from '../../shared/icons';
 import { request } from '../../shared/server';
 import { h } from '../../widgets/dom';
 import { ILeaderboard, leaderboards } from './leaderboard';
+import { Ask, MarkingPage } from './marking';
 import { IPrediction, Predictions } from './predictions';
 
 const SHOW = 'tfkit:show-class';
 const GRADE = 'tfkit:grade';
+const MARK = 'tfkit:marking';
 const LIVE_MS = 3000;
 
 /** What is used of JupyterLab's terminal, whose package is not needed for it. */
@@ -131,7 +133,18 @@ class ClassPanel extends Widget {
       )
     );
     const wrong = list.length ? [h('h4', {}, this._trans.__('Commonest misconceptions')), h('ol', {}, ...list)] : [];
-    return h('section', { 'aria-label': assignment }, h('h3', {}, assignment), grade, this._table(one), ...wrong);
+    const mark = h('button', { type: 'button' }, this._trans.__('Mark answers'));
+    mark.onclick = () => this._run(MARK, {});
+    return h(
+      'section',
+      { 'aria-label': assignment },
+      h('h3', {}, assignment),
+      grade,
+      ' ',
+      mark,
+      this._table(one),
+      ...wrong
+    );
   }
 
   private _table({ exercises, students }: IAssignment): HTMLElement {
@@ -220,6 +233,24 @@ export const instructorPlugin: JupyterFrontEndPlugin<void> = {
         terminal.content.session.send({ type: 'stdin', content: [`${line}\r`] });
       }
     });
+    const ask: Ask = (route, body) =>
+      request(serviceManager.serverSettings, route, body ? { method: 'POST', body: JSON.stringify(body) } : {});
+    let area: MainAreaWidget<MarkingPage> | null = null;
+    commands.addCommand(MARK, {
+      label: trans.__('Mark Answers'),
+      caption: trans.__('The answers to one question after the other, in groups of alike ones'),
+      execute: () => {
+        if (!area || area.isDisposed) {
+          area = new MainAreaWidget({ content: new MarkingPage(ask, trans) });
+          area.id = 'tfkit-marking-area';
+          area.title.icon = courseIcon;
+          area.toolbar.hide(); // it has no buttons
+          shell.add(area, 'main');
+        }
+        shell.activateById(area.id);
+      }
+    });
+    palette?.addItem({ command: MARK, category: trans.__('Course') });
     palette?.addItem({ command: SHOW, category: trans.__('Course') });
   }
 };

@@ -1,0 +1,161 @@
+"""Routes of the marking page. The gradebook is read and written in one process of its own, where nbgrader is loaded
+once: it changes the working directory, which the server must not."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import json
+import math
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from tornado import web
+
+from tfkit_lab.classes import course_folders
+from tfkit_lab.handlers import HUB, _Handler
+
+MAX_TEXT = 10_000  # characters of a comment
+
+
+def call(name: str, *args: Any) -> Any:
+    """Run `autograder.marking.desk`'s function `name`, in the process of its own -> its result, or {"error": …}."""
+    from autograder.marking import desk
+    from autograder.marking.store import MarkedCell
+
+    args = tuple(MarkedCell(*arg["question"]) if isinstance(arg, dict) and "question" in arg else arg for arg in args)
+    try:
+        return {"found": getattr(desk, name)(*args)}
+    except desk.BadMark as error:
+        return {"error": str(error)}
+
+
+class _Marking(_Handler):
+    @property
+    def by(self) -> str:
+        """The person who marks: the Hub's user, or the account, since with a token alone names are invented."""
+        return str(getattr(self.current_user, "username", "")) if HUB else getpass.getuser()
+
+    def course(self, path: Any) -> Path:
+        """The course folder at `path` below the root. Raises ValueError for what is none."""
+        found = {folder.relative_to(self.root).as_posix(): folder for folder in course_folders(self.root)}
+        if path not in found:
+            raise ValueError(f"there is no course at {path!r}")
+        return found[path].resolve()
+
+    async def ask(self, name: str, *args: Any) -> Any:
+        """What the desk's function says. Raises ValueError with its words where it refuses."""
+        if "tfkit_desk" not in self.settings:
+            self.settings["tfkit_desk"] = ProcessPoolExecutor(1, get_context("spawn"))
+        loop = asyncio.get_running_loop()
+        try:
+            said = await loop.run_in_executor(self.settings["tfkit_desk"], call, name, *args)
+        except BrokenProcessPool:
+            self.settings.pop("tfkit_desk")  # the next request starts another
+            raise ValueError("the process that reads the gradebook has died: try again") from None
+        if "error" in said:
+            raise ValueError(said["error"])
+        return said["found"]
+
+    async def answer(self, make: Callable[[dict[str, Any]], Any]) -> None:
+        """Ends a POST with what `make` says of its JSON body: 200; 400 with a message where it refuses."""
+        try:
+            found = await make(json.loads(self.request.body))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            what = str(error) if type(error) is ValueError else f"that is no such request: {type(error).__name__}"
+            return self.say(400, what)
+        self.finish(json.dumps(found))
+
+
+def question_of(asked: dict[str, Any]) -> dict[str, Any]:
+    """The question that a body names, as `call` takes it. Raises KeyError, ValueError."""
+    names = [asked[key] for key in ("assignment", "notebook", "cell")]
+    if not all(isinstance(name, str) and name and "/" not in name and name not in (".", "..") for name in names):
+        raise ValueError("that is no question")
+    return {"question": names}
+
+
+class MarkingHandler(_Marking):
+    """GET: the questions of every course folder. POST: one question with its answers in groups."""
+
+    @web.authenticated
+    async def get(self) -> None:
+        """The questions: 200; a course that cannot be read is there with an `error`."""
+        courses = []
+        for folder in await asyncio.to_thread(lambda: list(course_folders(self.root))):
+            one: dict[str, Any] = {"course": folder.relative_to(self.root).as_posix(), "questions": []}
+            try:
+                one["questions"] = await self.ask("overview", folder.resolve())
+            except ValueError as error:
+                one["error"] = str(error)
+            courses.append(one)
+        self.finish(json.dumps({"courses": courses, "by": self.by}))
+
+    @web.authenticated
+    async def post(self) -> None:
+        """The question in the body: 200, or 400."""
+        await self.answer(lambda asked: self.ask("question", self.course(asked["course"]), question_of(asked)))
+
+
+class MarkHandler(_Marking):
+    """POST: one mark for some students."""
+
+    @web.authenticated
+    async def post(self) -> None:
+        """Keep the mark: 200 with who got it and whom another person has marked meanwhile; 400 where it is refused."""
+        await self.answer(self._give)
+
+    async def _give(self, asked: dict[str, Any]) -> Any:
+        score = None if asked["score"] is None else float(asked["score"])
+        if score is not None and not math.isfinite(score):
+            raise ValueError("the mark is no number")
+        seen = {str(student): int(version) for student, version in asked["seen"].items()}
+        chosen = [int(number) for number in asked["chosen"]]
+        comment = str(asked["comment"])[:MAX_TEXT]
+        of = question_of(asked)
+        return await self.ask("give", self.course(asked["course"]), of, seen, score, comment, chosen, self.by)
+
+
+class BankHandler(_Marking):
+    """POST: adds a comment to a question's bank, or drops one."""
+
+    @web.authenticated
+    async def post(self) -> None:
+        """Change the bank: 200, or 400."""
+        await self.answer(self._change)
+
+    async def _change(self, asked: dict[str, Any]) -> Any:
+        root, of = self.course(asked["course"]), question_of(asked)
+        if "drop" in asked:
+            await self.ask("drop_comment", root, of, int(asked["drop"]))
+            return {}
+        points = None if asked.get("points") is None else float(asked["points"])
+        text = str(asked["text"])[:MAX_TEXT]
+        return {"id": await self.ask("add_comment", root, of, text, points, self.by)}
+
+
+class ExtensionsHandler(_Marking):
+    """POST: the extensions of an assignment; with a student and hours, gives one first."""
+
+    @web.authenticated
+    async def post(self) -> None:
+        """Who has how many hours: 200, or 400."""
+        await self.answer(self._extend)
+
+    async def _extend(self, asked: dict[str, Any]) -> Any:
+        root, assignment = self.course(asked["course"]), str(asked["assignment"])
+        if "student" in asked:
+            await self.ask("extend", root, assignment, str(asked["student"]), float(asked["hours"]))
+        return {"students": await self.ask("extensions", root, assignment)}
+
+
+HANDLERS = {
+    "marking": MarkingHandler,
+    "marking/mark": MarkHandler,
+    "marking/bank": BankHandler,
+    "marking/extensions": ExtensionsHandler,
+}
