@@ -56,9 +56,9 @@ def verdict_html(verdict: object, hints: int = HINTS, styled: bool = True) -> st
     """
     data = with_hints(as_dict(verdict), hints)
     state = data["status"] if data["status"] in STATES else "not_graded"
-    parts = (_head, _right, _lesson, _line, _chips, _seen, _example, _steps, _foot)
+    parts = [_head, _right, _lesson, _line, _chips, _seen, _example, _steps, _foot]
     if is_unwritten(data):
-        state, parts = "unwritten", (_head, _to_begin)
+        state, parts = "unwritten", [_head, _to_begin]
     body = "".join(part(data) for part in parts)
     return f'{style() if styled else ""}<div class="tfkit-verdict tfkit-is-{state}">{body}</div>'
 
