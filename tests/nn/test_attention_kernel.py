@@ -111,3 +111,26 @@ def test_huge_scores_stay_finite(sign):
     expected = v[0, 0, 1] if sign < 0 else v[0, 0, [0, 2]].mean(0)
     for out in (attend(q, k, v), attend_by_hand(q, k, v)[0]):
         torch.testing.assert_close(out[0, 0, 0], expected, atol=1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("how", [{}, {"causal": True}, {"softcap": 3.0}, {"dropout": 1.0}, {"sinks": torch.ones(6)}])
+@pytest.mark.parametrize("masked", [False, True])
+def test_grouped_queries_read_their_head_of_keys(how, masked):
+    """Fewer heads of keys and values give what a copy for each head of queries gives, and the same gradients."""
+    draw = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(2, heads, 5, 8, generator=draw, dtype=torch.float64) for heads in (6, 2, 2))
+    mask = torch.rand(2, 1, 5, 5, generator=draw) > 0.3 if masked else None
+    found, wanted = [], []
+    for results, times in ((found, 1), (wanted, 3)):
+        given = [x.clone().requires_grad_() for x in (q, k, v)]
+        shared = [x.repeat_interleave(times, 1) for x in given[1:]]
+        results.append(attend(given[0], *shared, mask=mask, **how))
+        results += torch.autograd.grad(results[0].square().sum(), given)
+    torch.testing.assert_close(found, wanted)
+
+
+def test_keys_of_grouped_queries_are_not_copied(monkeypatch):
+    monkeypatch.setattr(torch.Tensor, "repeat_interleave", lambda *_, **__: pytest.fail("a copy for each query"))
+    q, k = torch.randn(1, 4, 3, 8), torch.randn(1, 2, 3, 8)
+    attend(q, k, k, causal=True)
+    attend(q, k, k, mask=torch.ones(1, 1, 1, 3, dtype=torch.bool))

@@ -46,6 +46,13 @@ def test_the_floor_counts_products():
     assert sum(products.counts.values()) == 4
 
 
+def test_the_floor_multiplies_shared_keys_once_for_each_head_of_queries():
+    q, k = torch.randn(1, 4, 5, 8), torch.randn(1, 2, 5, 8)
+    with bench._Products() as products:
+        torch.nn.functional.scaled_dot_product_attention(q, k, k, enable_gqa=True)
+    assert products.seen == {((1, 4, 5, 8), (1, 4, 8, 5)): 1, ((1, 4, 5, 5), (1, 4, 5, 8)): 1}
+
+
 def test_written_bytes_are_those_of_new_tensors_and_in_place_ones():
     a, b = torch.ones(8, 4), torch.ones(4)
     assert bench.bytes_written(lambda: a.t().view(4, 8)) == 0

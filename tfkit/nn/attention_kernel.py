@@ -138,7 +138,8 @@ def attend(
 ) -> Tensor:
     """Scaled dot-product attention, fused (Vaswani et al. 2017, 3.2.1).
 
-    q [B,H,Q,D], k [B,H,K,D], v [B,H,K,Dv]; mask bool, True = may attend, or a rule (`nn.flex`), and bias, added to the
+    q [B,H,Q,D], k [B,H,K,D], v [B,H,K,Dv], or with fewer heads, each of which H / G neighbouring queries' heads read
+    (grouped queries); mask bool, True = may attend, or a rule (`nn.flex`), and bias, added to the
     scaled scores, both broadcastable to [B,H,Q,K]; causal: each of the last Q positions attends to keys up to itself;
     scale: default 1/sqrt(D); dropout: probability for the weights, at each call (pass 0.0 outside training); softcap:
     scores s become softcap · tanh(s / softcap), before bias and mask (Gemma 2); sinks [H]: a score per head for
@@ -147,6 +148,9 @@ def attend(
     """
     if texts_rule is not None:
         mask = texts_rule.combine_with(mask, q, k)
+    if k.size(1) != q.size(1) and not _shares_heads(q, mask, bias, dropout, softcap, sinks):
+        groups = q.size(1) // k.size(1)
+        k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,K,·]
     if mask is not None and not isinstance(mask, torch.Tensor):
         how = {"bias": bias, "causal": causal, "scale": scale, "dropout": dropout, "softcap": softcap, "sinks": sinks}
         return mask.attend(q, k, v, **how)
@@ -162,6 +166,16 @@ def attend(
     return _attend(
         q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout, softcap=softcap, sinks=sinks
     )
+
+
+def _shares_heads(
+    q: Tensor, mask: Any, bias: Tensor | None, dropout: float, softcap: float | None, sinks: Tensor | None
+) -> bool:
+    """Whether the fused kernel itself reads a head of keys and values for several heads of queries: what looks at
+    scores, and PyTorch's kernels for a mask on a card, take a copy for each."""
+    plain = bias is None and softcap is None and sinks is None and dropout == 0.0
+    tables = mask is None or (isinstance(mask, Tensor) and q.device.type == "cpu")
+    return plain and tables and attention_override is None and not tracing.is_observed()
 
 
 def _attend(
@@ -245,7 +259,8 @@ def fused_attention(
         mask, causal = causal_rows(*sizes, q.device), False
     if 0.0 < dropout < 1.0 and q.device.type == "cpu" and not torch.compiler.is_compiling():
         return attend_cpu_dropout(q, k, v, mask, causal, scale, dropout)
-    return F.scaled_dot_product_attention(q, k, v, mask, dropout, causal, scale=scale)
+    groups = k.size(1) != q.size(1)
+    return F.scaled_dot_product_attention(q, k, v, mask, dropout, causal, scale=scale, enable_gqa=groups)
 
 
 def _and_masks(mask: Tensor | None, other: Tensor) -> Tensor:

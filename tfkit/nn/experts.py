@@ -9,6 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .. import tracing
+
 
 def route_top_k(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """Softmax over all experts, then the k largest, whose weights are normalised to sum to 1 (Jiang et al. 2024,
@@ -46,6 +48,19 @@ def mix_experts(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[Ca
 
     x [T,E], weights [T,k], chosen int64 [T,k] -> [T,E]
     """
+    if torch.compiler.is_compiling():  # a graph may not read how many tokens each expert has
+        return _mix_in_graph(x, weights, chosen, experts)
+    order = chosen.flatten().argsort(stable=True)  # [T·k]: the choices, those of one expert together
+    token = order // chosen.size(1)
+    counts = chosen.flatten().bincount(minlength=len(experts)).tolist()
+    needed = torch.is_grad_enabled() or tracing.is_observed()  # an expert without tokens has a gradient too: zeros
+    batches = zip(experts, x[token].split(counts), strict=True)
+    mixed = torch.cat([expert(rows) for expert, rows in batches if needed or len(rows)])
+    mixed = (weights.flatten()[order, None] * mixed).to(x.dtype)
+    return torch.zeros_like(x).index_add_(0, token, mixed)
+
+
+def _mix_in_graph(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[Callable[[Tensor], Tensor]]) -> Tensor:
     out = torch.zeros_like(x)
     for index, expert in enumerate(experts):
         token, place = (chosen == index).nonzero(as_tuple=True)

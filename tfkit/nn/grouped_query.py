@@ -83,9 +83,6 @@ class GroupedQueryAttention(nn.Module):
         if cache is not None:
             k, v = cache.extend(self, k, v)  # [B,G,K,D]
             mask, causal = cache.apply_mask(mask, causal, x.size(1), x.device)
-        groups = self.n_heads // self.n_kv_heads
-        if groups > 1:
-            k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,K,D]
         if bias is not None and bias.size(-1) < k.size(2):  # the empty slots of a cache of fixed size are masked
             bias = nn.functional.pad(bias, (0, k.size(2) - bias.size(-1)))
         how: dict[str, Any] = {"mask": mask, "bias": bias, "causal": causal, "scale": self.scale}
