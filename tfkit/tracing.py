@@ -50,7 +50,7 @@ class Recorder:
         self.path: list[str] = []
         self.tensors: dict[str, list[torch.Tensor]] = {}
 
-    def put(self, what: str, value: torch.Tensor) -> None:
+    def record(self, what: str, value: torch.Tensor) -> None:
         """Records a value under its name, prefixed with the path of the running module, if a pattern matches."""
         inside = self.path[-1] if self.path else ""
         name = f"{inside}.{what}" if inside else what
@@ -86,7 +86,7 @@ def recorder() -> Recorder | None:
 def note(what: str, value: torch.Tensor) -> None:
     """Offer an inner value, under the path of the running module, to a trace."""
     if _recorder is not None:
-        _recorder.put(what, value)
+        _recorder.record(what, value)
 
 
 def is_observed() -> bool:
@@ -138,7 +138,7 @@ def _watch(rec: Recorder, path: str, module: nn.Module) -> list:
 
     def leave(_module, _args, output):
         if isinstance(output, torch.Tensor):
-            rec.put("out", output)
+            rec.record("out", output)
         rec.path.pop()
 
     # always_call: the path is restored even if a forward raises

@@ -19,7 +19,7 @@ class TableModel:
     def __init__(self, seed: int, vocab: int, end_id: int, end_bias: float = 0.0, sharpness: float = 1.5) -> None:
         self.seed, self.vocab, self.end_id, self.end_bias, self.sharpness = seed, vocab, end_id, end_bias, sharpness
         self.rows: OrderedDict[tuple[int, ...], Tensor] = OrderedDict()
-        self.shown = f"a fixed random model over {vocab} words"
+        self.description = f"a fixed random model over {vocab} words"
 
     def __call__(self, prefix_ids: Tensor) -> Tensor:
         """ids [N,t] -> logits [N,V]; raises ValueError for anything else, and for more than ROWS or IDS at once."""

@@ -65,18 +65,18 @@ class DeviceSubject:
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """The function's value for arguments on the device."""
         there = _There(self.device)
-        return there.answer(self.subject.call(name, *there.put(args), **there.put(kwargs)))
+        return there.answer(self.subject.call(name, *there.to_device(args), **there.to_device(kwargs)))
 
     def vjp(self, name: str, args: Any, kwargs: dict[str, Any], cotangents: Any) -> tuple[Any, list[Any]]:
         """The value and the gradients of the arguments."""
         there = _There(self.device)
-        out, grads = self.subject.vjp(name, there.put(args), there.put(kwargs), there.put(cotangents))
-        return there.answer(out), there.home(grads)
+        out, grads = self.subject.vjp(name, there.to_device(args), there.to_device(kwargs), there.to_device(cotangents))
+        return there.answer(out), there.to_cpu(grads)
 
     def build(self, name: str, *args: Any, **kwargs: Any) -> DeviceHandle:
         """An object of the class, moved to the device."""
         there = _There(self.device)
-        made = self.subject.build(name, *there.put(args), **there.put(kwargs))
+        made = self.subject.build(name, *there.to_device(args), **there.to_device(kwargs))
         return DeviceHandle(made.to(self.device), self.device)
 
 
@@ -93,7 +93,7 @@ class DeviceHandle:
 
     def load(self, state: dict[str, Tensor]) -> None:
         """Load strictly."""
-        self.handle.load(_There(self.device).put(state))
+        self.handle.load(_There(self.device).to_device(state))
 
     def to(self, *how: Any) -> DeviceHandle:
         """Another dtype for the parameters."""
@@ -103,20 +103,22 @@ class DeviceHandle:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the object with these arguments on the device; the answer is on the CPU."""
         there = _There(self.device, inputs=True)
-        return there.answer(self.handle(*there.put(args), **there.put(kwargs)))
+        return there.answer(self.handle(*there.to_device(args), **there.to_device(kwargs)))
 
     def method(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """The value of one of its methods."""
         there = _There(self.device, inputs=True)
-        return there.answer(self.handle.method(name, *there.put(args), **there.put(kwargs)))
+        return there.answer(self.handle.method(name, *there.to_device(args), **there.to_device(kwargs)))
 
     def vjp(
         self, method: str | None, args: Any, kwargs: dict[str, Any], cotangents: Any
     ) -> tuple[Any, list[Any], dict[str, Any]]:
         """As DeviceSubject.vjp, with the gradients of the parameters."""
         there = _There(self.device, inputs=True)
-        out, grads, named = self.handle.vjp(method, there.put(args), there.put(kwargs), there.put(cotangents))
-        return there.answer(out), there.home(grads), there.home(named)
+        out, grads, named = self.handle.vjp(
+            method, there.to_device(args), there.to_device(kwargs), there.to_device(cotangents)
+        )
+        return there.answer(out), there.to_cpu(grads), there.to_cpu(named)
 
 
 class _There:
@@ -124,25 +126,27 @@ class _There:
 
     def __init__(self, device: str, inputs: bool = False) -> None:
         self.device, self.inputs = device, inputs
-        self.made: dict[int, Tensor] = {}  # one tensor passed twice arrives as one tensor
+        self.copies: dict[int, Tensor] = {}  # one tensor passed twice arrives as one tensor
 
-    def put(self, tree: Any) -> Any:
+    def to_device(self, tree: Any) -> Any:
         """Tensors are copied to the device and handles unwrapped; the grader's functions still work on the CPU."""
         return tree_map(self._put, tree)
 
     def _put(self, leaf: Any) -> Any:
         if isinstance(leaf, Tensor):
             self.inputs = True
-            return self.made.setdefault(id(leaf), _moved(leaf, self.device))
+            return self.copies.setdefault(id(leaf), _moved(leaf, self.device))
         if isinstance(leaf, DeviceHandle):
             return leaf.handle
         return self._function(leaf) if callable(leaf) and not isinstance(leaf, (Handle, LocalHandle)) else leaf
 
     def _function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Wraps a function of the grader, which runs on the CPU, so that its result is on the device."""
-        return lambda *args, **kwargs: _There(self.device).put(function(*self.home(args), **self.home(kwargs)))
+        return lambda *args, **kwargs: _There(self.device).to_device(
+            function(*self.to_cpu(args), **self.to_cpu(kwargs))
+        )
 
-    def home(self, tree: Any) -> Any:
+    def to_cpu(self, tree: Any) -> Any:
         """Moves every tensor of the tree to the CPU from any device."""
         return tree_map(lambda leaf: _moved(leaf, "cpu") if isinstance(leaf, Tensor) else leaf, tree)
 

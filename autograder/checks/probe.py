@@ -110,7 +110,7 @@ class Part:
     source: str
     name: str
     args: tuple[Any, ...] = ()
-    shown: str = "a layer"  # its description in a counter-example
+    description: str = "a layer"  # its description in a counter-example
 
     def build(self, subject: Any) -> Any:
         """The subject's own object; it can be passed to what the subject defines."""
@@ -118,7 +118,7 @@ class Part:
         return subject.build(self.name, *self.args)
 
     def __str__(self) -> str:
-        return self.shown
+        return self.description
 
 
 @dataclass(frozen=True)

@@ -53,8 +53,8 @@ class _Shrinker:
     subject: Any
     reference: Any
     right: Sequence[Any]
-    signed: Sequence[int]
-    seen: set[Any] = field(default_factory=set)
+    free_signs: Sequence[int]
+    tried: set[Any] = field(default_factory=set)
     calls: int = CALLS
     until: float = field(default_factory=lambda: time.monotonic() + SECONDS)
 
@@ -62,7 +62,7 @@ class _Shrinker:
         """The simplest answer found that fails in the same way, or this one where there is none."""
         if answer.probe.with_case is None or isinstance(answer.actual, RaisedError) and answer.actual.kind in FATAL:
             return answer
-        smaller, rounder = partial(_smaller, answers=self._answers), partial(_rounder, signed=self.signed)
+        smaller, rounder = partial(_smaller, answers=self._answers), partial(_rounder, signed=self.free_signs)
         for candidates in (smaller, _lesser, rounder):  # round the numbers once few are left
             found: Answer | None = answer
             while found is not None:
@@ -82,9 +82,9 @@ class _Shrinker:
 
     def _tried(self, answer: Answer, case: Case) -> Answer | None:
         key = _key(case)
-        if self.calls <= 0 or time.monotonic() > self.until or key in self.seen:
+        if self.calls <= 0 or time.monotonic() > self.until or key in self.tried:
             return None
-        self.seen.add(key)
+        self.tried.add(key)
         try:
             probe, expected = self._sensible(answer, case)
             return None if probe is None else self._failing(answer, probe, expected)

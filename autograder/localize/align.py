@@ -174,7 +174,7 @@ def departure(trace: Trace, known: KnownValues, root: Sequence[int]) -> Departur
 
 def _given(trace: Trace, version: int) -> bool:
     """Whether it came from outside: a name was read that nothing recorded had made."""
-    node = trace.maker(version)
+    node = trace.producer(version)
     return node.operation == "load" and trace.values[version].before < 0
 
 

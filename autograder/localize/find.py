@@ -80,7 +80,7 @@ def _first(trace: Trace, rights: Sequence[Trace], finding: Finding) -> FaultLoca
         if found is not None:
             found = _whole(trace, found)
             wrong = same_but_form(trace, found, rights) or find_faulty_operand(trace, found, rights)
-            node = trace.maker(wrong.version) if wrong.event is None else trace.node(wrong.event)
+            node = trace.producer(wrong.version) if wrong.event is None else trace.node(wrong.event)
             return FaultLocation(node.cell, node.line, trace, tuple(rights), found, wrong, found.event, finding)
     place = unlike(trace, rights, root) if root else None
     if trace.error is not None and place is None:
@@ -97,10 +97,10 @@ def _first(trace: Trace, rights: Sequence[Trace], finding: Finding) -> FaultLoca
 
 def _whole(trace: Trace, found: Departure) -> Departure:
     """Replaces a single number by the tensor that the same line makes of it, which is more informative."""
-    line = trace.maker(found.version).line
+    line = trace.producer(found.version).line
     if trace.values[found.version].size > 1:
         return found
-    others = (one for one in found.met if trace.maker(one).line == line and trace.values[one].size > 1)
+    others = (one for one in found.met if trace.producer(one).line == line and trace.values[one].size > 1)
     version = next(others, found.version)
     return Departure(version, trace.values[version].event, found.met)
 
@@ -110,8 +110,8 @@ def _changed(trace: Trace, finding: Finding) -> FaultLocation | None:
     first = {value.before for value in trace.values if value.before >= 0}
     for number, value in enumerate(trace.values):
         before = value.before
-        if before in first and trace.values[before].before < 0 and trace.maker(before).operation == "load":
-            node = trace.maker(number)
+        if before in first and trace.values[before].before < 0 and trace.producer(before).operation == "load":
+            node = trace.producer(number)
             return FaultLocation(node.cell, node.line, trace, event=value.event, finding=finding)
     return None
 

@@ -35,7 +35,7 @@ def steps(found: FaultLocation, sources: dict[str, str]) -> list[dict[str, Any]]
             rows.append({"line": None, "text": "", "yours": None, "right": shape, "known": None})
             continue
         line, version = mine[one]
-        text = sources.get(found.trace.maker(version).cell, "").splitlines()[line - 1 : line]
+        text = sources.get(found.trace.producer(version).cell, "").splitlines()[line - 1 : line]
         right_so_far = known.has(found.trace.values[version]) and line != found.line
         rows.append({
             "line": line, "text": text[0].strip()[:200] if text else "", "yours": _sizes(found.trace, version),
@@ -70,7 +70,7 @@ def _alike(trace: Trace, one: int, right: Trace, other: int) -> float:
     a, b = trace.values[one], right.values[other]
     if key(a) == key(b):
         return 3.0
-    same = trace.maker(one).operation == right.maker(other).operation
+    same = trace.producer(one).operation == right.producer(other).operation
     return 1.0 * same + 0.5 * (sizes(a) == sizes(b)) - 0.5
 
 

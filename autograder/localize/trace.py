@@ -77,7 +77,7 @@ class Trace:
         """Of an event."""
         return self.table.nodes[self.events[event].node]
 
-    def maker(self, version: int) -> Node:
+    def producer(self, version: int) -> Node:
         """The node that made a version."""
         return self.node(self.values[version].event)
 

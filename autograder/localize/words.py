@@ -34,7 +34,7 @@ def sentence(found: FaultLocation) -> str:
     if found.faulty_version.event is not None:
         operation = trace.node(found.faulty_version.event).operation
         return f"this call of `{operation}` leaves something out that it should pass on"
-    it = _called(trace.maker(found.faulty_version.version))
+    it = _called(trace.producer(found.faulty_version.version))
     mine, theirs = trace.values[found.faulty_version.version], found.faulty_version.replacement
     if theirs is None or theirs.data is None or mine.data is None:
         return f"{it} is the first value that no right answer computes; what it is made of is right"
@@ -162,7 +162,7 @@ def picture(found: FaultLocation) -> dict[str, Any] | None:
     shown = [[_entry(x, value.dtype) for x in row] for row in _corner(data)]
     marks = None if wrong is None else _corner(wrong).tolist()
     marks = None if marks is not None and all(map(all, marks)) else marks  # the sentence says that all are
-    node = found.trace.maker(found.faulty_version.version)
+    node = found.trace.producer(found.faulty_version.version)
     vector = data.ndim == 1
     return {
         "name": node.name or "the value there",

@@ -102,7 +102,7 @@ def test_the_blocks_that_they_draw(length, heads, block, longest):
     real = torch.ones(1, length // block, block)
     with pytest.raises(StopIteration):
         theirs(torch.zeros(1, length, 8 * heads), None, None, None, real, real)
-    assert torch.equal(ours.layers[5].attn.drawn(real), seen[0][0])
+    assert torch.equal(ours.layers[5].attn.draw_blocks(real), seen[0][0])
 
 
 UNUSUAL = {

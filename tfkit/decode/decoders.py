@@ -137,10 +137,10 @@ class ModelDecoder(ABC):
 
     def __init__(self, model: Any, room: int, static: bool, backend: Backend | None = None) -> None:
         self.forward_args = forward_arguments(type(model))
-        self.model, self.backend, self.cached = model, backend, "cache" in self.forward_args
+        self.model, self.backend, self.has_cache = model, backend, "cache" in self.forward_args
         self.room = room if backend is None else bucket(room)
         if static or backend is not None:
-            require_static_cache(model, self.cached)
+            require_static_cache(model, self.has_cache)
         if backend is not None and (why := getattr(model, "NOT_COMPILABLE", None)):
             raise ValueError(f"compile: {type(model).__name__} cannot be decoded as one graph: {why}")
         self.rows, self.length = 0, 0
@@ -175,7 +175,7 @@ class ModelDecoder(ABC):
             given = self.inputs(tokens, past)
             logits, self.hidden = run_step(self.model, self.backend, given, self.cache, tokens.size(1))
             return logits
-        if self.cached:
+        if self.has_cache:
             out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True, **how)
             self.cache, self.hidden = out.cache, out.last_hidden_state
             found: Tensor = out.logits
@@ -201,7 +201,7 @@ class ModelDecoder(ABC):
             self.rows = len(index)
             self.repeat(index)
             prefix_length = 0
-        if not self.cached:
+        if not self.has_cache:
             self.ids = self.ids[index]
         elif prefix_length and hasattr(self.cache, "reorder_from"):
             self.cache.reorder_from(index, prefix_length)
@@ -211,7 +211,7 @@ class ModelDecoder(ABC):
     def rewind(self, count: int) -> None:
         """Raises TypeError if the model's state cannot be cut back, such as a recurrent one."""
         self.length -= count
-        if not self.cached:
+        if not self.has_cache:
             self.ids = self.ids[:, : self.length]
         elif hasattr(self.cache, "crop"):
             self.cache.crop(self.length)
@@ -293,17 +293,17 @@ class Seq2SeqDecoder(ModelDecoder):
         else:
             mask = source != model.config.pad_token_id if mask is None else mask
             mask = None if bool(mask.all()) else mask  # without one, attention is faster
-        self.mask, self.encoded = mask, model.encode(source, mask)
+        self.mask, self.encoder_outputs = mask, model.encode(source, mask)
         # otherwise the model makes its own kind: a recurrent one has states in place of keys
         self.cache = StaticCache(self.room) if static or backend is not None else None
 
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
         """The source is passed in encoded; the model counts the positions itself, so `past` is not needed."""
-        return {"attention_mask": self.mask, "decoder_input_ids": ids, "encoder_outputs": self.encoded}
+        return {"attention_mask": self.mask, "decoder_input_ids": ids, "encoder_outputs": self.encoder_outputs}
 
     def repeat(self, index: Tensor) -> None:
         """The encoded source is copied for each row; it is not encoded again."""
-        self.encoded = self.encoded.rows(index)
+        self.encoder_outputs = self.encoder_outputs.rows(index)
         self.mask = None if self.mask is None else self.mask[index]
 
 

@@ -124,7 +124,7 @@ class Edits:
             change = change[call]
         return old if change is None else _like(name, change, old)
 
-    def unused(self) -> list[str]:
+    def unused_names(self) -> list[str]:
         """The names that have not matched any value so far."""
         return [pattern for pattern in self._changes if not any(used == pattern for used, _ in self._calls)]
 
@@ -183,7 +183,7 @@ def edit(model: nn.Module) -> Iterator[Edits]:
             hooks.callback(module.register_forward_pre_hook(edits.enter(path)).remove)
             hooks.callback(module.register_forward_hook(edits.leave, always_call=True).remove)
         yield edits
-    if unused := edits.unused():
+    if unused := edits.unused_names():
         raise RuntimeError(
             f"{unused[0]!r} was not reached: run the model inside the block; tfkit.trace shows its names"
         )

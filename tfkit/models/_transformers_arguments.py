@@ -109,7 +109,7 @@ class Weights(tracing.Recorder):
         super().__init__(("*.weights", *(f"*.{what}" for what in tracing.PLACES)))
         self.order: list[tuple[str, torch.Tensor]] = []
 
-    def put(self, what: str, value: torch.Tensor) -> None:
+    def record(self, what: str, value: torch.Tensor) -> None:
         """Records a value."""
         if what == "weights" or what in tracing.PLACES:
             self.order.append((f"{self.path[-1] if self.path else ''}.{what}", value.detach()))

@@ -101,12 +101,14 @@ class SparseAttention(Attention):
             return super().forward(x, memory, mask=mask, bias=bias, cache=cache)
         non_padding = context.non_padding
         q, k, v = self.queries_keys_values(x)
-        table, once = block_table(non_padding.size(1), self.drawn(non_padding) if self.training else None, x.device)
+        table, once = block_table(
+            non_padding.size(1), self.draw_blocks(non_padding) if self.training else None, x.device
+        )
         again = 0 if self.training else self.config.n_random
         out = block_sparse_attention(q, k, v, non_padding, table, once, first_block_repeats=again)
         return self.o_proj(merge_heads(out) * non_padding.view(*x.shape[:2], 1))
 
-    def drawn(self, non_padding: Tensor) -> Tensor:
+    def draw_blocks(self, non_padding: Tensor) -> Tensor:
         """non_padding [B,N,W] -> the random blocks of this layer, the same at each step because its number is the seed.
         They are cached on the device, so that no step waits for a copy."""
         c, (blocks, block) = self.config, non_padding.shape[1:]

@@ -95,7 +95,7 @@ class LatentAttention(nn.Module):
         super().__init__()
         self.n_heads, self.parts = c.n_heads, [c.d_content, c.d_rotary]
         self.latent, self.values = [c.d_latent, c.d_rotary], [c.d_content, c.d_value]
-        self.dropout, self.turned = c.attn_dropout, rotate_pairs if c.interleaved else rotate_halves
+        self.dropout, self.rotate = c.attn_dropout, rotate_pairs if c.interleaved else rotate_halves
         self.scale = sum(self.parts) ** -0.5
         if c.rope_scaling and c.rope_scaling.get("mscale_all_dim"):
             self.scale *= yarn_scale(c.rope_scaling["factor"], c.rope_scaling["mscale_all_dim"]) ** 2
@@ -121,9 +121,9 @@ class LatentAttention(nn.Module):
 
         A cache holds a latent and a rotary key for each position: [B,1,K,d_latent] and [B,1,K,d_rotary]."""
         content, rotary = self.queries(x).split(self.parts, dim=-1)
-        q = torch.cat([content, self.turned(rotary, *rotation)], dim=-1)
+        q = torch.cat([content, self.rotate(rotary, *rotation)], dim=-1)
         latent, rotary = self.kv_down(x).split(self.latent, dim=-1)
-        latent, rotary = self.kv_norm(latent)[:, None], self.turned(rotary[:, None], *rotation)  # [B,1,L,·]
+        latent, rotary = self.kv_norm(latent)[:, None], self.rotate(rotary[:, None], *rotation)  # [B,1,L,·]
         causal = True
         if cache is not None:
             latent, rotary = cache.extend(self, latent, rotary)

@@ -187,7 +187,7 @@ class Llama(Model):
         c = self.config
         return int((c.d_head or c.d_model // c.n_heads) * getattr(c, "rotary_fraction", 1.0))
 
-    def windowed(self, mask: Tensor | None, positions: Tensor, keys: int) -> Tensor | None:
+    def window_mask(self, mask: Tensor | None, positions: Tensor, keys: int) -> Tensor | None:
         """mask bool [B,1,1,K] or None, positions [L] of the new keys among all -> the mask of a layer whose queries see
         the last `window` keys including themselves, or the given mask if there are no more keys than that. Later keys
         are left to causality."""
@@ -210,7 +210,7 @@ class Llama(Model):
         one_for_all = isinstance(past, Tensor) and torch.compiler.is_compiling()  # in a graph: see `last_position`
         length = new if cache is None or one_for_all else cache.length + new
         keys, among = new if cache is None else cache.width(new), position_range(past, new, x.device)
-        masks = {kind: self.windowed(mask, among, keys) if kind == SLIDING else mask for kind in set(kinds)}
+        masks = {kind: self.window_mask(mask, among, keys) if kind == SLIDING else mask for kind in set(kinds)}
         rotations = {kind: self.rotation(kind, positions, length, x.dtype) for kind in set(kinds)}
         for layer, kind in zip(self.layers, kinds, strict=True):
             x = layer(x, rotations[kind], masks[kind], cache)

@@ -113,18 +113,18 @@ class Head(heads.Head):
         self.norm, self.activation = layer_norm(c), get_activation(c.head_activation)
         self.pooling, self.problem = c.pooling, c.problem_type
 
-    def mixed(self, states: Tensor) -> Tensor:
+    def transform(self, states: Tensor) -> Tensor:
         """[...,E] -> [...,E]"""
         return self.norm(self.activation(self.dense(states)))
 
-    def pooled(self, inputs: heads.HeadInputs) -> Tensor:
+    def pool(self, inputs: heads.HeadInputs) -> Tensor:
         """-> [B,E]: the first position, or the mean over all tokens that are not padding"""
         if self.pooling == "cls":
-            return self.mixed(inputs.states[:, 0])
+            return self.transform(inputs.states[:, 0])
         if inputs.mask is None:
-            return self.mixed(inputs.states.mean(1))
+            return self.transform(inputs.states.mean(1))
         non_padding = inputs.mask[..., None].to(inputs.states.dtype)
-        return self.mixed((inputs.states * non_padding).sum(1) / non_padding.sum(1))
+        return self.transform((inputs.states * non_padding).sum(1) / non_padding.sum(1))
 
 
 class MaskedLMHead(Head):
@@ -139,7 +139,7 @@ class MaskedLMHead(Head):
         states = inputs.states
         if self.sparse and labels is not None:
             states, labels = states[labels != -100], labels[labels != -100]  # [N,E], [N]
-        logits = word_scores(self.mixed(states), inputs.table, self.bias)
+        logits = word_scores(self.transform(states), inputs.table, self.bias)
         loss = None if labels is None else cross_entropy(logits, labels)
         return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
 
@@ -150,13 +150,13 @@ class SequenceClassificationHead(Head):
         self.classifier = nn.Linear(c.d_model, c.num_labels)
 
     def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
-        logits = self.classifier(self.drop(self.pooled(inputs)))  # [B,N]
+        logits = self.classifier(self.drop(self.pool(inputs)))  # [B,N]
         return {"loss": None if labels is None else heads.label_loss(logits, labels, self.problem), "logits": logits}
 
 
 class TokenClassificationHead(SequenceClassificationHead):
     def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
-        logits = self.classifier(self.drop(self.mixed(inputs.states)))  # [B,L,N]
+        logits = self.classifier(self.drop(self.transform(inputs.states)))  # [B,L,N]
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
@@ -168,7 +168,7 @@ class QuestionAnsweringHead(Head, heads.SpanHead):
         self.classifier = nn.Linear(c.d_model, 2)
 
     def scores(self, inputs: heads.HeadInputs) -> Tensor:
-        return self.classifier(self.drop(self.mixed(inputs.states)))  # [B,L,2]
+        return self.classifier(self.drop(self.transform(inputs.states)))  # [B,L,2]
 
 
 class MultipleChoiceHead(Head, heads.ChoiceHead):
@@ -179,10 +179,10 @@ class MultipleChoiceHead(Head, heads.ChoiceHead):
         self.classifier = nn.Linear(c.d_model, 1)
 
     def scores(self, inputs: heads.HeadInputs) -> Tensor:
-        pooled = self.pooled(inputs)
+        pooled = self.pool(inputs)
         if self.pooling == "cls" and inputs.mask is not None:
             first = inputs.mask.long().argmax(-1)
-            pooled = self.mixed(inputs.states[torch.arange(len(first), device=first.device), first])
+            pooled = self.transform(inputs.states[torch.arange(len(first), device=first.device), first])
         return self.classifier(self.drop(pooled))
 
 
@@ -235,7 +235,7 @@ class ModernBERT(Model):
         )  # fmt: skip
         return rope_rotation(positions, frequencies, factor, dtype)
 
-    def windowed(self, mask: Tensor | None, length: int, device: torch.device) -> Tensor | None:
+    def window_mask(self, mask: Tensor | None, length: int, device: torch.device) -> Tensor | None:
         """mask bool [B,1,1,L] or None -> the mask of the layers with a window, half of it on each side"""
         if length <= self.config.window // 2 + 1:
             return mask
@@ -265,7 +265,7 @@ class ModernBERT(Model):
         x = self.embed(ids)
         positions = torch.arange(length, device=ids.device) if position_ids is None else position_ids
         kinds = self.layer_types()
-        masks = {FULL: mask, SLIDING: self.windowed(mask, length, ids.device)}
+        masks = {FULL: mask, SLIDING: self.window_mask(mask, length, ids.device)}
         rotations = {kind: self.rotation(kind, positions, length, x.dtype) for kind in set(kinds)}
         for layer, kind in zip(self.layers, kinds, strict=True):
             x = layer(x, rotations[kind], masks[kind])

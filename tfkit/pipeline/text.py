@@ -242,7 +242,7 @@ class Text:
         limits = [limit for limit in (length, longest(self.model)) if limit is not None]
         device = next(self.model.parameters()).device
         for start in range(0, len(texts), size):
-            rows = self.tokenizer.cut(list(texts[start : start + size]), min(limits, default=None))
+            rows = self.tokenizer.truncate(list(texts[start : start + size]), min(limits, default=None))
             batch = {
                 "input_ids": pad([row.ids for row in rows], self.tokenizer.pad_id or 0),
                 "attention_mask": pad([row.attention_mask for row in rows], 0),

@@ -139,7 +139,7 @@ class Tokenizer:
         texts = require_texts(texts)
         if pairs is not None and len(pairs) != len(texts):
             raise ValueError(f"{len(texts)} texts and {len(pairs)} pairs: there must be a pair for each")
-        rows = self.cut(texts if pairs is None else list(zip(texts, require_texts(pairs), strict=True)), length)
+        rows = self.truncate(texts if pairs is None else list(zip(texts, require_texts(pairs), strict=True)), length)
         batch = {
             "input_ids": pad([row.ids for row in rows], self.pad_id or 0),
             "attention_mask": pad([row.attention_mask for row in rows], 0),
@@ -150,7 +150,7 @@ class Tokenizer:
             batch["special_tokens_mask"] = pad([row.special_tokens_mask for row in rows], 1)
         return batch
 
-    def cut(self, given: list[Any], length: int | None) -> list[Encoding]:
+    def truncate(self, given: list[Any], length: int | None) -> list[Encoding]:
         """Texts, or pairs of them, encoded and cut to `length`; the tokenizer's settings are restored afterwards."""
         if length is None:
             return self.inner.encode_batch(given)

@@ -128,21 +128,21 @@ class Uses(ast.NodeVisitor):
         self.module, self.local, self.head, self.where = module, [set[str]()], head, ""
         self.inner: list[tuple[ast.expr, Symbol]] = []
         self.outer: set[str] = set()
-        self.cut: list[ast.stmt] = []
-        self.off: list[ast.Compare] = []
+        self.removed: list[ast.stmt] = []
+        self.false_branches: list[ast.Compare] = []
         # of heads: the table's expression, and its remaining entries
         self.tables: list[tuple[ast.expr, dict[str | None, Symbol]]] = []
 
-    def meant(self, name: str) -> bool:
+    def is_global(self, name: str) -> bool:
         """Whether a name refers to the file's top level, not to a local variable."""
         return not any(name in scope for scope in self.local)
 
     def visit(self, node: ast.AST) -> None:
         """Handles a node by its kind: skip it, cut it, open a scope for it, or visit its children."""
         if isinstance(node, ast.Compare) and is_tracing(node):
-            self.off.append(node)
+            self.false_branches.append(node)
         elif isinstance(node, ast.stmt) and self.left_out(node):
-            self.cut.append(node)
+            self.removed.append(node)
         elif self.head and (value := head_table(node)) is not None:
             self.tables.append((value, self.heads_left(defined_names(node)[0])))  # type: ignore[arg-type]
         elif isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
@@ -198,7 +198,7 @@ class Uses(ast.NodeVisitor):
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """Records `module.symbol` of this library; otherwise visits the children."""
-        if isinstance(node.value, ast.Name) and self.meant(node.value.id) and node.value.id in self.module.inner:
+        if isinstance(node.value, ast.Name) and self.is_global(node.value.id) and node.value.id in self.module.inner:
             inside = ".".join(self.module.inner[node.value.id])
             if found_in(self.module.name, node.value.id) is None and (found := found_in(inside, node.attr)):
                 self.inner.append((node, found))
@@ -207,7 +207,7 @@ class Uses(ast.NodeVisitor):
 
     def visit_Name(self, node: ast.Name) -> None:
         """Records a symbol or an import. Raises LookupError for an undefined name."""
-        if not self.meant(node.id):
+        if not self.is_global(node.id):
             return
         if found := found_in(self.module.name, node.id):
             self.inner.append((node, found))
@@ -326,13 +326,13 @@ def code(statement: ast.stmt, used: Uses, names: dict[Symbol, str], own: Symbol)
     top = min([statement, *getattr(statement, "decorator_list", ())], key=lambda n: n.lineno)
     start, end = lines[top.lineno - 1], lines[statement.end_lineno or 0]
     edits = [Edit(at(node), at(node, True), names[symbol]) for node, symbol in used.inner]
-    edits += [Edit(at(node), at(node, True), "False") for node in used.off]
+    edits += [Edit(at(node), at(node, True), "False") for node in used.false_branches]
     for value, table in used.tables:
         rows = ", ".join(f"{head!r}: {names[symbol]}" for head, symbol in table.items())
         edits.append(Edit(at(value), at(value, True), f"{{{rows}}}"))
     blocks = [body for n in ast.walk(statement) if isinstance(body := getattr(n, "body", None), list) and body]
-    emptied = [body[0] for body in blocks if all(part in used.cut for part in body)]
-    edits += [deletion(node, lines, "pass" if node in emptied else "") for node in used.cut]
+    emptied = [body[0] for body in blocks if all(part in used.removed for part in body)]
+    edits += [deletion(node, lines, "pass" if node in emptied else "") for node in used.removed]
     if isinstance(statement, (ast.ClassDef, ast.FunctionDef)) and names[own] != own[1]:
         place = at(statement) + raw[at(statement) :].index(own[1].encode())
         edits.append(Edit(place, place + len(own[1].encode()), names[own]))
@@ -356,9 +356,9 @@ def uncalled_methods(symbols: dict[Symbol, Uses]) -> list[tuple[Uses, ast.Functi
     for symbol, used in symbols.items():
         for statement in used.module.symbols[symbol[1]]:
             inside = statement.body if isinstance(statement, ast.ClassDef) else []
-            own = [n for n in inside if isinstance(n, ast.FunctionDef) and n not in used.cut]
+            own = [n for n in inside if isinstance(n, ast.FunctionDef) and n not in used.removed]
             methods += [(used, method) for method in own]
-            others += [n for n in ([*inside] if inside else [statement]) if n not in own and n not in used.cut]
+            others += [n for n in ([*inside] if inside else [statement]) if n not in own and n not in used.removed]
     kept = [(u, m) for u, m in methods if m.name == "forward" or m.name.startswith("__")]
     while True:
         called = {name for node in [*others, *(m for _, m in kept)] for name in mentioned_names(node)}
@@ -377,7 +377,7 @@ def mentioned_names(node: ast.AST) -> set[str]:
 def cut_down(symbols: dict[Symbol, Uses], roots: list[Symbol]) -> dict[Symbol, Uses]:
     """Removes the methods that nothing calls, and the symbols that only they needed."""
     for used, method in uncalled_methods(symbols):
-        used.cut.append(method)
+        used.removed.append(method)
         span = range(method.lineno, (method.end_lineno or 0) + 1)
         used.inner = [(node, symbol) for node, symbol in used.inner if node.lineno not in span]
     reached: dict[Symbol, Uses] = {}

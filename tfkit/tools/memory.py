@@ -19,7 +19,7 @@ class MemoryMeter(TorchDispatchMode):
         self.storages: set[int] = set()
         self.now = self.peak = 0
 
-    def gone(self, key: int, size: int) -> None:
+    def free(self, key: int, size: int) -> None:
         """A storage of `size` bytes was freed."""
         self.storages.discard(key)
         self.now -= size
@@ -38,7 +38,7 @@ class MemoryMeter(TorchDispatchMode):
         if key in self.storages or key in given:
             return
         self.storages.add(key)
-        weakref.finalize(storage, self.gone, key, size)
+        weakref.finalize(storage, self.free, key, size)
         self.now += size
         self.peak = max(self.peak, self.now)
 

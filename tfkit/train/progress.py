@@ -11,7 +11,7 @@ class Progress:
     """Step, loss (a running mean), tokens per second and the time left. With `show=False` it only counts."""
 
     def __init__(self, steps: int, done: int = 0, show: bool = True) -> None:
-        self.started = time.perf_counter()
+        self.start_time = time.perf_counter()
         self.loss: float | None = None
         self.tokens = 0
         self.bar = self._bar(steps, done) if show else None
@@ -42,7 +42,7 @@ class Progress:
     @property
     def tokens_per_second(self) -> float:
         """The mean rate since the start."""
-        return self.tokens / max(time.perf_counter() - self.started, 1e-9)
+        return self.tokens / max(time.perf_counter() - self.start_time, 1e-9)
 
     def advance(self, loss: float, tokens: int) -> None:
         """Counts one step."""

@@ -136,7 +136,7 @@ class Agent:
         self.shell: cells.Shell | None = None
         self.space: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
         self.compiled: dict[str, types.CodeType] = {}
-        self.kept: dict[int, Any] = {}
+        self.objects: dict[int, Any] = {}
         self.injected, self.current, self.late = InjectedModules(), 0, 0.0
         sys.meta_path.insert(0, self.injected)
 
@@ -169,15 +169,15 @@ class Agent:
     def read(self) -> Any:
         """The next message, with its references resolved. Raises EOFError where the grader is gone."""
         header, body = wire.receive(self.sock)
-        return wire.WireDecoder(trusted=True, call=self.remote, ref=lambda ref: self.kept[ref.number]).value(
+        return wire.WireDecoder(trusted=True, call=self.remote, ref=lambda ref: self.objects[ref.number]).value(
             header, body
         )
 
     def store(self, value: Any) -> wire.Ref:
         """Keeps an object that cannot be sent until the box ends, and returns the reference to send instead."""
-        self.kept[len(self.kept)] = value
+        self.objects[len(self.objects)] = value
         kind = type(value)
-        return wire.Ref(len(self.kept) - 1, f"{kind.__module__}.{kind.__qualname__}"[:200])
+        return wire.Ref(len(self.objects) - 1, f"{kind.__module__}.{kind.__qualname__}"[:200])
 
     def remote(self, number: int) -> Callable[..., Any]:
         """A proxy for the grader's function with that number. It raises GraderError where that function failed."""

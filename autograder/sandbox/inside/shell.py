@@ -20,7 +20,7 @@ class Outputs:
 
     def __init__(self, budget: int) -> None:
         self.items: list[dict[str, Any]] = []
-        self.left = budget
+        self.remaining = budget
 
     def stream(self, name: str, text: str) -> None:
         """Add text to `name`, "stdout" or "stderr"; it is joined to the last output where that has the same name."""
@@ -33,9 +33,9 @@ class Outputs:
     def show(self, kind: str, data: dict[str, Any], **more: Any) -> None:
         """Add an output of this `kind` with {mime type: content}, or a note in its place if it exceeds the budget."""
         size = sum(len(str(value)) for value in data.values())
-        if size > self.left:
+        if size > self.remaining:
             data, size = {"text/plain": f"[an output of {size} bytes was left out]"}, 0
-        self.left -= size
+        self.remaining -= size
         plain = {str(mime): v if isinstance(v, (str, dict, list)) else str(v) for mime, v in data.items()}
         self.items.append({"output_type": kind, "data": plain, "metadata": {}, **more})
 
@@ -45,10 +45,10 @@ class Outputs:
                            "traceback": [frame[:4000] for frame in frames[-20:]]})  # fmt: skip
 
     def _cut(self, text: str) -> str:
-        if self.left <= 0:
+        if self.remaining <= 0:
             return ""
-        kept, self.left = text[: self.left], self.left - len(text)
-        return kept if self.left > 0 else kept + "\n[the rest of the output was cut off]\n"
+        kept, self.remaining = text[: self.remaining], self.remaining - len(text)
+        return kept if self.remaining > 0 else kept + "\n[the rest of the output was cut off]\n"
 
 
 class Stream(io.TextIOBase):

@@ -145,7 +145,7 @@ class WireEncoder:
         self.entries: list[Any] = []
         self.buffers: list[Any] = []
         self.open: set[int] = set()  # ids of the user-defined structures being written
-        self.seen: dict[int, int] = {}  # one tensor passed twice arrives as one tensor
+        self.tensor_indices: dict[int, int] = {}  # one tensor passed twice arrives as one tensor
         self.alive: list[Any] = []  # an id is unique only while its object exists
 
     def frame(self, value: Any) -> list[Any]:
@@ -220,8 +220,8 @@ class WireEncoder:
 
     def tensor(self, value: Any, torch: Any) -> int:
         """The tensor's index in this frame; a repeated tensor is sent once. Raises WireError for unsupported dtypes."""
-        if id(value) in self.seen:
-            return self.seen[id(value)]
+        if id(value) in self.tensor_indices:
+            return self.tensor_indices[id(value)]
         code = CODES.get(str(value.dtype)[6:])
         if code is None or value.dim() > MAX_DIMS:
             raise WireError(f"a tensor of {value.dtype} and {value.dim()} dimensions cannot be sent")
@@ -237,8 +237,8 @@ class WireEncoder:
         self.buffers.append(raw)
         self.size += pad + len(raw)
         self.alive.append(value)
-        self.seen[id(value)] = len(self.entries) - 1
-        return self.seen[id(value)]
+        self.tensor_indices[id(value)] = len(self.entries) - 1
+        return self.tensor_indices[id(value)]
 
 
 def is_array(value: Any) -> bool:

@@ -235,7 +235,7 @@ def chunked() -> list[Check]:
     def cases(draw: Draw):
         for (batch, length, width), chunk in _chunks(draw):
             for name in ("Softmax", "GELU"):
-                f = Part(BENDS, "_given_bend", (name,), shown=f"nn.{name}")
+                f = Part(BENDS, "_given_bend", (name,), description=f"nn.{name}")
                 yield Case("chunked_feed_forward", (f, draw.normal(batch, length, width), chunk))
 
     def probes(draw: Draw, _):

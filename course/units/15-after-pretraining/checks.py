@@ -72,7 +72,7 @@ def lora() -> list[Check]:
 
 def _lora(draw: Draw, sizes: tuple, args: tuple, method: str | None = None) -> Case:
     columns, out, rank, alpha, bias = sizes
-    init = (Part(LINEAR, "_given_linear", (columns, out, bias, False), shown="a linear layer"), rank, alpha)
+    init = (Part(LINEAR, "_given_linear", (columns, out, bias, False), description="a linear layer"), rank, alpha)
     return draw.module("LoRALinear", init, args, method=method, length=columns + rank, amplify=4.0)
 
 

@@ -113,7 +113,7 @@ def patch() -> list[Check]:
 
 
 def _tower(width: int, wide: int) -> Part:
-    return Part(LAYERS, "_given_tower", (width, wide), shown="a module of four layers")
+    return Part(LAYERS, "_given_tower", (width, wide), description="a module of four layers")
 
 
 def _places():

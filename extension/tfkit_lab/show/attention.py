@@ -64,7 +64,7 @@ def record_attention(
     for layer in found:
         groups.setdefault(tuple(layer.weights.shape), []).append(layer)
     stacks = [stack_maps(group) for group in groups.values()]
-    maps = fit_budget(lambda by: [stack.packed(by) for stack in stacks], max(max(shape) for shape in groups), budget)
+    maps = fit_budget(lambda by: [stack.pack(by) for stack in stacks], max(max(shape) for shape in groups), budget)
     past = {cols - rows for stack in stacks if "memory" in stack.present for rows, cols in [stack.maps.shape[-2:]]}
     if past and not keys and tokens:
         keys = [*(f"memory {place}" for place in range(-max(past), 0)), *tokens]
@@ -95,7 +95,7 @@ class Stack:
     present: list[str]
     orders: list[tuple[str, Tensor] | None]
 
-    def packed(self, by: int) -> dict[str, Any]:
+    def pack(self, by: int) -> dict[str, Any]:
         """Pooled by × by; of a causal one the lower triangle is enough. Kinds and orders are told where there are any
         beside the text's own; a square's kind is that of its strongest key, and pooled positions cannot be sorted."""
         square = self.maps.size(-1) == self.maps.size(-2)

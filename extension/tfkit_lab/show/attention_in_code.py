@@ -25,26 +25,26 @@ Link = tuple[str, Code, Tensor, str]  # kind, code, value [H,Q,K], a note
 
 @dataclass
 class FoundAttention:
-    """q [H,Q,D], k [H,K,D], v [H,K,Dv], mixed [H,Q,Dv]; chain: what lies between q kᵀ and the weights; at: the product
-    with v, or the fused operation; projection: the linear layer that made q, or None where q was given."""
+    """q [H,Q,D], k [H,K,D], v [H,K,Dv], output [H,Q,Dv]; chain: the operations between q kᵀ and the weights; operation:
+    the product with v, or the fused operation; projection: the linear layer that made q, or None where q was given."""
 
-    at: Operation
+    operation: Operation
     q: Tensor
     k: Tensor
     v: Tensor
-    mixed: Tensor
+    output: Tensor
     chain: list[Link]
     projection: Operation | None
 
 
 @dataclass
 class FoundFeedForward:
-    """A linear layer over what an activation made of another's result: given [L,E], hidden [L,F], out [L,E]."""
+    """A linear layer over what an activation made of another's result: input [L,E], hidden [L,F], output [L,E]."""
 
-    at: Operation
-    given: Tensor
+    operation: Operation
+    input: Tensor
     hidden: Tensor
-    out: Tensor
+    output: Tensor
 
 
 def attentions(seen: Operations) -> Iterator[FoundAttention]:

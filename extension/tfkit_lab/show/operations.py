@@ -94,7 +94,7 @@ class Operations(TorchDispatchMode):  # type: ignore[misc]  # torch types it as 
             whole = Operation(**{**vars(operation), "value": base.detach().clone()})
             self._made[id(base)] = (base, whole)
 
-    def maker(self, tensor: Tensor) -> Operation | None:
+    def producer(self, tensor: Tensor) -> Operation | None:
         """What made a tensor, or None for one that was given."""
         return self._made.get(id(tensor), (None, None))[1]
 

@@ -125,10 +125,10 @@ def _layers(seen: Operations, name: str) -> Iterator[WalkStage]:
     """Each attention, and each feed-forward layer, in the order in which they ran; name: of what was called."""
     place = {id(op): i for i, op in enumerate(seen.all)}
     found: list[FoundAttention | FoundFeedForward] = [*attentions(seen), *feed_forwards(seen)]
-    found.sort(key=lambda part: place[id(part.at)])
+    found.sort(key=lambda part: place[id(part.operation)])
     told: dict[tuple[str, type], int] = {}
     for one in found:
-        path = one.at.module
+        path = one.operation.module
         told[path, type(one)] = told.get((path, type(one)), 0) + 1
         part = part_of(path, told[path, type(one)]) or name
         yield from _attention(one, part) if isinstance(one, FoundAttention) else _feed_forward(one, part)
@@ -156,7 +156,7 @@ def _side(path: str) -> str:
 
 def _axes(one: FoundAttention) -> tuple[str, str]:
     """Whose positions the queries and the keys are."""
-    path = one.at.module
+    path = one.operation.module
     if _crosses(path) or one.q.size(-2) != one.k.size(-2):
         return "tokens", "keys"
     return _side(path), _side(path)
@@ -172,15 +172,15 @@ def _attention(one: FoundAttention, part: str) -> Iterator[WalkStage]:
     for kind, code, value, note in one.chain:
         name = code.name or {"scores": "scores", "mask": "masked scores", "softmax": "weights"}.get(kind, kind)
         yield WalkStage(kind, part, code, [WalkMatrix(name, value, rows, cols)], note)
-    code = Code() if one.chain[-1][3] else one.at.code  # a fused operation is told of once
-    yield WalkStage("mix", part, code, [WalkMatrix(code.name or "weights · V", one.mixed, rows)])
+    code = Code() if one.chain[-1][3] else one.operation.code  # a fused operation is told of once
+    yield WalkStage("mix", part, code, [WalkMatrix(code.name or "weights · V", one.output, rows)])
 
 
 def _feed_forward(one: FoundFeedForward, part: str) -> Iterator[WalkStage]:
-    values = {"in": one.given, "hidden, after the activation": one.hidden, "out": one.out}
-    rows = _side(one.at.module)
+    values = {"in": one.input, "hidden, after the activation": one.hidden, "out": one.output}
+    rows = _side(one.operation.module)
     yield WalkStage(
-        "feed-forward", part, one.at.code, [WalkMatrix(name, value, rows) for name, value in values.items()]
+        "feed-forward", part, one.operation.code, [WalkMatrix(name, value, rows) for name, value in values.items()]
     )
 
 
@@ -206,7 +206,7 @@ def _ending(
     candidates = [
         {"token": token(i), "id": i, "logit": float(row[i]), "p": float(p[i]), "drawn": i == chosen} for i in ids
     ]
-    made = seen.maker(logits)
+    made = seen.producer(logits)
     made = made.parent() if made is not None and made.reshapes else made
     stages = [] if made is None or not made.inputs else [_last_vector(made, at)]
     return stages, candidates
