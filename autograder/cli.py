@@ -19,8 +19,8 @@ from tfkit_course import install
 
 RECIPES = ("github-classroom", "gradescope-autograder")  # these export no scores, but the checks for another grader
 PAGES = {
-    "report": "how a class did, and what to teach again: a page",
-    "similarity": "which answers are alike in what is rare in the class: a page",
+    "report": "write a page about how a class did, and what to teach again",
+    "similarity": "write a page about answers that are unusually alike",
 }
 
 
@@ -48,96 +48,131 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="autograder", description="Grade what students build against the reference.")
+    parser = argparse.ArgumentParser(
+        prog="autograder", description="Grade students' answers against reference implementations."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _check_parser(commands.add_parser("check", help="grade one exercise in Python files or notebooks"))
     _grade_parser(commands.add_parser("grade", help="grade an nbgrader assignment of a whole class, in parallel"))
-    _serve_parser(commands.add_parser("serve", help="grade what arrives in the exchange, and return its feedback"))
-    _export_parser(commands.add_parser("export", help="scores for Canvas, Moodle, Gradescope; recipes for CI"))
-    passback = commands.add_parser("passback", help="scores into the LMS's own gradebook, by LTI 1.3")
+    _serve_parser(
+        commands.add_parser(
+            "serve", help="grade submissions as they arrive in the exchange, and release their feedback"
+        )
+    )
+    _export_parser(
+        commands.add_parser("export", help="export scores to Canvas, Moodle or Gradescope, or recipes for CI")
+    )
+    passback = commands.add_parser("passback", help="send scores to the LMS's gradebook by LTI 1.3")
     passback.add_argument("course", type=Path, metavar="COURSE_DIR")
     passback.add_argument("assignment")
-    passback.add_argument("--again", action="store_true", help="send what the LMS has taken already, too")
+    passback.add_argument("--again", action="store_true", help="also send scores that the LMS has accepted already")
     passback.set_defaults(run=_passback)
-    roster = commands.add_parser("roster", help="the LMS's learners into the gradebook, by LTI 1.3")
+    roster = commands.add_parser("roster", help="add the LMS's learners to the gradebook by LTI 1.3")
     roster.add_argument("course", type=Path, metavar="COURSE_DIR")
     roster.set_defaults(run=_roster)
     for name, what in PAGES.items():
         page = commands.add_parser(name, help=what)
         page.add_argument("course", type=Path, metavar="COURSE_DIR")
         page.add_argument("assignment")
-        page.add_argument("-o", "--output", type=Path, required=True, metavar="FILE.html", help="a new file")
+        page.add_argument(
+            "-o", "--output", type=Path, required=True, metavar="FILE.html", help="the page to write, a new file"
+        )
         if name == "similarity":
             page.add_argument("--operations", action="store_true",
-                              help="run the answers in the box too, and compare their tensor operations")  # fmt: skip
+                              help="also run the answers in the box, and compare tensor operations")  # fmt: skip
         page.set_defaults(run=_page, page=name)
-    history = commands.add_parser("history", help="every graded attempt of an assignment, by student")
+    history = commands.add_parser("history", help="show every graded attempt at an assignment, by student")
     history.add_argument("course", type=Path, metavar="COURSE_DIR")
     history.add_argument("assignment")
-    history.add_argument("students", nargs="*", metavar="STUDENT", help="these alone; all where none is named")
+    history.add_argument("students", nargs="*", metavar="STUDENT", help="only these students; by default all")
     history.set_defaults(run=_history)
-    _misconceptions_parser(commands.add_parser("misconceptions", help="wrong answers of a class that nothing explains"))
-    lint = commands.add_parser("lint", help="what is wrong with an assignment, before it is released")
-    lint.add_argument("course", type=Path, metavar="COURSE_DIR")
-    lint.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="all that have a source where none is given")
-    lint.set_defaults(run=_lint)
-    adopt = commands.add_parser("adopt", help="make an assignment of a notebook with solutions and asserts")
-    adopt.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb")
-    adopt.add_argument("course", type=Path, metavar="COURSE_DIR", help="made if it is not there")
-    adopt.set_defaults(run=_adopt)
-    _mcp_parser(commands.add_parser("mcp", help="serve exercises, checks and hints to an assistant, over stdio"))
-    benchmark.add_parsers(
-        commands.add_parser("benchmark", help="graders over our right and wrong answers; the dataset")
+    _misconceptions_parser(
+        commands.add_parser("misconceptions", help="group a class's wrong answers that match no known misconception")
     )
-    capstone.add(commands.add_parser("capstone", help="train and measure language models within a budget"), BadInput)
-    commands.add_parser("list", help="exercise ids, a line each").set_defaults(run=_list)
-    commands.add_parser("doctor", help="sandbox, devices, versions; what is missing").set_defaults(run=_doctor)
-    _corpus_parser(commands.add_parser("corpus", help="grade our own right and wrong answers"))
+    lint = commands.add_parser("lint", help="check an assignment for faults before it is released")
+    lint.add_argument("course", type=Path, metavar="COURSE_DIR")
+    lint.add_argument(
+        "assignments", nargs="*", metavar="ASSIGNMENT", help="only these assignments; by default all in source/"
+    )
+    lint.set_defaults(run=_lint)
+    adopt = commands.add_parser("adopt", help="turn a notebook with solutions and asserts into an assignment")
+    adopt.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb")
+    adopt.add_argument(
+        "course", type=Path, metavar="COURSE_DIR", help="the course directory; it is made if it does not exist"
+    )
+    adopt.set_defaults(run=_adopt)
+    _mcp_parser(
+        commands.add_parser("mcp", help="serve exercises, checks and hints to a coding assistant (MCP over stdio)")
+    )
+    benchmark.add_parsers(
+        commands.add_parser(
+            "benchmark", help="compare graders on our right and wrong answers, or export them as a dataset"
+        )
+    )
+    capstone.add(
+        commands.add_parser("capstone", help="train and measure the language models of the last unit within a budget"),
+        BadInput,
+    )
+    commands.add_parser("list", help="list the exercise ids").set_defaults(run=_list)
+    commands.add_parser("doctor", help="report the sandbox, devices and versions, and what is missing").set_defaults(
+        run=_doctor
+    )
+    _corpus_parser(commands.add_parser("corpus", help="test the checks on our own right and wrong answers"))
     return parser
 
 
 def _corpus_parser(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "exercises", nargs="*", help="ids, all where none is given; or `show ID NAME`: an answer whole"
+        "exercises", nargs="*", help="exercise ids, by default all; or `show ID NAME` to print one answer in full"
     )
-    command.add_argument("--report", action="store_true", help="name each answer that was misjudged")
-    command.add_argument("--mutants", action="store_true", help="besides, the references with a slip in each place")
+    command.add_argument("--report", action="store_true", help="list each answer that was misjudged")
+    command.add_argument("--mutants", action="store_true", help="also test mutants of the references")
     command.add_argument("--seed", type=int, default=0)
     command.set_defaults(run=_corpus)
 
 
 def _misconceptions_parser(command: argparse.ArgumentParser) -> None:
     command.add_argument("course", type=Path, metavar="COURSE_DIR")
-    command.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="all that are graded where none is given")
+    command.add_argument(
+        "assignments", nargs="*", metavar="ASSIGNMENT", help="only these assignments; by default all that are graded"
+    )
     command.add_argument("--kinds", action="store_true",
-                         help="those too of which the kind of mistake is said, though no mistake is named")  # fmt: skip
+                         help="include answers for which a kind of mistake is known, but no misconception")  # fmt: skip
     command.add_argument("--name", nargs=2, metavar=("GROUP", "SENTENCE"),
-                         help="keep a group's behaviour with the sentence that verdicts are to say of it")  # fmt: skip
-    command.add_argument("--called", metavar="NAME", help="with --name: what it is called; else by the sentence")
-    command.add_argument("--export", metavar="EXERCISE/NAME", help="print one that is kept as a table of wrong.toml")
-    command.add_argument("-o", "--output", type=Path, metavar="FILE.html", help="the groups as a page, a new file")
+                         help="store a group's behaviour with the sentence that verdicts will show for it")  # fmt: skip
+    command.add_argument(
+        "--called",
+        metavar="NAME",
+        help="with --name: the misconception's name; by default it is made from the sentence",
+    )
+    command.add_argument(
+        "--export", metavar="EXERCISE/NAME", help="print a stored misconception as a table of wrong.toml"
+    )
+    command.add_argument(
+        "-o", "--output", type=Path, metavar="FILE.html", help="write the groups as a page, a new file"
+    )
     command.set_defaults(run=_misconceptions)
 
 
 def _mcp_parser(command: argparse.ArgumentParser) -> None:
     command.add_argument("course", nargs="?", type=Path, metavar="COURSE",
                          help="a course directory or a student's folder of notebooks, for rules and log")  # fmt: skip
-    command.add_argument("--trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
-    command.add_argument("--log", action="store_true", help="serve nothing: show what assistants asked")
+    command.add_argument("--trust", action="store_true", help="if there is no sandbox, run the code without isolation")
+    command.add_argument("--log", action="store_true", help="show what assistants asked, instead of serving")
     command.set_defaults(run=_mcp)
 
 
 def _check_parser(check: argparse.ArgumentParser) -> None:
-    check.add_argument("exercise", help="an id, as `autograder list` shows them")
+    check.add_argument("exercise", help="an exercise id, as shown by `autograder list`")
     check.add_argument("files", nargs="+", type=Path, metavar="FILE.{py,ipynb}")
     check.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    check.add_argument("--seed", type=int, help="draw the inputs of this verdict again")
-    check.add_argument("--json", action="store_true", help="one object a line per file")
+    check.add_argument("--seed", type=int, help="the seed of an earlier verdict, to draw the same inputs")
+    check.add_argument("--json", action="store_true", help="print one JSON object per file")
     check.add_argument("--hints", type=int, choices=range(4), default=3, metavar="N",
-                       help="steps of help: 1 the concept, 2 what was seen, 3 the counter-example")  # fmt: skip
+                       help="help to show: 1 the concept, 2 what was seen, 3 the counter-example too")  # fmt: skip
     check.add_argument("--known", type=Path, metavar="DIR",
-                       help="a folder with a course's own misconceptions.toml, such as a released unit's")  # fmt: skip
-    check.add_argument("--trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
+                       help="a folder with a course's own misconceptions.toml, as a released unit has")  # fmt: skip
+    check.add_argument("--trust", action="store_true", help="if there is no sandbox, run the code without isolation")
     check.set_defaults(run=_check)
 
 
@@ -145,27 +180,45 @@ def _grade_parser(grade: argparse.ArgumentParser) -> None:
     grade.add_argument("course", type=Path, metavar="COURSE_DIR")
     grade.add_argument("assignment")
     where = grade.add_mutually_exclusive_group()
-    where.add_argument("--workers", type=_positive, metavar="N", help="processes here; else by cores and memory")
-    where.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, tcp://host:8786, instead of those")
-    grade.add_argument("--device", choices=("auto", "cpu", "cuda"), help="instead of the course's own setting")
-    grade.add_argument("--resume", action="store_true", help="go on with a run that was stopped or killed")
-    grade.add_argument("--regrade", action="store_true", help="grade all again, and show what would change")
+    where.add_argument(
+        "--workers", type=_positive, metavar="N", help="number of local processes; by default from cores and memory"
+    )
+    where.add_argument(
+        "--scheduler", metavar="ADDRESS", help="use the workers of a Dask scheduler, such as tcp://host:8786"
+    )
+    grade.add_argument(
+        "--device", choices=("auto", "cpu", "cuda"), help="device to grade on, instead of the course's setting"
+    )
+    grade.add_argument("--resume", action="store_true", help="continue a run that was stopped or killed")
+    grade.add_argument("--regrade", action="store_true", help="grade all submissions again, and show what would change")
     grade.add_argument("--yes", action="store_true",
-                       help="do without asking: commit what changes, use a scheduler without TLS")  # fmt: skip
+                       help="commit changes and use a scheduler without TLS without asking")  # fmt: skip
     grade.set_defaults(run=_grade)
 
 
 def _serve_parser(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("courses", nargs="+", type=Path, metavar="COURSE_DIR")
     serve.add_argument("--assignment", action="append", default=[], dest="assignments", metavar="NAME",
-                       help="this one alone; can be repeated; else all that the gradebook has")  # fmt: skip
+                       help="only this assignment (may be repeated); by default all in the gradebook")  # fmt: skip
     where = serve.add_mutually_exclusive_group()
-    where.add_argument("--workers", type=_positive, metavar="N", help="processes here; else by cores and memory")
-    where.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, tls://host:8786, instead of those")
-    serve.add_argument("--device", choices=("auto", "cpu", "cuda"), help="instead of the courses' own setting")
-    serve.add_argument("--every", type=float, default=5.0, metavar="SECONDS", help="between two looks at the exchange")
-    serve.add_argument("--once", action="store_true", help="end when nothing is left to grade or to return")
-    serve.add_argument("--passback", action="store_true", help="send totals to the LMS too, as `autograder passback`")
+    where.add_argument(
+        "--workers", type=_positive, metavar="N", help="number of local processes; by default from cores and memory"
+    )
+    where.add_argument(
+        "--scheduler", metavar="ADDRESS", help="use the workers of a Dask scheduler, such as tls://host:8786"
+    )
+    serve.add_argument(
+        "--device", choices=("auto", "cpu", "cuda"), help="device to grade on, instead of the courses' setting"
+    )
+    serve.add_argument(
+        "--every", type=float, default=5.0, metavar="SECONDS", help="seconds between two polls of the exchange"
+    )
+    serve.add_argument(
+        "--once", action="store_true", help="exit when no submission is left to grade and no feedback to release"
+    )
+    serve.add_argument(
+        "--passback", action="store_true", help="also send totals to the LMS, as `autograder passback` does"
+    )
     serve.set_defaults(run=_serve)
 
 
@@ -173,14 +226,16 @@ def _export_parser(export: argparse.ArgumentParser) -> None:
     export.add_argument("course", type=Path, metavar="COURSE_DIR")
     export.add_argument("assignment")
     export.add_argument("--to", choices=("canvas", "moodle", "gradescope", "csv", *RECIPES), required=True)
-    export.add_argument("--per-question", action="store_true", help="a column or test per question")
-    export.add_argument("--partial", action="store_true", help="totals of what is marked so far, instead of blanks")
+    export.add_argument("--per-question", action="store_true", help="one column or test per question")
+    export.add_argument(
+        "--partial", action="store_true", help="write totals of the questions marked so far, instead of blanks"
+    )
     export.add_argument("-o", "--output", type=Path, required=True, metavar="FILE",
-                        help="a new file; for gradescope and github-classroom a folder")  # fmt: skip
+                        help="a new file; for gradescope and github-classroom a new folder")  # fmt: skip
     export.add_argument("--package", metavar="WHEEL_OR_URL",
-                        help="what the recipes install; else what this copy was installed from")  # fmt: skip
+                        help="the package that the recipes install; by default this one's source")  # fmt: skip
     export.add_argument("--torch-index", default="", metavar="URL",
-                        help="for gradescope-autograder: the index of PyTorch's CPU build")  # fmt: skip
+                        help="for gradescope-autograder: the package index with PyTorch's CPU build")  # fmt: skip
     export.set_defaults(run=_export)
 
 

@@ -19,10 +19,10 @@ from autograder.api import HINTS, CheckResult, Exercise, Verdict, with_hints
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of this plugin."""
     group = parser.getgroup("tfkit")
-    group.addoption("--tfkit-exercise", metavar="ID", help="grade the files that are named against this exercise")
+    group.addoption("--tfkit-exercise", metavar="ID", help="grade the given files against this exercise")
     group.addoption("--tfkit-hints", type=int, choices=range(HINTS + 1), default=HINTS, metavar="N",
-                    help="steps of help: 1 the concept, 2 what was seen, 3 the counter-example")  # fmt: skip
-    group.addoption("--tfkit-trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
+                    help="help to show: 1 the concept, 2 what was seen, 3 the counter-example too")  # fmt: skip
+    group.addoption("--tfkit-trust", action="store_true", help="if there is no sandbox, run the code without isolation")
 
 
 def pytest_configure(config: pytest.Config) -> None:

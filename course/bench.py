@@ -461,12 +461,17 @@ the grader waits for it ("answers of the box").
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m course.bench", description="How fast a class is graded.")
+    parser = argparse.ArgumentParser(prog="python -m course.bench", description="Measure how fast a class is graded.")
     parser.add_argument("--submissions", type=int, default=60)
-    parser.add_argument("--share", type=int, default=6, help="stock nbgrader gets every so manieth submission")
-    parser.add_argument("--write", type=Path, help="the page to rewrite")
-    parser.add_argument("--kept", type=Path, default=Path("build/bench-grading.jsonl"), help="each row, as it is there")
-    parser.add_argument("--resume", action="store_true", help="what is kept is not measured again")
+    parser.add_argument("--share", type=int, default=6, help="grade only every n-th submission with stock nbgrader")
+    parser.add_argument("--write", type=Path, help="rewrite this page with the results")
+    parser.add_argument(
+        "--kept",
+        type=Path,
+        default=Path("build/bench-grading.jsonl"),
+        help="store each row here as soon as it is measured",
+    )
+    parser.add_argument("--resume", action="store_true", help="skip rows that are stored already")
     options = parser.parse_args(arguments)
     if not options.resume:
         options.kept.unlink(missing_ok=True)

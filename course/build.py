@@ -427,13 +427,24 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m course.build", description="Build nbgrader's source notebooks.")
     parser.add_argument("directory", type=Path, help="the nbgrader course directory")
     parser.add_argument("--unit", action="append", metavar="NAME", help="only this unit (may be repeated)")
-    parser.add_argument("--language", metavar="CODE", help="fr, say: where there is a translation (course.translate)")
+    parser.add_argument(
+        "--language",
+        metavar="CODE",
+        help="language of the notebooks, such as fr, if there is a translation (course.translate)",
+    )
     lite = parser.add_argument_group("the course in a browser's tab (docs/lite.md)")
     lite.add_argument(
-        "--lite", type=Path, metavar="SITE", help="write a JupyterLite site too, with the students' notebooks"
+        "--lite", type=Path, metavar="SITE", help="also write a JupyterLite site with the students' notebooks"
     )
-    lite.add_argument("--wheels", type=Path, metavar="FOLDER", help="wheels built for Pyodide, torch's among them")
-    lite.add_argument("--pyodide", type=Path, metavar="FOLDER", help="Pyodide's full distribution, to lie in the site")
+    lite.add_argument(
+        "--wheels", type=Path, metavar="FOLDER", help="folder with wheels built for Pyodide, including torch's"
+    )
+    lite.add_argument(
+        "--pyodide",
+        type=Path,
+        metavar="FOLDER",
+        help="folder with Pyodide's full distribution, which is copied into the site",
+    )
     options = parser.parse_args(arguments)
     if options.lite is None and (options.wheels or options.pyodide):
         parser.error("--wheels and --pyodide are for a site: name its folder with --lite")

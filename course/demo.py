@@ -386,7 +386,9 @@ def _students_lab(root: Path) -> Path:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns 0 if every mock student got the expected result."""
-    parser = argparse.ArgumentParser(prog="python -m course.demo", description="A class, from release to feedback.")
+    parser = argparse.ArgumentParser(
+        prog="python -m course.demo", description="Run an invented class, from release to feedback."
+    )
     parser.add_argument("action", nargs="?", choices=("run", "lab"), default="run", help="run the class, or the lab")
     parser.add_argument("--dir", type=Path, default=Path("demo"), help="the course directory (default: demo)")
     options, more = parser.parse_known_args(arguments)

@@ -77,7 +77,7 @@ def page() -> str:
 def main(arguments: list[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m course.glossary", description="Write the glossary as a page.")
-    parser.add_argument("file", type=Path, help="where to write it")
+    parser.add_argument("file", type=Path, help="the file to write")
     path = parser.parse_args(arguments).file
     path.write_text(page(), encoding="utf-8")
     print(f"wrote {path}")

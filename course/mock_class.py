@@ -347,10 +347,13 @@ def submit_one(settings: Config, home: Path, student: str, unit: str) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 1 with one line on stderr where there is nothing to hand in."""
     parser = argparse.ArgumentParser(
-        prog="python -m course.mock_class", description="Hand in a unit as an invented class: right, wrong, cheating."
+        prog="python -m course.mock_class",
+        description="Submit a unit for an invented class with right, wrong and cheating students.",
     )
-    parser.add_argument("directory", nargs="?", type=Path, help="the nbgrader course directory; none lists the class")
-    parser.add_argument("units", nargs="*", metavar="UNIT", help="what was released, as 03-heads")
+    parser.add_argument(
+        "directory", nargs="?", type=Path, help="the nbgrader course directory; without it, the class is listed"
+    )
+    parser.add_argument("units", nargs="*", metavar="UNIT", help="released assignments, such as 03-heads")
     options = parser.parse_args(arguments)
     if options.directory is None:
         print(describe())

@@ -60,8 +60,8 @@ def _replaced(text: str, replacements: dict[str, str]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 1 with one line on stderr where the package cannot be written."""
     parser = argparse.ArgumentParser(prog="python -m course.new", description="Write a package with a unit.")
-    parser.add_argument("name", help="of the Python package: my_unit")
-    parser.add_argument("--directory", type=Path, metavar="DIR", help="where its folder goes; else here")
+    parser.add_argument("name", help="name of the Python package, such as my_unit")
+    parser.add_argument("--directory", type=Path, metavar="DIR", help="parent folder; by default the current one")
     options = parser.parse_args(arguments)
     try:
         made = write(options.name, options.directory)

@@ -134,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m course.timings", description="Time the source notebooks.")
     parser.add_argument("--unit", action="append", metavar="NAME", help="only this unit (may be repeated)")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="keep the table there")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the table to this file")
     options = parser.parse_args(arguments)
     folders = {folder.name: folder for folder in units()}
     if unknown := [name for name in options.unit or () if name not in folders]:

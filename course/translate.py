@@ -202,9 +202,13 @@ def _write(folder: Path, language: str, texts: dict[str, str]) -> polib.POFile:
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 0 when every text has its translation."""
     parser = argparse.ArgumentParser(prog="python -m course.translate", description="Bring catalogues up to date.")
-    parser.add_argument("language", help="as gettext names it: fr, de, pt")
-    parser.add_argument("--unit", action="append", metavar="NAME", help="this unit; else those with a catalogue")
-    parser.add_argument("--new", action="store_true", help="begin: all units, and the words of verdicts")
+    parser.add_argument("language", help="the language's code in gettext: fr, de, pt")
+    parser.add_argument(
+        "--unit", action="append", metavar="NAME", help="only this unit; by default all that have a catalogue"
+    )
+    parser.add_argument(
+        "--new", action="store_true", help="begin a language: catalogues for all units and for verdicts"
+    )
     options = parser.parse_args(arguments)
     if not re.fullmatch("[a-z]{2,3}", options.language):
         parser.exit(

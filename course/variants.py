@@ -54,9 +54,9 @@ def table(folder: Path, students: Sequence[str]) -> Table:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 1 with one line on stderr where there is nothing to show."""
-    parser = argparse.ArgumentParser(prog="python -m course.variants", description="Each student's own numbers.")
+    parser = argparse.ArgumentParser(prog="python -m course.variants", description="Print each student's own numbers.")
     parser.add_argument("unit")
-    parser.add_argument("students", nargs="+", metavar="STUDENT", help="as the machine or the hub calls them")
+    parser.add_argument("students", nargs="+", metavar="STUDENT", help="account names on the machine or the hub")
     options = parser.parse_args(arguments)
     folders = {folder.name: folder for folder in units()}
     if options.unit not in folders:

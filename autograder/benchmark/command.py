@@ -22,15 +22,15 @@ class BenchmarkError(ValueError):
 def add_parsers(command: argparse.ArgumentParser) -> None:
     """The subcommands."""
     commands = command.add_subparsers(required=True, metavar="WHAT")
-    export = commands.add_parser("export", help="the dataset of right and wrong answers, with its card")
+    export = commands.add_parser("export", help="write the dataset of right and wrong answers, with its dataset card")
     export.add_argument("folder", type=Path, metavar="DIR", help="a new folder")
     export.set_defaults(run=_export)
-    commands.add_parser("list", help="the graders, and what they follow").set_defaults(run=_list)
-    runs = commands.add_parser("run", help="let graders judge the answers; prints the table")
+    commands.add_parser("list", help="list the graders and the projects that they follow").set_defaults(run=_list)
+    runs = commands.add_parser("run", help="let graders judge the answers, and print the table")
     runs.add_argument("--grader", action="append", metavar="NAME", help="only this one (may be repeated)")
     runs.add_argument("--exercise", action="append", metavar="ID", help="only this one (may be repeated)")
     runs.add_argument("--sample", type=int, metavar="N", help="at most N answers of each exercise and kind")
-    runs.add_argument("--seed", type=int, default=SEED, help="of the sample")
+    runs.add_argument("--seed", type=int, default=SEED, help="seed of the sample")
     runs.add_argument("-o", "--output", type=Path, metavar="DIR", help="keep results.jsonl and table.md there; what "
                       "results.jsonl has already is not asked again")  # fmt: skip
     runs.set_defaults(run=_run)

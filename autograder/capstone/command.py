@@ -20,18 +20,23 @@ def add(command: argparse.ArgumentParser, bad_input: type[Exception]) -> None:
     how = command.add_subparsers(required=True, metavar="WHAT")
     check = how.add_parser("check", help="train and measure the LanguageModel of notebooks or Python files")
     check.add_argument("files", nargs="+", type=Path, metavar="FILE.{py,ipynb}")
-    check.add_argument("--course", type=Path, metavar="COURSE_DIR", help="whose course.toml says budget and bands")
-    check.add_argument("--seconds", type=float, help="another budget of the processor, to try something")
-    check.add_argument("--seed", help="of the language: the same one again")
+    check.add_argument(
+        "--course",
+        type=Path,
+        metavar="COURSE_DIR",
+        help="a course whose course.toml sets the budget and the bands of points",
+    )
+    check.add_argument("--seconds", type=float, help="processor time to train in, instead of the course's")
+    check.add_argument("--seed", help="seed of the invented language, to measure the same one again")
     check.add_argument("--trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
-    check.add_argument("--json", action="store_true", help="one object a line per file")
+    check.add_argument("--json", action="store_true", help="print one JSON object per file")
     check.set_defaults(run=lambda arguments: _check(arguments, bad_input))
     grade = how.add_parser("grade", help="measure what a class handed in, and put the points into the gradebook")
     grade.add_argument("course", type=Path, metavar="COURSE_DIR")
     grade.add_argument("assignment", nargs="?", default=NAME)
-    grade.add_argument("students", nargs="*", metavar="STUDENT", help="these alone; all where none is named")
+    grade.add_argument("students", nargs="*", metavar="STUDENT", help="only these students; by default all")
     grade.set_defaults(run=lambda arguments: _grade(arguments, bad_input))
-    show = how.add_parser("show", help="the leaderboard: those who asked to be on it, without their names")
+    show = how.add_parser("show", help="print the leaderboard: students who asked to be listed, without their names")
     show.add_argument("course", type=Path, metavar="COURSE_DIR")
     show.set_defaults(run=lambda arguments: _show(arguments, bad_input))
 

@@ -26,14 +26,14 @@ DEADLY = "the grader was killed twice while it graded this submission: it needs 
 class BoxedExecute(NbGraderPreprocessor):
     """Runs the student's cells in the box and writes each exercise's verdict into its check cell."""
 
-    key_file = Unicode("", help="the course's secret; seeds are drawn from it, so a regrade sees the same cases").tag(
-        config=True
-    )
+    key_file = Unicode(
+        "", help="file with the course's secret key; seeds are derived from it, so that a regrade draws the same cases"
+    ).tag(config=True)
     device = Unicode("auto", help="auto, cpu or cuda").tag(config=True)
-    trust = Bool(False, help="grade without a box; for an instructor's own notebooks only").tag(config=True)
-    sandbox = Unicode("", help="the box to use, as `autograder doctor` names it; the strongest where empty").tag(
-        config=True
-    )
+    trust = Bool(False, help="run code without a sandbox; only for an instructor's own notebooks").tag(config=True)
+    sandbox = Unicode(
+        "", help="the sandbox to use, as named by `autograder doctor`; by default the strongest available"
+    ).tag(config=True)
     packages = List(
         Unicode(),
         help="what student code may import besides torch, NumPy, IPython and matplotlib, as it is called by pip: "

@@ -140,7 +140,7 @@ class SafePage(NbGraderPreprocessor):
         HINTS,
         min=0,
         max=HINTS,
-        help="steps of help: 1 the concept, 2 what was seen, 3 the smallest counter-example",
+        help="how much help to show: 1 the concept, 2 the observed behaviour, 3 the smallest counter-example",
     ).tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:

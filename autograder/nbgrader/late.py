@@ -17,10 +17,14 @@ class LatePolicy(LateSubmissionPlugin):
     nbgrader's own `penalty_method = "zero"` still takes off the whole score.
     """
 
-    grace_minutes = Float(0.0, min=0, help="so much later costs nothing").tag(config=True)
-    penalty_per_day = Float(0.0, min=0, max=1, help="the share of the score that each day begun costs").tag(config=True)
-    max_penalty = Float(1.0, min=0, max=1, help="the share that lateness costs at most").tag(config=True)
-    closed_days = Float(None, allow_none=True, min=0, help="what comes later than so many days earns nothing").tag(
+    grace_minutes = Float(0.0, min=0, help="minutes after the deadline without a penalty").tag(config=True)
+    penalty_per_day = Float(
+        0.0, min=0, max=1, help="the share of the score deducted for each day or part of a day"
+    ).tag(config=True)
+    max_penalty = Float(1.0, min=0, max=1, help="the largest share of the score that lateness can cost").tag(
+        config=True
+    )
+    closed_days = Float(None, allow_none=True, min=0, help="days after which a submission earns nothing").tag(
         config=True
     )
     extensions = Dict(

@@ -37,8 +37,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m autograder.report.classroom")
     parser.add_argument("assignment")
     parser.add_argument("exercises", nargs="+", metavar="ID=POINTS")
-    parser.add_argument("--hints", type=int, choices=range(HINTS + 1), default=HINTS, metavar="N", help="steps of help")
-    parser.add_argument("--trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
+    parser.add_argument(
+        "--hints", type=int, choices=range(HINTS + 1), default=HINTS, metavar="N", help="how much help to show"
+    )
+    parser.add_argument("--trust", action="store_true", help="if there is no sandbox, run the code without isolation")
     options = parser.parse_args(arguments)
     points = {name: float(worth) for name, _, worth in (one.partition("=") for one in options.exercises)}
     try:

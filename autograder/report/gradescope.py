@@ -59,8 +59,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("exercises", nargs="+", metavar="ID=POINTS")
     parser.add_argument("--submission", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--results", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
-    parser.add_argument("--hints", type=int, choices=range(4), default=HINTS, metavar="N", help="steps of help")
+    parser.add_argument("--trust", action="store_true", help="if there is no sandbox, run the code without isolation")
+    parser.add_argument("--hints", type=int, choices=range(4), default=HINTS, metavar="N", help="how much help to show")
     options = parser.parse_args(arguments)
     points = {name: float(worth) for name, _, worth in (one.partition("=") for one in options.exercises)}
     try:

@@ -94,8 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; 1 where needs_lab.json does not say what was found."""
     parser = argparse.ArgumentParser(prog="python -m course.lite.trial", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("exercises", nargs="*", metavar="EXERCISE")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="of the wrong answers each n-th alone")
-    parser.add_argument("--write", action="store_true", help="keep which exercises need the real lab")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="try only every n-th of the wrong answers")
+    parser.add_argument("--write", action="store_true", help="store which exercises need the full lab")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # this process has the shim already
     options = parser.parse_args(arguments)
     if options.here:

@@ -21,16 +21,29 @@ ASSUMED = {one.name: one.default for one in fields(simulate.SimulatedTerm)}
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m course.scale", description="Simulate a term, write docs/scale.md.")
-    parser.add_argument("--measure", type=int, metavar="N", help="measure service times here, on N submissions")
-    parser.add_argument("--real", type=int, metavar="N", help="grade N real submissions in one run (a minute for 60)")
-    parser.add_argument(
-        "--real-minutes", type=float, default=float("inf"), metavar="M", help="and stop after M minutes"
+    parser = argparse.ArgumentParser(
+        prog="python -m course.scale", description="Simulate a term, and write docs/scale.md."
     )
+    parser.add_argument(
+        "--measure", type=int, metavar="N", help="measure service times on this machine with N submissions"
+    )
+    parser.add_argument("--real", type=int, metavar="N", help="grade N real submissions in one run (a minute for 60)")
+    parser.add_argument("--real-minutes", type=float, default=float("inf"), metavar="M", help="stop after M minutes")
     parser.add_argument("--real-workers", type=int, default=2, metavar="N")
-    parser.add_argument("--workers", type=int, nargs="+", default=WORKERS, metavar="N", help="numbers to simulate")
-    parser.add_argument("--cores", type=int, nargs="+", default=CORES, metavar="N", help="likewise, for Check")
-    parser.add_argument("--docs", type=Path, default=DOCS, help="the folder with scale.json, and of what is written")
+    parser.add_argument(
+        "--workers", type=int, nargs="+", default=WORKERS, metavar="N", help="numbers of workers to simulate"
+    )
+    parser.add_argument(
+        "--cores",
+        type=int,
+        nargs="+",
+        default=CORES,
+        metavar="N",
+        help="numbers of cores to simulate for the Check button",
+    )
+    parser.add_argument(
+        "--docs", type=Path, default=DOCS, help="the folder with scale.json, to which the page is written"
+    )
     for name, value in ASSUMED.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value, help=f"default {value:g}")
     options, console = parser.parse_args(arguments), Console(highlight=False)

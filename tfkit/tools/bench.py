@@ -302,14 +302,20 @@ included, each side in processes of its own, at its best of three. Above 1: ours
 def main(arguments: list[str] | None = None) -> int:
     """The command; returns 1 if the two sides disagree."""
     parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("names", nargs="*", help="architectures; all that have a row unless given")
+    parser.add_argument("names", nargs="*", help="architectures; by default all that have a row")
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--write", type=Path, help="write the page there as well")
-    parser.add_argument("--published", action="store_true", help="published sizes: bert-base, gpt2, t5-base, bart-base")
-    parser.add_argument("--compile", action="store_true", help="both sides by torch.compile; nothing is generated")
-    parser.add_argument("--kept", type=Path, help="where each result goes at once, unless given under build/")
-    parser.add_argument("--resume", action="store_true", help="what is kept is not measured again")
+    parser.add_argument("--write", type=Path, help="also write the page to this file")
+    parser.add_argument(
+        "--published", action="store_true", help="measure published sizes: bert-base, gpt2, t5-base, bart-base"
+    )
+    parser.add_argument(
+        "--compile", action="store_true", help="compile both sides with torch.compile; generation is left out"
+    )
+    parser.add_argument(
+        "--kept", type=Path, help="store each result here as soon as it is measured; by default under build/"
+    )
+    parser.add_argument("--resume", action="store_true", help="skip results that are stored already")
     options = parser.parse_args(arguments)
     if options.write and (options.published or options.compile):
         parser.error("--write writes the page of the small rows as they are: leave out --published and --compile")

@@ -73,11 +73,11 @@ def differs(doc: str) -> str:
 
 @app.command()
 def anatomy(
-    name: Annotated[str, typer.Argument(help="an architecture, or a published size by its own name")],
-    preset: Annotated[str | None, typer.Option(help="a size of that architecture")] = None,
-    head: Annotated[str | None, typer.Option(help="such as seq2seq_lm")] = None,
-    depth: Annotated[int | None, typer.Option(help="how deep to look")] = None,
-    names: Annotated[str, typer.Option(help="ours, or hf: as in published files")] = "ours",
+    name: Annotated[str, typer.Argument(help="an architecture, or the name of a published size")],
+    preset: Annotated[str | None, typer.Option(help="a preset size of the architecture")] = None,
+    head: Annotated[str | None, typer.Option(help="the head, such as seq2seq_lm")] = None,
+    depth: Annotated[int | None, typer.Option(help="number of levels to show")] = None,
+    names: Annotated[str, typer.Option(help="names of parameters: ours, or hf for those of published files")] = "ours",
 ) -> None:
     """The tree of modules with shapes and parameter counts. No memory is taken for weights."""
     import torch
@@ -111,7 +111,7 @@ def anatomy(
 @app.command()
 def read(
     name: Annotated[str, NAME],
-    pager: Annotated[bool, typer.Option(help="on a terminal, show it a screen at a time")] = True,
+    pager: Annotated[bool, typer.Option(help="on a terminal, show the text in a pager")] = True,
 ) -> None:
     """The architecture on one page, as one would write it to understand it: it runs alone, with torch."""
     import os
@@ -138,8 +138,10 @@ def read(
 @app.command()
 def flatten(
     name: Annotated[str, NAME],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="write it there")] = None,
-    more: Annotated[list[str] | None, typer.Option("--with", help="another model that it may be made of")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="file to write")] = None,
+    more: Annotated[
+        list[str] | None, typer.Option("--with", help="another architecture that the model may be composed of")
+    ] = None,
     head: Annotated[str | None, typer.Option("--head", help="only what this head needs, such as masked_lm")] = None,
 ) -> None:
     """The whole architecture as one file that runs alone, with torch."""
@@ -160,7 +162,7 @@ def flatten(
 def diff(
     one: Annotated[str, NAME],
     other: Annotated[str, NAME],
-    brief: Annotated[bool, typer.Option(help="without the code")] = False,
+    brief: Annotated[bool, typer.Option(help="leave out the code")] = False,
 ) -> None:
     """What differs between two architectures: their pages; then configuration, modules and code of the models."""
     from . import compare
@@ -200,13 +202,15 @@ def show_difference(out: Console, title: str, text: str, language: str = "diff")
 
 @app.command()
 def reproduce(
-    names: Annotated[list[str] | None, typer.Argument(help="claims; see --list")] = None,
-    every: Annotated[bool, typer.Option("--all", help="all claims, and write docs/reproductions.md")] = False,
-    listed: Annotated[bool, typer.Option("--list", help="name the claims, and run nothing")] = False,
-    full: Annotated[bool, typer.Option("--full", help="larger and longer, for a larger machine")] = False,
-    seeds: Annotated[int, typer.Option(min=1, help="how many runs of each")] = 3,
+    names: Annotated[list[str] | None, typer.Argument(help="names of claims, as shown by --list")] = None,
+    every: Annotated[bool, typer.Option("--all", help="run all claims, and write docs/reproductions.md")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="list the claims instead of running them")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="use larger models and longer training, for a larger machine")
+    ] = False,
+    seeds: Annotated[int, typer.Option(min=1, help="number of runs of each claim")] = 3,
     write: Annotated[Path | None, typer.Option(help="write reproductions.md and its figures into this folder")] = None,
-    kept: Annotated[Path, typer.Option(help="where runs are kept; what is there is not run again")] = Path(
+    kept: Annotated[Path, typer.Option(help="folder in which runs are stored; stored runs are not repeated")] = Path(
         "build/reproduce"
     ),
 ) -> None:

