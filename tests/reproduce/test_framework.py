@@ -105,7 +105,7 @@ def test_an_interrupt_keeps_what_was_done(calls, tmp_path, monkeypatch):
 
     monkeypatch.setattr(module, "run", interrupted)
     result = CliRunner().invoke(app, ["reproduce", "stranger", "--kept", str(tmp_path)])
-    assert result.exit_code == 130 and "goes on from there" in result.output
+    assert result.exit_code == 130 and "continues from there" in result.output
     monkeypatch.setattr(module, "run", run)
     tfkit("stranger", "--kept", tmp_path)
     assert calls == [0, 1, 2]
