@@ -384,34 +384,47 @@ print(tokenizer.encode(corpus.train[0].source).tokens, "→", tokenizer.encode(c
 # %% [markdown]
 # One training step, in the open: read the source, feed the shifted target, compare all predictions with the target at once. Read it
 # before you run it: which line would you have to change for a recurrent decoder?
+#
+# Two things in it are there against learning by heart. `hide` replaces every tenth piece by the unknown one, so that no sentence comes twice in the same form. And the
+# weights that are kept are not the last ones but the mean of those from the last part of the training, as in the paper, which averaged its last checkpoints.
 
 # %% role="experiment"
 import time
 
+from torch.optim.swa_utils import AveragedModel
+
 from tfkit.train import PairBatches, quick_bfloat16
+
+
+def hide(ids, share=0.1):
+    return ids.masked_fill((torch.rand(ids.shape) < share) & (ids > UNKNOWN), UNKNOWN)
 
 
 def train(model, pairs, epochs, minutes, tokens, warmup=300):
     rows = [tuple([*tokenizer.encode(text).ids, END] for text in (pair.source, pair.target)) for pair in pairs]
     batches = PairBatches(rows, tokens=tokens, pad_id=PAD)  # sentences of like length together: little padding
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
-    losses, start = [], time.monotonic()
+    losses, start, mean = [], time.monotonic(), AveragedModel(model)
     for epoch in range(epochs):
         for batch in batches(torch.Generator().manual_seed(epoch)):
             for group in optimizer.param_groups:
                 group["lr"] = noam_rate(len(losses) + 1, D_MODEL, warmup)
             with torch.autocast("cpu", torch.bfloat16, enabled=quick_bfloat16()):  # twice as fast where the processor has it
-                logits = model(batch.src, shift_right(batch.tgt, START)).float()
+                logits = model(hide(batch.src), hide(shift_right(batch.tgt, START))).float()
             loss = F.cross_entropy(logits.flatten(0, 1), batch.tgt.flatten(), ignore_index=PAD, label_smoothing=0.1)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             losses.append(loss.item())
-        spent = (time.monotonic() - start) / 60
+            spent = (time.monotonic() - start) / 60
+            if max(epoch / epochs, spent / minutes) > 0.6:
+                mean.update_parameters(model)
         print(f"\repoch {epoch + 1}/{epochs}, loss {sum(losses[-20:]) / len(losses[-20:]):.2f}, {spent:.1f} minutes", end="", flush=True)
         if spent > minutes:
             break
     print()
+    if mean.n_averaged:
+        model.load_state_dict(mean.module.state_dict())
     return losses
 
 
@@ -484,9 +497,9 @@ if translator is not None:
         print(f"\n{pair.source}\n  yours:     {text}\n  reference: {pair.target}")
 
 # %% [markdown]
-# With the larger set, six minutes of one processor core gave BLEU 18.2 and chrF 47.4, and on the far sentences 13.9 and 42.9; the memory has 12.9 and 37.5, and on far ones 8.5 and 32.1. Half of
-# that time is enough to pass it. "Delete Working Changes" becomes "Supprimer les modifications de travail", word for word the reference; longer sentences begin well and then repeat themselves. With the small set, the two
-# are about level: the model has too little to learn from, and says so in every line.
+# With the larger set, two and a half minutes of one processor core gave BLEU 20.6 and chrF 48.1 on these 400 sentences, and on the far ones 15.9 and 43.8; the memory has 13.5 and 37.6, and on
+# far ones 8.7 and 32.8. The last weights, instead of the mean, have BLEU 16.4: they repeat words and do not stop. Sentences of up to twelve words have BLEU 24, longer ones 15: they begin well, and half of
+# them still repeat a pair of words. With the small set, the two are about level: the model has too little to learn from, and says so in every line.
 #
 # **Does it look where we would look?** The cross-attention of the last layer, mean over heads, for one held-out sentence.
 
