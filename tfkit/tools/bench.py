@@ -208,8 +208,9 @@ class _Products(TorchDispatchMode):
             self.counts[tuple(args[1].shape), tuple(args[2].shape)] += 1
         elif "scaled_dot_product" in name:
             q, k, v = (tuple(t.shape) for t in args[:3])
-            self.counts[q, (*k[:-2], k[-1], k[-2])] += 1
-            self.counts[(*q[:-1], k[-2]), v] += 1
+            shared = q[:-2]  # grouped queries: a head of keys is multiplied once for each head of queries
+            self.counts[q, (*shared, k[-1], k[-2])] += 1
+            self.counts[(*q[:-1], k[-2]), (*shared, *v[-2:])] += 1
         return func(*args, **(kwargs or {}))
 
 
