@@ -71,6 +71,19 @@ def graded(course: Path) -> None:
         path = course / "autograded" / student / UNIT / f"{UNIT}.ipynb"
         path.parent.mkdir(parents=True)
         nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata=KERNEL), path)
+    measured = (("ada", True, "Ada", 0.104), ("ben", True, "", 0.251), ("chen", False, "Chen", 0.31))
+    capstone = {
+        student: {
+            "listed": listed,
+            "called": called,
+            "bits": 0.57 + excess,
+            "floor": 0.57,
+            "excess": excess,
+            "seconds": 118,
+        }
+        for student, listed, called, excess in measured
+    }
+    (course / "capstone.json").write_text(json.dumps({"17-capstone": capstone}))
 
 
 def main(root: Path) -> None:

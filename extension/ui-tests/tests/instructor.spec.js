@@ -1,16 +1,21 @@
 const { expect, test } = require('@playwright/test');
 const { accessible, command, lab, shot } = require('../helpers');
 
+const STUDENTS = '.tfkit-Class-table:not(.tfkit-Leaderboard *) tbody tr';
+
 test('the class panel tells how the class does, and opens a submission', async ({ page }) => {
   await lab(page);
   await command(page, 'tfkit:show-class');
   const panel = page.locator('#tfkit-class');
-  await expect(panel.locator('.tfkit-Class-table tbody tr')).toHaveCount(3);
-  await expect(panel.locator('.tfkit-Class-table tbody tr').nth(1)).toContainText('not yet right own position hidden');
+  await expect(panel.locator(STUDENTS)).toHaveCount(3);
+  await expect(panel.locator(STUDENTS).nth(1)).toContainText('not yet right own position hidden');
   await expect(panel.locator('ol li')).toHaveText('own position hidden (masks.causal): 2 students');
+  const places = panel.locator('.tfkit-Leaderboard tbody tr');
+  await expect(places).toHaveText(['1Ada0.6740.104', '2somebody0.8210.251']);
+  await expect(panel.locator('.tfkit-Leaderboard')).toContainText('1 other is not listed');
   const only = panel.getByRole('checkbox', { name: 'Only those who have not passed everything' });
   await only.check();
-  await expect(panel.locator('.tfkit-Class-table tbody tr:visible')).toHaveCount(2);
+  await expect(panel.locator(`${STUDENTS}:visible`)).toHaveCount(2);
   await shot(page, 'class-panel-open');
   await only.uncheck();
   await accessible(page, '#tfkit-class');
