@@ -139,3 +139,10 @@ def test_a_site_is_built_and_holds(tmp_path):
     first = (tmp_path / "site/index.html").read_text(encoding="utf-8")
     assert json.loads(first.split('<script type="application/json">')[1].split("</script>")[0])["trace"]["nodes"]
     assert (tmp_path / "site/searchindex.js").exists()
+
+
+def test_a_claim_that_was_not_run_yet_is_named_and_not_linked(monkeypatch):
+    monkeypatch.setattr(zoo, "claims", lambda name: ["no_such_claim", "copy_reverse_sort"])
+    text = zoo.write_page("gpt")
+    assert "no_such_claim (not run yet)" in text and "#no_such_claim" not in text
+    assert "reproductions.md#copy_reverse_sort" in text

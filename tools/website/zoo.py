@@ -138,7 +138,9 @@ def write_page(name: str, kept: Path | None = None) -> str:
             f"better ([how it was measured](../library/benchmarks.md)).\n\n{table}"
         )
     if tried := claims(name):
-        linked = ", ".join(f"[{claim}](../library/reproductions.md#{claim})" for claim in tried)
+        run = set(re.findall(r"^#+ (\w+)$", (DOCS / "reproductions.md").read_text(encoding="utf-8"), re.M))
+        links = {claim: f"[{claim}](../library/reproductions.md#{claim})" for claim in run}
+        linked = ", ".join(links.get(claim, f"{claim} (not run yet)") for claim in tried)
         text.append(f"## Claims of the papers, tried at small scale\n\n{linked}")
     if kept is not None:
         told = f"Modules, parameters and shapes, as `tfkit anatomy {name}` prints them."
