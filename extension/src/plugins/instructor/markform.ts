@@ -32,7 +32,8 @@ export class MarkForm {
     private readonly _of: IOpened,
     first: IAnswer,
     private readonly _trans: TranslationBundle,
-    private readonly _actions: IMarkActions
+    private readonly _actions: IMarkActions,
+    called: string
   ) {
     this._score.max = String(_of.max_score);
     this._score.value = first.waiting || first.score === null ? '' : String(first.score);
@@ -50,7 +51,7 @@ export class MarkForm {
     this._give.onclick = () => void this._run();
     this.node = h(
       'form',
-      { className: 'tfkit-MarkForm', 'aria-label': _trans.__('Mark') },
+      { className: 'tfkit-MarkForm', 'aria-label': called },
       h('fieldset', {}, h('legend', {}, _trans.__('Comments')), ...lines),
       this._own,
       h('p', {}, keep),

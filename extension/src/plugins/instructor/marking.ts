@@ -3,6 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { h } from '../../widgets/dom';
 import { answerCard } from './answer';
+import { drawExtensions } from './extensions';
 import { MarkForm } from './markform';
 
 export interface IQuestion {
@@ -111,6 +112,7 @@ export class MarkingPage extends Widget {
 
   async open(course: string, one: IQuestion): Promise<void> {
     this._at = { course, one };
+    this._extending = '';
     const { assignment, notebook, cell } = one;
     this._opened = await this._ask<IOpened>('marking', { course, assignment, notebook, cell });
     this._drawList();
@@ -125,7 +127,10 @@ export class MarkingPage extends Widget {
         const items = questions
           .filter(one => one.assignment === name)
           .map(one => h('li', {}, this._entry(course, one)));
-        return h('section', { 'aria-label': name }, h('h3', {}, name), h('ul', {}, ...items));
+        const more = h('button', { type: 'button' }, this._trans.__('Extensions'));
+        more.setAttribute('aria-current', String(this._extending === `${course} ${name}`));
+        more.onclick = () => void this._extend(course, name);
+        return h('section', { 'aria-label': name }, h('h3', {}, name), h('ul', {}, ...items, h('li', {}, more)));
       });
       return [...(this._courses.length > 1 ? [h('h2', {}, course)] : []), ...said, ...lists];
     });
@@ -134,7 +139,10 @@ export class MarkingPage extends Widget {
 
   private _entry(course: string, one: IListed): HTMLElement {
     const here =
-      this._at?.course === course && this._at.one.cell === one.cell && this._at.one.assignment === one.assignment;
+      !this._extending &&
+      this._at?.course === course &&
+      this._at.one.cell === one.cell &&
+      this._at.one.assignment === one.assignment;
     const state = one.waiting
       ? this._trans._n('%1 waits', '%1 wait', one.waiting)
       : this._trans.__('all %1 marked', one.answers);
@@ -188,15 +196,21 @@ export class MarkingPage extends Widget {
   ): HTMLElement {
     const heading = headingOf(label, answers.length, this._trans);
     const picked = new Set(answers.map(({ student }) => student));
-    const form = new MarkForm(opened, answers[0], this._trans, {
-      give: mark =>
-        this._give(
-          answers.filter(({ student }) => picked.has(student)),
-          mark
-        ),
-      keep: (text, points) => this._bank({ text, points }),
-      drop: id => this._bank({ drop: id })
-    });
+    const form = new MarkForm(
+      opened,
+      answers[0],
+      this._trans,
+      {
+        give: mark =>
+          this._give(
+            answers.filter(({ student }) => picked.has(student)),
+            mark
+          ),
+        keep: (text, points) => this._bank({ text, points }),
+        drop: id => this._bank({ drop: id })
+      },
+      this._trans.__('Mark for %1', heading)
+    );
     const cards = answers.map(one =>
       answerCard(one, opened, called(one.student), this._trans, chosen => {
         picked[chosen ? 'add' : 'delete'](one.student);
@@ -227,6 +241,12 @@ export class MarkingPage extends Widget {
     await this.refresh();
   }
 
+  private async _extend(course: string, assignment: string): Promise<void> {
+    this._extending = `${course} ${assignment}`;
+    this._drawList();
+    await drawExtensions(this._main, course, assignment, this._ask, this._trans);
+  }
+
   private async _bank(change: object): Promise<void> {
     const { course, one } = this._at!;
     const { assignment, notebook, cell } = one;
@@ -238,7 +258,8 @@ export class MarkingPage extends Widget {
   private _at: { course: string; one: IQuestion } | null = null;
   private _opened: IOpened | null = null;
   private _notice = '';
+  private _extending = ''; // the course and assignment whose extensions are shown
   private readonly _names = h('input', { type: 'checkbox' });
   private readonly _list = h('nav', { className: 'tfkit-Marking-list' });
-  private readonly _main = h('main', { className: 'tfkit-Marking-main' });
+  private readonly _main = h('div', { className: 'tfkit-Marking-main' });
 }
