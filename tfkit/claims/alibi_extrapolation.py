@@ -21,7 +21,7 @@ from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 CLAIM = Claim(
     title="With ALiBi a model reads texts longer than those of its training, with sinusoids it does not",
     paper="Press et al. 2022, arXiv:2108.12409, figure 1",
-    alt="Nats per byte against the place in a text: three lines fall together up to the length of training; beyond it "
+    alt="Nats per byte against the place in a text: three lines are level up to the length of training; beyond it "
     "that of ALiBi stays level, that of sinusoids rises at once and that of rotation later",
     remark="Run first with 250 steps: sinusoids cost 0.39 nats (0.267 to 0.49), so that one seed missed its band; "
     "ALiBi cost 0.002 (-0.002 to 0.008). Then, with the same bands, with 400.",

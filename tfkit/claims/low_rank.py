@@ -4,6 +4,8 @@ Measured: a Llama learns the bytes of English interface strings, and is then ada
 all of its weights learn, or only LoRA's matrices beside the projections of attention and feed-forward network. Nats per
 byte of French strings that were not read, before and after; and the share of weights that learned. LoRA's paper adapts
 models of billions of weights with a hundredth of a percent of them; a rank is a larger share of a narrow matrix.
+Bands: training all weights gains half a nat at least, LoRA nine tenths of that with a twentieth of the weights at most
+(a trial with another seed, and alpha equal to the rank, gave 0.79 nats and 0.70 of them with 3.0%).
 """
 
 from collections.abc import Sequence

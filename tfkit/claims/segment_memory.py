@@ -23,8 +23,9 @@ CLAIM = Claim(
     paper="Dai et al. 2019, arXiv:1901.02860, section 3.2 and table 6",
     alt="Bits per byte against the place in a segment: without memory the line starts high and falls, with memory it "
     "is level and below",
-    remark="In trials the gain had the right sign but was not always as large as had been asked for beforehand: after "
-    "400 steps a model makes little of what stands further back than a few bytes, so memory helps a segment's start.",
+    remark="With 400 steps, as it was run first, memory gained 0.094 bits (0.061 to 0.115), so that not every seed was "
+    "in its band: such a model makes little of what is further back than a few bytes, and memory helps a segment's "
+    "start.",
 )
 NAMES = {"without": ("without memory", "tab:orange"), "memory": ("with memory", "tab:blue")}
 
