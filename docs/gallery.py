@@ -1,16 +1,13 @@
 # %% [markdown]
-# # What can be seen
+# # Look inside
 #
-# Every view of `tfkit_lab`. Point at a token: it lights up wherever it stands on this page. Arrow keys step and move,
-# `p` plays, `m` pins; what you see can be copied as a picture, or sent as a link. Code is folded below each picture.
+# Language models, taken apart. Every picture below comes from a run of a real model: point at a word, and it lights
+# up wherever it stands on this page; arrow keys step and move. Nothing is loaded from anywhere: keep this page, or
+# send it to a friend.
 #
-# The models are small: one has learned sixteen sentences, the others nothing. In a notebook the same views are live; in
-# a saved one they need no kernel; this page needs nothing at all. `python -m tfkit_lab.export docs/gallery.py
-# docs/gallery.html` writes it.
-#
-# ## One step, from the text to the drawn token
-# A GPT-2 that has learned sixteen sentences reads “the black cat sat on the”. Each stage opens with all its numbers; a
-# number tells which product made it.
+# ## What does “it” mean?
+# MiniLM has read this sentence, and nobody has ever told it about grammar. In layer 3, one of its heads looks from
+# “it” at “animal”. Choose others: some look at the word before, some at the one behind, some rest on the full stop.
 
 # %%
 import torch
@@ -19,6 +16,80 @@ import tfkit
 from tfkit.decode import Beam, Contrastive, Diverse, Greedy, Sample, Speculative, record
 from tfkit_lab import Stepper, show
 
+
+def opened(picture, **place):
+    """The picture, with its cursor where there is something to see."""
+    picture.place = place
+    return picture
+
+
+reader = tfkit.Text("all-MiniLM-L6-v2")
+read = reader.tokenizer.inner.encode("The animal didn't cross the street because it was too tired.")
+how = dict(tokens=read.tokens, title="MiniLM reads a sentence")
+opened(show.attention(reader.model, input_ids=torch.tensor([read.ids]), **how), layer=3, head=1, row=10, col=2)
+
+# %% [markdown]
+# ## One word after the other
+# SmolLM2 completes a sentence. Beam search keeps three beginnings alive and drops the others; step through it, and
+# see what was nearly said.
+
+# %%
+text = tfkit.Text("SmolLM2-135M-Instruct")
+
+
+def tokens(words):
+    return torch.tensor(text.tokenizer.encode([words], specials=False)[0])
+
+
+def word(token):
+    return text.tokenizer.inner.decode([token])
+
+
+def completed(strategy, title, prompt="The opposite of hot is", count=10):
+    generator = torch.Generator().manual_seed(3)
+    how = dict(token=word, strategy=strategy, title=title, generator=generator, budget=90_000)
+    return record(text.model, tokens(prompt), max_new_tokens=count, **how)
+
+
+Stepper(completed(Beam(3), "SmolLM2 completes a sentence"), step=4)
+
+# %% [markdown]
+# ## When does it know?
+# What SmolLM2 would say after each of its 30 layers, for each word of a text: the deeper the colour, the surer it is,
+# and a frame says that it is right. The first twenty layers think of commas. In “The capital of Italy is”, Rome
+# appears in the very last one.
+
+# %%
+asked = tokens("The capital of France is Paris. The capital of Italy is")
+opened(show.logit_lens(text.model, asked, token=word, title="SmolLM2, layer by layer"), row=29, col=11)
+
+# %% [markdown]
+# ## Who pushed this word?
+# The answer is a sum. Each layer adds what its attention found and what its feed-forward part knows; the bars say how
+# much of it goes to “Rome”. Choose another word above them.
+
+# %%
+show.contributions(text.model, asked, token=word, title="Who said Rome?")
+
+# %% [markdown]
+# ## The head that fetches “Italy”
+# Ask about Spain instead, and the answer is Madrid. Now give one head at a time what it saw in the text about Italy:
+# which of 270 brings Rome back? One of them does most of it alone.
+
+# %%
+rome, madrid = (int(tokens(name)[0]) for name in (" Rome", " Madrid"))
+spain = tokens("The capital of France is Paris. The capital of Spain is")
+ahead = lambda out: out.logits[0, -1, rome] - out.logits[0, -1, madrid]
+show.patching(
+    text.model, {"input_ids": asked[None]}, {"input_ids": spain[None]}, ahead, title="From Madrid back to Rome"
+)
+
+# %% [markdown]
+# ## Every number of one step
+# From the text to the drawn token: each stage opens with all its numbers, and a number tells which product made it. A
+# GPT-2 so small that all of it fits here; it has learned sixteen sentences.
+
+# %%
 vocabulary = "<pad> </s> <mask> the a black small cat dog mat sat ran on to . <2> <1> <0>"
 words = vocabulary.split()
 
@@ -36,26 +107,23 @@ def ids(text):
     return torch.tensor([words.index(word) for word in text.split()])
 
 
-def taught(made, steps):
+said = [f"the {a} {b} {c} ." for a in ("black", "small") for b in ("cat", "dog") for c in
+        ("sat on the mat", "ran to the cat", "sat on a small mat", "ran on")]  # fmt: skip
+rows = [ids(f"{one} </s>") for one in said]
+batch = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+next_word = dict(input_ids=batch, labels=batch.masked_fill(batch == 0, -100))
+
+
+def taught(made, steps, inputs=lambda: next_word):
     """The model after some steps on sixteen sentences, and its losses."""
-    said = [f"the {a} {b} {c} ." for a in ("black", "small") for b in ("cat", "dog") for c in
-            ("sat on the mat", "ran to the cat", "sat on a small mat", "ran on")]  # fmt: skip
-    rows = [ids(f"{text} </s>") for text in said]
-    batch = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
     optimizer, losses = torch.optim.AdamW(made.train().parameters(), lr=3e-3), []
     for _ in range(steps):
-        loss = made(input_ids=batch, labels=batch.masked_fill(batch == 0, -100)).loss
+        loss = made(**inputs()).loss
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
         losses.append(loss.item())
     return made.eval(), losses
-
-
-def opened(picture, **place):
-    """The picture, with its cursor where there is something to see."""
-    picture.place = place
-    return picture
 
 
 writer, losses = taught(model(0, max_length=64), 120)
@@ -99,30 +167,31 @@ how = dict(tokens=prompt.split(), title="Attention, masked too late")
 opened(show.walk(my_attention, q, k, v, torch.ones(6, 6).tril(), **how), stage=4, row=2)
 
 # %% [markdown]
-# ## Decoding: two strategies in lock-step
-# Greedy search and a sample, from the same prompt: what temperature, top-k and top-p leave of the candidates, where the
-# two part, how the cache grows.
+# ## Greedy, and a sample
+# Two runs of one model in lock-step, from the same prompt: what temperature, top-k and top-p leave of the candidates,
+# where the two part, how the cache grows.
 
 # %%
-Stepper(decoded(Greedy(), "Greedy, and a sample"), decoded(Sample(1.2, top_k=8, top_p=0.9), ""), step=2)
+once = "Once upon a time, there was a"
+greedy, drawn = (
+    completed(Greedy(), "Greedy, and a sample", once, 12),
+    completed(Sample(1.1, top_k=40, top_p=0.9), "", once, 12),
+)
+Stepper(greedy, drawn, step=2)
 
 # %% [markdown]
-# ## A beam
-# The tree of hypotheses with those that were dropped; score = Σ log p / length to the power of the penalty; which rows
-# of the cache a survivor takes over, and what that copies.
+# ## Diverse beams, over an encoder-decoder
+# This one has learned to say a sentence backwards. Two groups of two; what the first has just said costs the second.
 
 # %%
-Stepper(decoded(Beam(3), "Beam search"), step=3)
-
-# %% [markdown]
-# ## Diverse groups, over an encoder-decoder
-# Two groups of two; what the first has just said costs the second.
-
-# %%
-translator = model(2, name="transformer", head="seq2seq_lm", d_ff=32)
+translator = model(2, name="transformer", head="seq2seq_lm", d_ff=64, dropout=0.0)
+mirrored = [torch.cat([row[:-1].flip(0), row[-1:]]) for row in rows]
+goals = torch.nn.utils.rnn.pad_sequence(mirrored, batch_first=True, padding_value=-100)
+backwards = dict(input_ids=batch, attention_mask=batch != 0, labels=goals)
+taught(translator, 250, lambda: backwards)
 diverse = Diverse(4, groups=2, penalty=1.0)
-how = dict(token=words.__getitem__, strategy=diverse, max_new_tokens=8, title="Diverse beams")
-Stepper(record(translator, ids("the small dog ran </s>"), **how), step=2)
+how = dict(token=words.__getitem__, strategy=diverse, max_new_tokens=8, end_id=1, title="Backwards, in diverse beams")
+Stepper(record(translator, ids("the small dog ran on . </s>"), **how), step=3)
 
 # %% [markdown]
 # ## Contrastive search
@@ -140,22 +209,16 @@ draft, _ = taught(model(1, n_layers=1, max_length=64), 30)
 Stepper(decoded(Speculative(draft, 4, Sample()), "Speculative decoding"))
 
 # %% [markdown]
-# ## Attention
-# Every head of every layer; one of them large, with a cursor.
-
-# %%
-sentence = "the black cat sat on the small mat ."
-show.attention(writer, input_ids=ids(sentence)[None], tokens=sentence.split(), title="Attention of a small GPT-2")
-
-# %% [markdown]
 # ## Memory: Transformer-XL
 # The states of the segment before are keys too. Colours and the table say what a key is; what is faint may be looked
 # at, and is not.
 
 # %%
+sentence = "the black cat sat on the small mat ."
 small = dict(d_ff=64, dropout=0.0)
 remembering = model(3, name="transformer_xl", d_embed=32, d_head=8, cutoffs=(), mem_len=9, same_length=False, **small)
 before = "the small dog ran on to the mat ."
+taught(remembering, 100)
 mems = remembering(input_ids=ids(before)[None]).mems
 how = dict(input_ids=ids(sentence)[None], mems=mems, tokens=sentence.split(), keys=f"{before} {sentence}".split())
 opened(show.attention(remembering, title="Transformer-XL: memory", **how), layer=1, row=4, col=6)
@@ -166,16 +229,27 @@ opened(show.attention(remembering, title="Transformer-XL: memory", **how), layer
 # some drawn at random, in training only.
 
 # %%
-text = " ".join([sentence] * 4)
+several = " ".join([sentence] * 4)
+stories = torch.stack([torch.cat([rows[(i * j + j) % 16][:-1] for j in range(1, 7)])[:36] for i in range(16)])
+
+
+def gaps():
+    """Stories of several sentences, a fifth of whose words are hidden."""
+    hidden = torch.rand(stories.shape) < 0.2
+    return dict(input_ids=stories.masked_fill(hidden, 2), labels=stories.masked_fill(~hidden, -100))
+
+
 first = torch.zeros(1, 36, dtype=torch.int64)
 first[0, 0] = 1
-near = model(4, name="longformer", head=None, max_length=64, window=8, attn_dropout=0.0, **small)
-how = dict(input_ids=ids(text)[None], tokens=text.split())
+near = model(4, name="longformer", head="masked_lm", max_length=64, window=8, attn_dropout=0.0, **small)
+taught(near, 150, gaps)
+how = dict(input_ids=ids(several)[None], tokens=several.split())
 windows = show.attention(near, global_attention_mask=first, title="Longformer: window and global", **how)
 opened(windows, layer=1, row=15, col=13)
 
 # %%
-blocks = model(5, name="bigbird", head=None, max_length=64, block=3, n_random=1, attn_dropout=0.0, **small)
+blocks = model(5, name="bigbird", head="masked_lm", max_length=64, block=3, n_random=1, attn_dropout=0.0, **small)
+taught(blocks, 150, gaps)
 opened(show.attention(blocks, training=True, title="BigBird: window, global, random", **how), row=15, col=10)
 
 # %% [markdown]
@@ -186,6 +260,7 @@ opened(show.attention(blocks, training=True, title="BigBird: window, global, ran
 # %%
 parts = dict(local_chunk=6, lsh_chunk=6, n_buckets=6, hash_seed=0, axial=False, max_length=64, d_head=8)
 hashed = model(6, name="reformer", layers=("local", "lsh"), **small, **parts)
+taught(hashed, 100, lambda: dict(input_ids=stories, labels=stories))
 opened(show.attention(hashed, title="Reformer: chunks and buckets", **how), layer=1, row=20, col=12, sorted=1)
 
 # %% [markdown]

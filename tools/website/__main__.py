@@ -93,10 +93,12 @@ def write_sources(source: Path, names: list[str], kept: Path | None) -> None:
 def facts() -> dict[str, object]:
     """Numbers and the recorded run of the first page."""
     trace = json.loads((HERE / "hero.json").read_text(encoding="utf-8"))
+    shown = views.exported((DOCS / "gallery.html").read_text(encoding="utf-8"))
+    walk = next(state for state in shown if state["trace"]["kind"] == "walk")
     asked = sum(len(folder_exercises) for folder_exercises in _exercises().values())
     return {
         "film": views.view({"trace": trace, "step": 3}, "film", ""),
-        "walk": views.view(views.exported((DOCS / "gallery.html").read_text(encoding="utf-8"))[0], "walk", ""),
+        "walk": views.view(walk, "walk", ""),
         "units": len(build.unit_names()),
         "exercises": asked,
         "architectures": len(zoo.docstrings()),

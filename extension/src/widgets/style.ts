@@ -31,8 +31,9 @@ padding:0;list-style:none}
 .tfk tr.tfk-chosen th[scope=row]{font-weight:700}
 .tfk .tfk-p{display:inline-block;height:.8em;background:var(--hot);min-width:1px}
 .tfk .tfk-note{color:var(--soft);font-size:12px;margin:4px 0 0}
-.tfk .tfk-row .tfk-note{max-width:400px}
-.tfk .tfk-tree{overflow:auto;max-height:360px;max-width:100%}
+.tfk .tfk-row>*{min-width:0;max-width:100%}.tfk .tfk-row .tfk-note{max-width:min(400px,100%)}
+.tfk .tfk-tree{overflow:auto;max-height:min(70vh,480px);max-width:100%;border:1px solid var(--tfk-line);border-radius:6px;padding:4px;box-sizing:border-box}
+.tfk .tfk-tree>svg{display:block;max-width:none}
 .tfk .tfk-tree text{fill:var(--ink);font:11px var(--jp-code-font-family,monospace)}
 .tfk .tfk-tree circle{fill:var(--hot);stroke:var(--hot)}
 .tfk .tfk-tree path{fill:none;stroke:var(--line)}
@@ -53,7 +54,7 @@ padding:0;list-style:none}
 .tfk .tfk-strip rect{fill:var(--line)}.tfk .tfk-strip .tfk-current{fill:var(--hot)}
 .tfk .tfk-strip text{fill:var(--ink);font-size:11px}.tfk .tfk-strip{cursor:pointer}
 .tfk .tfk-labelled{display:flex;gap:8px;align-items:flex-start}.tfk .tfk-labelled .tfk-note{flex:0 0 7em}.tfk .tfk-labelled .tfk-scroll{min-width:0}
-.tfk .tfk-zoom{position:sticky;left:0;display:inline-flex;gap:4px}
+.tfk .tfk-zoom{position:sticky;left:0;top:0;display:inline-flex;gap:4px}
 .tfk .tfk-cache text{fill:var(--ink);font:10px var(--jp-code-font-family,monospace)}
 .tfk .tfk-cache rect{fill:var(--box);stroke:var(--line)}.tfk .tfk-cache .tfk-moved{fill:var(--line);stroke:var(--ink)}
 .tfk .tfk-cache .tfk-new{fill:var(--hot);stroke:var(--hot)}.tfk [hidden]{display:none}

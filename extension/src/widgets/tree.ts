@@ -67,6 +67,8 @@ export function drawTree(trace: ITrace, step: number): SVGElement {
     }
   }
   root.append(...placed.map(p => spot(p, best.has(p.node.id))));
+  const newest = placed.filter(p => best.has(p.node.id)).sort((a, b) => b.x - a.x)[0];
+  root.setAttribute('data-newest', String(newest?.top ?? 0));
   return root;
 }
 
@@ -99,10 +101,25 @@ export class TreeView {
 
   draw(trace: ITrace, step: number): void {
     this._tree = drawTree(trace, step);
-    this._natural = Number(this._tree.getAttribute('width'));
+    this._natural = ['width', 'height'].map(side => Number(this._tree!.getAttribute(side)));
     this.node.lastElementChild!.replaceWith(this._tree);
     this._scale();
-    this.node.scrollLeft = this.node.scrollWidth; // where the step is
+    if (this.node.isConnected) {
+      this._show();
+    } else {
+      requestAnimationFrame(() => this._show()); // the first time: nothing has a size before it is in the page
+    }
+  }
+
+  /** Brings the step into sight, and of its nodes the best hypothesis's. */
+  private _show(): void {
+    this.node.scrollLeft = this.node.scrollWidth;
+    this.node.scrollTop =
+      this._tree!.getBoundingClientRect().top -
+      this.node.getBoundingClientRect().top +
+      this.node.scrollTop +
+      Number(this._tree!.getAttribute('data-newest')) * ZOOM[this._held] -
+      this.node.clientHeight / 2;
   }
 
   private _zoom(by: number): void {
@@ -111,13 +128,13 @@ export class TreeView {
   }
 
   private _scale(): void {
-    const width = this._natural * ZOOM[this._held];
+    const [width, height] = this._natural.map(side => side * ZOOM[this._held]);
     this._tree?.setAttribute('width', String(width));
-    this._tree?.removeAttribute('height'); // it follows the width by the drawing's own proportions
+    this._tree?.setAttribute('height', String(height));
   }
 
   private _tree?: SVGElement;
-  private _natural = 0;
+  private _natural = [0, 0];
   private _held = ZOOM.indexOf(1);
 }
 
