@@ -68,7 +68,7 @@ export function drawTree(trace: ITrace, step: number): SVGElement {
   }
   root.append(...placed.map(p => spot(p, best.has(p.node.id))));
   const newest = placed.filter(p => best.has(p.node.id)).sort((a, b) => b.x - a.x)[0];
-  root.setAttribute('data-newest', String(newest?.top ?? 0));
+  root.setAttribute('data-newest', String((newest?.top ?? 0) / height));
   return root;
 }
 
@@ -101,7 +101,7 @@ export class TreeView {
 
   draw(trace: ITrace, step: number): void {
     this._tree = drawTree(trace, step);
-    this._natural = ['width', 'height'].map(side => Number(this._tree!.getAttribute(side)));
+    this._natural = Number(this._tree.getAttribute('width'));
     this.node.lastElementChild!.replaceWith(this._tree);
     this._scale();
     if (this.node.isConnected) {
@@ -114,12 +114,9 @@ export class TreeView {
   /** Brings the step into sight, and of its nodes the best hypothesis's. */
   private _show(): void {
     this.node.scrollLeft = this.node.scrollWidth;
-    this.node.scrollTop =
-      this._tree!.getBoundingClientRect().top -
-      this.node.getBoundingClientRect().top +
-      this.node.scrollTop +
-      Number(this._tree!.getAttribute('data-newest')) * ZOOM[this._held] -
-      this.node.clientHeight / 2;
+    const [box, tree] = [this.node.getBoundingClientRect(), this._tree!.getBoundingClientRect()];
+    const newest = Number(this._tree!.getAttribute('data-newest')) * tree.height; // a share of the drawing's height
+    this.node.scrollTop += tree.top - box.top + newest - this.node.clientHeight / 2;
   }
 
   private _zoom(by: number): void {
@@ -128,13 +125,13 @@ export class TreeView {
   }
 
   private _scale(): void {
-    const [width, height] = this._natural.map(side => side * ZOOM[this._held]);
+    const width = this._natural * ZOOM[this._held];
     this._tree?.setAttribute('width', String(width));
-    this._tree?.setAttribute('height', String(height));
+    this._tree?.removeAttribute('height'); // it follows the width by the drawing's own proportions
   }
 
   private _tree?: SVGElement;
-  private _natural = [0, 0];
+  private _natural = 0;
   private _held = ZOOM.indexOf(1);
 }
 
