@@ -112,6 +112,16 @@ def test_no_kernel_reads_beyond_a_row(width, monkeypatch):
     torch.testing.assert_close(F.linear(x, w), F.linear(x, w.floats()), rtol=1e-4, atol=1e-4)
 
 
+def test_a_matrix_that_is_stored_by_columns_is_rounded_too():
+    """As GPT-2's are when they are read from a published file."""
+    layer = nn.Linear(32, 40).requires_grad_(False)
+    layer.weight.data = torch.randn(32, 40).T
+    x, floats = torch.randn(2, 32), layer.weight.clone()
+    found = quantize(layer, smallest=0)(x)
+    torch.testing.assert_close(found, F.linear(x, floats, layer.bias), rtol=0, atol=0.3)
+    assert layer.weight.q.is_contiguous()
+
+
 def test_linear_says_its_shape():
     assert "Int8Weight([40, 32]" in repr(weight())
     assert int8_linear(torch.randn(0, 32), torch.zeros(4, 32, dtype=torch.int8), torch.ones(4)).shape == (0, 4)

@@ -119,7 +119,7 @@ def quantize(model: Any, smallest: int = SMALLEST) -> Any:
         weight = module.weight
         if not isinstance(weight, Int8Weight):
             if id(weight) not in done:
-                wide = weight.detach().to(torch.promote_types(weight.dtype, torch.float32))
+                wide = weight.detach().to(torch.promote_types(weight.dtype, torch.float32)).contiguous()
                 rounded = Int8Weight(*quantize_rows(wide), weight.dtype)
                 done[id(weight)] = nn.Parameter(rounded, requires_grad=False)
             module.weight = done[id(weight)]
