@@ -35,6 +35,7 @@ class CoursePanel extends Widget {
     this.title.icon = courseIcon;
     this.title.caption = _trans.__('Course');
     this.addClass('tfkit-Course');
+    this.node.tabIndex = -1;
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', _trans.__('Course'));
     _course.changed.connect(this._draw, this);
@@ -58,9 +59,15 @@ class CoursePanel extends Widget {
     void this._course.refresh();
   }
 
+  /** The keyboard goes along with the command that shows the panel. */
+  protected onActivateRequest(): void {
+    (this.node.querySelector<HTMLElement>('.tfkit-Next') ?? this.node).focus();
+  }
+
   private _draw(): void {
     const { units, error } = this._course;
     const focused = (document.activeElement as HTMLElement | null)?.dataset.exercise;
+    const onNext = !!this.node.querySelector('.tfkit-Next:focus');
     const refresh = h('button', { type: 'button', className: 'tfkit-Refresh' }, this._trans.__('Refresh'));
     refresh.onclick = () => void this._course.refresh();
     const home = h('button', { type: 'button', className: 'tfkit-ToHome' }, this._trans.__('Home'));
@@ -74,7 +81,9 @@ class CoursePanel extends Widget {
     if (!error && !units.length) {
       this.node.append(h('p', {}, this._trans.__('No course notebooks were found in the folder this server shows.')));
     }
-    if (focused) {
+    if (onNext) {
+      this.onActivateRequest();
+    } else if (focused) {
       this.node.querySelector<HTMLElement>(`[data-exercise="${CSS.escape(focused)}"]`)?.focus();
     }
   }
