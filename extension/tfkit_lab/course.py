@@ -6,6 +6,7 @@ import json
 import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,6 +56,7 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         notebook = json.loads(path.read_text(encoding="utf-8"))
         unit = notebook["metadata"].get("tfkit", {})
         exercises, title = _exercises(notebook["cells"])
+        exercises = _told_apart(exercises)
         due, asked = _due(unit), _asked(unit, exercises)
         worth, prose = _points(notebook["cells"]), _prose(notebook["cells"])
         predicted = _predicted(unit, path.parent)
@@ -78,6 +80,13 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         "predictions": predicted,
         "terms": [{"word": word, "means": means} for word, means in _TERM.findall(prose.get("glossary", ""))],
     }
+
+
+def _told_apart(titles: dict[str, str]) -> dict[str, str]:
+    """Titles by exercise; those below one heading get the last part of their ids too."""
+    twice = {title for title, n in Counter(titles.values()).items() if n > 1}
+    last = {key: key.rpartition(".")[2].replace("_", " ") for key in titles}
+    return {key: f"{title} ({last[key]})" if title in twice else title for key, title in titles.items()}
 
 
 def _predicted(unit: dict[str, Any], folder: Path) -> dict[str, int]:

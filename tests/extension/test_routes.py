@@ -229,6 +229,12 @@ async def test_an_outcome_that_is_none_is_refused(jp_fetch, jp_root_dir, more):
     assert caught.value.code == 400 and not (jp_root_dir / course.PROGRESS).exists()
 
 
+def test_exercises_below_one_heading_are_told_apart(tmp_path):
+    notebook(tmp_path / "02.ipynb", ("masks.causal", "One"), ("masks.full_rows", "One"), ("masks.all", "Two"))
+    (unit,) = course.units(tmp_path)
+    assert [one["title"] for one in unit["exercises"]] == ["One (causal)", "One (full rows)", "Two"]
+
+
 def test_what_a_notebook_lost_still_counts(tmp_path):
     path = tmp_path / "02-masks.ipynb"
     notebook(path, (EXERCISE, "The future"))
