@@ -193,7 +193,7 @@ def _shown(value: Any) -> Any:
     return (
         value
         if isinstance(value, (bool, int, float, str, list, dict, type(None)))
-        else str(getattr(value, "shown", type(value).__name__))
+        else str(getattr(value, "description", type(value).__name__))
     )
 
 

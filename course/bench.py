@@ -262,7 +262,7 @@ class GradingCost(defaultdict[str, Stage]):
                 self._inside[-1].wall += wall
                 self._inside[-1].cpu += cpu
 
-    def timed(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def time_calls(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, each call counted."""
 
         def counted(*args: Any, **kwargs: Any) -> Any:
@@ -302,10 +302,10 @@ def stopwatches() -> Iterator[GradingCost]:
         with spent.of(OPERATIONS.get(op, "answers of the box")):
             return before[2](self, op, *more, **how)
 
-    SandboxClient.__enter__ = spent.timed("starting boxes", before[0])  # type: ignore[method-assign]
+    SandboxClient.__enter__ = spent.time_calls("starting boxes", before[0])  # type: ignore[method-assign]
     SandboxClient.__exit__, SandboxClient._ask = leave, ask  # type: ignore[method-assign]
     for name, function in functions.items():
-        setattr(run, name, spent.timed(STAGES[name], function))
+        setattr(run, name, spent.time_calls(STAGES[name], function))
     try:
         yield spent
     finally:

@@ -282,7 +282,7 @@ def verdicts(graded: Path) -> dict[str, dict]:
 
 
 def _difference(student: MockStudent, exercise: Exercise, got: Outcome) -> list[str]:
-    want = student.expected(exercise)
+    want = student.expected_outcome(exercise)
     where = f"{student.name} ({student.description}), {exercise.id}:"
     if got.manual:
         return [f"{where} could not be graded: {got.reason}"]

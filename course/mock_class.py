@@ -52,7 +52,7 @@ class MockStudent:
     harmless_changes: dict[str, Deed] = field(default_factory=dict)  # the same, but the answer stays right
     corrupt: tuple[str, ...] = ()  # units whose file is no notebook
 
-    def expected(self, exercise: Exercise) -> ExpectedOutcome:
+    def expected_outcome(self, exercise: Exercise) -> ExpectedOutcome:
         """What the gradebook must say of this exercise."""
         if exercise.unit in self.corrupt or exercise.id in self.changes:
             return ExpectedOutcome(passed=False)

@@ -70,7 +70,7 @@ class Draw:
             mask.view(-1, shape[-1])[-1] = False
         return mask
 
-    def ragged(self, batch: int, length: int) -> Tensor:
+    def padding_mask(self, batch: int, length: int) -> Tensor:
         """Boolean [B,L]: real tokens first, then padding; the first row is full."""
         lengths = self.integers(1, length + 1, batch)
         lengths[0] = length

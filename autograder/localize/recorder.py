@@ -65,7 +65,7 @@ class _Recorder:
             return held[1]
         number = len(self.versions)
         before = held[1] if held is not None and not scalar else -1
-        self.versions.append([*self.described(value), place, before, *self.stored(value)])
+        self.versions.append([*self.describe(value), place, before, *self.store(value)])
         self.known[id(value)] = (value, number, fingerprint)
         return number
 
@@ -74,7 +74,7 @@ class _Recorder:
         if isinstance(value, (bool, int, str, float, type(None))):
             self.known.pop(id(value), None)
 
-    def described(self, value):
+    def describe(self, value):
         """[kind, dtype or length, requires grad]"""
         if isinstance(value, torch.Tensor):
             known = value.dtype in DTYPES and value.numel() <= LARGEST and not value.is_complex()
@@ -85,7 +85,7 @@ class _Recorder:
         text = _text(value, DEPTH)
         return [OPAQUE, 0, 0] if text is None else [TEXT, min(len(text), 1 << 20), 0]
 
-    def stored(self, value):
+    def store(self, value):
         """[start, axes, *sizes]; a text is the first 48 bits of its hash."""
         if isinstance(value, torch.Tensor):
             sizes = list(value.shape)[:8]

@@ -73,7 +73,7 @@ def test_what_is_counted_adds_up():
 def test_a_block_inside_another_counts_there_alone():
     spent = GradingCost()
     with spent.of("outer"):
-        spent.timed("inner", lambda: time.sleep(0.05))()
+        spent.time_calls("inner", lambda: time.sleep(0.05))()
     assert spent["inner"].wall >= 0.05 > spent["outer"].wall
 
 

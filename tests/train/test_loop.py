@@ -146,8 +146,8 @@ def test_every_pair_comes_once_and_like_lengths_together():
 def test_word_dropout_spares_start_and_padding_and_evaluation():
     loss = Seq2SeqLoss(START, PAD, word_dropout=0.99, unk_id=3)
     ids = torch.tensor([[START, 5, 6, 7, 8, 9, PAD]])
-    assert loss.dropped(ids)[0, [0, -1]].tolist() == [START, PAD]
-    assert loss.dropped(ids).eq(3).any()
+    assert loss.drop_words(ids)[0, [0, -1]].tolist() == [START, PAD]
+    assert loss.drop_words(ids).eq(3).any()
     with pytest.raises(ValueError, match="unk_id"):
         Seq2SeqLoss(START, PAD, word_dropout=0.5)
 

@@ -109,7 +109,7 @@ def process_scores(
         times = torch.zeros_like(scores[:, 0]).scatter_add(1, words, torch.ones_like(words, dtype=scores.dtype))
         scores = scores - penalty * times.unsqueeze(1)
     if processors is not None:
-        scores = processors(request.unpadded(ids.flatten(0, 1)), scores.flatten(0, 1)).view_as(scores)
+        scores = processors(request.mark_prompt_padding(ids.flatten(0, 1)), scores.flatten(0, 1)).view_as(scores)
     return scores, True
 
 

@@ -136,13 +136,13 @@ class GenerationRequest:
         """ids [N,T], logits [N,V] -> scores [N,V], at least float32 and on the device of the ids"""
         scores = at_least_float32(logits).to(ids.device)
         processors = self.processors_after(ids.size(1))
-        return scores if processors is None else processors(self.unpadded(ids), scores)
+        return scores if processors is None else processors(self.mark_prompt_padding(ids), scores)
 
     def processors_after(self, length: int) -> BoundLogitsProcessors | None:
         """The logits processors, if any of them applies after `length` tokens; otherwise None."""
         return None if self.processors is None or self.processors.is_noop(length) else self.processors
 
-    def unpadded(self, ids: Tensor) -> Tensor:
+    def mark_prompt_padding(self, ids: Tensor) -> Tensor:
         """ids [N,T] as logits processors read them: padding of a prompt is -1 and comes first, before any prefix"""
         if self.prompt_mask is None:
             return ids

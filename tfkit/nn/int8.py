@@ -50,7 +50,7 @@ class Int8Weight(torch.Tensor):
         """-> [O,I] in its dtype"""
         return dequantize_rows(self.q, self.scale).to(self.dtype)
 
-    def changed(self, change: Callable[[Tensor], Tensor], dtype: torch.dtype | None = None) -> Int8Weight:
+    def map_parts(self, change: Callable[[Tensor], Tensor], dtype: torch.dtype | None = None) -> Int8Weight:
         """The same with `change` applied to both parts, or with another dtype."""
         return Int8Weight(change(self.q), change(self.scale), dtype or self.dtype)
 
@@ -70,10 +70,10 @@ class Int8Weight(torch.Tensor):
         cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         if func in (aten.detach.default, aten.clone.default, aten.alias.default):
-            return args[0].changed(lambda part: func(part, *args[1:], **(kwargs or {})))
+            return args[0].map_parts(lambda part: func(part, *args[1:], **(kwargs or {})))
         if func is aten._to_copy.default:
             given = kwargs or {}
-            return args[0].changed(lambda part: part.to(given.get("device", part.device)), given.get("dtype"))
+            return args[0].map_parts(lambda part: part.to(given.get("device", part.device)), given.get("dtype"))
         args, kwargs = tree_map_only(cls, cls.floats, (args, kwargs or {}))
         return func(*args, **kwargs)
 

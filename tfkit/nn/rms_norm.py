@@ -17,14 +17,14 @@ class RMSNorm(nn.Module):
         self.eps = eps
         self.weight = nn.Parameter(torch.ones(width))
 
-    def normalized(self, x: Tensor) -> Tensor:
+    def normalize(self, x: Tensor) -> Tensor:
         """x [...,width] -> [...,width], before the weight, in float32 or wider"""
         wide = x.to(torch.promote_types(x.dtype, torch.float32))
         return wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.eps)
 
     def forward(self, x: Tensor) -> Tensor:
         """x [...,width] -> [...,width]"""
-        return self.weight * self.normalized(x).to(x.dtype)
+        return self.weight * self.normalize(x).to(x.dtype)
 
 
 class WideRMSNorm(RMSNorm):
@@ -32,7 +32,7 @@ class WideRMSNorm(RMSNorm):
 
     def forward(self, x: Tensor) -> Tensor:
         """x [...,width] -> [...,width]"""
-        return (self.weight * self.normalized(x)).to(x.dtype)
+        return (self.weight * self.normalize(x)).to(x.dtype)
 
 
 class UnitOffsetRMSNorm(RMSNorm):
@@ -44,5 +44,5 @@ class UnitOffsetRMSNorm(RMSNorm):
 
     def forward(self, x: Tensor) -> Tensor:
         """x [...,width] -> [...,width]"""
-        normalized = self.normalized(x)
+        normalized = self.normalize(x)
         return (normalized * (1.0 + self.weight.to(normalized.dtype))).to(x.dtype)

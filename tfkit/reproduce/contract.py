@@ -46,7 +46,7 @@ class Measurement:
         return bool(self.values) and all(self.at_least <= value <= self.at_most for value in self.values)
 
     @property
-    def measured(self) -> str:
+    def summary(self) -> str:
         """The mean, and the lowest and highest value over the seeds."""
         mean = sum(self.values) / len(self.values)
         low, high = min(self.values), max(self.values)

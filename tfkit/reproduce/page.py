@@ -113,7 +113,7 @@ def rows(one: ClaimReport) -> str:
 def cells(finding: Measurement) -> str:
     """The cells of one finding in a row."""
     holds = "yes" if finding.holds else "**no**"
-    return f"| {finding.sentence} | {finding.measured} | {finding.band} | {holds} |"
+    return f"| {finding.sentence} | {finding.summary} | {finding.band} | {holds} |"
 
 
 def section(one: ClaimReport) -> str:

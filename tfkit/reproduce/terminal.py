@@ -68,7 +68,7 @@ def show(out: Console, result: page.ClaimReport) -> None:
     table = Table("", "finding", "measured", "band", box=None, padding=(0, 2, 0, 0))
     for finding in result.findings:
         mark = Text("✓", style="green") if finding.holds else Text("✗", style="red")
-        table.add_row(mark, finding.sentence, finding.measured, finding.band)
+        table.add_row(mark, finding.sentence, finding.summary, finding.band)
     out.print(table)
     if not result.holds and result.module.CLAIM.remark:
         out.print(Text(result.module.CLAIM.remark))

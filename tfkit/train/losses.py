@@ -29,7 +29,7 @@ class Seq2SeqLoss:
         """-> scalar"""
         src, tgt_in = batch.src, shift_right(batch.tgt, self.start_id)
         if model.training and self.word_dropout:
-            src, tgt_in = self.dropped(src), self.dropped(tgt_in)
+            src, tgt_in = self.drop_words(src), self.drop_words(tgt_in)
         logits = model(src, tgt_in)
         logits = getattr(logits, "logits", logits)  # tfkit's models return an output object
         smoothing = self.smoothing if model.training else 0.0
@@ -37,7 +37,7 @@ class Seq2SeqLoss:
             logits.flatten(0, 1), batch.tgt.flatten(), ignore_index=self.pad_id, label_smoothing=smoothing
         )
 
-    def dropped(self, ids: Tensor) -> Tensor:
+    def drop_words(self, ids: Tensor) -> Tensor:
         """`ids` with some words replaced, but never start tokens and padding."""
         keep = (torch.rand(ids.shape, device=ids.device) >= self.word_dropout) | (ids == self.pad_id)
         keep |= ids == self.start_id

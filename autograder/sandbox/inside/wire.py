@@ -296,10 +296,10 @@ class WireDecoder:
             raise WireError("a shape that is none")
         if not _is_size(offset) or not _is_size(size) or offset < end or offset % 16 or offset + size > len(body):
             raise WireError("a tensor outside the frame")
-        self.tensors.append(self.restored(code, shape, offset, size, device, strides, body))
+        self.tensors.append(self.restore(code, shape, offset, size, device, strides, body))
         return offset + size
 
-    def restored(self, code: str, shape: list[int], offset: int, size: int, device: Any, strides: Any,
+    def restore(self, code: str, shape: list[int], offset: int, size: int, device: Any, strides: Any,
                  body: bytearray) -> Any:  # fmt: skip
         """The tensor made of these bytes on its device, with the `strides` of a trusted sender. Raises WireError."""
         import torch

@@ -41,7 +41,7 @@ def _batches(draw: Draw, symbol: str):
         if length > 1:
             ids[0, draw.integer(1, length)] = pad
         if batch > 1:
-            ids = ids.masked_fill(~draw.ragged(batch, length), pad)
+            ids = ids.masked_fill(~draw.padding_mask(batch, length), pad)
             ids[-1, 0] = pad
         yield Case(symbol, (ids, pad))
     yield Case(symbol, (draw.integers(1, 2, 2, 3), 1))  # nothing but padding

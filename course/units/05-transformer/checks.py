@@ -107,4 +107,4 @@ def seq2seq() -> list[Check]:
 
 def _sentences(draw: Draw, batch: int, length: int, pad: int):
     ids = draw.integers(0, 8, batch, length)
-    return ids.masked_fill(ids == pad, 4).masked_fill(~draw.ragged(batch, length), pad)
+    return ids.masked_fill(ids == pad, 4).masked_fill(~draw.padding_mask(batch, length), pad)

@@ -26,7 +26,7 @@ def label_smoothing() -> list[Check]:
 def _targets(draw: Draw, batch: int, length: int, vocab: int, pad: int):
     """Every row starts with a word; its padding is at the end, and there is some where there is room."""
     ids = (pad + draw.integers(1, vocab, batch, length)) % vocab  # anything but the padding
-    real = draw.ragged(batch, length)
+    real = draw.padding_mask(batch, length)
     if batch == 1 and length > 1:
         real[:, -1] = False
     return ids.masked_fill(~real, pad)

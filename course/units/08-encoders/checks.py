@@ -17,7 +17,7 @@ def mlm() -> list[Check]:
         for place, (batch, length) in enumerate([*SIZES, (4, 16)]):
             rate = (0.15, 0.15, 0.3, 0.15, 0.5, 0.0)[place]
             ids, other = draw.integers(5, 50, batch, length), draw.integers(50, 90, batch, length)
-            special = ~draw.ragged(batch, length)
+            special = ~draw.padding_mask(batch, length)
             special[:, 0] = length > 1
             inside = draw.integers(0, 2, batch, length).bool()  # chosen, or not
             below, above = _draws(draw, inside.shape, 0.0, rate), _draws(draw, inside.shape, rate or 0.02, 1.0)
@@ -103,7 +103,7 @@ def replaced_tokens() -> list[Check]:
             corrupted = torch.where(draw.normal(batch, length) > 0.3, draw.integers(5, 9, batch, length), original)
             if length > 1:  # one that is replaced and one that is not, whatever is drawn
                 corrupted[0, :2] = torch.stack([original[0, 0], original[0, 1] + 1])
-            mask = torch.ones(batch, length, dtype=torch.bool) if place < 2 else draw.ragged(batch, length)
+            mask = torch.ones(batch, length, dtype=torch.bool) if place < 2 else draw.padding_mask(batch, length)
             arguments = (scale * draw.normal(batch, length), original, corrupted, mask)
             yield _Detection("replaced_token_detection_loss", arguments, length=batch * length)
 
@@ -137,7 +137,7 @@ def distillation() -> list[Check]:
 
     def cases(draw: Draw, scale: float = 2.0):
         for place, (batch, length, vocab, width) in enumerate([(1, 1, 3, 2), (1, 3, 4, 3), (3, 5, 6, 4), (2, 6, 5, 8)]):
-            mask = draw.ragged(batch, length)
+            mask = draw.padding_mask(batch, length)
             labels = draw.integers(0, vocab, batch, length).masked_fill(~mask, -100)
             if length > 1:  # not every word is a blank
                 labels[0, 1] = -100

@@ -15,7 +15,7 @@ def causal_lm() -> list[Check]:
     def cases(draw: Draw, scale: float = 2.0):
         for batch, length, vocab, pad in [(1, 2, 3, 0), (1, 4, 5, 4), (3, 6, 7, 6), (4, 5, 6, 1)]:
             ids = _words(draw, batch, length, vocab, pad)
-            ids = ids if batch == 1 else ids.masked_fill(~draw.ragged(batch, length), pad)
+            ids = ids if batch == 1 else ids.masked_fill(~draw.padding_mask(batch, length), pad)
             yield _scored(scale, draw, ids, vocab, pad)
         # padding in front and in between: the word that is predicted counts, wherever it is predicted from
         yield _scored(scale, draw, torch.tensor([[0, 0, 3, 1, 2], [2, 0, 1, 3, 0]]), 4, 0)

@@ -167,7 +167,7 @@ def _targets(draw: Draw, batch: int, length: int, vocab: int, pad: int):
     """Rows of different lengths, no two words in a row alike, padded behind."""
     words = torch.stack([torch.randperm(vocab, generator=draw.generator) for _ in range(batch)])
     words = words[words != pad].view(batch, vocab - 1).repeat(1, length)[:, :length]
-    return words if batch == 1 else words.masked_fill(~draw.ragged(batch, length), pad)
+    return words if batch == 1 else words.masked_fill(~draw.padding_mask(batch, length), pad)
 
 
 def _scored(logits: torch.Tensor, targets: torch.Tensor, pad: int) -> Case:

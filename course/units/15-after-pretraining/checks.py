@@ -223,7 +223,7 @@ def policy_loss() -> list[Check]:
 
     def cases(draw: Draw, hidden: float = 3.0):
         for place, (batch, length) in enumerate([(1, 1), (1, 4), (3, 3), (4, 7), (2, 9)]):
-            mask = draw.ragged(batch, length) if place < 3 else draw.mask(batch, length)
+            mask = draw.padding_mask(batch, length) if place < 3 else draw.mask(batch, length)
             old = -draw.normal(batch, length).abs()
             log_probs = old + _clear_of_the_clip(draw, (batch, length), more := {} if place % 2 else {"clip": 0.3})
             old, log_probs = (x.masked_fill(~mask, 0.0) + hidden * draw.normal(batch, length) * ~mask
@@ -260,7 +260,7 @@ def kl() -> list[Check]:
 
     def cases(draw: Draw, hidden: float = 3.0):
         for place, (batch, length) in enumerate([(1, 1), (1, 4), (3, 3), (4, 7), (2, 9)]):
-            mask = draw.ragged(batch, length) if place < 3 else draw.mask(batch, length)
+            mask = draw.padding_mask(batch, length) if place < 3 else draw.mask(batch, length)
             log_probs, moved = -draw.normal(batch, length).abs(), draw.normal(batch, length)
             if place == 2:
                 moved[0] = 0.0  # where both agree
