@@ -73,7 +73,7 @@ class BARTDecoder(bart.BART):
 PARENTS: dict[Any, Any] = {bert.BERT: BERTDecoder, gpt2.GPT2: GPT2Decoder, bart.BART: BARTDecoder}
 
 
-def decoder(module: ModuleType) -> Any:
+def decoder(module: ModuleType) -> type[Any]:
     """The class of an architecture's decoder for encoder-decoders. Raises ValueError if it has none."""
     for parent, made in PARENTS.items():
         if issubclass(module.MODEL, parent) and made.fits(module.MODEL):

@@ -128,7 +128,7 @@ UNUSED = {"num_hidden_layers", "init_std", "classif_dropout", "output_past", "is
           "force_bos_token_to_be_generated"}  # fmt: skip
 
 
-def fixed_options(*, before: Any, last: Any, early: Any, sinusoids: Any) -> Any:
+def fixed_options(*, before: bool, last: bool, early: bool, sinusoids: bool) -> dict[str, bool]:
     """The accepted values of fairseq's options: norm before each sub-layer, after the last layer, and right after the
     embeddings; computed positions"""
     return {

@@ -218,10 +218,10 @@ class PretrainingHead(MaskedLMHead):
         }
 
 
-def sum_losses(words: Tensor, labels: Tensor | None, pair: Tensor, pair_labels: Tensor | None) -> Any:
+def sum_losses(words: Tensor, labels: Tensor | None, pair: Tensor, pair_labels: Tensor | None) -> Tensor | None:
     """The sum of two cross-entropies, as far as their labels are given."""
     found = [cross_entropy(x, y) for x, y in ((words, labels), (pair, pair_labels)) if y is not None]
-    return sum(found) if found else None
+    return sum(found[1:], found[0]) if found else None
 
 
 class SequenceHead(Head):

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..nn import Cache
 from ..objectives.cross_entropy import cross_entropy
@@ -126,7 +126,7 @@ HEAD_CLASSES: dict[str | None, type[heads.Head]] = {  # the heads that read the 
 }
 
 
-def make_task_head(model: Any) -> Any:
+def make_task_head(model: Any) -> nn.Module | None:
     """The head's own layers, or None: from `HEAD_CLASSES`, or from the model's ENCODER_HEAD_CLASSES, which use only the
     encoder."""
     tops = {**HEAD_CLASSES, **model.ENCODER_HEAD_CLASSES}

@@ -134,7 +134,7 @@ class BeamQuestionAnsweringHead(heads.Head):
             if at is not None:
                 check_target(name, at, x.shape[:1], x.size(1), None)
 
-    def search_spans(self, x: Tensor, chance: Any, cls_index: Any, p_mask: Tensor | None) -> Any:
+    def search_spans(self, x: Tensor, chance: Tensor, cls_index: Any, p_mask: Tensor | None) -> dict[str, Tensor]:
         """The best starts by probability [B,L], and the best ends for each: [B,n_end·n_start], the start varies
         fastest"""
         top, at = chance.topk(min(self.n_start, x.size(1)), -1)

@@ -83,7 +83,7 @@ class Layer(bert.PostNorm):
         kinds, terms = c.pos_att_type if c.relative_attention else (), 1 + len(c.pos_att_type)
         self.attn = self.attention(c, kinds, dropout=c.attn_dropout, drop_distances=c.dropout, terms=terms)
 
-    def attention(self, c: Any, kinds: Sequence[str], **how: Any) -> Any:
+    def attention(self, c: Any, kinds: Sequence[str], **how: Any) -> DisentangledAttention:
         return (TalkingHeadsAttention if c.talking_head else DisentangledAttention)(c.d_model, c.n_heads, kinds, **how)
 
     def forward(

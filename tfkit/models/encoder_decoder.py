@@ -38,7 +38,7 @@ class Config:
 ROBERTA = {"pad_token_id": 1, "decoder_start_token_id": 0, "eos_token_id": 2}
 
 
-def pair(encoder: Any, decoder: Any, **more: Any) -> Any:
+def pair(encoder: str, decoder: str, **more: Any) -> dict[str, Any]:
     """The fields of a preset; fields that it omits have the defaults of the parts."""
     return {"encoder": {"architecture": encoder}, "decoder": {"architecture": decoder}, **more}
 
@@ -105,12 +105,12 @@ class EncoderDecoder(Model):
 MODEL = EncoderDecoder
 
 
-def from_parts(encoder: Any, decoder: Any, **fields: Any) -> Any:
+def from_parts(encoder: Any, decoder: Any, **fields: Any) -> EncoderDecoder:
     """A model with the weights of two trained models: one without a head, and a language model (BERT's head
     "masked_lm", GPT-2's "causal_lm"); cross-attention is initialised afresh. fields: of this Config. Raises ValueError
     as the model does."""
 
-    def part(model: Any) -> Any:
+    def part(model: Any) -> dict[str, Any]:
         return {"architecture": registry.name_of(model), **asdict(model.config)}
 
     model = EncoderDecoder(Config(encoder=part(encoder), decoder=part(decoder), **fields))

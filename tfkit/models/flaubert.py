@@ -50,7 +50,7 @@ class PreNormLayer(bert.PostNorm):
         super().__init__(c)
         self.attn = Attention(c.d_model, c.n_heads, dropout=c.attn_dropout)
 
-    def forward(self, x: Tensor, mask: Tensor | None) -> Any:
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """x [B,L,E], mask bool [B,1,1,L] or None -> [B,L,E]"""
         x = x + self.drop(self.attn(self.norm1(x), mask=mask))
         return x + self.drop(self.ff(self.norm2(x)))

@@ -119,7 +119,7 @@ class MMBT(Model):
 MODEL = MMBT
 
 
-def rows(tensor: Any) -> Any:
+def rows(tensor: Tensor | None) -> int | str:
     """For error messages: the number of rows, or "none"."""
     return "none" if tensor is None else len(tensor)
 

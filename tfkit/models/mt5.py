@@ -6,6 +6,7 @@ Differs  from T5 as published first: a gated GELU in the feed-forward and an out
 Trained  objectives.span_corruption alone, no tasks mixed in; rare languages drawn more often than they occur
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -51,7 +52,7 @@ class MT5NameMap(t5.T5NameMap):
         return super().load({name: tensor for name, tensor in theirs.items() if name not in own}) | own
 
 
-def config_from_tensors(config: Any, names: Any) -> Any:
+def config_from_tensors(config: Config, names: Collection[str]) -> Config:
     """The configuration of a file with tensors of these names. What the file says of tying is ignored: transformers 5
     calls every mT5 tied, and then omits the output matrix if it equals the embeddings."""
     return replace(config, tie_word_embeddings="lm_head.weight" not in names)

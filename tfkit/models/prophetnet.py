@@ -12,6 +12,7 @@ including later ones, except when it decodes word by word, when its streams also
 computes that, and is the default for a config.json without the field; the paper, caches and causality need True.
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -259,7 +260,7 @@ class ProphetNet(Model):
 MODEL = ProphetNet
 
 
-def _side(side: Any, norms: Any) -> Any:
+def _side(side: str, norms: Sequence[str]) -> dict[str, str]:
     parts = {"feed_forward.intermediate": "ff.up", "feed_forward.output": "ff.down"}
     parts |= {f"{name}_layer_norm": f"norm{place}" for place, name in enumerate(norms, 1)}
     parts["self_attn.relative_pos_embeddings"] = "self_attn.relative"

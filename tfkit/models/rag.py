@@ -63,7 +63,7 @@ class Documents:
         """The number of positions that the generator has read, which is the same for every passage."""
         return self.rows.length
 
-    def repeat_rows(self, index: Tensor) -> Any:
+    def repeat_rows(self, index: Tensor) -> Tensor:
         """index int64 [N] of questions -> [N·n_docs], the rows of their passages"""
         return (index.unsqueeze(1) * self.n_docs + torch.arange(self.n_docs, device=index.device)).flatten()
 

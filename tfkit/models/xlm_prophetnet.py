@@ -8,6 +8,7 @@ Differs  the words: 250,000 SentencePiece pieces of all languages together, so t
 Trained  as ProphetNet, on Wikipedia in 100 languages
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..namemap import NameMap
@@ -31,7 +32,7 @@ MARKS = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]", *(f"[unused{i}]" for i in
 SEP = MARKS.index("[SEP]")
 
 
-def vocabulary(pieces: Any) -> Any:
+def vocabulary(pieces: Sequence[str]) -> list[str]:
     """The pieces of the SentencePiece model, in its order -> the tokens, in the order of their ids.
 
     Raises ValueError unless the first three pieces are the special tokens that are replaced.
@@ -41,7 +42,7 @@ def vocabulary(pieces: Any) -> Any:
     return [*MARKS, *pieces[3:]]
 
 
-def sentence(*parts: Any) -> Any:
+def sentence(*parts: Sequence[int]) -> list[int]:
     """Lists of ids -> one list, with [SEP] after each part."""
     return [id for part in parts for id in (*part, SEP)]
 

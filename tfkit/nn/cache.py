@@ -264,7 +264,7 @@ class _Slots(_Buffer):
         return self.k, self.v
 
 
-def _children(cache: Any) -> Any:
+def _children(cache: StaticCache) -> tuple[list[Any], tuple[Any, ...]]:
     """-> the tensors of a StaticCache, in lists by what they are, and what stays the same from step to step"""
     self_attention = [[buffer.k, buffer.v] for buffer in cache.self_attention.values()]
     parts = [
@@ -279,7 +279,7 @@ def _children(cache: Any) -> Any:
     )
 
 
-def _from_children(parts: Any, context: Any) -> Any:
+def _from_children(parts: Any, context: Any) -> StaticCache:
     """The way back. While a graph is made its position has no value: it is read when somebody asks for it."""
     (self_attention, memory, kept, end), (max_length, *owners) = parts, context
     cache = StaticCache(max_length)

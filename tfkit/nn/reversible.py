@@ -1,5 +1,6 @@
 """Layers that need not remember what went in, as it can be computed from what came out (Gomez et al. 2017)."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -96,7 +97,7 @@ def _rng_state(block: nn.Module, device: torch.device) -> tuple[Tensor, Tensor |
 
 
 @contextmanager
-def _restore_rng(state: tuple[Tensor, Tensor | None] | None, device: torch.device) -> Any:
+def _restore_rng(state: tuple[Tensor, Tensor | None] | None, device: torch.device) -> Iterator[None]:
     if state is None:
         yield
         return
