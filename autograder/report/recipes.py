@@ -83,6 +83,7 @@ fi
 pip=("$OPT/grader/bin/pip" install --no-cache-dir)
 if [ -n "$TORCH_INDEX" ]; then "${pip[@]}" torch --index-url "$TORCH_INDEX"; fi
 "${pip[@]}" "REQUIREMENT"
+(cd "$OPT"/grader/lib/python3*/site-packages && rm -rf UNNEEDED)
 rm -rf /var/lib/apt/lists/*
 size=$(du -sm "$OPT" | cut -f 1)
 if [ "$size" -gt LARGEST ]; then
@@ -90,6 +91,8 @@ if [ "$size" -gt LARGEST ]; then
   exit 1
 fi
 """
+# headers, compilers and other projects' tests
+UNNEEDED = ("torch/include", "torch/test", "torch/bin/*[Tt]est*", "torch/bin/protoc*", "sympy/*/tests")
 LARGEST_MB = 1370  # below /opt, so that with the system an image stays within 1.5 GB; tools/footprint.py adds it up
 RUN = """\
 #!/usr/bin/env bash
@@ -187,6 +190,7 @@ def archive(
     """Gradescope's autograder zip, the wheel in it; `torch_index`: the index from which PyTorch is installed."""
     pairs = " ".join(f"{one.exercise}={one.points:g}" for one in exercises)
     setup = SETUP.replace("REQUIREMENT", package.requirement).replace("LARGEST", str(LARGEST_MB))
+    setup = setup.replace("UNNEEDED", " ".join(UNNEEDED))
     setup = setup.replace("TORCH_INDEX:-}", f"TORCH_INDEX:-{torch_index}}}")
     run = RUN.format(assignment=assignment, pairs=pairs, hints=hints)
     files = {"setup.sh": setup.encode(), "run_autograder": run.encode()}

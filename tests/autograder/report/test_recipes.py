@@ -96,8 +96,10 @@ def test_gradescope_gets_a_python_that_is_new_enough_and_an_image_that_fits(tmp_
     opt = tmp_path / "opt"
     note = f'echo "$(basename $0) $*" >> {tmp_path}/made'
     uv = f'[ "$2" = find ] && echo {tmp_path}/python3.11 && exit; {note}'
-    make = f"mkdir -p $3/bin; cp {tmp_path}/pip $3/bin/pip; cp {tmp_path}/uv $3/bin/uv"
-    stubs = {"apt-get": "", "rm": "", "du": f"printf '{size}\\t/opt'", "pip": note, "uv": uv,
+    headers = "lib/python3.11/site-packages/torch/include"
+    make = f"mkdir -p $3/bin $3/{headers}; cp {tmp_path}/pip $3/bin/pip; cp {tmp_path}/uv $3/bin/uv"
+    remove = '[[ "$*" = */var/* ]] || /bin/rm "$@"'
+    stubs = {"apt-get": "", "rm": remove, "du": f"printf '{size}\\t/opt'", "pip": note, "uv": uv,
              "python3.11": f"{note}; {make}",
              "python3": f'[ "$1" = -c ] && exit {int(old)}; {note}; {make}'}  # fmt: skip
     for name, body in stubs.items():
@@ -110,6 +112,7 @@ def test_gradescope_gets_a_python_that_is_new_enough_and_an_image_that_fits(tmp_
     env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "OPT": str(opt)}
     done = subprocess.run(["bash", str(tmp_path / "setup.sh")], env=env, capture_output=True, text=True, timeout=60)
     assert (done.returncode, said in done.stderr) == (int(bool(said)), True)
+    assert (opt / "grader" / headers).parent.exists() and not (opt / "grader" / headers).exists()
     made = (tmp_path / "made").read_text().splitlines()
     brought = [
         f"python3 -m venv {opt}/uv",
