@@ -51,6 +51,7 @@ class Attempt:
     missing: str = ""  # why there was nothing to examine
     step: str | None = None  # the first of several layers that goes wrong
     departure: dict[str, Any] | None = None  # the first line whose values depart from those of right answers
+    relation: str = ""  # of the value there to the right one
     recognised: Misconception | None = None  # the course's own misconception that it behaves like
 
     @property
@@ -185,6 +186,7 @@ class Grader:
             return
         cells = [(source.id, source.text) for source in self._cells(exercise) if not source.setup]
         attempt.departure = localize_fault(exercise, attempt.findings, student, cells, replaced)
+        attempt.relation = attempt.departure.pop("relation") if attempt.departure else ""
 
     def _recognise(self, attempt: Attempt, student: SandboxClient, exercise: Exercise) -> None:
         """Find the course's misconception that a failed answer behaves like. It runs last and can't change points."""
@@ -257,7 +259,11 @@ def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, w
     if blind is not None:  # the check that decides could not be run
         return replace(verdict, checks=checks, reason=f"{blind.name} {blind.not_run}")
     found, stopped = diagnose(exercise, attempt.findings) or attempt.recognised, _stopped(attempt.findings)
-    unknown = None if attempt.passed or stopped or found else say(explain_unknown_mistake(exercise, attempt.findings))
+    unknown = (
+        None
+        if attempt.passed or stopped or found
+        else explain_unknown_mistake(exercise, attempt.findings, attempt.relation)
+    )
     if unwritten:
         unknown = f"{_listed(unwritten)}: {NOT_WRITTEN}."
     return replace(
@@ -274,10 +280,19 @@ def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, w
     )
 
 
-def explain_unknown_mistake(exercise: Exercise, findings: Sequence[Finding]) -> str:
-    """The message where no collected mistake fits: the kind of mistake, or that it is not known either."""
+def explain_unknown_mistake(exercise: Exercise, findings: Sequence[Finding], relation: str = "") -> str:
+    """The message where no collected mistake fits: the kind of mistake, or that it is not known either.
+
+    `relation`: how the first value that departs is related to the right one, which says less than a kind does.
+    """
     said = kind(exercise, findings, reference_of(exercise))
-    return f"{said} Which mistake leads there is not one of those that we know." if said else NOTHING_FITS
+    if not said and relation:
+        said = say("The first value that departs from right answers {relation}.", relation=relation)
+    return (
+        say("{said} Which mistake leads there is not one of those that we know.", said=said)
+        if said
+        else say(NOTHING_FITS)
+    )
 
 
 def _unwritten(exercise: Exercise, findings: Sequence[Finding]) -> list[str]:

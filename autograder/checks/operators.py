@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import copy
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 Operator = Callable[[ast.AST], Iterator[ast.AST]]
@@ -207,14 +207,41 @@ def mutants(source: str, definitions: set[str]) -> Iterator[Mutant]:
                 yield Mutant(name, operator, *_difference(before, ast.unparse(definition)), text)
 
 
+@dataclass(frozen=True)
+class Change:
+    """One node of a tree, and what an operator puts in its place: the `variant`-th of what it offers."""
+
+    operator: str
+    variant: int
+    parent: ast.AST
+    field: str
+    place: int | None  # in the parent's field, where that is a list
+    node: ast.AST
+    other: ast.AST
+
+    def make(self) -> None:
+        """Change the tree."""
+        _put(self.parent, self.field, self.place, self.other)
+
+    def undo(self) -> None:
+        """Put the node back."""
+        _put(self.parent, self.field, self.place, self.node)
+
+
+def changes(definition: ast.AST, operators: Sequence[Operator] = OPERATORS) -> Iterator[Change]:
+    """Every change that these operators offer below a node; none of them is made yet."""
+    for parent, field, place, node in list(_places(definition)):
+        for operator in operators:
+            for variant, other in enumerate(operator(node)):
+                yield Change(operator.__name__, variant, parent, field, place, node, other)
+
+
 def _changed(definition: ast.AST) -> Iterator[str]:
     """Makes each change in the tree, yields the operator's name, and undoes the change."""
-    for parent, field, place, node in list(_places(definition)):
-        for operator in OPERATORS:
-            for other in operator(node):
-                _put(parent, field, place, other)
-                yield operator.__name__
-                _put(parent, field, place, node)
+    for change in changes(definition):
+        change.make()
+        yield change.operator
+        change.undo()
 
 
 def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]:

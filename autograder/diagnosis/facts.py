@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 Pair = tuple[Tensor, Tensor]  # the right answer and the student's
 LEAST = 2  # answers for which a fact must hold, since much is true of a single one by chance
-ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+ORDINALS = ("the first", "the second", "the third", "the fourth", "the fifth", "the sixth")
 SAID = {  # whether the right answer, and the student's, has a gradient
-    (True, False): "No gradient comes from your result to {}, and it should: is it used?",
-    (False, True): "Your result depends on {}, as its gradients show, and should not.",
+    (True, False): "No gradient comes from your result to {names}, and it should: is it used?",
+    (False, True): "Your result depends on {names}, as its gradients show, and should not.",
 }
 CLOSE = 1e-4  # relative: two float32 computations of one number
 
@@ -71,7 +71,41 @@ def fact(core: Sequence[Reply], names: Sequence[str]) -> str | None:
         found = _of_form(pairs) if all(one.shape != other.shape for one, other in pairs) else _of_values(core, names)
         if found:
             return found
-    return _of_parts(core)
+    return _of_parts(core) or _of_fields(core) or _of_some_forms(pairs)
+
+
+def _of_some_forms(pairs: Sequence[Pair]) -> str | None:
+    """A sentence for answers of which some have a wrong shape."""
+    formed = [pair for pair in pairs if pair[0].shape != pair[1].shape]
+    if len(formed) < LEAST:
+        return None
+    right, theirs = min(formed, key=lambda pair: pair[0].numel())
+    return say(
+        "In some cases your result has another shape than it should, in the smallest of them {theirs} for {right}.",
+        theirs=_shape(theirs), right=_shape(right),
+    )  # fmt: skip
+
+
+def _of_fields(core: Sequence[Reply]) -> str | None:
+    """Which parts of the entries are right in every case, of a list of tuples."""
+    fields: set[int] | None = None
+    size = 0
+    for reply in core:
+        right, theirs = differing(reply.expected, reply.actual, reply.probe.tolerance)
+        if not isinstance(right, list) or not isinstance(theirs, list) or len(right) != len(theirs) or not right:
+            return None
+        entries = [*right, *theirs]
+        size = size or len(entries[0]) if isinstance(entries[0], tuple) else 0
+        if not 2 <= size <= len(ORDINALS) or any(not isinstance(one, tuple) or len(one) != size for one in entries):
+            return None
+        good = {at for at in range(size)
+                if compare_values([one[at] for one in right], [one[at] for one in theirs]) is None}  # fmt: skip
+        fields = good if fields is None else fields & good
+    if not fields:
+        return None
+    return say("Of each entry of your list, right in every case: {right}. Not right: {rest}.",
+               right=", ".join(say(ORDINALS[at]) for at in range(size) if at in fields),
+               rest=", ".join(say(ORDINALS[at]) for at in range(size) if at not in fields))  # fmt: skip
 
 
 def influence(findings: Sequence[Finding], names: Sequence[str]) -> str | None:
@@ -85,22 +119,80 @@ def influence(findings: Sequence[Finding], names: Sequence[str]) -> str | None:
     shared = set.intersection(*(set(one) for one in moved))
     for pair, said in SAID.items():
         if found := sorted(name for name in shared if all(one[name] == pair for one in moved)):
-            return said.format(f"{', '.join(found[:3])}{' and others' * (len(found) > 3)}")
+            names_of = ", ".join(found[:3])
+            return say(said, names=say("{names} and others", names=names_of) if len(found) > 3 else names_of)
+    return _of_pattern([_patterns(reply, names) for reply in replies])
+
+
+def _of_pattern(patterns: Sequence[Mapping[str, Pair]]) -> str | None:
+    """Of which entries of an input, or a parameter, the result wrongly depends, or wrongly does not."""
+    for name in patterns[0]:
+        pairs = [one[name] for one in patterns if name in one]
+        wrong = [(right, theirs) for right, theirs in pairs if not torch.equal(right, theirs)]
+        if len(pairs) < len(patterns) or len(wrong) < LEAST:
+            continue
+        more, less = (any(bool((a & ~b).any()) for a, b in both) for both in ([(t, r) for r, t in wrong], wrong))
+        if more and not less:
+            extra = [theirs & ~right for right, theirs in wrong]
+            where = next((say(said) for said, rule in WHERE if all(map(rule, extra))), "")
+            if where:
+                return say("Your result depends on {where} of {name}, as its gradients show, and should not.",
+                           where=where, name=name)  # fmt: skip
+            return say("Your result depends on entries of {name} that it has nothing to do with.", name=name)
+        if less and not more:
+            return say("Your result does not depend on some entries of {name}, and should.", name=name)
+        return say("Your result depends on other entries of {name} than it should, as its gradients show.", name=name)
     return None
+
+
+def _patterns(reply: Reply, names: Sequence[str]) -> dict[str, Pair]:
+    """Where each gradient is not zero, in the right answer and in the student's."""
+    found = {name: (_nonzero(one), _nonzero(other)) for name, one, other in _gradients(reply, names)
+             if isinstance(one, Tensor) and isinstance(other, Tensor) and one.shape == other.shape}  # fmt: skip
+    return found
+
+
+def _nonzero(gradient: Tensor) -> Tensor:
+    size = gradient.abs()
+    return size > 1e-5 * max(float(size.max()) if size.numel() else 0.0, 1e-4)
+
+
+def _only_at(axis: int, place: int) -> Callable[[Tensor], bool]:
+    def rule(extra: Tensor) -> bool:
+        if extra.dim() < -axis or extra.shape[axis] < 2:
+            return False
+        there = extra.select(axis, place)
+        return bool(there.any()) and int(there.sum()) == int(extra.sum())
+
+    return rule
+
+
+WHERE: tuple[tuple[str, Callable[[Tensor], bool]], ...] = (
+    ("the last row", _only_at(-2, -1)),
+    ("the first row", _only_at(-2, 0)),
+    ("the last column", _only_at(-1, -1)),
+    ("the first column", _only_at(-1, 0)),
+)
 
 
 def _moved(reply: Reply, names: Sequence[str]) -> dict[str, tuple[bool, bool]] | None:
     """For each parameter and input, whether the right answer and the student's have a gradient for it at all."""
+    found = _gradients(reply, names)
+    return {name: (_moves(one), _moves(other)) for name, one, other in found} or None
+
+
+def _gradients(reply: Reply, names: Sequence[str]) -> list[tuple[str, Any, Any]]:
+    """(name, the right gradient, the student's) of each input and parameter; none where they cannot be compared."""
     right, theirs = reply.expected, reply.actual
     if not isinstance(right, Mapping) or not isinstance(theirs, Mapping) or set(right) != set(theirs):
-        return None
+        return []
     args = [(place, arg) for place, arg in enumerate(reply.probe.case.args) if isinstance(arg, Tensor)]
-    floats = [f"`{names[place]}`" if place < len(names) else f"argument {place + 1}"
+    floats = [f"`{names[place]}`" if place < len(names) else argument(place)
               for place, arg in args if arg.is_floating_point()]  # fmt: skip
     inputs = zip(floats, right.get("gradient of input", ()), theirs.get("gradient of input", ()), strict=False)
     names_of = {key: f"`{key.removeprefix('gradient of ')}`" for key in right if key != "gradient of input"}
     parameters = ((name, right[key], theirs[key]) for key, name in names_of.items())
-    return {name: (_moves(one), _moves(other)) for name, one, other in [*inputs, *parameters]}
+    return [*inputs, *parameters]
 
 
 def _finite(reply: Reply) -> bool:
@@ -129,22 +221,39 @@ def _of_form(pairs: Sequence[Pair]) -> str:
     axes = {theirs.dim() - right.dim() for right, theirs in pairs}
     if len(axes) == 1 and axes != {0}:
         (more,) = axes
-        return f"Your result has {_counted(abs(more))} {'more' if more > 0 else 'fewer'} than it should."
+        return say(MORE if more > 0 else FEWER, count=abs(more))
     if axes == {0}:
         for axis in range(1, min(right.dim() for right, _ in pairs) + 1):
             gaps = {theirs.shape[-axis] - right.shape[-axis] for right, theirs in pairs}
             if len(gaps) == 1 and gaps != {0}:
                 (gap,) = gaps
-                where = {1: "last axis", 2: "last axis but one"}.get(axis, f"axis {-axis}")
-                return (
-                    f"The {where} of your result is {'longer' if gap > 0 else 'shorter'} by {abs(gap)} than it should."
-                )
+                return say(LONGER if gap > 0 else SHORTER, gap=abs(gap), where=axis_name(axis))
     right, theirs = min(pairs, key=lambda pair: pair[0].numel())
     return say(
         "Your result has another shape than it should, in the smallest case {theirs} for {right}.",
         theirs=_shape(theirs),
         right=_shape(right),
     )
+
+
+MORE, FEWER = (
+    "Your result has more axes than it should, by {count}.",
+    "Your result has fewer axes than it should, by {count}.",
+)
+LONGER = "Your result is longer than it should be, by {gap} along {where}."
+SHORTER = "Your result is shorter than it should be, by {gap} along {where}."
+
+
+def axis_name(axis: int) -> str:
+    """In words, counted from the end: 1 is the last."""
+    if axis > 2:
+        return say("axis {number}", number=-axis)
+    return say("its last axis") if axis == 1 else say("its last axis but one")
+
+
+def argument(place: int) -> str:
+    """In words, for an argument without a name."""
+    return say("argument {number}", number=place + 1)
 
 
 def _same_numbers(right: Tensor, theirs: Tensor) -> bool:
@@ -154,12 +263,8 @@ def _same_numbers(right: Tensor, theirs: Tensor) -> bool:
     return torch.allclose(one, other, rtol=CLOSE, atol=1e-6)
 
 
-def _counted(axes: int) -> str:
-    return "one axis" if axes == 1 else f"{axes} axes"
-
-
 def _shape(value: Tensor) -> str:
-    return " × ".join(map(str, value.shape)) or "one number"
+    return " × ".join(map(str, value.shape)) or say("one number")
 
 
 def _of_values(core: Sequence[Reply], names: Sequence[str]) -> str | None:
@@ -181,17 +286,17 @@ def _of_values(core: Sequence[Reply], names: Sequence[str]) -> str | None:
 
 
 def _first(rules: Sequence[tuple[str, Callable[[Tensor, Tensor], bool]]], pairs: Sequence[Pair]) -> str | None:
-    return next((said for said, rule in rules if all(rule(*pair) for pair in pairs)), None)
+    return next((say(said) for said, rule in rules if all(rule(*pair) for pair in pairs)), None)
 
 
 def _mixture(core: Sequence[Reply], names: Sequence[str]) -> str | None:
     """Whether the answer is the right one with an argument added, or multiplied by it."""
     args = [reply.probe.case.args for reply in core]
     for place in range(min(map(len, args))):
-        name = f"`{names[place]}`" if place < len(names) else f"argument {place + 1}"
+        name = f"`{names[place]}`" if place < len(names) else argument(place)
         for said, mixed in MIXTURES:
             if all(_is_mixed(reply, place, mixed) for reply in core):
-                return f"Your result is {said.format(name)}."
+                return say(said, name=name)
     return None
 
 
@@ -205,11 +310,11 @@ def _is_mixed(reply: Reply, place: int, mixed: Callable[[Tensor, Tensor], Tensor
 
 
 MIXTURES: tuple[tuple[str, Callable[[Tensor, Tensor], Tensor]], ...] = (
-    ("the right one plus {}", lambda right, given: right + given),
-    ("the right one minus {}", lambda right, given: right - given),
-    ("{} minus the right one", lambda right, given: given - right),
-    ("the right one times {}", lambda right, given: right * given),
-    ("{} itself, as it was given", lambda right, given: given),
+    ("Your result is the right one plus {name}.", lambda right, given: right + given),
+    ("Your result is the right one minus {name}.", lambda right, given: right - given),
+    ("Your result is {name} minus the right one.", lambda right, given: given - right),
+    ("Your result is the right one times {name}.", lambda right, given: right * given),
+    ("Your result is {name} itself, as it was given.", lambda right, given: given),
 )
 
 
@@ -322,9 +427,9 @@ def _of_parts(core: Sequence[Reply]) -> str | None:
     names = known[0][1]
     if not right or any(other != names for _, other in known):
         return None
-    said = ", ".join(name for name in names if name in right)
-    rest = ", ".join(name for name in names if name not in right)
-    return f"Of your results right in every case: {said}. Not right: {rest}."
+    return say("Of your results right in every case: {right}. Not right: {rest}.",
+               right=", ".join(name for name in names if name in right),
+               rest=", ".join(name for name in names if name not in right))  # fmt: skip
 
 
 def _right_parts(reply: Reply) -> tuple[set[str], list[str]] | None:
@@ -332,7 +437,7 @@ def _right_parts(reply: Reply) -> tuple[set[str], list[str]] | None:
     if isinstance(expected, Mapping) and isinstance(actual, Mapping) and set(expected) == set(actual):
         parts = {f"`{key}`": (expected[key], actual[key]) for key in expected}
     elif isinstance(expected, tuple) and isinstance(actual, tuple) and 1 < len(expected) == len(actual) <= 6:
-        parts = {f"the {name}": pair for name, pair in zip(ORDINALS, zip(expected, actual, strict=True), strict=False)}
+        parts = {say(name): pair for name, pair in zip(ORDINALS, zip(expected, actual, strict=True), strict=False)}
     else:
         return None
     return {name for name, pair in parts.items() if compare_values(*pair, reply.probe.tolerance) is None}, list(parts)

@@ -17,9 +17,10 @@ from torch import Tensor
 
 from autograder.api import Exercise
 from autograder.checks.compare import RaisedError, compare, compare_values
-from autograder.diagnosis.facts import fact, influence, tensors
+from autograder.diagnosis.facts import argument, fact, influence, tensors
 from autograder.diagnosis.shares import of_rows, of_scores, of_sequence
 from autograder.diagnosis.slips import of_slip
+from autograder.diagnosis.transformations import OUTPUT
 from autograder.translate import say
 
 if TYPE_CHECKING:
@@ -36,8 +37,12 @@ def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubjec
     core = [reply for finding in failed if finding.check.core for reply in finding.failed if _is_value(reply)]
     if not core:
         return _properties(failed)
-    if said := _explained(core, reference) or of_slip(core, exercise) or of_rows(core) or of_sequence(core):
+    passed = [r for f in findings if f.check.core for r in f.answers if r.difference is None and _is_value(r)]
+    if said := _explained(core, reference):
         return said
+    seen, slip = of_rows(core) or of_sequence(core), of_slip(core, exercise, passed)
+    if seen or slip:
+        return " ".join(filter(None, (seen, slip)))
     names = _parameters(core[0], reference)
     if said := influence(findings, names) or _common(findings, reference) or fact(core, names):
         return said
@@ -114,55 +119,6 @@ def _alike(reply: Reply, transform: Callable[[Tensor], Tensor], pair: tuple[Tens
     return same and compare(pair[0], made, reply.probe.tolerance) is not None
 
 
-def _shifted(axis: int, by: int) -> Callable[[Tensor], Tensor]:
-    return lambda value: value.roll(by, axis)
-
-
-OUTPUT: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
-    ("with its sign turned", lambda value: -value),
-    ("inverted: True where False is right, and False where True is", lambda value: ~value),
-    ("subtracted from 1", lambda value: 1 - value),
-    ("with its last two axes exchanged", lambda value: value.transpose(-1, -2)),
-    ("with its first two axes exchanged", lambda value: value.transpose(0, 1)),
-    ("in reverse order along its last axis", lambda value: value.flip(-1)),
-    ("in reverse order along its first axis", lambda value: value.flip(0)),
-    ("in reverse order along its last axis but one", lambda value: value.flip(-2)),
-    ("moved on by one place along its last axis", _shifted(-1, 1)),
-    ("moved back by one place along its last axis", _shifted(-1, -1)),
-    ("moved on by one place along its last axis but one", _shifted(-2, 1)),
-    ("moved back by one place along its last axis but one", _shifted(-2, -1)),
-    ("without its last entry along the last axis", lambda value: value[..., :-1]),
-    ("without its first entry along the last axis", lambda value: value[..., 1:]),
-    ("without its last entry along the first axis", lambda value: value[:-1]),
-    ("without its first entry along the first axis", lambda value: value[1:]),
-    ("plus 1", lambda value: value + 1),
-    ("minus 1", lambda value: value - 1),
-    ("squared", lambda value: value.square()),
-    ("under a square root", lambda value: value.sqrt()),
-    ("turned over: 1 divided by it", lambda value: 1 / value),
-    ("after an exponential", lambda value: value.exp()),
-    ("after a logarithm", lambda value: value.log()),
-    ("after one more softmax over its last axis", lambda value: value.softmax(-1)),
-    ("after a softmax over its last axis but one", lambda value: value.softmax(-2)),
-    ("after a log-softmax over its last axis", lambda value: value.log_softmax(-1)),
-    ("summed up along its last axis as it goes", lambda value: value.cumsum(-1)),
-    ("divided by its sum along the last axis", lambda value: value / value.sum(-1, keepdim=True)),
-    ("divided by its length along the last axis", lambda value: value / value.norm(dim=-1, keepdim=True)),
-    ("sorted along its last axis", lambda value: value.sort(-1).values),
-    ("with all above the diagonal set to zero", lambda value: value.tril()),
-    ("with all below the diagonal set to zero", lambda value: value.triu()),
-    ("rounded to whole numbers", lambda value: value.round()),
-    ("with what is below zero set to zero", lambda value: value.clamp(min=0)),
-    ("averaged over its first axis", lambda value: value.mean(0)),
-    ("summed over its first axis", lambda value: value.sum(0)),
-    ("averaged over all its entries", lambda value: value.mean()),
-    ("summed over all its entries", lambda value: value.sum()),
-    ("averaged over its last axis", lambda value: value.mean(-1)),
-    ("summed over its last axis", lambda value: value.sum(-1)),
-    ("set to zero everywhere", lambda value: torch.zeros_like(value)),
-)
-
-
 def _factor(core: Sequence[Reply], pairs: Sequence[tuple[Tensor, Tensor] | None]) -> str | None:
     """A single factor of each whole answer: the same in all answers, or given by a size of the inputs."""
     found = [_ratio(*pair) if pair else None for pair in pairs]
@@ -176,7 +132,8 @@ def _factor(core: Sequence[Reply], pairs: Sequence[tuple[Tensor, Tensor] | None]
         for power, said in POWERS:
             if all(math.isclose(ratio, size.get(name, 0) ** power if size.get(name) else 0, rel_tol=1e-3)
                    for ratio, size in zip(ratios, sizes, strict=True)):  # fmt: skip
-                return f"Your result is the right one {said} {name} (in the smallest case, times {ratios[0]:.4g})."
+                return say("Your result is the right one {power} {size} (in the smallest case, times {factor}).",
+                           power=say(said), size=name, factor=f"{ratios[0]:.4g}")  # fmt: skip
     if any(pair is not None and pair[0].numel() < 3 for pair in pairs):
         return None  # any number is some multiple of any other
     return say(
@@ -200,20 +157,24 @@ def _ratio(expected: Tensor, actual: Tensor) -> float | None:
     return float(ratios.median()) if spread <= 1e-5 * actual.abs().max() else None
 
 
+SIZES = ("the size of axis {axis} of {name}", "the size of the last axis of {name}",
+         "the size of the last axis but one of {name}")  # fmt: skip
+
+
 def _sizes(reply: Reply) -> dict[str, int]:
     """The sizes in a question by name: the axes of its tensors, and its integers."""
     case = reply.probe.case
-    named = {f"argument {place + 1}": value for place, value in enumerate(case.args)}
+    named = {argument(place): value for place, value in enumerate(case.args)}
     named |= {f"`{name}`": value for name, value in case.kwargs.items()}
     sizes: dict[str, int] = {}
     for name, value in named.items():
         if isinstance(value, Tensor):
             for axis in range(1, value.dim() + 1):
-                last = {1: "the last axis", 2: "the last axis but one"}.get(axis, f"axis {value.dim() - axis}")
-                sizes[f"the size of {last} of {name}"] = value.shape[-axis]
-            sizes[f"the number of entries of {name}"] = value.numel()
+                said = SIZES[axis] if axis < len(SIZES) else SIZES[0]
+                sizes[say(said, name=name, axis=value.dim() - axis)] = value.shape[-axis]
+            sizes[say("the number of entries of {name}", name=name)] = value.numel()
             if value.dtype is torch.bool:
-                sizes[f"the number of True in {name}"] = int(value.sum())
+                sizes[say("the number of True in {name}", name=name)] = int(value.sum())
         elif isinstance(value, int) and not isinstance(value, bool):
             sizes[name] = value
     return sizes
@@ -236,17 +197,12 @@ Change = Callable[[list[Any]], list[Any] | None]
 def _changes(reply: Reply, reference: LocalSubject) -> Iterator[tuple[str, Change]]:
     names = _parameters(reply, reference)
     for place, value in enumerate(reply.probe.case.args):
-        name = f"`{names[place]}`" if place < len(names) else f"argument {place + 1}"
+        name = f"`{names[place]}`" if place < len(names) else argument(place)
         for said, change in CHANGES:
             yield say(said).format(name), _at(place, change)
         for other in range(place):
             if isinstance(value, Tensor):
-                if other >= len(names):
-                    both = f"arguments {other + 1} and {place + 1}"
-                    yield f"{both} are exchanged", _exchanged(place, other)
-                    yield both, _copied(place, other)
-                    continue
-                pair = {"first": f"`{names[other]}`", "second": name}
+                pair = {"first": f"`{names[other]}`" if other < len(names) else argument(other), "second": name}
                 yield say("{first} and {second} are exchanged", **pair), _exchanged(place, other)
                 yield say("{second} stands where {first} should", **pair), _copied(place, other)
 
@@ -335,9 +291,9 @@ def _of_entries(core: Sequence[Reply], _: LocalSubject) -> str | None:
     known = [one for one in wrong if one is not None]
     for said, rule in ENTRIES:
         if all(_follows(rule, one) for one in known) and not all(one.all() for one in known):
-            return f"Part of your result is right, and it follows a rule: {said}."
+            return say("Part of your result is right, and it follows a rule: {rule}.", rule=say(said))
     if all(bool(pair[1].isnan().any()) for _, pair in pairs if pair and pair[1].is_floating_point()):
-        return "Your result holds NaN where a number is expected: look for 0 / 0, or infinity minus infinity."
+        return say("Your result holds NaN where a number is expected: look for 0 / 0, or infinity minus infinity.")
     return None
 
 
@@ -374,44 +330,50 @@ def _common(findings: Sequence[Finding], reference: LocalSubject) -> str | None:
     if not passed:
         return None
     shared = set.intersection(*failed).difference(*passed)
-    return f"Your answer is right in other cases; it is wrong {min(shared)}." if shared else None
+    return say("Your answer is right in other cases; it is wrong {where}.", where=min(shared)) if shared else None
+
+
+ONE, SEVERAL = "where {name} has one entry along axis {axis}", "where {name} has several entries along axis {axis}"
 
 
 def _features(reply: Reply, names: dict[str, list[str]]) -> set[str]:
     case = reply.probe.case
     found, known = set(), names[case.symbol]
     for place, value in enumerate(case.args):
-        name = f"`{known[place]}`" if place < len(known) else f"argument {place + 1}"
-        found.add(f"where {name} is {'not ' if value is None else ''}given")
+        name = f"`{known[place]}`" if place < len(known) else argument(place)
+        found.add(say("where {name} is not given" if value is None else "where {name} is given", name=name))
         if isinstance(value, Tensor):
-            found.add(f"where {name} has {value.dim()} axes")
+            found.add(say("where {name} has {count} axes", name=name, count=value.dim()))
             for axis, size in enumerate(value.shape):
-                found.add(f"where {name} has {'one entry' if size == 1 else 'several entries'} along axis {axis}")
+                found.add(say(ONE if size == 1 else SEVERAL, name=name, axis=axis))
             if value.dtype is torch.bool and not value.all():
-                found.add(f"where {name} hides something")
+                found.add(say("where {name} hides something", name=name))
         elif isinstance(value, bool | int | float | str):
-            found.add(f"where {name} is {value!r}")
-    found.update(f"where `{name}` is {value!r}" for name, value in case.kwargs.items() if isinstance(value, bool | int))
+            found.add(say("where {name} is {value}", name=name, value=repr(value)))
+    for key, value in case.kwargs.items():
+        if isinstance(value, bool | int):
+            found.add(say("where {name} is {value}", name=f"`{key}`", value=repr(value)))
     return found
 
 
 def _properties(failed: Sequence[Finding]) -> str | None:
     """The properties that fail although ordinary values are right."""
     first = {finding.check.property: finding for finding in reversed(failed)}
-    said = next(
-        (f"Your values are right. {ASIDE[name]}: {first[name].message}." for name in ASIDE if name in first), ""
-    )
+    said = next((say(ASIDE[name], message=first[name].message) for name in ASIDE if name in first), "")
     return said.replace("..", ".") or None
 
 
-ASIDE: dict[str | None, str] = {
-    "purity": "What goes wrong is what your code leaves behind",  # who changes an input has wrong gradients, too
-    "shapes": "What goes wrong is their form",
-    "dtypes": "What goes wrong is the type of number in which you compute or answer",
-    "gradients": "What flows back is not: something on the way is detached, rounded or computed outside torch",
-    "edges": "What goes wrong is a case at the edge",
-    "cost": "What goes wrong is what it takes",
-    "values": "What goes wrong is an extreme case",
+ASIDE: dict[str | None, str] = {  # who changes an input has wrong gradients, too
+    "purity": "Your values are right. What goes wrong is what your code leaves behind: {message}.",
+    "shapes": "Your values are right. What goes wrong is their form: {message}.",
+    "dtypes": "Your values are right. What goes wrong is the type of number in which you compute or answer: {message}.",
+    "gradients": (
+        "Your values are right. What flows back is not: something on the way is detached, rounded or computed outside "
+        "torch: {message}."
+    ),
+    "edges": "Your values are right. What goes wrong is a case at the edge: {message}.",
+    "cost": "Your values are right. What goes wrong is what it takes: {message}.",
+    "values": "Your values are right. What goes wrong is an extreme case: {message}.",
 }
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from autograder.answers import EditedAnswer
+from autograder.answers import Answer, EditedAnswer
 from autograder.api import Exercise
+from autograder.diagnose import diagnose, known_answers
 from autograder.diagnosis.compose import CombinedMistakes, agrees, fit
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 PAIRS = 6  # per exercise, sampled again for each seed
 TRIES = 4 * PAIRS
+HELD = 2  # mistakes of each exercise that are held out
 
 
 @dataclass
@@ -30,6 +33,8 @@ class DiagnosisReport:
     masked: int = 0  # pairs that behave like only one of the two, or like a right answer, so that both cannot be named
     uncollected: int = 0  # mistakes that were hidden
     kinds_found: int = 0  # hidden mistakes for which a kind was found, or that were taken for others
+    held: int = 0  # of those that nobody looks at while diagnosis is written
+    held_kinds: int = 0
     notes: list[str] = field(default_factory=list)
     complaints = ()
     sound = True
@@ -38,11 +43,10 @@ class DiagnosisReport:
     def line(self) -> str:
         """One line of the report."""
         return (
-            f"{self.exercise:32} two mistakes {self.pairs:3}  both named {_share(self.both_named, self.pairs)}  "
-            f"at least one {_share(self.one_named, self.pairs)}  "
-            f"(not counted: {self.masked} of which one hides the other)  "
-            f"not collected {self.uncollected:3}  "
-            f"of which something is said {_share(self.kinds_found, self.uncollected)}"
+            f"{self.exercise:32} two mistakes {self.pairs:3}  both named {_share(self.both_named, self.pairs)}  at least one "
+            f"{_share(self.one_named, self.pairs)}  (not counted: {self.masked} of which one hides the other)  "
+            f"not collected {self.uncollected:3}  of which something is said {_share(self.kinds_found, self.uncollected)}  "
+            f"of those held out {_share(self.held_kinds, self.held)}"
         )
 
 
@@ -53,7 +57,7 @@ def _share(part: int, whole: int) -> str:
 def total(scores: Sequence[DiagnosisReport]) -> DiagnosisReport:
     """The sum over all exercises."""
     whole = DiagnosisReport("all exercises")
-    for name in ("pairs", "both_named", "one_named", "masked", "uncollected", "kinds_found"):
+    for name in ("pairs", "both_named", "one_named", "masked", "uncollected", "kinds_found", "held", "held_kinds"):
         setattr(whole, name, sum(getattr(score, name) for score in scores))
     return whole
 
@@ -61,7 +65,6 @@ def total(scores: Sequence[DiagnosisReport]) -> DiagnosisReport:
 def measure_diagnosis(exercise: Exercise, asked: list[Asked], seed: int, every: int = 3) -> DiagnosisReport:
     """Diagnose sampled pairs of compatible mistakes, and each n-th mistake while it is hidden."""
     from autograder.checks.corpus import examine_answer
-    from autograder.diagnose import diagnose, known_answers
 
     score = DiagnosisReport(exercise.id)
     for pair, findings in _pairs(exercise, asked, seed, score):
@@ -71,23 +74,36 @@ def measure_diagnosis(exercise: Exercise, asked: list[Asked], seed: int, every: 
         score.pairs, score.both_named = score.pairs + 1, score.both_named + (names == wanted)
         score.one_named += bool(names & wanted)
         score.notes += [f"{pair.stem} is taken for {found.name if found else 'none we know'}"] * (names != wanted)
-    known = known_answers(exercise)
-    for one in known[seed % every :: every]:
-        _left_out(exercise, one.stem, examine_answer(one, asked), [other for other in known if other != one], score)
+    known, held = known_answers(exercise), held_out(exercise)
+    shown = [one for one in known if one not in held]
+    for one in [*shown[seed % every :: every], *held]:
+        others = [other for other in known if other != one]
+        said = _left_out(exercise, examine_answer(one, asked), others)
+        if said is None:
+            continue
+        if one in held:  # only counted: who reads what is said of them cannot measure with them any more
+            score.held, score.held_kinds = score.held + 1, score.held_kinds + bool(said)
+        else:
+            score.uncollected, score.kinds_found = score.uncollected + 1, score.kinds_found + bool(said)
+            score.notes.append(f"{one.stem}, were it not known: {said or 'nothing is said'}")
     return score
 
 
-def _left_out(exercise: Exercise, name: str, findings: list[Finding], known: list, score: DiagnosisReport) -> None:
+def held_out(exercise: Exercise) -> list[Answer]:
+    """Two of the exercise's mistakes, always the same, by which diagnosis is measured and never written."""
+    order = {one: hashlib.sha256(f"{exercise.id}/{one.stem}".encode()).hexdigest() for one in known_answers(exercise)}
+    return sorted(order, key=order.__getitem__)[:HELD]
+
+
+def _left_out(exercise: Exercise, findings: list[Finding], known: list[Answer]) -> str | None:
+    """What is said of answers whose mistake is not known, "" for nothing; None where they are right."""
     from autograder.checks.reference import reference_of
-    from autograder.diagnose import diagnose
     from autograder.diagnosis.kinds import kind
 
     if not any(finding.failed for finding in findings):
-        return
+        return None
     other = diagnose(exercise, findings, known)
-    said = other.name if other else kind(exercise, findings, reference_of(exercise))
-    score.uncollected, score.kinds_found = score.uncollected + 1, score.kinds_found + (said is not None)
-    score.notes.append(f"{name}, were it not known: {said or 'nothing is said'}")
+    return other.name if other else kind(exercise, findings, reference_of(exercise)) or ""
 
 
 def _pairs(
@@ -96,7 +112,6 @@ def _pairs(
     """Pairs of mistakes that differ from either mistake alone; the same pairs for the same seed."""
     from autograder.checks.local import LocalSubject
     from autograder.checks.probe import collect_answers
-    from autograder.diagnose import known_answers
 
     edits = [one for one in known_answers(exercise) if isinstance(one, EditedAnswer)]
     pairs = [CombinedMistakes(parts) for parts in itertools.combinations(edits, 2) if fit(parts)]

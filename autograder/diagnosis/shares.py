@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -108,10 +109,13 @@ def of_sequence(core: Sequence[Reply]) -> str | None:
     kind = next((kind for kind in WORDS if all(type(right) is type(theirs) is kind for right, theirs in pairs)), None)
     found = (said for said, rule in SEQUENCES if kind and all(rule(right, theirs) for right, theirs in pairs))
     said = next(found, None)
-    return f"Your {WORDS[kind]} is not the right one: {said}." if kind and said else None
+    return say(WORDS[kind], how=say(said)) if kind and said else None
 
 
-WORDS: dict[type, str] = {list: "list", str: "text"}
+WORDS: dict[type, str] = {
+    list: "Your list is not the right one: {how}.",
+    str: "Your text is not the right one: {how}.",
+}
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -127,6 +131,11 @@ def _ends(whole: list, part: list) -> bool:
     return 0 < len(part) < len(whole) and _same(whole[-len(part) :], part)
 
 
+def _within(part: list, whole: list) -> bool:
+    """Whether each entry of `part` stands in `whole`, as often."""
+    return not Counter(map(repr, part)) - Counter(map(repr, whole))
+
+
 SEQUENCES: tuple[tuple[str, Callable[[list, list], bool]], ...] = (
     ("it is empty", lambda right, theirs: not theirs),
     ("it has the right entries in reverse order", lambda right, theirs: _same(right[::-1], theirs)),
@@ -136,10 +145,16 @@ SEQUENCES: tuple[tuple[str, Callable[[list, list], bool]], ...] = (
     ("something stands before what is right", lambda right, theirs: _ends(theirs, right)),
     ("it has the right entries in another order",
      lambda right, theirs: sorted(map(repr, right)) == sorted(map(repr, theirs))),
+    ("all that it holds is right, but something is missing",
+     lambda right, theirs: 0 < len(theirs) < len(right) and _within(theirs, right)),
+    ("it holds all that it should, and more",
+     lambda right, theirs: 0 < len(right) < len(theirs) and _within(right, theirs)),
     ("it is shorter than it should be", lambda right, theirs: len(theirs) < len(right)),
     ("it is longer than it should be", lambda right, theirs: len(theirs) > len(right)),
     ("it starts with the right entry and differs later",
      lambda right, theirs: bool(right and theirs) and _same(right[:1], theirs[:1])),
     ("it has as many entries as it should, and differs from the first on",
      lambda right, theirs: len(theirs) == len(right) and not _same(right[:1], theirs[:1])),
+    ("it holds what it should not, and lacks what it should hold",
+     lambda right, theirs: not _within(theirs, right) and not _within(right, theirs)),
 )  # fmt: skip

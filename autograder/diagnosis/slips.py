@@ -1,22 +1,28 @@
-"""Finds a slip in the reference that gives the student's answers, and reports its kind without showing code."""
+"""Finds a slip in a right answer that gives the student's answers, and reports its kind without showing code."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
 
 from autograder.api import Exercise
-from autograder.checks.mutation import GradientCut, mutants_of
-from autograder.checks.operators import Mutant
+from autograder.checks.local import LocalSubject
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
+from autograder.diagnosis.programs import Program, Values, programs
+from autograder.diagnosis.transformations import INSIDE
 from autograder.translate import say
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
 
-SECONDS = 1.0  # processor time for all slips of one reference
-EACH = 5.0  # wall time for one slip
+SECONDS = 2.0  # processor time for all slips of one exercise
+EACH = 1.0  # wall time for one slip
+LEAST = 2  # answers that a slip must give, since much gives one answer by chance
 
 SAID = {
     "drop_term": "a term of a sum or a factor of a product is left out",
@@ -31,33 +37,116 @@ SAID = {
     "change_slice": "one index or slice is off by a place",
     "drop_statement": "one line is missing",
     "shorten_loop": "one loop ends a step too early",
-    "cut_gradient": "the gradient is cut at one place",
+    "change_activation": "one activation function stands for another, as a ReLU for a SiLU",
+    "change_reduction": "one function stands for its like, as sum for mean or max for min",
+    "move_step": "one step comes too early or too late",
+    "change_bound": "a slice or a range starts or ends one place off",
+    "exchange_lines": "two lines are in the other order, or one is on the wrong side of a loop",
+    "repeat_line": "one line is carried out twice",
+    "reverse_loop": "one loop runs from the last to the first",
+    "renamed": "one variable stands for another",
 }
 
 
-def of_slip(core: Sequence[Reply], exercise: Exercise) -> str | None:
-    """The kind of the first slip that gives every one of these answers."""
+Candidate = tuple[str, str, dict[str, Any]]  # a sentence, the slip in it, and what the changed answer defines
+
+ONCE = "Your answer is what a right one would give in which {slip}."
+OFTEN = "Your answer is what a right one would give in which, at more than one place, {slip}."
+INSTEAD = "Your answer is what a right one would give if a value on the way were the right one {slip}."
+
+
+def of_slip(core: Sequence[Reply], exercise: Exercise, passed: Sequence[Reply] = ()) -> str | None:
+    """The kind of the first slip that gives every one of these answers, and those that are right as well."""
+    replies = [*sorted(core, key=_size), *sorted(passed, key=_size)]
+    if len(replies) < LEAST:
+        return None
     end = time.thread_time() + SECONDS
-    ordered = sorted(core, key=lambda reply: reply.probe.case.size())
-    for mutant in mutants_of(exercise):
-        if time.thread_time() > end:
-            return None
-        if _gives(mutant, exercise, ordered):
-            return say("Your answer is what a right one would give in which {slip}.", slip=say(SAID[mutant.operator]))
+    candidates = _candidates(exercise, replies)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of slips that compile with one
+        while time.thread_time() < end:
+            try:
+                with time_limit(EACH):
+                    return _first(candidates, exercise, replies, end)
+            except (TimeLimitExceeded, _Renew):  # a slip that never ends, or the next ones get all of the time again
+                continue
     return None
 
 
-def _gives(mutant: Mutant, exercise: Exercise, replies: Sequence[Reply]) -> bool:
+class _Renew(Exception):
+    """Half of the time for one slip has gone by."""
+
+
+def _first(candidates: Iterator[Candidate], exercise: Exercise, replies: Sequence[Reply], end: float) -> str | None:
+    start = time.monotonic()
+    for sentence, slip, namespace in candidates:
+        if _gives(namespace, exercise, replies):
+            return say(sentence, slip=say(slip))
+        if time.thread_time() > end:
+            return None
+        if time.monotonic() - start > EACH / 2:
+            raise _Renew
+    return None
+
+
+def _size(reply: Reply) -> int:
+    return reply.probe.case.size()
+
+
+def _candidates(exercise: Exercise, replies: Sequence[Reply]) -> Iterator[Candidate]:
+    """All slips, the likely ones first."""
+    answers = [one for one in programs(exercise) if _is_quick(one, exercise, replies[0])]
+    for sentence, search in ((ONCE, Program.single), (ONCE, Program.renamings), (OFTEN, Program.everywhere)):
+        for program in answers:
+            yield from ((sentence, SAID[operator], namespace) for operator, namespace in search(program))
+    for program in answers:
+        yield from _values(program, replies)
+
+
+def _is_quick(program: Program, exercise: Exercise, reply: Reply) -> bool:
+    """Whether this way to write it answers the question soon: else hundreds of slips cannot be tried on it."""
+    start = time.thread_time()
+    try:
+        namespace = program.namespace()
+        reply.probe.ask(LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols}))
+    except Exception:  # this way to write it does not answer such questions
+        return False
+    return time.thread_time() - start < SECONDS / 50
+
+
+def _values(program: Program, replies: Sequence[Reply]) -> Iterator[Candidate]:
+    """Each value that the program computes on its way, after each transformation."""
+    values = Values(program)
+    try:
+        replies[0].probe.ask(LocalSubject(values.made))
+    except Exception:  # this way to write it does not answer such questions
+        return
+    places = values.places()
+    for said, edit in INSIDE:
+        for number in places:
+            if any(_changes(edit, one) for one in values.seen[number]):
+                values.active, values.edit = number, edit
+                yield INSTEAD, said, values.made
+
+
+def _changes(edit: Callable[[Any], Any], value: Any) -> bool:
+    """Whether this makes another value of this one."""
+    try:
+        made = edit(value)
+        if isinstance(value, Tensor):
+            return made.shape != value.shape or not torch.equal(made, value)
+        return bool(made != value)
+    except Exception:
+        return False
+
+
+def _gives(namespace: dict[str, Any], exercise: Exercise, replies: Sequence[Reply]) -> bool:
     from autograder.checks.compare import compare_values
-    from autograder.checks.local import LocalSubject
     from autograder.checks.probe import observe
 
-    namespace = {"__name__": "slip", "cut": GradientCut()}
     try:
-        with time_limit(EACH):
-            exec(compile(mutant.source, "slip.py", "exec"), namespace)
-            subject = LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols})
-            return all(compare_values(observe(subject, one.probe), one.actual, one.probe.tolerance) is None
-                       for one in replies)  # fmt: skip
-    except (Exception, TimeLimitExceeded):  # a slip that fails or never ends did not produce these answers
+        subject = LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols})
+        return all(compare_values(observe(subject, one.probe), one.actual, one.probe.tolerance) is None
+                   for one in replies)  # fmt: skip
+    except Exception:  # a slip that fails did not produce these answers
         return False

@@ -190,8 +190,11 @@ def unlike(trace: Trace, rights: Sequence[Trace], root: Sequence[int]) -> int | 
     Asked where each value is known, but not where it stands: of what made the result, and of the conditions around it.
     """
     known = {_step(right, at) for right in rights for at in range(len(right.events))}
-    places = sorted(_made(trace, root))
-    return next((at for at in places if _step(trace, at) not in known and trace.node(at).operation != "load"), None)
+    for places in (sorted(_made(trace, root)), range(len(trace.events))):  # a loop without a round has made nothing
+        for at in places:
+            if _step(trace, at) not in known and trace.node(at).operation != "load":
+                return at
+    return None
 
 
 def _step(trace: Trace, place: int) -> tuple:
@@ -234,6 +237,7 @@ class FaultyVersion:
     version: int
     replacement: Value | None = None
     event: int | None = None  # where another one than what made the version is to blame: the call that left it out
+    unfinished: bool = False  # right in itself, but no right answer goes on from it
 
 
 def find_faulty_operand(trace: Trace, found: Departure, rights: Sequence[Trace]) -> FaultyVersion:
@@ -243,6 +247,8 @@ def find_faulty_operand(trace: Trace, found: Departure, rights: Sequence[Trace])
     that differs the search goes on to what made it, in both.
     """
     place, pairs = found.event, [(right, at) for right in rights for at in _like(trace, found.event, right)]
+    if (carried := _carried(trace, place, pairs)) is not None:
+        return FaultyVersion(carried, unfinished=True)
     result = FaultyVersion(found.version, _best(trace, place, pairs))
     for _ in range(DEEPEST):
         best = max(pairs, key=lambda pair: _shared(trace, place, *pair)[0], default=None)
@@ -254,6 +260,11 @@ def find_faulty_operand(trace: Trace, found: Departure, rights: Sequence[Trace])
         if not shared or mine is None or theirs is None or not _goes_back(trace, place, mine, best[0].values[theirs]):
             break
         result = FaultyVersion(mine, best[0].values[theirs])
+        returned = _last_return(trace, mine, place)
+        if returned is not None and any(
+            key(one) == key(trace.values[mine]) for right in rights for one in right.values
+        ):
+            return FaultyVersion(mine, None, returned, unfinished=True)
         place, other = trace.values[mine].event, best[0].values[theirs].event
         if trace.node(place).operation != best[0].node(other).operation:
             break
@@ -272,6 +283,43 @@ def same_but_form(trace: Trace, found: Departure, rights: Sequence[Trace]) -> Fa
     return FaultyVersion(found.version, other) if differs else None
 
 
+def _last_return(trace: Trace, version: int, before: int) -> int | None:
+    """The last time before an event that a function gave a version back."""
+    given = (at for at in range(before - 1, -1, -1) if trace.events[at].version == version and trace.node(at).returned)
+    return next(given, None)
+
+
+def _carried(trace: Trace, place: int, pairs: Sequence[tuple[Trace, int]]) -> int | None:
+    """What an earlier round of a loop left behind, below in the text, where no right answer goes on from it so.
+
+    It is right in itself, but a step is missing before the next round begins, or there should be no other round.
+    """
+    node = trace.node(place)
+    used = _on_line(trace, place)
+    frame = trace.events[place].frame
+    later = [one for one in used if trace.producer(one).line > node.line and is_rich(trace.values[one])]
+    mine = [one for one in later if trace.events[trace.values[one].event].frame == frame]
+    if not mine:
+        return None
+    theirs = {key(right.values[one]) for right, at in pairs for one in _on_line(right, at)}
+    left = [one for one in mine if key(trace.values[one]) not in theirs]
+    return left[-1] if len(left) == len(mine) else None
+
+
+def _on_line(trace: Trace, place: int) -> list[int]:
+    """The versions from other lines that a line used for this event."""
+    line, found, waiting, seen = trace.node(place).line, list[int](), [place], {place}
+    while waiting:
+        for version in trace.operands[waiting.pop()]:
+            at = trace.values[version].event
+            if trace.node(at).line != line:
+                found.append(version)
+            elif at not in seen and len(seen) < MOST_ALIKE:
+                seen.add(at)
+                waiting.append(at)
+    return found
+
+
 def _goes_back(trace: Trace, place: int, operand: int, instead: Value) -> bool:
     """Whether the fault is the operand's: a multiple of the right one, or one that another function passed on.
 
@@ -281,8 +329,8 @@ def _goes_back(trace: Trace, place: int, operand: int, instead: Value) -> bool:
     if factor(value, instead) is not None:
         return True
     elsewhere = trace.events[value.event].frame != trace.events[place].frame
-    if not elsewhere or value.data is None or value.data.size < 2:
-        return False
+    if value.data is None or value.data.size < 2 or not (elsewhere or not is_rich(value)):
+        return False  # few numbers may be right by chance
     both = value.dtype == instead.dtype == 0 and instead.data is not None and value.data.shape == instead.data.shape
     return not (both and (value.data != instead.data).all())  # a `~` is missed where it is used
 

@@ -31,7 +31,9 @@ class Node:
     )  # operands that are evaluated once for each value of this node
     repeated_operands: list[int] = field(default_factory=list)  # those of a comprehension, a generator or a lambda
     returned: bool = False  # what the function gives back
-    tests: list[int] = field(default_factory=list)  # the conditions around it, which decided that it is computed
+    tests: list[int] = field(
+        default_factory=list
+    )  # the conditions and loops around it, which decided that it is computed
 
 
 @dataclass
@@ -89,6 +91,7 @@ def _call(name: str, *arguments: ast.expr | int) -> ast.Call:
 
 WRAPPED = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.Call, ast.List, ast.Tuple, ast.Set, ast.Dict,
            ast.ListComp, ast.SetComp, ast.DictComp, ast.Subscript, ast.Attribute, ast.Name)  # fmt: skip
+LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 LAZY = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 
 
@@ -97,7 +100,8 @@ class _Rewriter(ast.NodeTransformer):
         self.nodes: list[Node] = []
         self.cell = ""
         self.open: list[tuple[list[int], list[int]]] = [([], [])]  # operands of the expressions around
-        self.tests: list[int] = []  # conditions of the statements around
+        self.tests: list[int] = []  # conditions of the statements around, and what their loops run over
+        self.conditions: dict[int, list[int]] = {}  # of each `if`, by its id
 
     def _add(self, at: ast.AST, operation: str, once: list[int], often: list[int]) -> int:
         if len(self.nodes) >= MOST_NODES:
@@ -190,7 +194,15 @@ class _Rewriter(ast.NodeTransformer):
         return statements
 
     def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        return [new for statement in body for new in self._statement(statement)]
+        """The statements; what follows an `if` that leaves the block is computed under its condition."""
+        new: list[ast.stmt] = []
+        held = len(self.tests)
+        for statement in body:
+            new += self._statement(statement)
+            if isinstance(statement, ast.If) and isinstance(statement.body[-1], LEAVING):
+                self.tests += self.conditions.pop(id(statement), [])
+        del self.tests[held:]
+        return new
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """Its body, inside a `try` that reports the line of an error; defaults and annotations stay as they are."""
@@ -226,12 +238,17 @@ class _Rewriter(ast.NodeTransformer):
     def visit_For(self, node: ast.For) -> ast.AST:
         """Each of what it loops over is recorded as it comes."""
         node.iter = self._each(node.iter)
-        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+        rounds = self.open[-1][0][-1:]
+        self.tests += rounds
+        node.body = self._block(node.body)
+        del self.tests[len(self.tests) - len(rounds) :]
+        node.orelse = self._block(node.orelse)
         return node
 
     def _branches(self, node: ast.While | ast.If) -> ast.AST:
         node.test = self.visit(node.test)  # type: ignore[assignment]
         tests = self.open[-1][0][-1:]
+        self.conditions[id(node)] = tests
         self.tests += tests
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         del self.tests[len(self.tests) - len(tests) :]

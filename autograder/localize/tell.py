@@ -10,7 +10,7 @@ from autograder.api import Exercise
 from autograder.checks.probe import Finding
 from autograder.localize.find import FaultLocation, find
 from autograder.localize.steps import steps
-from autograder.localize.words import picture, sentence
+from autograder.localize.words import picture, sentence, told_relation
 
 LONGEST = 200  # characters of a line that is shown
 
@@ -19,7 +19,8 @@ def localize_fault(
     exercise: Exercise, findings: Sequence[Finding], subject: Any, cells: Sequence[tuple[str, str]],
     without: Sequence[str] = (),
 ) -> dict[str, Any] | None:  # fmt: skip
-    """`cell`, `line`, its `text`, a `sentence`, the `value` there, and the `steps` up to it; None where it is unknown.
+    """`cell`, `line`, its `text`, a `sentence`, the `value` there, its `relation` to the right one, and the `steps` up
+    to it; None where it is unknown.
 
     A failure here is a fault of the grader, and only costs the student this help.
     """
@@ -41,6 +42,7 @@ def describe_location(found: FaultLocation, sources: dict[str, str]) -> dict[str
         "line": found.line,
         "text": lines[found.line - 1].strip()[:LONGEST],
         "sentence": sentence(found),
+        "relation": told_relation(found),
         "value": picture(found),
         "steps": steps(found, sources),
     }

@@ -190,6 +190,9 @@ def _operands(trace: Trace) -> dict[int, list[int]]:
         used = [here.get((event.frame, one), anywhere.get(one, -1)) for one in node.single_operands[:OPERANDS]]
         for one in node.repeated_operands[:OPERANDS]:
             used += since.pop(one, [])
+        before = trace.events[place - 1] if place else None
+        if before is not None and before.frame != event.frame and trace.table.nodes[before.node].returned:
+            used.append(before.version)  # a number that a function gave back is new to who called it
         found[place] = list(dict.fromkeys(version for version in used if version >= 0))
         here[event.frame, event.node] = anywhere[event.node] = event.version
         since.setdefault(event.node, []).append(event.version)

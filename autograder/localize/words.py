@@ -9,7 +9,9 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
+import torch
 
+from autograder.diagnosis.transformations import TENSORS
 from autograder.localize.align import TOLERANCE, factor
 from autograder.localize.find import FaultLocation
 from autograder.localize.instrument import Node
@@ -31,9 +33,16 @@ def sentence(found: FaultLocation) -> str:
         if trace.error is not None:
             return "the code stops here; all that it had computed so far is right"
         return "all values up to here are right; this is the first step that no right answer takes"
+    if found.faulty_version.unfinished:
+        text = (
+            "{it} is right so far, but no right answer goes on from it like this: a step is missing, or is one too many"
+        )
+        event = found.faulty_version.event
+        return text.format(
+            it=_called(trace.producer(found.faulty_version.version) if event is None else trace.node(event))
+        )
     if found.faulty_version.event is not None:
-        operation = trace.node(found.faulty_version.event).operation
-        return f"this call of `{operation}` leaves something out that it should pass on"
+        return f"this call of `{trace.node(found.faulty_version.event).operation}` leaves something out that it should pass on"
     it = _called(trace.producer(found.faulty_version.version))
     mine, theirs = trace.values[found.faulty_version.version], found.faulty_version.replacement
     if theirs is None or theirs.data is None or mine.data is None:
@@ -65,10 +74,23 @@ def describe_relation(mine: Value, theirs: Value) -> str:
         return f"has shape {list(a.shape)}, which is not the shape that it should have"
     if _same(a, b, mine):
         return _form(mine, theirs)
-    for relation in (_inverted, _multiple, _offset, _transposed_square, _shifted):
-        if said := relation(mine, theirs):
-            return f"{said}{rows(a, b, mine)}"
-    return f"is not what it should be{rows(a, b, mine)}"
+    said = _relation(mine, theirs) or "is not what it should be"
+    return f"{said}{rows(a, b, mine)}"
+
+
+def _relation(mine: Value, theirs: Value) -> str:
+    """How a value comes from the one in its place, of the same shape; "" where nothing known fits."""
+    found = (rule(mine, theirs) for rule in (_inverted, _multiple, _offset, _transposed_square, _shifted, _transformed))
+    return next(filter(None, found), "")
+
+
+def told_relation(found: FaultLocation) -> str:
+    """`a value on the way …`: the relation alone, where there is one that says more than that the value is wrong."""
+    if found.trace is None or found.faulty_version is None or found.faulty_version.replacement is None:
+        return ""
+    mine, theirs = found.trace.values[found.faulty_version.version], found.faulty_version.replacement
+    same_shape = mine.data is not None and theirs.data is not None and mine.data.shape == theirs.data.shape
+    return _relation(mine, theirs) if same_shape else ""
 
 
 def _same(a: np.ndarray, b: np.ndarray, like: Value) -> bool:
@@ -124,6 +146,20 @@ def _transposed(a: np.ndarray, b: np.ndarray) -> bool:
 def _transposed_square(mine: Value, theirs: Value) -> str:
     assert mine.data is not None and theirs.data is not None
     return "has its axes in another order than it should" if _transposed(mine.data, theirs.data) else ""
+
+
+def _transformed(mine: Value, theirs: Value) -> str:
+    """`is the right one after a ReLU`"""
+    if mine.kind != TENSOR or mine.size < 3 or mine.dtype < 6 or theirs.dtype < 6:
+        return ""
+    for said, edit in TENSORS:
+        try:
+            made = edit(torch.from_numpy(np.array(theirs.data)).float()).double().numpy()
+        except (RuntimeError, IndexError, TypeError, ValueError):
+            continue
+        if _same(made, np.asarray(mine.data), mine) and not _same(made, np.asarray(theirs.data), mine):
+            return f"is the right one {said}"
+    return ""
 
 
 def _shifted(mine: Value, theirs: Value) -> str:

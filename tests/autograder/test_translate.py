@@ -12,13 +12,20 @@ import pytest
 import autograder
 from autograder import notebook, run
 from autograder.api import PROPERTIES, CheckResult, Verdict
-from autograder.diagnosis import kinds, slips
+from autograder.diagnosis import facts, kinds, shares, slips, transformations
 from autograder.report import matrix, words
 from autograder.report.html import STEP_COLUMNS, verdict_html
 from autograder.report.text import verdict_text
 
 ROOT = Path(autograder.__file__).parent
 CATALOGUES = [path for path in sorted((ROOT / "locale").glob("*.po")) if polib.pofile(str(path)).translated_entries()]
+TABLES = (kinds.CHANGES, kinds.ENTRIES, facts.NUMBERS, facts.TRUTHS, facts.INFINITE, facts.PLACES, facts.MIXTURES,
+          facts.WHERE, shares.SEQUENCES, transformations.OUTPUT, transformations.INSIDE)  # fmt: skip
+SENTENCES = (
+    *slips.SAID.values(), slips.ONCE, slips.OFTEN, slips.INSTEAD, *facts.SAID.values(), *facts.ORDINALS,
+    facts.MORE, facts.FEWER, facts.LONGER, facts.SHORTER, *shares.WORDS.values(), *kinds.SIZES, *kinds.ASIDE.values(),
+    kinds.ONE, kinds.SEVERAL, "where {name} is given", "where {name} is not given",
+)  # fmt: skip
 CONSTANTS = {*words.STATES.values(), *words.NAMES.values(), words.UNEARNED, matrix.FLOW, matrix.HOLDS, run.NOTHING_FITS}
 NAMED = {*PROPERTIES} - {"shapes"} | {name for names in words.AXES.values() for name in names}
 EXAMPLE = {"call": "f", "inputs": {"x": [[1.0, 2.0]]}, "yours": [[1.0, 3.0]], "wrong": [[False, True]],
@@ -51,8 +58,9 @@ def test_every_word_is_in_the_catalogue_with_its_parts(path):
         | {"the result", "gradient of input"}
         | CONSTANTS
         | NAMED
-        | {said for said, _ in (*kinds.OUTPUT, *kinds.CHANGES)}
-        | {*slips.SAID.values()}
+        | {said for table in TABLES for said, _ in table}
+        | {said for _, said in kinds.POWERS}
+        | {*SENTENCES}
         | {notebook.UNDEFINED, notebook.GO_ON, *filter(None, STEP_COLUMNS)}
     )
     assert len(spoken()) > 20 and wanted <= known.keys(), wanted - known.keys()

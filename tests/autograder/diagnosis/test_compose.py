@@ -88,3 +88,21 @@ def test_what_never_ends_is_stopped_in_any_thread():
     thread.start()
     thread.join(30)
     assert ended == [True, True] and time.monotonic() - start < 29
+
+
+def test_what_swallows_the_end_of_its_time_holds_nobody_up():
+    ended: list[bool] = []
+
+    def work():
+        with time_limit(0.05):
+            try:
+                while True:
+                    int("1")
+            except BaseException:  # as an answer may do
+                ended.append(True)
+        ended.append(True)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(30)
+    assert ended == [True, True]

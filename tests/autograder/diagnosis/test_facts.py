@@ -24,8 +24,8 @@ def replies(expected, actual):
 
 CASES = [
     (lambda right, given: right.reshape(4, 3), "in another form"),
-    (lambda right, given: right[:, :3], "last axis of your result is shorter by 1"),
-    (lambda right, given: right[None].expand(2, 3, 4), "one axis more"),
+    (lambda right, given: right[:, :3], "shorter than it should be, by 1 along its last axis"),
+    (lambda right, given: right[None].expand(2, 3, 4), "more axes than it should, by 1"),
     (lambda right, given: right + given, "the right one plus `x`"),
     (lambda right, given: given, "`x` itself, as it was given"),
     (lambda right, given: right + right.mean(-1, keepdim=True), "plus a number of its own"),

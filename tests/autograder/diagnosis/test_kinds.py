@@ -12,7 +12,7 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers
 from autograder.checks.reference import reference_of
 from autograder.diagnosis.kinds import kind
-from autograder.diagnosis.measure import measure_diagnosis
+from autograder.diagnosis.measure import held_out, measure_diagnosis
 
 asked = lru_cache(maxsize=4)(ask_reference)
 CAUSAL, ATTENTION, RAG = "masks.causal", "attention.scaled_dot_product", "rag.token"
@@ -71,4 +71,6 @@ def test_the_report_counts_two_mistakes_and_what_is_not_collected():
     exercise = registry.find(RAG)
     score = measure_diagnosis(exercise, asked(exercise, 5), seed=5)
     assert score.pairs == 6 and score.both_named >= 4 and score.one_named == 6, score.notes
-    assert score.uncollected >= 5 and "both named" in score.line
+    assert score.uncollected >= 4 and "both named" in score.line
+    held = [one.stem for one in held_out(exercise)]
+    assert score.held == len(held) == 2 and not any(note.startswith(tuple(held)) for note in score.notes)

@@ -63,6 +63,22 @@ def test_a_missing_scale_is_found_in_another_style(asked):
     assert place.line == 5 and sentence(place) == "`scores` is 2 times what it should be; each row differs"
 
 
+SEARCHES = [  # of searches over lists: the mistake, and what its line holds
+    ("decoding.beam", "length_counts_start", "/ len(candidate[0])"),  # in a function that gives a number back
+    ("decoding.beam", "goes_on_after_end", "live = best"),  # seen a round later
+    ("decoding.greedy", "start_counts_as_new", "max_new_tokens - 1"),  # no round at all
+]
+
+
+@pytest.mark.parametrize(("exercise_id", "mistake", "words"), SEARCHES)
+def test_the_line_is_found_in_searches_over_lists(exercise_id, mistake, words):
+    exercise = registry.find(exercise_id)
+    source = next(one for one in answers(exercise, "wrong") if one.stem == mistake).read_text(encoding="utf-8")
+    place = found(exercise, source, {exercise_id: ask_reference(exercise, 7)})
+    near = source.splitlines()[place.line - 3 : place.line + 2]
+    assert any(words in line for line in near), (place.line, sentence(place))
+
+
 def test_a_mask_upside_down_is_found_in_loops(asked):
     assert found(ATTENTION, ROW_BY_ROW, asked).line in (7, 8)
 

@@ -1,0 +1,214 @@
+"""Right answers taken apart, so that one definition can be changed and run without compiling the others again."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+from autograder import injected_modules
+from autograder.answers import answers
+from autograder.api import Exercise
+from autograder.checks.operators import Change, changes
+from autograder.diagnosis.rewrites import MODULES, REWRITES, renamed
+
+ALWAYS = "import torch.nn.functional as F"  # for activations that the answer itself does not use
+MOST = 12  # right answers that are taken apart
+KEPT = ("self", "cls", "super", *MODULES)
+
+
+class Program:
+    """One right answer. `own`: the symbols that the exercise asks for, which are changed before what they use."""
+
+    def __init__(self, source: str, own: tuple[str, ...]) -> None:
+        self.tree = ast.parse(source)
+        named = [at for at, one in enumerate(self.tree.body) if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
+        self.places = sorted(named, key=lambda at: (self.tree.body[at].name not in own, at))  # type: ignore[attr-defined]
+        future = [one for one in self.tree.body if isinstance(one, ast.ImportFrom) and one.module == "__future__"]
+        self.future = bool(future)
+        self.codes = [self._compiled(one) for one in self.tree.body if one not in future]
+        self.shift = len(future)
+
+    def _compiled(self, statement: ast.stmt) -> CodeType:
+        """One statement; annotations are not evaluated, as the answer's own first line has it."""
+        head: list[ast.stmt] = [ast.ImportFrom("__future__", [ast.alias("annotations")], 0)] if self.future else []
+        module = ast.fix_missing_locations(ast.Module([*head, statement], []))
+        return compile(module, "slip.py", "exec", dont_inherit=True)
+
+    def namespace(self, place: int = -1, definition: ast.stmt | None = None) -> dict[str, Any]:
+        """What the answer defines, with another definition at a place. Raises what the statements raise."""
+        made: dict[str, Any] = {"__name__": "slip"}
+        exec(_always(), made)
+        for at, code in enumerate(self.codes, self.shift):
+            exec(self._compiled(definition) if at == place and definition is not None else code, made)
+        return made
+
+    def single(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """(operator, namespace) of each change of one place."""
+        for place in self.places:
+            definition = self.tree.body[place]
+            for change in changes(ast.Module([definition], []), REWRITES):
+                yield from self._made(place, [change])
+
+    def everywhere(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The same change at all like places of one definition: who leaves one residual out leaves out all."""
+        for place in self.places:
+            groups: dict[tuple, list[Change]] = {}
+            for change in changes(ast.Module([self.tree.body[place]], []), REWRITES):
+                groups.setdefault((change.operator, change.variant, _likeness(change.node)), []).append(change)
+            for group in groups.values():
+                if len(group) > 1:
+                    yield from self._made(place, group)
+
+    def renamings(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """One name or part for another."""
+        for place in self.places:
+            for change in renamed(self.tree.body[place]):
+                yield from self._made(place, [change])
+
+    def _made(self, place: int, group: list[Change]) -> Iterator[tuple[str, dict[str, Any]]]:
+        definition = self.tree.body[place]
+        for change in group:
+            change.make()
+        try:
+            changed = definition if group[0].node is not definition else group[0].other
+            made = self.namespace(place, changed)  # type: ignore[arg-type]
+        except Exception:  # a change that does not compile, or that a default value does not survive
+            return
+        finally:
+            for change in reversed(group):
+                change.undo()
+        yield group[0].operator, made
+
+
+class Values:
+    """A program whose expressions all pass through a function, which replaces the value of one of them."""
+
+    def __init__(self, program: Program) -> None:
+        self.active = -1
+        self.edit: Callable[[Any], Any] = lambda value: value
+        self.seen: dict[int, list[Any]] = {}
+        self.made: dict[str, Any] = {}
+        wrapper = _Wrapper()
+        for place in program.places:
+            wrapper.visit_definition(copy.deepcopy(program.tree.body[place]))
+        self.count = wrapper.count
+        changed = dict(zip(program.places, wrapper.definitions, strict=True))
+        self.made = {"__name__": "slip"}
+        exec(_always(), self.made)
+        self.made["_at"] = self._at
+        for at, code in enumerate(program.codes, program.shift):
+            exec(program._compiled(changed[at]) if at in changed else code, self.made)
+
+    def _at(self, number: int, value: Any) -> Any:
+        if number == self.active:
+            return self.edit(value)
+        if self.active < 0:
+            self.seen[number] = [*self.seen.get(number, [])[:1], value]  # the first and the last
+        return value
+
+    def places(self) -> list[int]:
+        """The numbers of what was computed, in time; a variable that is read only once is what was put into it."""
+        by_object: dict[int, list[int]] = {}
+        for number, seen in self.seen.items():
+            by_object.setdefault(id(seen[-1]), []).append(number)
+        twice = {group[1] for group in by_object.values() if len(group) == 2}
+        return [number for number in self.seen if number not in twice]
+
+
+class _Wrapper(ast.NodeTransformer):
+    """Passes each expression in a function's body through `_at`, with a number of its own."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.definitions: list[ast.stmt] = []
+
+    def visit_definition(self, definition: ast.stmt) -> None:
+        """One function or class at the top."""
+        self.definitions.append(self.visit(definition))
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Its body alone: neither annotations nor defaults."""
+        node.body = [self.visit(one) for one in node.body]
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """Its methods alone."""
+        node.body = [self.visit(one) if isinstance(one, ast.FunctionDef) else one for one in node.body]
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """Its value alone."""
+        node.value = self.visit(node.value) if node.value is not None else None
+        return node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        """As it is."""
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """What it works on and what it gives; the function itself is no value to change."""
+        if isinstance(node.func, ast.Attribute):
+            node.func.value = self.visit(node.func.value)
+        node.args = [self.visit(one) for one in node.args]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
+        named = isinstance(node.func, ast.Name) and node.func.id == "super"
+        return node if named else self._wrapped(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """A variable that is read."""
+        return node if node.id in KEPT or not isinstance(node.ctx, ast.Load) else self._wrapped(node)
+
+    def _expression(self, node: Any) -> ast.AST:
+        self.generic_visit(node)
+        return self._wrapped(node) if isinstance(getattr(node, "ctx", ast.Load()), ast.Load) else node
+
+    visit_BinOp = visit_UnaryOp = visit_Compare = visit_BoolOp = visit_IfExp = visit_Subscript = _expression
+    visit_ListComp = _expression
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """A part that is read; `torch.bool` and its like are none."""
+        if isinstance(node.value, ast.Name) and node.value.id in MODULES:
+            return node
+        return self._expression(node)
+
+    def _wrapped(self, node: Any) -> ast.AST:
+        self.count += 1
+        return ast.Call(ast.Name("_at", ast.Load()), [ast.Constant(self.count - 1), node], [])
+
+
+def programs(exercise: Exercise) -> list[Program]:
+    """The reference and our right answers, which are written in other ways."""
+    return list(_programs(exercise))
+
+
+@lru_cache(maxsize=16)
+def _programs(exercise: Exercise) -> tuple[Program, ...]:
+    texts = [injected_modules.source([exercise])[0]]
+    texts += [path.read_text(encoding="utf-8") for path in answers(exercise, "right")[:MOST]]
+    return tuple(Program(text, tuple(exercise.symbols)) for text in texts)
+
+
+@lru_cache(maxsize=1)
+def _always() -> CodeType:
+    return compile(ALWAYS, "slip.py", "exec")
+
+
+def _likeness(node: ast.AST) -> str:
+    """The same for places where a slip would be made in the same way: two sums, two calls of one function."""
+    if isinstance(node, ast.Call):
+        func = node.func
+        return f"call {func.attr if isinstance(func, ast.Attribute) else ast.unparse(func)}"
+    if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.BoolOp)):
+        return f"{type(node).__name__} {type(node.op).__name__}"
+    if isinstance(node, ast.Attribute):
+        return f"part {node.attr}"
+    return (
+        f"{type(node).__name__} {getattr(node, 'value', '')!r}"
+        if isinstance(node, ast.Constant)
+        else type(node).__name__
+    )

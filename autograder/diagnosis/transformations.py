@@ -1,0 +1,124 @@
+"""Transformations of a right answer, and of the values on its way: each with the words that say it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def _shifted(axis: int, by: int) -> Callable[[Tensor], Tensor]:
+    return lambda value: value.roll(by, axis)
+
+
+OUTPUT: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
+    ("with its sign turned", lambda value: -value),
+    ("inverted: True where False is right, and False where True is", lambda value: ~value),
+    ("subtracted from 1", lambda value: 1 - value),
+    ("with its last two axes exchanged", lambda value: value.transpose(-1, -2)),
+    ("with its first two axes exchanged", lambda value: value.transpose(0, 1)),
+    ("in reverse order along its last axis", lambda value: value.flip(-1)),
+    ("in reverse order along its first axis", lambda value: value.flip(0)),
+    ("in reverse order along its last axis but one", lambda value: value.flip(-2)),
+    ("moved on by one place along its last axis", _shifted(-1, 1)),
+    ("moved back by one place along its last axis", _shifted(-1, -1)),
+    ("moved on by one place along its last axis but one", _shifted(-2, 1)),
+    ("moved back by one place along its last axis but one", _shifted(-2, -1)),
+    ("without its last entry along the last axis", lambda value: value[..., :-1]),
+    ("without its first entry along the last axis", lambda value: value[..., 1:]),
+    ("without its last entry along the first axis", lambda value: value[:-1]),
+    ("without its first entry along the first axis", lambda value: value[1:]),
+    ("plus 1", lambda value: value + 1),
+    ("minus 1", lambda value: value - 1),
+    ("squared", lambda value: value.square()),
+    ("under a square root", lambda value: value.sqrt()),
+    ("turned over: 1 divided by it", lambda value: 1 / value),
+    ("after an exponential", lambda value: value.exp()),
+    ("after a logarithm", lambda value: value.log()),
+    ("after one more softmax over its last axis", lambda value: value.softmax(-1)),
+    ("after a softmax over its last axis but one", lambda value: value.softmax(-2)),
+    ("after a log-softmax over its last axis", lambda value: value.log_softmax(-1)),
+    ("summed up along its last axis as it goes", lambda value: value.cumsum(-1)),
+    ("divided by its sum along the last axis", lambda value: value / value.sum(-1, keepdim=True)),
+    ("divided by its length along the last axis", lambda value: value / value.norm(dim=-1, keepdim=True)),
+    ("sorted along its last axis", lambda value: value.sort(-1).values),
+    ("with all above the diagonal set to zero", lambda value: value.tril()),
+    ("with all below the diagonal set to zero", lambda value: value.triu()),
+    ("rounded to whole numbers", lambda value: value.round()),
+    ("with what is below zero set to zero", lambda value: value.clamp(min=0)),
+    ("averaged over its first axis", lambda value: value.mean(0)),
+    ("summed over its first axis", lambda value: value.sum(0)),
+    ("averaged over all its entries", lambda value: value.mean()),
+    ("summed over all its entries", lambda value: value.sum()),
+    ("averaged over its last axis", lambda value: value.mean(-1)),
+    ("summed over its last axis", lambda value: value.sum(-1)),
+    ("set to zero everywhere", lambda value: torch.zeros_like(value)),
+)
+
+
+def _root(value: Tensor) -> float:
+    return value.size(-1) ** 0.5
+
+
+def _pushed(value: Tensor, axis: int) -> Tensor:
+    moved = value.roll(1, axis)
+    moved.select(axis, 0).zero_()
+    return moved
+
+
+TENSORS: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
+    ("after a ReLU", lambda value: value.relu()),
+    ("after a GELU", torch.nn.functional.gelu),
+    ("after a SiLU", torch.nn.functional.silu),
+    ("after a tanh", lambda value: value.tanh()),
+    ("after a sigmoid", lambda value: value.sigmoid()),
+    ("divided by the root of the size of its last axis", lambda value: value / _root(value)),
+    ("times the root of the size of its last axis", lambda value: value * _root(value)),
+    ("divided by the size of its last axis", lambda value: value / value.size(-1)),
+    ("times two", lambda value: value * 2),
+    ("divided by two", lambda value: value / 2),
+    ("less its mean over the last axis", lambda value: value - value.mean(-1, keepdim=True)),
+    ("divided by its root mean square over the last axis",
+     lambda value: value * value.square().mean(-1, keepdim=True).rsqrt()),
+    ("normalised to mean zero and variance one over its last axis",
+     lambda value: torch.nn.functional.layer_norm(value, value.shape[-1:])),
+    ("without its sign", lambda value: value.abs()),
+    ("set to one everywhere", lambda value: torch.ones_like(value)),
+    ("cut into heads without a transposition", lambda value: value.transpose(1, 2).reshape(value.shape)),
+    ("moved on by one place along its last axis, with a zero before", lambda value: _pushed(value, -1)),
+    ("moved on by one place along its last axis but one, with a zero before", lambda value: _pushed(value, -2)),
+    *OUTPUT,
+)  # fmt: skip
+NUMBERS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
+    ("plus 1", lambda value: value + 1), ("minus 1", lambda value: value - 1),
+    ("with its sign turned", lambda value: -value), ("times two", lambda value: value * 2),
+    ("divided by two", lambda value: value // 2 if isinstance(value, int) else value / 2),
+    ("under a square root", lambda value: value**0.5), ("squared", lambda value: value**2),
+    ("set to zero everywhere", lambda value: value * 0), ("set to one everywhere", lambda value: value * 0 + 1),
+)  # fmt: skip
+LISTS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
+    ("in reverse order along its first axis", lambda value: value[::-1]),
+    ("without its last entry along the first axis", lambda value: value[:-1]),
+    ("without its first entry along the first axis", lambda value: value[1:]),
+    ("sorted along its last axis", lambda value: type(value)(sorted(value))),
+    ("with each entry once", lambda value: type(value)(dict.fromkeys(value))),
+    ("emptied", lambda value: value[:0]),
+)  # fmt: skip
+
+
+def _of(kinds: type | tuple[type, ...], edit: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def only(value: Any) -> Any:
+        if isinstance(value, bool) or not isinstance(value, kinds):
+            raise TypeError("a value of another kind")
+        return edit(value)
+
+    return only
+
+
+INSIDE: tuple[tuple[str, Callable[[Any], Any]], ...] = (
+    *((said, _of(Tensor, edit)) for said, edit in TENSORS),
+    *((said, _of((int, float), edit)) for said, edit in NUMBERS),
+    *((said, _of((list, tuple, str), edit)) for said, edit in LISTS),
+)

@@ -1,0 +1,100 @@
+"""A slip in a right answer is found where it gives the answers, also in the midst of a layer and in a loop."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+
+import pytest
+
+from autograder import registry
+from autograder.checks.corpus import ask_reference
+from autograder.checks.local import LocalSubject
+from autograder.checks.operators import changes
+from autograder.checks.probe import collect_answers
+from autograder.diagnosis import slips
+from autograder.diagnosis.programs import Program, Values
+from autograder.diagnosis.rewrites import REWRITES, renamed
+
+asked = lru_cache(maxsize=4)(ask_reference)
+SWIGLU = """
+import torch.nn.functional as F
+from torch import nn
+class SwiGLU(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.gate, self.up = (nn.Linear(d_model, d_ff, bias=False) for _ in range(2))
+        self.down = nn.Linear(d_ff, d_model, bias=False)
+    def forward(self, x):
+        return self.down(ACTIVATION(self.gate(x)) * self.up(x))
+"""
+RNN = """
+import torch
+def rnn_encode(x, w_x, w_h, b):
+    h, states = x.new_zeros(x.size(0), w_h.size(0)), []
+    for t in range(x.size(1)):
+        BODY
+    return torch.stack(states, 1)
+"""
+STEP = "h = torch.tanh(x[:, t] @ w_x + h @ w_h + b)"
+CASES = [
+    ("modern.swiglu", SWIGLU.replace("ACTIVATION", "F.relu"), slips.SAID["change_activation"]),
+    ("modern.swiglu", SWIGLU.replace("ACTIVATION", "(lambda z: F.layer_norm(F.silu(z), z.shape[-1:]))"), "normalised"),
+    ("rnn.encode", RNN.replace("BODY", f"states.append(h); {STEP}"), slips.SAID["exchange_lines"]),
+    ("rnn.encode", RNN.replace("BODY", f"t = -1 - t; {STEP}; states.append(h)"), slips.SAID["reverse_loop"]),
+]
+
+
+def found(exercise_id: str, source: str) -> str | None:
+    exercise, namespace = registry.find(exercise_id), {}
+    exec(source, namespace)
+    findings = collect_answers(asked(exercise, 5), LocalSubject(namespace))
+    core = [reply for finding in findings if finding.check.core for reply in finding.failed]
+    passed = [reply for finding in findings if finding.check.core for reply in finding.answers if not reply.difference]
+    return slips.of_slip(core, exercise, passed)
+
+
+@pytest.mark.parametrize(("exercise_id", "source", "words"), CASES, ids=[words[:30] for *_, words in CASES])
+def test_a_slip_is_found(exercise_id, source, words):
+    assert words in (found(exercise_id, source) or "nothing")
+
+
+def test_of_one_answer_alone_no_slip_is_said():
+    exercise = registry.find("rnn.encode")
+    assert slips.of_slip([], exercise) is None
+
+
+def rewritten(source: str) -> set[str]:
+    tree, made = ast.parse(source), set()
+    for change in [*changes(tree, REWRITES), *renamed(tree)]:
+        change.make()
+        made.add(ast.unparse(ast.fix_missing_locations(tree)).splitlines()[-1].strip())
+        change.undo()
+    assert ast.unparse(tree) == ast.unparse(ast.parse(source))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        ("return self.norm(x + self.f(x))", "return x + self.norm(self.f(x))"),
+        ("return x + self.f(self.norm(x))", "return x + self.norm(self.f(x))"),
+        ("return self.norm(x + self.f(y))", "return self.norm(y + self.f(y))"),
+        ("return F.silu(x)", "return F.relu(x)"),
+        ("return x[:, 1:]", "return x[:, 1 + 1:]"),
+        ("return x[:, 1:]", "return x[:, 1:-1]"),
+        ("return x.mean(-1)", "return x.sum(-1)"),
+    ],
+)
+def test_rewrites_offer_what_students_mix_up(line, other):
+    assert other in rewritten(f"def f(self, x, y):\n    {line}\n")
+
+
+def test_a_value_on_the_way_can_be_replaced():
+    values = Values(Program("import torch\ndef f(x):\n    y = x + 1\n    return y * 2\n", ("f",)))
+    assert values.made["f"](1) == 4
+    results = set()
+    for number in values.places():
+        values.active, values.edit = number, lambda value: value * 10
+        results.add(values.made["f"](1))
+    assert results == {22, 40}  # x and the sum; y is the sum once more
