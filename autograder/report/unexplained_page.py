@@ -26,9 +26,14 @@ so.</p>"""
 def page(assignments: Sequence[str], found: Sequence[Cluster], course: str) -> str:
     """The whole page. `course`: its directory, as it stands in the commands."""
     answers = sum(len(one.members) for one in found)
-    lead = f"<p>{answers} answers in {len(found)} groups.</p>" if found else "<p>Every wrong answer has a name.</p>"
+    counted = f"{_counted(answers, 'answer')} in {_counted(len(found), 'group')}"
+    lead = f"<p>{counted}.</p>" if found else "<p>Every wrong answer has a name.</p>"
     body = "".join(_section(one, course) for one in found)
     return document(f"{', '.join(assignments)}: mistakes without a name", lead + NOTE * bool(found) + body, STYLE)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _section(one: Cluster, course: str) -> str:
@@ -44,7 +49,7 @@ def who(one: Cluster) -> str:
     """`3 students: ada, ben, chen`."""
     names = list(dict.fromkeys(each.student for each in one.members))
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return f"{len(names)} student{'s' * (len(names) != 1)}: {', '.join(names[:8])}{more}"
+    return f"{_counted(len(names), 'student')}: {', '.join(names[:8])}{more}"
 
 
 def _shown(one: Cluster) -> Iterator[UnexplainedAnswer]:
