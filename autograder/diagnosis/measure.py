@@ -43,9 +43,11 @@ class DiagnosisReport:
     def line(self) -> str:
         """One line of the report."""
         return (
-            f"{self.exercise:32} two mistakes {self.pairs:3}  both named {_share(self.both_named, self.pairs)}  at least one "
-            f"{_share(self.one_named, self.pairs)}  (not counted: {self.masked} of which one hides the other)  "
-            f"not collected {self.uncollected:3}  of which something is said {_share(self.kinds_found, self.uncollected)}  "
+            f"{self.exercise:32} two mistakes {self.pairs:3}  both named {_share(self.both_named, self.pairs)}  "
+            f"at least one {_share(self.one_named, self.pairs)}  "
+            f"(not counted: {self.masked} of which one hides the other)  "
+            f"not collected {self.uncollected:3}  "
+            f"of which something is said {_share(self.kinds_found, self.uncollected)}  "
             f"of those held out {_share(self.held_kinds, self.held)}"
         )
 

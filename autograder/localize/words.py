@@ -42,7 +42,8 @@ def sentence(found: FaultLocation) -> str:
             it=_called(trace.producer(found.faulty_version.version) if event is None else trace.node(event))
         )
     if found.faulty_version.event is not None:
-        return f"this call of `{trace.node(found.faulty_version.event).operation}` leaves something out that it should pass on"
+        operation = trace.node(found.faulty_version.event).operation
+        return f"this call of `{operation}` leaves something out that it should pass on"
     it = _called(trace.producer(found.faulty_version.version))
     mine, theirs = trace.values[found.faulty_version.version], found.faulty_version.replacement
     if theirs is None or theirs.data is None or mine.data is None:
