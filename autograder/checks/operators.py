@@ -208,7 +208,7 @@ def mutants(source: str, definitions: set[str]) -> Iterator[Mutant]:
 
 
 @dataclass(frozen=True)
-class Change:
+class NodeChange:
     """One node of a tree, and what an operator puts in its place: the `variant`-th of what it offers."""
 
     operator: str
@@ -220,7 +220,7 @@ class Change:
     other: ast.AST
 
     def make(self) -> None:
-        """Change the tree."""
+        """NodeChange the tree."""
         _put(self.parent, self.field, self.place, self.other)
 
     def undo(self) -> None:
@@ -228,12 +228,12 @@ class Change:
         _put(self.parent, self.field, self.place, self.node)
 
 
-def changes(definition: ast.AST, operators: Sequence[Operator] = OPERATORS) -> Iterator[Change]:
+def changes(definition: ast.AST, operators: Sequence[Operator] = OPERATORS) -> Iterator[NodeChange]:
     """Every change that these operators offer below a node; none of them is made yet."""
     for parent, field, place, node in list(_places(definition)):
         for operator in operators:
             for variant, other in enumerate(operator(node)):
-                yield Change(operator.__name__, variant, parent, field, place, node, other)
+                yield NodeChange(operator.__name__, variant, parent, field, place, node, other)
 
 
 def _changed(definition: ast.AST) -> Iterator[str]:

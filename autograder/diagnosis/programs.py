@@ -12,7 +12,7 @@ from typing import Any
 from autograder import injected_modules
 from autograder.answers import answers
 from autograder.api import Exercise
-from autograder.checks.operators import Change, changes
+from autograder.checks.operators import NodeChange, changes
 from autograder.diagnosis.rewrites import MODULES, REWRITES, renamed
 
 ALWAYS = "import torch.nn.functional as F"  # for activations that the answer itself does not use
@@ -56,7 +56,7 @@ class Program:
     def everywhere(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The same change at all like places of one definition: who leaves one residual out leaves out all."""
         for place in self.places:
-            groups: dict[tuple, list[Change]] = {}
+            groups: dict[tuple, list[NodeChange]] = {}
             for change in changes(ast.Module([self.tree.body[place]], []), REWRITES):
                 groups.setdefault((change.operator, change.variant, _likeness(change.node)), []).append(change)
             for group in groups.values():
@@ -69,7 +69,7 @@ class Program:
             for change in renamed(self.tree.body[place]):
                 yield from self._made(place, [change])
 
-    def _made(self, place: int, group: list[Change]) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _made(self, place: int, group: list[NodeChange]) -> Iterator[tuple[str, dict[str, Any]]]:
         definition = self.tree.body[place]
         for change in group:
             change.make()

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
-from autograder.checks.operators import OPERATORS, Change, Operator, cut_gradient
+from autograder.checks.operators import OPERATORS, NodeChange, Operator, cut_gradient
 
 MODULES = ("torch", "nn", "F", "math", "np")
 ACTIVATIONS = ("relu", "gelu", "silu", "tanh", "sigmoid", "softplus", "elu", "leaky_relu")
@@ -111,7 +111,7 @@ REWRITES: tuple[Operator, ...] = (
 )  # fmt: skip
 
 
-def renamed(definition: ast.AST) -> Iterator[Change]:
+def renamed(definition: ast.AST) -> Iterator[NodeChange]:
     """One variable of a function stands for another, or one part of an object for another."""
     parts = sorted({node.attr for node in ast.walk(definition)
                     if _is_part(node) and isinstance(node.ctx, ast.Store)})  # fmt: skip
@@ -127,7 +127,7 @@ def renamed(definition: ast.AST) -> Iterator[Change]:
             else:
                 continue
             for variant, other in enumerate(others[:MOST_NAMES]):
-                yield Change("renamed", variant, parent, field, place, node, other)
+                yield NodeChange("renamed", variant, parent, field, place, node, other)
 
 
 def _is_part(node: ast.AST) -> TypeGuard[ast.Attribute]:
