@@ -13,7 +13,7 @@ from autograder import injected_modules
 from autograder.answers import answers
 from autograder.api import Exercise
 from autograder.checks.operators import NodeChange, changes
-from autograder.diagnosis.rewrites import MODULES, REWRITES, renamed
+from autograder.diagnosis.rewrites import MODULES, REWRITES, rename_variables
 
 ALWAYS = "import torch.nn.functional as F"  # for activations that the answer itself does not use
 MOST = 12  # right answers that are taken apart
@@ -66,7 +66,7 @@ class Program:
     def renamings(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """One name or part for another."""
         for place in self.places:
-            for change in renamed(self.tree.body[place]):
+            for change in rename_variables(self.tree.body[place]):
                 yield from self._made(place, [change])
 
     def _made(self, place: int, group: list[NodeChange]) -> Iterator[tuple[str, dict[str, Any]]]:

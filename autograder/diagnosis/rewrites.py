@@ -1,7 +1,7 @@
 """Slips that are looked for in diagnosis alone: they change more of a right answer than a mutant of the checks does.
 
-As in autograder.checks.operators, each operator offers trees in the place of one node. `renamed` needs the function
-around the node, so it looks at a whole definition.
+As in autograder.checks.operators, each operator offers trees in the place of one node. `rename_variables` needs the
+function around the node, so it looks at a whole definition.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ REWRITES: tuple[Operator, ...] = (
 )  # fmt: skip
 
 
-def renamed(definition: ast.AST) -> Iterator[NodeChange]:
+def rename_variables(definition: ast.AST) -> Iterator[NodeChange]:
     """One variable of a function stands for another, or one part of an object for another."""
     parts = sorted({node.attr for node in ast.walk(definition)
                     if _is_part(node) and isinstance(node.ctx, ast.Store)})  # fmt: skip

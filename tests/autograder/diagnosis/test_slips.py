@@ -14,7 +14,7 @@ from autograder.checks.operators import changes
 from autograder.checks.probe import collect_answers
 from autograder.diagnosis import slips
 from autograder.diagnosis.programs import Program, Values
-from autograder.diagnosis.rewrites import REWRITES, renamed
+from autograder.diagnosis.rewrites import REWRITES, rename_variables
 
 asked = lru_cache(maxsize=4)(ask_reference)
 SWIGLU = """
@@ -66,7 +66,7 @@ def test_of_one_answer_alone_no_slip_is_said():
 
 def rewritten(source: str) -> set[str]:
     tree, made = ast.parse(source), set()
-    for change in [*changes(tree, REWRITES), *renamed(tree)]:
+    for change in [*changes(tree, REWRITES), *rename_variables(tree)]:
         change.make()
         made.add(ast.unparse(ast.fix_missing_locations(tree)).splitlines()[-1].strip())
         change.undo()
