@@ -48,7 +48,7 @@ class Rate:
 
 
 def sample(rows: Sequence[Row], most: int | None, seed: int) -> list[Row]:
-    """At most so many answers of each exercise and kind, in an order that is drawn with this seed; all where `most` is
+    """At most `most` answers of each exercise and kind, in an order drawn with this seed; all where `most` is
     None. A larger sample holds every smaller one."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""A language that nobody has seen before: words, grammar and habits are drawn from a seed.
+"""An invented language: its words, grammar and collocations are drawn from a seed.
 
 A submission could contain any existing text. This text does not exist before it is generated, and since every choice
 in it has a known probability, so has the whole text: no honest model needs fewer bits.

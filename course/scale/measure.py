@@ -100,7 +100,7 @@ def _feedback(root: Path, number: int, console: Console) -> list[float]:
 
 
 def _looks(root: Path, times: int = 5) -> list[float]:
-    """Of the service's look at an exchange in which nobody has handed in."""
+    """Seconds of each poll of an exchange without new submissions."""
     from autograder.cluster.interrupt import Interrupt
     from autograder.serve.course import ServedCourse
 

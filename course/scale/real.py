@@ -22,7 +22,7 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class MemorySample:
-    """After so many submissions: resident MiB of the grader, and of all its workers and their boxes."""
+    """After `graded` submissions: resident MiB of the grader, and of all its workers and their boxes."""
 
     graded: int
     grader_mib: float

@@ -24,7 +24,7 @@ export interface IBar {
   value: number;
 }
 
-/** Where each bar stands: those of a layer side by side, a gap between layers. */
+/** The position of each bar: those of one layer side by side, with a gap between layers. */
 export function layOut(trace: IContributions, target: number, wide = WIDE): { bars: IBar[]; width: number } {
   let x = LEFT;
   const bars = trace.parts.map((part, place) => {

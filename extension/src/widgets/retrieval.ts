@@ -13,7 +13,7 @@ const bar = (p: number): HTMLElement => {
 
 const share = (p: number): HTMLElement => h('td', {}, `${p.toFixed(3)} `, bar(p));
 
-/** p(d | token): who is behind a token, of RAG-token. */
+/** RAG-token's p(document | token): how much each document contributes to a token. */
 export function documentShares(trace: Pick<IRetrieval, 'documents' | 'by_token'>, token: number): number[] {
   return trace.documents.map(d => (d.p * d.tokens[token]) / trace.by_token[token]);
 }

@@ -39,7 +39,7 @@ export function ancestry(trace: ITrace, id: number): number[] {
   return up.reverse();
 }
 
-/** The hypothesis a step is told about: the wanted one if it lives, else the best path's, else the first. */
+/** The hypothesis that a step shows: the wanted one if it is still live, else that of the best path, else the first. */
 export function focus(trace: ITrace, step: number, wanted = -1): number {
   const live = trace.steps[step]?.live ?? [];
   if (live.includes(wanted)) {
@@ -70,7 +70,7 @@ export function rowLabels(trace: ITrace): string[] {
   return tokensSoFar(trace, trace.path[trace.path.length - 1] ?? 0);
 }
 
-/** The decoder position whose query foretells the token of a step. */
+/** The decoder position whose query predicts the token of a step. */
 export function queryRow(trace: ITrace, step: number): number {
   return Math.max(1, trace.prompt.length) - 1 + step;
 }
@@ -105,7 +105,7 @@ export function headMap(
   return (r, c) => bytes[start + r * m.cols + c] / 255;
 }
 
-/** Which positions a row or column of a map stands for: one, or where maps are pooled the first and the last. */
+/** The positions that a row or column of a map represents: one, or the first and the last where maps are pooled. */
 export function positions(at: number, pooled: IPooling | undefined, side: 'rows' | 'cols'): number[] {
   return pooled ? [...new Set([at * pooled.by, Math.min(pooled[side], (at + 1) * pooled.by) - 1])] : [at];
 }

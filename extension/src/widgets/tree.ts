@@ -15,7 +15,7 @@ interface INodePosition extends IPlaced {
   label: string;
 }
 
-/** Where each node's dot stands, so that no label is cut and no edge runs through one: columns are as wide as their longest label. */
+/** The position of each node's dot, such that no label is cut and no edge runs through one: columns are as wide as their longest label. */
 export function nodePositions(placed: IPlaced[]): INodePosition[] {
   const labels = placed.map(({ node }) => `${clipped(node.token, MOST)} ${node.score.toFixed(2)}`);
   const widths: number[] = [];

@@ -38,7 +38,7 @@ export function walkStops(trace: IWalk): IStop[] {
   return [...before, ...stages, ...behind];
 }
 
-/** What stands in the row when a place is open: the ends, and the one layer that it belongs to. */
+/** The stops that the row shows when one is open: the ends, and the layer that the open one belongs to. */
 export function stopsInRow(all: IStop[], at: number): number[] {
   const near = nearest(all, at);
   return all.map((_, i) => i).filter(i => !inner(all[i]) || all[i].part === all[near].part);

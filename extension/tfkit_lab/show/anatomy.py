@@ -13,7 +13,7 @@ from tfkit_lab.widgets import STATIC
 
 def anatomy(model: nn.Module | str, other: nn.Module | str | None = None, *, title: str = "") -> Anatomy:
     """model, other: modules, yours or ours, or the names of architectures or published sizes (no memory is taken for
-    their weights). Neighbours that are alike are shown once. Raises LookupError for a name that nobody has."""
+    their weights). Neighbours that are alike are shown once. Raises LookupError for an unknown name."""
     found = [(one, build_module(one)) for one in (model, other) if one is not None]
     names = [one if isinstance(one, str) else type(one).__name__ for one, _ in found]
     trees = [tree(name, module) for name, (_, module) in zip(names, found, strict=True)]

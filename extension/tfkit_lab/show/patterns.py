@@ -30,7 +30,7 @@ class Layer:
 def layers(
     model: nn.Module, seen: tracing.Recorder, length: int, asked: Tensor | None = None, steps: Tensor | None = None
 ) -> Iterator[Layer]:
-    """Every attention in one forward of a tfkit model over one sentence of so many words, in which `KEEP` was recorded.
+    """Every attention in one forward pass of a tfkit model over one sentence of `length` tokens, traced with `KEEP`.
     asked: of two streams, bool [L]: where the second has a query, or None; steps: of an order, int64 [L]: when each has
     its turn, or None."""
     for path in [name.removesuffix("weights") for name in seen if name.endswith("weights")]:
