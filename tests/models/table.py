@@ -127,7 +127,7 @@ class WithPassages(Seq2Seq):
 
     def inputs(self, model: Any, ids: torch.Tensor, mask: torch.Tensor | None = None) -> dict[str, Any]:
         self.open(model)
-        found = model.find(ids, mask)
+        found = model.retrieve(ids, mask)
         given = {name: found[name] for name in ("context_input_ids", "context_attention_mask", "doc_scores")}
         return given | {"decoder_input_ids": drawn(1, self.length, seed=5).expand(len(ids), self.length)}
 
