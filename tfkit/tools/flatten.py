@@ -12,11 +12,12 @@ import ast
 import builtins
 import importlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from .. import registry
 
@@ -28,6 +29,10 @@ HEAD_TABLES = ("HEAD_CLASSES", "ENCODER_HEAD_CLASSES", "TASK_HEADS")
 # parts that only make a CPU faster: with one head PyTorch's own replace them, without the `if` that chooses them
 PLAIN = {("tfkit.nn.dropout", "Dropout"): "nn.Dropout", ("tfkit.nn.dropout", "dropout"): "F.dropout"}
 FASTER = "attend_cpu_dropout"
+# for reading: the same attention step by step, and dataclasses as they are
+KERNEL = "tfkit.nn.attention_kernel"
+TEXTBOOK = {(KERNEL, "fused_attention"): (KERNEL, "attend_by_hand")}
+PLAIN_CONFIG = {("tfkit.models._base", "configuration"): "dataclass(frozen=True, kw_only=True)"}
 RESOLVE = """def {name}(part):
     \"\"\"A model of this file, {{"architecture": its name or a size's, **fields}} -> its name, module and Config.\"\"\"
     settings = dict(part)
@@ -244,16 +249,20 @@ def uses(symbol: Symbol, head: str | None = None) -> Uses:
     return found
 
 
-def dependencies(roots: list[Symbol], head: str | None = None) -> dict[Symbol, Uses]:
-    """Every symbol that the roots depend on, directly or indirectly, with its own uses."""
+def dependencies(
+    roots: list[Symbol], head: str | None, plain: Mapping[Symbol, str], instead: Mapping[Symbol, Symbol]
+) -> dict[Symbol, Uses]:
+    """Every symbol that the roots depend on, directly or indirectly, with its own uses: without those that are `plain`
+    PyTorch, and with some `instead` of others."""
     known: dict[Symbol, Uses] = {}
     waiting = list(roots)
     while waiting:
         symbol = waiting.pop()
         if symbol[0] == registry.__name__ and symbol != SUBMODELS:
             raise ValueError(f"it asks the registry for {symbol[1]}, which a file alone does not have")
-        if symbol not in known and symbol != SUBMODELS and not (head and symbol in PLAIN):
-            known[symbol] = uses(symbol, head)
+        if symbol not in known and symbol != SUBMODELS and symbol not in plain:
+            known[symbol] = used = uses(symbol, head)
+            used.inner = [(node, instead.get(other, other)) for node, other in used.inner]
             waiting += [other for _, other in known[symbol].inner]
             waiting += [other for _, table in known[symbol].tables for other in table.values()]
     return known
@@ -399,11 +408,12 @@ def resolver(parts: dict[str, dict[str, Symbol]], names: dict[Symbol, str]) -> s
     return RESOLVE.format(name=SUBMODELS[1], rows=", ".join(rows) + ",").rstrip()
 
 
-def flatten(name: str, head: str | None = None, more: Sequence[str] = ()) -> str:
+def flatten(name: str, head: str | None = None, more: Sequence[str] = (), textbook: bool = False) -> str:
     """The source of a file that defines Config, PRESETS and MODEL of an architecture and imports nothing of ours.
 
     head: the only one to keep; default all. more: further architectures that may be part of the model, besides those
-    that its Config names. Raises LookupError for an unknown name or head.
+    that its Config names. textbook: with one head, attention step by step in place of the fused kernel, and nothing
+    that is remembered between calls. Raises LookupError for an unknown name or head.
     """
     first = registry.sources().get(name)
     if first is None:
@@ -414,25 +424,39 @@ def flatten(name: str, head: str | None = None, more: Sequence[str] = ()) -> str
     roots = [found for root in ROOTS if (found := found_in(first, root))]
     parts = submodels(name, more)
     every = [*roots, *(symbol for part in parts.values() for symbol in part.values())]
-    symbols = dependencies(every, head)
+    plain = (PLAIN if head else {}) | (PLAIN_CONFIG if textbook else {})
+    symbols = dependencies(every, head, plain, TEXTBOOK if textbook else {})
     if head is not None:
         symbols = cut_down(symbols, every)
-    names = flat_names(symbols, first) | {SUBMODELS: SUBMODELS[1]} | (PLAIN if head else {})
-    lines = {line for used in symbols.values() for line in used.outer}
-    lines |= {"from types import SimpleNamespace"} if parts else set()
-    lines |= {"import torch.nn.functional as F", "from torch import nn"} if head else set()
-    imports = sorted(lines, key=lambda line: (line.startswith("from"), line))
+    names = flat_names(symbols, first) | {SUBMODELS: SUBMODELS[1]} | plain
     doc = (ast.get_docstring(ast.parse(parse_module(first).text), clean=False) or "").strip()
-    body: list[str] = []
-    for module in sort_symbols(symbols, first):
-        mine = [symbol for symbol in symbols if symbol[0] == module]
-        pieces = {id(s): (s, symbol) for symbol in mine for s in parse_module(module).symbols[symbol[1]]}.values()
-        body += [f"# --- {module.removeprefix(PACKAGE + '.')}"]
-        body += [code(s, symbols[symbol], names, symbol) for s, symbol in sorted(pieces, key=lambda p: p[0].lineno)]
-    body += [resolver(parts, names)] if parts else []
-    ends = [f"{root} = {names[found]}" for root, found in zip(ROOTS, roots, strict=True) if names[found] != root]
     chosen = "" if head is None else f" --head {head}"
     opening = (
         f'"""{doc}\n\nWritten by `tfkit flatten {name}{chosen}`: all of it, in one file that needs torch alone.\n"""'
     )
-    return "\n\n\n".join([opening, "from __future__ import annotations\n\n" + "\n".join(imports), *body, *ends]) + "\n"
+    ends = [f"{root} = {names[found]}" for root, found in zip(ROOTS, roots, strict=True) if names[found] != root]
+    body = [*sections(symbols, names, first), *([resolver(parts, names)] if parts else [])]
+    return "\n\n\n".join([opening, imports(symbols, head, parts), *body, *ends]) + "\n"
+
+
+def imports(symbols: dict[Symbol, Uses], head: str | None, parts: dict[str, Any]) -> str:
+    """The import statements of a file."""
+    lines = {line for used in symbols.values() for line in used.outer}
+    lines |= {"from types import SimpleNamespace"} if parts else set()
+    lines |= (
+        {"from dataclasses import dataclass", "import torch.nn.functional as F", "from torch import nn"}
+        if head
+        else set()
+    )
+    return "from __future__ import annotations\n\n" + "\n".join(
+        sorted(lines, key=lambda line: (line.startswith("from"), line))
+    )
+
+
+def sections(symbols: dict[Symbol, Uses], names: dict[Symbol, str], first: str) -> Iterator[str]:
+    """The code of the symbols, with a line before the first one of each module."""
+    for module in sort_symbols(symbols, first):
+        mine = [symbol for symbol in symbols if symbol[0] == module]
+        pieces = {id(s): (s, symbol) for symbol in mine for s in parse_module(module).symbols[symbol[1]]}.values()
+        yield f"# --- {module.removeprefix(PACKAGE + '.')}"
+        yield from (code(s, symbols[symbol], names, symbol) for s, symbol in sorted(pieces, key=lambda p: p[0].lineno))
