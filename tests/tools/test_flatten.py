@@ -12,7 +12,13 @@ from tests.models.table import ROWS, kind
 from tests.models.test_laws import lesson, make
 from tfkit.tools.flatten import flatten
 
-HEADS = [("bert", "masked_lm"), ("gpt2", "causal_lm"), ("t5", "seq2seq_lm"), ("xlnet", "masked_lm")]
+HEADS = [
+    ("bert", "masked_lm"),
+    ("gpt2", "causal_lm"),
+    ("t5", "seq2seq_lm"),
+    ("xlnet", "masked_lm"),
+    ("reformer", "causal_lm"),
+]
 
 
 @pytest.mark.parametrize(("name", "head"), HEADS)

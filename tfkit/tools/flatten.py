@@ -26,6 +26,7 @@ ROOTS = ("Config", "PRESETS", "MODEL")
 LEFT_OUT = {"save_pretrained", "names", "self.names", "__call__"}  # for files, and for the names in other libraries
 SUBMODELS = (registry.__name__, registry.resolve_submodel.__name__)
 HEAD_TABLES = ("HEAD_CLASSES", "ENCODER_HEAD_CLASSES", "TASK_HEADS")
+CALLED = {"forward", "backward"}  # methods that PyTorch calls
 # parts that only make a CPU faster: with one head PyTorch's own replace them, without the `if` that chooses them
 PLAIN = {("tfkit.nn.dropout", "Dropout"): "nn.Dropout", ("tfkit.nn.dropout", "dropout"): "F.dropout"}
 FASTER = "attend_cpu_dropout"
@@ -368,7 +369,7 @@ def uncalled_methods(symbols: dict[Symbol, Uses]) -> list[tuple[Uses, ast.Functi
             own = [n for n in inside if isinstance(n, ast.FunctionDef) and n not in used.removed]
             methods += [(used, method) for method in own]
             others += [n for n in ([*inside] if inside else [statement]) if n not in own and n not in used.removed]
-    kept = [(u, m) for u, m in methods if m.name == "forward" or m.name.startswith("__")]
+    kept = [(u, m) for u, m in methods if m.name in CALLED or m.name.startswith("__")]
     while True:
         called = {name for node in [*others, *(m for _, m in kept)] for name in mentioned_names(node)}
         more = [pair for pair in methods if pair not in kept and pair[1].name in called]

@@ -321,7 +321,7 @@ class Signatures:
     """The functions of a file, their calls, and which parameter each argument is for."""
 
     def __init__(self, source: Source, seen: Observations) -> None:
-        self.source, self.seen = source, seen
+        self.source, self.observed = source, seen
         self.definitions: dict[Any, ast.FunctionDef | ast.ClassDef] = {}
         for node in source.nodes:
             if isinstance(node, ast.FunctionDef):
@@ -342,7 +342,7 @@ class Signatures:
     def bound(self, call: ast.Call) -> dict[ast.AST, set[Parameter]]:
         """For each argument of a call, the parameters that it is for."""
         found: dict[ast.AST, set[Parameter]] = {}
-        for kind, owner in self.seen.callees.get(self.source.index[call], ()):
+        for kind, owner in self.observed.callees.get(self.source.index[call], ()):
             if kind == "outside" or owner not in self.definitions:
                 for each in (*call.args, *call.keywords):
                     found.setdefault(each, set()).add((None, ""))
@@ -386,8 +386,8 @@ class Signatures:
                 yield from ((owner, name) for name in self.names(owner) if not self.loaded[name])
             return
         index = self.source.index[definition]
-        entries = self.seen.entries.get(index, 0)
-        reached = sum(self.seen.reached.get((kind, owner), 0) for kind in ("function", "method"))
+        entries = self.observed.entries.get(index, 0)
+        reached = sum(self.observed.reached.get((kind, owner), 0) for kind in ("function", "method"))
         entry = self.is_entry(definition)
         if (
             not entries
@@ -420,7 +420,7 @@ class Signatures:
 
     def constant(self, definition: ast.FunctionDef, name: str) -> Value | None:
         """The only value that a parameter ever had."""
-        found = self.seen.arguments.get(self.source.index[definition], {}).get(name, set())
+        found = self.observed.arguments.get(self.source.index[definition], {}).get(name, set())
         only = next(iter(found)) if len(found) == 1 else None
         return only if only and only[0] != "other" else None
 
