@@ -20,7 +20,6 @@ from .simplify import (
     claims,
     defined,
     effects,
-    folded,
     functions,
     in_annotation,
     is_simple,
@@ -36,6 +35,7 @@ from .simplify import (
     unused_attributes,
     unused_locals,
     unused_names,
+    without_constants,
     without_unmade_classes,
 )
 
@@ -389,6 +389,6 @@ def super_block(source: Source, old: Function, new: Function, call: ast.AST) -> 
 
 
 STEPS = (
-    folded, unpacked, propagated, unused_names, effects, unused_locals, unused_attributes, inlined, absorbed,
+    without_constants, unpacked, propagated, unused_names, effects, unused_locals, unused_attributes, inlined, absorbed,
     taken_apart, looked_up, merged, without_unmade_classes, claims, brackets,
 )  # fmt: skip

@@ -429,7 +429,7 @@ def claims(source: Source) -> str:
     return source.edited()
 
 
-def folded(source: Source) -> str:
+def without_constants(source: Source) -> str:
     """Tests of constants, operands that decide nothing, and what comes after a `return`."""
     for node in source.nodes:
         for block in (getattr(node, name, None) for name in ("body", "orelse")):
