@@ -144,7 +144,7 @@ def without_presets(text: str) -> str:
         for node in source.tree.body:
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and source.text(node).startswith("PRESETS"):
                 source.remove(node)
-    return source.edited()
+    return source.apply()
 
 
 def with_values(text: str, config: Any) -> str:
@@ -157,4 +157,4 @@ def with_values(text: str, config: Any) -> str:
                 if field.value is None or ast.unparse(field.value) != repr(value):
                     text = f'"{value}"' if isinstance(value, str) else repr(value)
                     source.replace(field.value or field.annotation, text) if field.value else None
-    return source.edited()
+    return source.apply()

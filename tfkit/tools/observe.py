@@ -52,7 +52,7 @@ class Observations:
 
     def see(self, index: int, value: Any) -> Any:
         """Records the value of an expression."""
-        self.values.setdefault(index, set()).add(described(value))
+        self.values.setdefault(index, set()).add(describe(value))
         self.types.setdefault(index, set()).add(type(value))
         return value
 
@@ -76,10 +76,10 @@ class Observations:
         """Records the arguments with which a function is entered."""
         self.entries[index] = self.entries.get(index, 0) + 1
         for name, value in arguments.items():
-            self.arguments.setdefault(index, {}).setdefault(name, set()).add(described(value))
+            self.arguments.setdefault(index, {}).setdefault(name, set()).add(describe(value))
 
 
-def described(value: Any) -> Value:
+def describe(value: Any) -> Value:
     """A value that can be compared and written down, or its kind."""
     if type(value) in CONSTANTS:
         return type(value).__name__, value
@@ -163,7 +163,7 @@ class Instrument(ast.NodeTransformer):
                 setattr(node, name, [self.operand(each, each in tests) for each in old])
             else:
                 setattr(node, name, self.operand(old, old in tests))
-        return self.wrapped(node)
+        return self.wrap(node)
 
     def operand(self, node: Any, is_test: bool) -> Any:
         """A child, visited; of a test also with a record whether it is true."""
@@ -174,7 +174,7 @@ class Instrument(ast.NodeTransformer):
             return new
         return ast.Call(ast.Name("_observe_test", ast.Load()), [ast.Constant(index), new], [])
 
-    def wrapped(self, node: ast.AST) -> ast.AST:
+    def wrap(self, node: ast.AST) -> ast.AST:
         """An expression in a record of its value, a call also in one of what it reaches."""
         if not isinstance(node, WRAPPED) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             return node

@@ -68,7 +68,7 @@ class Source:
             return self.remove(statement)
         start, end = self.lines(body[0])[0], self.lines(body[-1])[1]
         text = self.raw[start:end].decode()
-        self.edits.append((*self.lines(statement), indented(text, statement.col_offset)))
+        self.edits.append((*self.lines(statement), move_columns(text, statement.col_offset)))
         return None
 
     def remove_elements(self, elements: Sequence[ast.AST], gone: Sequence[ast.AST]) -> None:
@@ -94,7 +94,7 @@ class Source:
             before, after = self.raw[:start].rstrip(), self.raw[end:].lstrip()
         return start, end
 
-    def edited(self) -> str:
+    def apply(self) -> str:
         """The text with the edits. Of two that overlap, the longer one counts."""
         kept: list[tuple[int, int, str]] = []
         for edit in sorted(self.edits, key=lambda edit: (edit[0] - edit[1], edit[2] != "")):
@@ -103,10 +103,10 @@ class Source:
         raw = self.raw
         for start, end, text in sorted(kept, reverse=True):
             raw = raw[:start] + text.encode() + raw[end:]
-        return tidied(raw.decode())
+        return tidy(raw.decode())
 
 
-def indented(text: str, column: int) -> str:
+def move_columns(text: str, column: int) -> str:
     """Lines of code moved to another column, without a change inside texts of several lines."""
     lines = text.splitlines(keepends=True)
     now = len(lines[0]) - len(lines[0].lstrip())
@@ -114,7 +114,7 @@ def indented(text: str, column: int) -> str:
     return "".join((" " * shift + line if shift > 0 else line[-shift:]) if line.strip() else line for line in lines)
 
 
-def tidied(text: str) -> str:
+def tidy(text: str) -> str:
     """Commas and empty brackets left by edits are removed; a block without a statement gets `pass`."""
     text = re.sub(r"([(\[{])\s*,\s*([)\]}])", r"\1\2", text)
     lines, out = text.splitlines(), list[str]()
@@ -141,7 +141,7 @@ def headers(source: Source) -> Iterator[tuple[int, int, int]]:
                 yield start, source.raw.rindex(b":", start, body) + 1, node.col_offset
 
 
-def joined(text: str) -> str:
+def join_lines(text: str) -> str:
     """Statements that were broken into lines and now fit into one are joined."""
     source = Source(text)
     for start, end, column in headers(source):
@@ -150,7 +150,7 @@ def joined(text: str) -> str:
         line = re.sub(r"([(\[{]) ", r"\1", re.sub(r",? ([)\]}])", r"\1", line))
         if "\n" in old and "#" not in old and column + len(line) <= WIDTH and same_code(old, line):
             source.edits.append((start, end, line))
-    return source.edited()
+    return source.apply()
 
 
 def same_code(one: str, other: str) -> bool:

@@ -10,31 +10,31 @@ from itertools import cycle
 
 from torch import Tensor
 
-from .rewrite import Source, indented
+from .rewrite import Source, move_columns
 from .simplify import (
     ROOTS,
     SPECIAL,
     Function,
-    bracketed,
     brackets,
     claims,
-    defined,
     effects,
     functions,
     in_annotation,
     is_simple,
     is_super_call,
+    names_defined_by,
     names_in,
-    propagated,
+    propagate_names,
     references,
     simple_assignments,
     statements,
     stored_after,
-    substituted,
-    unpacked,
+    substitute,
+    unpack_arguments,
     unused_attributes,
     unused_locals,
     unused_names,
+    with_brackets,
     without_constants,
     without_unmade_classes,
 )
@@ -42,7 +42,7 @@ from .simplify import (
 LONG = 9  # statements: a longer function keeps its name, even if it is called once
 
 
-def cleaned(text: str) -> str:
+def shorten_file(text: str) -> str:
     """The file without all of it."""
     turns: Iterator[Callable[[Source], str]] = cycle(STEPS)
     idle = 0
@@ -52,9 +52,9 @@ def cleaned(text: str) -> str:
     return text
 
 
-def inlined(source: Source) -> str:
+def inline_functions(source: Source) -> str:
     """Functions that only return an argument, or one short expression of arguments, at the places that call them."""
-    for function, calls in called(source):
+    for function, calls in functions_with_calls(source):
         body = statements(function.body)
         if len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None:
             continue
@@ -69,11 +69,11 @@ def inlined(source: Source) -> str:
                 source.replace(call, text)
         source.remove(function) if isinstance(source.parent[function], ast.ClassDef) and source.edits else None
         if source.edits:
-            return source.edited()
-    return source.edited()
+            return source.apply()
+    return source.apply()
 
 
-def called(source: Source) -> Iterator[tuple[Function, list[ast.Call]]]:
+def functions_with_calls(source: Source) -> Iterator[tuple[Function, list[ast.Call]]]:
     """The functions, and the methods of a name of their own, that are only ever called, with these calls."""
     found = references(source)
     attributes = Counter(n.attr for n in source.nodes if isinstance(n, ast.Attribute))
@@ -105,17 +105,17 @@ def called(source: Source) -> Iterator[tuple[Function, list[ast.Call]]]:
 
 def inline(source: Source, function: Function, value: ast.expr, call: ast.Call) -> str | None:
     """The expression that a function returns, with the arguments of a call; None if they cannot be put in."""
-    given = bound(source, function, call)
+    given = bindings(source, function, call)
     if given is None:
         return None
     uses = names_in(value)
     for name, argument in given.items():
         if uses[name] > 1 and not is_simple(argument):
             return None
-    return substituted(source, value, {name: bracketed(source, argument) for name, argument in given.items()})
+    return substitute(source, value, {name: with_brackets(source, argument) for name, argument in given.items()})
 
 
-def bound(source: Source, function: Function, call: ast.Call) -> dict[str, ast.expr] | None:
+def bindings(source: Source, function: Function, call: ast.Call) -> dict[str, ast.expr] | None:
     """The argument, or the default, for each parameter; None for a call with stars."""
     a = function.args
     names = [arg.arg for arg in a.args if arg.arg != "self"]
@@ -138,9 +138,9 @@ def bound(source: Source, function: Function, call: ast.Call) -> dict[str, ast.e
     return given if set(given) - {"self"} == {*names, *(arg.arg for arg in a.kwonlyargs)} else None
 
 
-def absorbed(source: Source) -> str:
+def absorb_functions(source: Source) -> str:
     """A short function or method that is called once, by a statement of its own, is put there."""
-    for function, calls in called(source):
+    for function, calls in functions_with_calls(source):
         place = source.parent[calls[0]] if len(calls) == 1 else None
         if len(statements(function.body)) > LONG or not isinstance(place, (ast.Assign, ast.Return, ast.Expr)):
             continue
@@ -150,15 +150,15 @@ def absorbed(source: Source) -> str:
             if block is not None:
                 source.edits.append(block)
                 source.remove(function)
-                return source.edited()
-    return source.edited()
+                return source.apply()
+    return source.apply()
 
 
 def block_of(
     source: Source, old: Function, new: Function, call: ast.Call, place: ast.stmt
 ) -> tuple[int, int, str] | None:
     """The edit that puts the body of a function in the place of a statement that calls it."""
-    given, body = bound(source, old, call), statements(old.body)
+    given, body = bindings(source, old, call), statements(old.body)
     ends = [n for n in ast.walk(old) if isinstance(n, ast.Return)]
     if (
         given is None
@@ -174,7 +174,7 @@ def block_of(
     target = names_in(place, ast.Store)
     for name, value in given.items():
         if name not in local and (is_simple(value) or used[name] <= 1):
-            texts[name] = bracketed(source, value)
+            texts[name] = with_brackets(source, value)
         elif source.text(value) != name:
             if name in outside:
                 return None
@@ -188,11 +188,11 @@ def block_of(
     for each in body[: len(body) - len(ends)]:
         first, last = source.lines(each)
         lead, tail = source.raw[first : source.span(each)[0]].decode(), source.raw[source.span(each)[1] : last].decode()
-        lines.append(indented(lead + substituted(source, each, texts) + tail, place.col_offset))
+        lines.append(move_columns(lead + substitute(source, each, texts) + tail, place.col_offset))
     if returned is not None:
         start, end = source.span(place)
         first, last = source.span(call)
-        text = substituted(source, returned, texts)
+        text = substitute(source, returned, texts)
         lines.append(indent + source.raw[start:first].decode() + text + source.raw[last:end].decode() + "\n")
     return (*source.lines(place), "".join(lines))
 
@@ -204,7 +204,7 @@ def read_later(source: Source, function: Function, place: ast.stmt, name: str) -
     return inside or any(n.lineno > (place.end_lineno or 0) for n in reads)
 
 
-def taken_apart(source: Source) -> str:
+def take_records_apart(source: Source) -> str:
     """A record that a function makes and only reads the fields of is replaced by the values of these."""
     classes = {n.name: n for n in source.tree.body if isinstance(n, ast.ClassDef)}
     for function in functions(source):
@@ -235,8 +235,8 @@ def taken_apart(source: Source) -> str:
             for n in above:
                 source.replace(n, source.text(values[n.attr]))  # type: ignore[attr-defined]
             source.remove(made)
-            return source.edited()
-    return source.edited()
+            return source.apply()
+    return source.apply()
 
 
 def is_record(source: Source, node: ast.ClassDef) -> bool:
@@ -246,7 +246,7 @@ def is_record(source: Source, node: ast.ClassDef) -> bool:
     return plain and ("dataclass" in kinds or "NamedTuple" in kinds)
 
 
-def looked_up(source: Source) -> str:
+def look_up_constants(source: Source) -> str:
     """What is looked up in a dictionary that a function has just written down is put there at once."""
     for function in functions(source):
         for name, made in simple_assignments(function).items():
@@ -270,8 +270,8 @@ def looked_up(source: Source) -> str:
             for call, key in zip(calls, keys, strict=True):
                 source.replace(call, source.text(values[key]))  # type: ignore[arg-type]
             source.remove(made)
-            return source.edited()
-    return source.edited()
+            return source.apply()
+    return source.apply()
 
 
 def look_up_key(node: ast.AST | None) -> object:
@@ -282,7 +282,7 @@ def look_up_key(node: ast.AST | None) -> object:
     return key.value if node.func.attr in ("pop", "get") and isinstance(key, ast.Constant) else ...
 
 
-def merged(source: Source) -> str:
+def merge_classes(source: Source) -> str:
     """A class from which one other class inherits and that nothing else mentions is merged into that one."""
     found = references(source)
     classes = {n.name: n for n in source.tree.body if isinstance(n, ast.ClassDef)}
@@ -299,8 +299,8 @@ def merged(source: Source) -> str:
                 source.remove(parent)
                 for node in annotations:
                     source.replace(node, child.name)
-                return source.edited()
-    return source.edited()
+                return source.apply()
+    return source.apply()
 
 
 def merge(source: Source, parent: ast.ClassDef, child: ast.ClassDef, base: ast.expr) -> str | None:
@@ -352,13 +352,13 @@ def header_of(child: ast.ClassDef, header: str, bases: list[str]) -> str:
 
 def members(statement: ast.stmt) -> list[str]:
     """The names that a statement of a class body defines."""
-    return defined(statement) if isinstance(statement, (ast.FunctionDef, ast.Assign, ast.AnnAssign)) else []
+    return names_defined_by(statement) if isinstance(statement, (ast.FunctionDef, ast.Assign, ast.AnnAssign)) else []
 
 
 def super_block(source: Source, old: Function, new: Function, call: ast.AST) -> tuple[int, int, str] | None:
     """The edit that puts the body of the parent's method in the place of its call."""
     statement = source.parent[call]
-    given = bound(source, old, call)  # type: ignore[arg-type]
+    given = bindings(source, old, call)  # type: ignore[arg-type]
     if not isinstance(statement, ast.Expr) or statement not in new.body or given is None:
         return None
     if any(isinstance(n, ast.Return) for n in ast.walk(old)):
@@ -376,7 +376,7 @@ def super_block(source: Source, old: Function, new: Function, call: ast.AST) -> 
             elif name in local and read_later(source, new, statement, name):
                 return None
         elif source.text(value) != name:
-            texts[name] = bracketed(source, value)
+            texts[name] = with_brackets(source, value)
     if (local - set(given)) & (set(taken) | set(names_in(new))):
         return None
     body = statements(old.body)
@@ -384,11 +384,24 @@ def super_block(source: Source, old: Function, new: Function, call: ast.AST) -> 
         first, last = source.lines(each)
         lead = source.raw[first : source.span(each)[0]].decode()
         tail = source.raw[source.span(each)[1] : last].decode()
-        lines.append(indented(lead + substituted(source, each, texts) + tail, statement.col_offset))
+        lines.append(move_columns(lead + substitute(source, each, texts) + tail, statement.col_offset))
     return (*source.lines(statement), "".join(lines))
 
 
 STEPS = (
-    without_constants, unpacked, propagated, unused_names, effects, unused_locals, unused_attributes, inlined, absorbed,
-    taken_apart, looked_up, merged, without_unmade_classes, claims, brackets,
-)  # fmt: skip
+    without_constants,
+    unpack_arguments,
+    propagate_names,
+    unused_names,
+    effects,
+    unused_locals,
+    unused_attributes,
+    inline_functions,
+    absorb_functions,
+    take_records_apart,
+    look_up_constants,
+    merge_classes,
+    without_unmade_classes,
+    claims,
+    brackets,
+)

@@ -49,14 +49,14 @@ def simple_assignments(function: Function) -> dict[str, ast.Assign | ast.AnnAssi
     return found
 
 
-def unpacked(source: Source) -> str:
+def unpack_arguments(source: Source) -> str:
     """`f(*(a, b))` as `f(a, b)`, also if the tuple or dictionary has a name that is used for this alone."""
     for node in source.nodes:
         if isinstance(node, ast.Call):
             unpack(source, node)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple):
             split(source, node)
-    return source.edited()
+    return source.apply()
 
 
 def unpack(source: Source, call: ast.Call) -> None:
@@ -152,7 +152,7 @@ def unroll(source: Source, node: ast.Assign, targets: ast.Tuple, value: ast.Gene
         return
     if not all(is_simple(each) for each in given) or set(names_in(value.elt)) & set(names_in(targets, ast.Store)):
         return
-    texts = [substituted(source, value.elt, {loop.target.id: source.text(each)}) for each in given]
+    texts = [substitute(source, value.elt, {loop.target.id: source.text(each)}) for each in given]
     lines = [f"{source.text(target)} = {text}" for target, text in zip(targets.elts, texts, strict=True)]
     source.replace(node, f"\n{' ' * node.col_offset}".join(lines))
 
@@ -163,7 +163,7 @@ def single_writes(function: Function) -> set[str]:
     return {name for name, count in names_in(function, ast.Store).items() if count == 1} - arguments
 
 
-def propagated(source: Source) -> str:
+def propagate_names(source: Source) -> str:
     """Local names that stand for a constant, for another name that does not change, or for something that is used once
     are replaced by it."""
     for function in functions(source):
@@ -181,8 +181,8 @@ def propagated(source: Source) -> str:
                 if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
                     source.replace(node, source.text(value))  # type: ignore[arg-type]
             source.remove(made)
-            return source.edited()
-    return source.edited()
+            return source.apply()
+    return source.apply()
 
 
 def references(source: Source) -> Counter[str]:
@@ -195,7 +195,7 @@ def references(source: Source) -> Counter[str]:
     return found
 
 
-def defined(statement: ast.stmt) -> list[str]:
+def names_defined_by(statement: ast.stmt) -> list[str]:
     """The names that a statement of the top level defines."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return [statement.name]
@@ -213,20 +213,22 @@ def unused_names(source: Source) -> str:
                 if not found[name] and getattr(statement, "module", "") != "__future__":
                     source.remove(statement)
             continue
-        own = defined(statement)
+        own = names_defined_by(statement)
         if own and not set(own) & ROOTS:
             inside = names_in(statement) if isinstance(statement, (ast.FunctionDef, ast.ClassDef)) else Counter(own)
-            twice = sum(own[0] in defined(each) for each in source.tree.body) > 1
+            twice = sum(own[0] in names_defined_by(each) for each in source.tree.body) > 1
             if (
                 all(found[name] <= inside[name] for name in own)
                 and not twice
                 or twice
                 and all(
-                    own[0] in defined(n) for n in source.tree.body if own[0] in names_in(n) | names_in(n, ast.Store)
+                    own[0] in names_defined_by(n)
+                    for n in source.tree.body
+                    if own[0] in names_in(n) | names_in(n, ast.Store)
                 )
             ):
                 source.remove(statement)
-    return source.edited()
+    return source.apply()
 
 
 def is_pure(source: Source, node: ast.AST) -> bool:
@@ -287,7 +289,7 @@ def effects(source: Source) -> str:
                 source.remove(node)
         elif isinstance(node, (ast.For, ast.If)) and not statements(node.body) + node.orelse and is_pure(source, node):
             source.remove(node)
-    return source.edited()
+    return source.apply()
 
 
 def unused_locals(source: Source) -> str:
@@ -300,7 +302,7 @@ def unused_locals(source: Source) -> str:
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             if isinstance(target, ast.Name) and (isinstance(node, ast.AnnAssign) or len(node.targets) == 1):
                 same = isinstance(node.value, ast.Name) and node.value.id == target.id
-                unread = not reads[target.id] or overwritten(source, node, target.id)
+                unread = not reads[target.id] or is_overwritten(source, node, target.id)
                 if same or (unread and is_pure(source, node.value)):
                     source.remove(node)
             elif isinstance(target, ast.Tuple):
@@ -308,10 +310,10 @@ def unused_locals(source: Source) -> str:
                 unread = all(isinstance(each, ast.Name) and not reads[each.id] for each in names)
                 if source.text(target) == source.text(node.value) or (unread and is_pure(source, node.value)):
                     source.remove(node)
-    return source.edited()
+    return source.apply()
 
 
-def overwritten(source: Source, node: ast.stmt, name: str) -> bool:
+def is_overwritten(source: Source, node: ast.stmt, name: str) -> bool:
     """Whether the next statement writes to the name that this one writes to, without reading it."""
     block = next((b for b in blocks(source.parent[node]) if node in b), [])
     after = block[block.index(node) + 1 :][:1]
@@ -343,7 +345,7 @@ def unused_attributes(source: Source) -> str:
                 source.remove(node)
         elif isinstance(node, ast.ClassDef):
             unused_members(source, node, loaded)
-    return source.edited()
+    return source.apply()
 
 
 def unused_members(source: Source, node: ast.ClassDef, loaded: Counter[str]) -> None:
@@ -354,7 +356,7 @@ def unused_members(source: Source, node: ast.ClassDef, loaded: Counter[str]) -> 
         texts = Counter(n.value for n in source.nodes if isinstance(n, ast.Constant) and isinstance(n.value, str))
         loaded = Counter(n.attr for n in of_config) + texts
     for each in node.body:
-        own = defined(each) if isinstance(each, (ast.Assign, ast.AnnAssign)) else []
+        own = names_defined_by(each) if isinstance(each, (ast.Assign, ast.AnnAssign)) else []
         used = any(loaded[n] or sum(names_in(s)[n] for s in node.body) for n in own)
         field = isinstance(each, ast.AnnAssign) and "ClassVar" not in source.text(each.annotation)
         if own and not used and (node.name == "Config" or not (field and is_data)):
@@ -380,14 +382,14 @@ def is_number(node: ast.expr) -> bool:
     return isinstance(node, (ast.BinOp, ast.Compare, ast.BoolOp)) and all(is_simple(p) or is_number(p) for p in parts)
 
 
-def bracketed(source: Source, node: ast.expr) -> str:
+def with_brackets(source: Source, node: ast.expr) -> str:
     """The text of an expression, in brackets unless it holds together."""
     closed = (ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript, ast.Tuple, ast.List, ast.Dict)
     text = source.text(node)
     return text if isinstance(node, closed) else f"({text})"
 
 
-def substituted(source: Source, node: ast.AST, texts: dict[str, str]) -> str:
+def substitute(source: Source, node: ast.AST, texts: dict[str, str]) -> str:
     """The text of a node, with other texts in place of some names."""
     start, end = source.span(node)
     edits = [(*source.span(n), texts[n.id]) for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in texts]
@@ -426,7 +428,7 @@ def claims(source: Source) -> str:
         new = re.sub(r"\s*\bRaises\s[^.]*\.(?=\s|\"\"\")", "", text)
         if new != text:
             source.replace(node.body[0], new) if new.strip('"').strip() else source.remove(node.body[0])
-    return source.edited()
+    return source.apply()
 
 
 def without_constants(source: Source) -> str:
@@ -444,8 +446,8 @@ def without_constants(source: Source) -> str:
         elif isinstance(node, ast.BoolOp):
             decide(source, node)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Lambda) and not node.args and not node.keywords:
-            source.replace(node, bracketed(source, node.func.body))
-    return source.edited()
+            source.replace(node, with_brackets(source, node.func.body))
+    return source.apply()
 
 
 def unreachable(source: Source, block: list[ast.stmt]) -> None:
@@ -459,7 +461,7 @@ def choose(source: Source, node: ast.If | ast.IfExp) -> None:
     """The side of an `if` that a constant chooses."""
     assert isinstance(node.test, ast.Constant)
     if isinstance(node, ast.IfExp):
-        source.replace(node, bracketed(source, node.body if node.test.value else node.orelse))
+        source.replace(node, with_brackets(source, node.body if node.test.value else node.orelse))
     elif not source.text(node).startswith("elif"):
         live = node.body if node.test.value else node.orelse
         if not (live and source.text(live[0]).startswith("elif")):
@@ -490,7 +492,7 @@ def decide(source: Source, node: ast.BoolOp) -> None:
         if bool(first.value) != neutral:
             source.replace(node, source.text(first))
         else:
-            source.replace(node, text if len(rest) > 1 else bracketed(source, rest[0]))
+            source.replace(node, text if len(rest) > 1 else with_brackets(source, rest[0]))
         return
     last = node.values[-1]
     flag = isinstance(last, ast.Constant) and isinstance(last.value, bool) and last.value == neutral
@@ -523,7 +525,7 @@ def without_unmade_classes(source: Source) -> str:
                 source.replace(above, source.text(above.left if above.right is node else above.right))
             else:
                 source.replace(node, "Any")
-    return source.edited()
+    return source.apply()
 
 
 def brackets(source: Source) -> str:
@@ -546,4 +548,4 @@ def brackets(source: Source) -> str:
             and b"#" not in source.raw[first:last]
         ):
             source.edits.append((first, last, source.text(node)))
-    return source.edited()
+    return source.apply()

@@ -19,8 +19,8 @@ from types import ModuleType
 from typing import Any
 
 from .observe import Observations, Value, execute, observe
-from .rewrite import Source, indented, joined
-from .shorten import cleaned
+from .rewrite import Source, join_lines, move_columns
+from .shorten import shorten_file
 from .simplify import ROOTS, SPECIAL
 
 SETTLED = {"NoneType", "bool", "str", "empty"}  # kinds of values that are put in
@@ -39,7 +39,7 @@ def specialise(text: str, use: Use) -> str:
         new = attempt(next(turns)(Source(text), seen), text, use)
         idle = 0 if new else idle + 1
         text, seen = new or (text, seen)
-    text = joined(sectioned(text))
+    text = join_lines(tidy_sections(text))
     use(execute(compile(text, "flat", "exec")))
     return text
 
@@ -47,7 +47,7 @@ def specialise(text: str, use: Use) -> str:
 def attempt(new: str, old: str, use: Use) -> tuple[str, Observations] | None:
     """A rewritten file, cleaned if it can be, with what happens in it; None if nothing is new, or if it does not give
     the same any more: such a rewriting is not used."""
-    for change in (cleaned, str):
+    for change in (shorten_file, str):
         try:
             text = change(new)
             if text != old:
@@ -57,7 +57,7 @@ def attempt(new: str, old: str, use: Use) -> tuple[str, Observations] | None:
     return None
 
 
-def sectioned(text: str) -> str:
+def tidy_sections(text: str) -> str:
     """Without the headings of sections that are now empty and without empty lines in a row inside classes, and with
     one import statement for each module."""
     text = re.sub(r"(# --- [\w.]+\n\s*)+(?=# --- )", "", text)
@@ -86,7 +86,7 @@ def textbook(source: Source) -> str:
             source.replace(last, "return make()")
             for statement in node.body[:-1]:
                 source.remove(statement)
-    return source.edited()
+    return source.apply()
 
 
 # --- branches
@@ -108,11 +108,11 @@ def branches(source: Source, seen: Observations) -> str:
             source.put(node, node.body)
         elif isinstance(node, ast.comprehension):
             for test in node.ifs:
-                if seen.truths.get(source.index[test]) == {True} and settled(source, seen, test):
+                if seen.truths.get(source.index[test]) == {True} and is_settled(source, seen, test):
                     start, end = source.span(test)
                     start = source.raw.rindex(b"if", 0, start)
                     source.edits.append((len(source.raw[:start].rstrip()), end, ""))
-    return source.edited()
+    return source.apply()
 
 
 def is_protocol(source: Source, node: ast.AST) -> bool:
@@ -129,11 +129,11 @@ def branch(source: Source, seen: Observations, node: ast.If | ast.IfExp) -> None
         return
     taken = next(iter(truths))
     if isinstance(node, ast.IfExp):
-        if settled(source, seen, node.test):
+        if is_settled(source, seen, node.test):
             source.replace(node, in_brackets(source, node.body if taken else node.orelse))
         return
     dead = node.orelse if taken else node.body
-    if not (settled(source, seen, node.test) or (dead and isinstance(dead[-1], ast.Raise))):
+    if not (is_settled(source, seen, node.test) or (dead and isinstance(dead[-1], ast.Raise))):
         return
     live = node.body if taken else node.orelse
     if is_elif(source, node):
@@ -158,7 +158,7 @@ def put_elif(source: Source, node: ast.If, live: list[ast.stmt]) -> None:
         source.edits.append((start, source.span(live[0])[0], " " * node.col_offset))
     elif live:
         first, last = source.lines(live[0])[0], source.lines(live[-1])[1]
-        text = indented(source.raw[first:last].decode(), node.col_offset + 4)
+        text = move_columns(source.raw[first:last].decode(), node.col_offset + 4)
         source.edits.append((start, end, " " * node.col_offset + "else:\n" + text))
     else:
         source.edits.append((start, end, ""))
@@ -169,7 +169,7 @@ def operands(source: Source, seen: Observations, node: ast.BoolOp) -> None:
     neutral = isinstance(node.op, ast.And)
     for number, value in enumerate(node.values[:-1]):
         truths = seen.truths.get(source.index[value], set())
-        if len(truths) != 1 or not settled(source, seen, value):
+        if len(truths) != 1 or not is_settled(source, seen, value):
             continue
         if truths == {neutral}:
             start, end = source.span(value)[0], source.span(node.values[number + 1])[0]
@@ -180,14 +180,14 @@ def operands(source: Source, seen: Observations, node: ast.BoolOp) -> None:
         return
 
 
-def settled(source: Source, seen: Observations, node: ast.expr) -> bool:
+def is_settled(source: Source, seen: Observations, node: ast.expr) -> bool:
     """Whether a test depends on the configuration and on which arguments are given, and not on numbers or tensors."""
     if isinstance(node, ast.BoolOp):
-        return all(settled(source, seen, value) for value in node.values if source.index[value] in seen.truths) and (
-            source.index[node.values[-1]] not in seen.values or settled(source, seen, node.values[-1])
+        return all(is_settled(source, seen, value) for value in node.values if source.index[value] in seen.truths) and (
+            source.index[node.values[-1]] not in seen.values or is_settled(source, seen, node.values[-1])
         )
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return settled(source, seen, node.operand)
+        return is_settled(source, seen, node.operand)
     if isinstance(node, ast.Compare):
         if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
             return True
@@ -246,7 +246,7 @@ def constants(source: Source, seen: Observations) -> str:
             empty_parts(source, seen, node.elts)
         elif isinstance(node, ast.Dict):
             empty_items(source, seen, node)
-    return source.edited()
+    return source.apply()
 
 
 def put_constant(source: Source, node: ast.expr, value: Value | None, kinds: set[str]) -> None:
@@ -304,17 +304,17 @@ def parameters(source: Source, seen: Observations) -> str:
         if isinstance(definition, ast.FunctionDef) and mine:
             for name in mine:
                 table.put(definition, name)
-            shorten(source, definition, mine)
+            write_signature(source, definition, mine)
     for definition, name in ((table.definitions[place], name) for place, name in gone):
         if isinstance(definition, ast.ClassDef):
             source.remove(next(n for n in definition.body if isinstance(n, ast.AnnAssign) and field_name(n) == name))
     for call in table.calls:
-        bound = table.bound(call)
+        bindings = table.bindings(call)
         elements = [element for element in (*call.args, *call.keywords)]
-        dropped = [each for each in elements if bound.get(each) and bound[each] <= gone]
+        dropped = [each for each in elements if bindings.get(each) and bindings[each] <= gone]
         if dropped:
             source.remove_elements(elements, dropped)
-    return source.edited()
+    return source.apply()
 
 
 class Signatures:
@@ -339,7 +339,7 @@ class Signatures:
             return [field_name(n) for n in definition.body if isinstance(n, ast.AnnAssign) and not is_class_variable(n)]
         return [arg.arg for arg in (*definition.args.posonlyargs, *definition.args.args)]
 
-    def bound(self, call: ast.Call) -> dict[ast.AST, set[Parameter]]:
+    def bindings(self, call: ast.Call) -> dict[ast.AST, set[Parameter]]:
         """For each argument of a call, the parameters that it is for."""
         found: dict[ast.AST, set[Parameter]] = {}
         for kind, owner in self.observed.callees.get(self.source.index[call], ()):
@@ -370,10 +370,10 @@ class Signatures:
     def removable(self) -> set[Parameter]:
         """The parameters that can go, together with the arguments for them."""
         gone = {place for owner in self.definitions for place in self.candidates(owner)}
-        bound = [places for call in self.calls for places in self.bound(call).values()]
+        bindings = [places for call in self.calls for places in self.bindings(call).values()]
         more = True
         while more:
-            kept = {place for places in bound if not places <= gone for place in places}
+            kept = {place for places in bindings if not places <= gone for place in places}
             more = bool(gone & kept)
             gone -= kept
         return gone
@@ -432,7 +432,7 @@ class Signatures:
         if found[0] == "symbol":
             return None
         owner = next(place for place, each in self.definitions.items() if each is definition)
-        given = [each for call in self.calls for each, places in self.bound(call).items() if (owner, name) in places]
+        given = [each for call in self.calls for each, places in self.bindings(call).items() if (owner, name) in places]
         plain = [each.value if isinstance(each, ast.keyword) else each for each in given]
         return found if all(isinstance(each, ast.Constant) for each in plain) else None
 
@@ -482,7 +482,7 @@ def has_fields(definition: ast.ClassDef) -> bool:
     )
 
 
-def shorten(source: Source, definition: ast.FunctionDef, gone: set[str]) -> None:
+def write_signature(source: Source, definition: ast.FunctionDef, gone: set[str]) -> None:
     """A function's first lines without some parameters."""
     a = definition.args
     defaults = dict(zip([arg.arg for arg in a.args][::-1], a.defaults[::-1], strict=False))
