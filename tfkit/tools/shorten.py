@@ -112,7 +112,8 @@ def inline(source: Source, function: Function, value: ast.expr, call: ast.Call) 
     for name, argument in given.items():
         if uses[name] > 1 and not is_simple(argument):
             return None
-    return substitute(source, value, {name: with_brackets(source, argument) for name, argument in given.items()})
+    text = substitute(source, value, {name: with_brackets(source, argument) for name, argument in given.items()})
+    return text if with_brackets(source, value) == source.text(value) else f"({text})"
 
 
 def bindings(source: Source, function: Function, call: ast.Call) -> dict[str, ast.expr] | None:
