@@ -62,7 +62,7 @@ class Source:
         """Delete a statement; `tidied` adds a `pass` where a block is left without one."""
         self.edits.append((*self.lines(statement), ""))
 
-    def put(self, statement: ast.stmt, body: Sequence[ast.stmt]) -> None:
+    def replace_by_block(self, statement: ast.stmt, body: Sequence[ast.stmt]) -> None:
         """Put the statements of a block in the place of the statement that they are in."""
         if not body:
             return self.remove(statement)

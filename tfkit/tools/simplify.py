@@ -465,7 +465,7 @@ def choose(source: Source, node: ast.If | ast.IfExp) -> None:
     elif not source.text(node).startswith("elif"):
         live = node.body if node.test.value else node.orelse
         if not (live and source.text(live[0]).startswith("elif")):
-            source.put(node, live)
+            source.replace_by_block(node, live)
 
 
 def compare(source: Source, node: ast.Compare) -> None:

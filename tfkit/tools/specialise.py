@@ -105,7 +105,7 @@ def branches(source: Source, seen: Observations) -> str:
         elif isinstance(node, ast.BoolOp):
             operands(source, seen, node)
         elif isinstance(node, ast.Try) and not any(source.index[h.body[0]] in seen.lines for h in node.handlers):
-            source.put(node, node.body)
+            source.replace_by_block(node, node.body)
         elif isinstance(node, ast.comprehension):
             for test in node.ifs:
                 if seen.truths.get(source.index[test]) == {True} and is_settled(source, seen, test):
@@ -143,7 +143,7 @@ def branch(source: Source, seen: Observations, node: ast.If | ast.IfExp) -> None
         text = source.raw[start:end].decode().removeprefix("el")
         source.edits.append((*source.lines(node), " " * node.col_offset + text + "\n"))
     else:
-        source.put(node, live)
+        source.replace_by_block(node, live)
 
 
 def is_elif(source: Source, node: ast.AST) -> bool:
@@ -303,7 +303,7 @@ def parameters(source: Source, seen: Observations) -> str:
         mine = {name for place, name in gone if place == owner}
         if isinstance(definition, ast.FunctionDef) and mine:
             for name in mine:
-                table.put(definition, name)
+                table.insert_value(definition, name)
             write_signature(source, definition, mine)
     for definition, name in ((table.definitions[place], name) for place, name in gone):
         if isinstance(definition, ast.ClassDef):
@@ -453,7 +453,7 @@ class Signatures:
             isinstance(n, ast.arg) and n.arg == name for n in body
         )
 
-    def put(self, definition: ast.FunctionDef, name: str) -> None:
+    def insert_value(self, definition: ast.FunctionDef, name: str) -> None:
         """The value of a parameter in place of its name."""
         value = None if self.stores(definition, name) else self.value(definition, name)
         if value is None:
