@@ -84,8 +84,9 @@ def example_calls(model: Any) -> list[dict[str, Tensor]]:
     seq2seq = "decoder_input_ids" in names and model.head in (None, "seq2seq_lm")
     start = {"decoder_input_ids": ids[:, :4]} if seq2seq else {}
     known = {"labels": ids[:, :4]} if seq2seq else targets(model, ids)
-    if getattr(model.config, "eos_token_id", None) is not None and not seq2seq:
-        ids[..., -1] = model.config.eos_token_id
+    end = getattr(model.config, "eos_token_id", None)
+    if end is not None and end < size and not seq2seq:
+        ids[..., -1] = end
     types = {"token_type_ids": (torch.arange(LENGTH) > 4).long().expand(shape)} if "token_type_ids" in names else {}
     found = [given | start, given | known, given | known | {"attention_mask": mask}]
     return [*found, given | start | {"attention_mask": padded}, given | known | types | {"attention_mask": padded}]
