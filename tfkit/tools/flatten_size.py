@@ -87,7 +87,8 @@ def example_calls(model: Any) -> list[dict[str, Tensor]]:
     end = getattr(model.config, "eos_token_id", None)
     if end is not None and end < size and not seq2seq:
         ids[..., -1] = end
-    types = {"token_type_ids": (torch.arange(LENGTH) > 4).long().expand(shape)} if "token_type_ids" in names else {}
+    typed = "token_type_ids" in names and (getattr(model.config, "n_types", 2) or 0) > 1
+    types = {"token_type_ids": (torch.arange(LENGTH) > 4).long().expand(shape)} if typed else {}
     found = [given | start, given | known, given | known | {"attention_mask": mask}]
     return [*found, given | start | {"attention_mask": padded}, given | known | types | {"attention_mask": padded}]
 
