@@ -48,7 +48,8 @@ def modules(name: str) -> dict[str, str]:
 def code(name: str) -> dict[Symbol, str]:
     """The source of every part that the architecture uses. Raises ValueError as `flatten` does."""
     first = registry.sources()[name]
-    symbols = dependencies([found for root in ROOTS if (found := found_in(first, root))])
+    roots = [found for root in ROOTS if (found := found_in(first, root))]
+    symbols = dependencies(roots, head=None, plain={}, instead={})
     return {symbol: source(symbol) for symbol in symbols if symbol[1] not in ("PRESETS", "MODEL")}
 
 
