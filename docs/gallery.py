@@ -2,12 +2,12 @@
 # # Look inside
 #
 # Language models, taken apart. Every picture below comes from a run of a real model: point at a word, and it lights
-# up wherever it stands on this page; arrow keys step and move. Nothing is loaded from anywhere: keep this page, or
+# up wherever it occurs on this page; arrow keys step and move. Nothing is loaded from anywhere: keep this page, or
 # send it to a friend.
 #
 # ## What does “it” mean?
 # MiniLM has read this sentence, and nobody has ever told it about grammar. In layer 3, one of its heads looks from
-# “it” at “animal”. Choose others: some look at the word before, some at the one behind, some rest on the full stop.
+# “it” at “animal”. Choose others: some look at the word before, some at the one after, some rest on the full stop.
 
 # %%
 import torch
