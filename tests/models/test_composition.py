@@ -23,6 +23,8 @@ ROOT = Path(tfkit.__file__).parent
 FILES = sorted([*(ROOT / "nn").glob("*.py"), *(ROOT / "models").glob("*.py")])
 NAMES = sorted(registry.sources())
 NO_PARENT = {"rnn_seq2seq"}
+# a property; what a tensor subclass must define, which torch's own annotations type as something else
+TYPED_DIFFERENTLY = ("def length(self) -> int:", "def __repr__(self) -> str:", "def __torch_dispatch__(")
 NEEDS_AN_EXTRA = {"triton_flash"}  # it cannot be imported without triton, and has functions alone
 
 
@@ -48,9 +50,8 @@ MODULES = list(classes())
 def test_no_child_undoes_what_its_parent_made(file):
     """No `del self.x`, nothing popped from a module, no constructor of a grandparent past the parent's."""
     text = file.read_text(encoding="utf-8")
-    assert "ignore[override]" not in text.replace(
-        "def length(self) -> int:  # type: ignore[override]", ""
-    )  # a property
+    overridden = [line.strip() for line in text.splitlines() if "ignore[override]" in line]
+    assert not [line for line in overridden if not line.startswith(TYPED_DIFFERENTLY)]
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Delete):
             assert not any(ast.unparse(target).startswith("self.") for target in node.targets), node.lineno
