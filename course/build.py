@@ -36,7 +36,6 @@ from typing import Any
 
 import jupytext
 import nbformat
-from ipykernel.ipkernel import IPythonKernel
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
@@ -130,6 +129,8 @@ def notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     if cells.predictions:
         asked["predictions"] = cells.predictions
     tfkit = {"unit": folder.name, **asked, **told}
+    from ipykernel.ipkernel import IPythonKernel  # here, for it loads half of Jupyter
+
     language = dict(IPythonKernel.language_info)  # whole, or JupyterLab fills it in and the notebook counts as changed
     metadata = {"kernelspec": kernel, "language_info": language, "tfkit": tfkit}
     built = new_notebook(cells=cells.cells, metadata=metadata)

@@ -25,7 +25,7 @@ class SimulatedTerm:
     """How a class works; our assumptions, for there is no record of such a term here.
 
     rush: the share of submissions in the last day, of exponential distance to the deadline with mean `rush_hours`.
-    again: further submissions of a student to an assignment, the mean of a Poisson distribution; checks: likewise,
+    resubmissions: further submissions of a student to an assignment, the mean of a Poisson distribution; checks: likewise,
     presses of Check before each submission, `check_gap` seconds apart in the mean.
     """
 

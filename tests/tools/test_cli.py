@@ -60,7 +60,7 @@ def test_diff_of_parent_and_child():
     text = shown("diff", "bert", "roberta")
     assert "no next-sentence task" in text
     assert "[50265, 768]" in text
-    assert "return real.cumsum(-1) * real + pad" in text
+    assert "return non_padding.cumsum(-1) * non_padding + pad" in text
     assert "class Layer(" not in text  # which is the same
     assert "def " not in shown("diff", "bert", "roberta", "--brief")
 

@@ -108,6 +108,7 @@ main(["check", {CAUSAL!r}, {str(file)!r}, "--trust", "--json"])
 """
     done = simulated(tmp_path, "win32", code)
     assert done.returncode == 1, done.stderr[-2000:]
+    assert done.stdout, done.stderr[-2000:]
     loop, line = done.stdout.splitlines()
     wrong = json.loads(line)
     assert (wrong["status"], wrong["sandbox"]) == ("failed", "subprocess")
