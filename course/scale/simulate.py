@@ -25,8 +25,8 @@ class SimulatedTerm:
     """How a class works; our assumptions, for there is no record of such a term here.
 
     rush: the share of submissions in the last day, of exponential distance to the deadline with mean `rush_hours`.
-    resubmissions: further submissions of a student to an assignment, the mean of a Poisson distribution; checks: likewise,
-    presses of Check before each submission, `check_gap` seconds apart in the mean.
+    resubmissions: further submissions of a student to an assignment, the mean of a Poisson distribution;
+    checks: likewise, presses of Check before each submission, `check_gap` seconds apart in the mean.
     """
 
     students: int = 10_000
