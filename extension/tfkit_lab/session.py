@@ -73,7 +73,7 @@ def in_words(text: Any, prompt: str, how: dict[str, Any]) -> tuple[Any, Tensor, 
     tokens' names and a title. Raises TypeError for a model without a tokenizer, or one that cannot generate."""
     if not hasattr(text, "prompt"):
         raise TypeError(f"a text is read with a tokenizer, and {type(text).__name__} has none: give tfkit.Text(…)")
-    text.need("generate")
+    text.require("generate")
     ids = torch.tensor([text.prompt(prompt)], device=device(text.model))
     return text.model, ids, text.prompt, {"token": text.token, "title": prompt, **how}
 

@@ -228,7 +228,7 @@ def test_dtypes(pretrained):
     for asked in ("auto", "bfloat16", torch.bfloat16):
         again = assert_same(model, directory, dtype=asked)
         assert {p.dtype for p in again.parameters()} == {torch.bfloat16}
-    for wrong in ("int8", "colour", torch.int64, 16):
+    for wrong in ("int4", "colour", torch.int64, 16):
         with pytest.raises(ValueError, match="is no floating-point type"):
             tfkit.from_pretrained(directory, dtype=wrong)
 
