@@ -385,19 +385,37 @@ print(tokenizer.encode(corpus.train[0].source).tokens, "→", tokenizer.encode(c
 # One training step, in the open: read the source, feed the shifted target, compare all predictions with the target at once. Read it
 # before you run it: which line would you have to change for a recurrent decoder?
 #
-# Two things in it are there against learning by heart. `hide` replaces every tenth piece by the unknown one, so that no sentence comes twice in the same form. And the
-# weights that are kept are not the last ones but the mean of those from the last part of the training, as in the paper, which averaged its last checkpoints.
+# `hide` is there against learning by heart: it replaces every tenth piece by the unknown one, so that no sentence comes twice in the same form.
+
+# %% role="experiment"
+from tfkit.train import quick_bfloat16
+
+
+def hide(ids, share=0.1):
+    return ids.masked_fill((torch.rand(ids.shape) < share) & (ids > UNKNOWN), UNKNOWN)
+
+
+def training_step(model, batch, optimizer, rate):
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    with torch.autocast("cpu", torch.bfloat16, enabled=quick_bfloat16()):  # twice as fast where the processor has it
+        logits = model(hide(batch.src), hide(shift_right(batch.tgt, START))).float()
+    loss = F.cross_entropy(logits.flatten(0, 1), batch.tgt.flatten(), ignore_index=PAD, label_smoothing=0.1)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+# %% [markdown]
+# The loop around it goes through the sentences in batches of like length. The weights that are kept are not the last ones but the mean of those from the last part of the training, as in the paper, which averaged
+# its last checkpoints.
 
 # %% role="experiment"
 import time
 
 from torch.optim.swa_utils import AveragedModel
 
-from tfkit.train import PairBatches, quick_bfloat16
-
-
-def hide(ids, share=0.1):
-    return ids.masked_fill((torch.rand(ids.shape) < share) & (ids > UNKNOWN), UNKNOWN)
+from tfkit.train import PairBatches
 
 
 def train(model, pairs, epochs, minutes, tokens, warmup=300):
@@ -407,15 +425,7 @@ def train(model, pairs, epochs, minutes, tokens, warmup=300):
     losses, start, mean = [], time.monotonic(), AveragedModel(model)
     for epoch in range(epochs):
         for batch in batches(torch.Generator().manual_seed(epoch)):
-            for group in optimizer.param_groups:
-                group["lr"] = noam_rate(len(losses) + 1, D_MODEL, warmup)
-            with torch.autocast("cpu", torch.bfloat16, enabled=quick_bfloat16()):  # twice as fast where the processor has it
-                logits = model(hide(batch.src), hide(shift_right(batch.tgt, START))).float()
-            loss = F.cross_entropy(logits.flatten(0, 1), batch.tgt.flatten(), ignore_index=PAD, label_smoothing=0.1)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            losses.append(loss.item())
+            losses.append(training_step(model, batch, optimizer, noam_rate(len(losses) + 1, D_MODEL, warmup)))
             spent = (time.monotonic() - start) / 60
             if max(epoch / epochs, spent / minutes) > 0.6:
                 mean.update_parameters(model)
