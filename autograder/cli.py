@@ -54,14 +54,27 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _check_parser(commands.add_parser("check", help="grade one exercise in Python files or notebooks"))
     _grade_parser(commands.add_parser("grade", help="grade an nbgrader assignment of a whole class, in parallel"))
-    _serve_parser(
-        commands.add_parser(
-            "serve", help="grade submissions as they arrive in the exchange, and release their feedback"
-        )
-    )
-    _export_parser(
-        commands.add_parser("export", help="export scores to Canvas, Moodle or Gradescope, or recipes for CI")
-    )
+    what = "grade submissions as they arrive in the exchange, and release their feedback"
+    _serve_parser(commands.add_parser("serve", help=what))
+    _add_lms_commands(commands)
+    _add_class_commands(commands)
+    _add_assignment_commands(commands)
+    what = "serve exercises, checks and hints to a coding assistant (MCP over stdio)"
+    _mcp_parser(commands.add_parser("mcp", help=what))
+    what = "compare graders on our right and wrong answers, or export them as a dataset"
+    benchmark.add_parsers(commands.add_parser("benchmark", help=what))
+    what = "train and measure the language models of the last unit within a budget"
+    capstone.add(commands.add_parser("capstone", help=what), BadInput)
+    commands.add_parser("list", help="list the exercise ids").set_defaults(run=_list)
+    what = "report the sandbox, devices and versions, and what is missing"
+    commands.add_parser("doctor", help=what).set_defaults(run=_doctor)
+    _corpus_parser(commands.add_parser("corpus", help="test the checks on our own right and wrong answers"))
+    return parser
+
+
+def _add_lms_commands(commands: Any) -> None:
+    what = "export scores to Canvas, Moodle or Gradescope, or recipes for CI"
+    _export_parser(commands.add_parser("export", help=what))
     passback = commands.add_parser("passback", help="send scores to the LMS's gradebook by LTI 1.3")
     passback.add_argument("course", type=Path, metavar="COURSE_DIR")
     passback.add_argument("assignment")
@@ -70,6 +83,9 @@ def _parser() -> argparse.ArgumentParser:
     roster = commands.add_parser("roster", help="add the LMS's learners to the gradebook by LTI 1.3")
     roster.add_argument("course", type=Path, metavar="COURSE_DIR")
     roster.set_defaults(run=_roster)
+
+
+def _add_class_commands(commands: Any) -> None:
     for name, what in PAGES.items():
         page = commands.add_parser(name, help=what)
         page.add_argument("course", type=Path, metavar="COURSE_DIR")
@@ -86,9 +102,11 @@ def _parser() -> argparse.ArgumentParser:
     history.add_argument("assignment")
     history.add_argument("students", nargs="*", metavar="STUDENT", help="only these students; by default all")
     history.set_defaults(run=_history)
-    _misconceptions_parser(
-        commands.add_parser("misconceptions", help="group a class's wrong answers that match no known misconception")
-    )
+    what = "group a class's wrong answers that match no known misconception"
+    _misconceptions_parser(commands.add_parser("misconceptions", help=what))
+
+
+def _add_assignment_commands(commands: Any) -> None:
     lint = commands.add_parser("lint", help="check an assignment for faults before it is released")
     lint.add_argument("course", type=Path, metavar="COURSE_DIR")
     lint.add_argument(
@@ -101,24 +119,6 @@ def _parser() -> argparse.ArgumentParser:
         "course", type=Path, metavar="COURSE_DIR", help="the course directory; it is made if it does not exist"
     )
     adopt.set_defaults(run=_adopt)
-    _mcp_parser(
-        commands.add_parser("mcp", help="serve exercises, checks and hints to a coding assistant (MCP over stdio)")
-    )
-    benchmark.add_parsers(
-        commands.add_parser(
-            "benchmark", help="compare graders on our right and wrong answers, or export them as a dataset"
-        )
-    )
-    capstone.add(
-        commands.add_parser("capstone", help="train and measure the language models of the last unit within a budget"),
-        BadInput,
-    )
-    commands.add_parser("list", help="list the exercise ids").set_defaults(run=_list)
-    commands.add_parser("doctor", help="report the sandbox, devices and versions, and what is missing").set_defaults(
-        run=_doctor
-    )
-    _corpus_parser(commands.add_parser("corpus", help="test the checks on our own right and wrong answers"))
-    return parser
 
 
 def _corpus_parser(command: argparse.ArgumentParser) -> None:

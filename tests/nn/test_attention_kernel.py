@@ -132,5 +132,5 @@ def test_grouped_queries_read_their_head_of_keys(how, masked):
 def test_keys_of_grouped_queries_are_not_copied(monkeypatch):
     monkeypatch.setattr(torch.Tensor, "repeat_interleave", lambda *_, **__: pytest.fail("a copy for each query"))
     q, k = torch.randn(1, 4, 3, 8), torch.randn(1, 2, 3, 8)
-    attend(q, k, k, causal=True)
-    attend(q, k, k, mask=torch.ones(1, 1, 1, 3, dtype=torch.bool))
+    assert attend(q, k, k, causal=True).shape == q.shape
+    assert attend(q, k, k, mask=torch.ones(1, 1, 1, 3, dtype=torch.bool)).shape == q.shape

@@ -77,6 +77,11 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--kind", choices=vocabulary.KINDS, default="byte_bpe")
     parser.add_argument("--vocabulary", type=COUNT, default=2000, help="size of the vocabulary to learn")
+    _add_training_options(parser)
+    return parser.parse_args(arguments)
+
+
+def _add_training_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--length", type=COUNT, default=128, help="tokens per row")
     parser.add_argument("--batch", type=COUNT, default=16, help="rows per batch, over all processes")
     parser.add_argument(
@@ -119,7 +124,6 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--save-every", type=COUNT, default=100)
     parser.add_argument("--seed", type=int, default=0)
-    return parser.parse_args(arguments)
 
 
 def make(given: argparse.Namespace, symbols: dict[str, int | None]) -> nn.Module:

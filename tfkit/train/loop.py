@@ -7,7 +7,7 @@ import math
 import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -76,43 +76,34 @@ def fit(
     metrics.csv and TensorBoard. An interrupt ends training and returns with the model as it is. Raises DivergedError
     when the loss is not finite, after saving the batch; ValueError or TypeError for invalid arguments.
     """
-    check_numbers(steps=steps, accumulate=accumulate, save_every=save_every)
-    check_rates(rate, clip, weight_decay)
+    check_settings(rate, clip, weight_decay, steps=steps, accumulate=accumulate, save_every=save_every)
     optimizer = adamw(model, weight_decay, process_group)
     state = Checkpoint(checkpoint, model, optimizer, average, process_group)
-    done = state.load()
-    if not done:
+    if not (done := state.load()):
         torch.manual_seed(seed + process_group.rank)  # dropout draws from the global generator
-    step = TrainingStep(model, loss, optimizer, clip, precision, process_group)
+    step = TrainingStep(model, loss, optimizer, clip, precision, process_group, average)
     model.train()
-    with TrainingLog(steps, done, log, progress, process_group) as record:
-        stream = prefetch(_stream(batches, seed, done, steps, accumulate), step.device)
+    stream = prefetch(_stream(batches, seed, done, steps, accumulate), step.device)
+    with TrainingLog(steps, done, log, progress, process_group) as record, closing(stream):
         try:
             for number, group in enumerate(stream, done + 1):
-                taken = step(group, rate(number), number, checkpoint)
-                if average is not None:
-                    average.update_parameters(model)
-                record.add(taken)
+                record.add(step(group, rate(number), number, checkpoint))
                 if number % save_every == 0:
                     record.read()
                     state.save(number)
         finally:
-            stream.close()
             record.read()
     state.save(record.history.steps)
     return record.history
 
 
-def check_rates(rate: Callable[[int], float], clip: float, weight_decay: float) -> None:
-    """Raises TypeError for a rate that is not a function of the step, ValueError for the others out of range."""
+def check_settings(rate: Callable[[int], float], clip: float, weight_decay: float, **numbers: int) -> None:
+    """Raises TypeError for a rate that is not a function of the step; ValueError for a clip or weight decay out of
+    range, and for one of the numbers that is not a positive integer."""
     if not callable(rate):
         raise TypeError(f"rate={rate!r}: give a function of the step, such as lambda step: {rate!r}")
     if clip <= 0 or weight_decay < 0:
         raise ValueError(f"clip={clip}, weight_decay={weight_decay}: above 0, and not below 0")
-
-
-def check_numbers(**numbers: int) -> None:
-    """Raises ValueError for a value that is not a positive integer."""
     for name, value in numbers.items():
         if not isinstance(value, int) or value < 1:
             raise ValueError(f"{name}={value!r}: must be a whole number, 1 at least")
@@ -254,7 +245,8 @@ class TakenStep:
 
 @dataclass
 class TrainingStep:
-    """One update of the weights that never waits for a GPU; a loss that is not finite changes no weight."""
+    """One update of the weights, and of their average, that never waits for a GPU; a loss that is not finite changes no
+    weight."""
 
     model: nn.Module
     loss: Loss
@@ -262,6 +254,7 @@ class TrainingStep:
     clip: float
     precision: torch.dtype
     process_group: ProcessGroup
+    average: AveragedModel | None = None
 
     @property
     def device(self) -> torch.device:
@@ -291,6 +284,8 @@ class TrainingStep:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
+        if self.average is not None:
+            self.average.update_parameters(self.model)
         return replace(taken, gradient_norm=norm.detach())
 
     def backward(self, batch: Any, share: float, last: bool) -> Tensor:
