@@ -76,7 +76,7 @@ def test_a_launch_is_a_login(hub, platform, tmp_path):
     assert "learning management system" in browser.get(f"{hub.url}/hub/home").text
     offered, browser = launch(hub, platform, platform.deep_link)
     launch_id = re.search(r'name="launch" value="([^"]+)"', offered.text)[1]
-    assert "03-heads (5)" in offered.text
+    assert "03-heads<span>5 points</span>" in offered.text
     chosen = browser.post(f"{hub.url}/hub/lti/choose", data={"launch": launch_id, "assignment": "03-heads"})
     assert chosen.ok and f'action="{platform.url}/return"' in chosen.text
     wrong = browser.post(f"{hub.url}/hub/lti/choose", data={"launch": launch_id, "assignment": "99-none"})
