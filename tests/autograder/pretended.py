@@ -135,4 +135,9 @@ def _tensors(tree):
 
 
 def _far(near, known):
-    return known[id(near)] if id(near) in known else There(near)
+    if id(near) not in known:
+        return There(near)
+    tensor = known[id(near)]
+    if tensor.shape != near.shape:  # squeeze_ and the like, which matmul uses for a vector
+        tensor.data = There(near)
+    return tensor

@@ -23,9 +23,10 @@ def thorough_decode(
     Returns `(ids, log_prob)`: the proposal with the largest log p(y) = log sum_d p(d) prod_t p(y_t | d, y_<t) as a list
     of ids with the start, which has no probability of its own, and that number. Of equals the first one proposed.
     """
+    start = torch.tensor([start_id], device=doc_scores.device)
     best: tuple[list[int], float] = ([], -math.inf)
     for propose in readers:
-        ids = greedy_decode(propose, torch.tensor([start_id]), end_id, max_new_tokens, end_id)  # [1,T+1]
+        ids = greedy_decode(propose, start, end_id, max_new_tokens, end_id)  # [1,T+1]
         prefixes = [ids[:, :t] for t in range(1, ids.size(1))]
         logits = torch.stack([torch.cat([read(prefix) for prefix in prefixes]) for read in readers])  # [D,T,V]
         log_prob = rag_sequence_log_probs(logits[None], doc_scores[None], ids[:, 1:]).item()

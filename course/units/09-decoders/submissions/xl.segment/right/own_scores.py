@@ -15,7 +15,7 @@ def segment_attention(x, memory, position_encodings, w_q, w_k, w_v, w_r, u, v, m
 
     everything = torch.cat([memory.detach(), x], 1)
     scores = relative_scores(heads(x @ w_q), heads(everything @ w_k), heads(position_encodings @ w_r), u, v)
-    future = torch.ones(scores.shape[-2:]).triu(memory.size(1) + 1).bool()
+    future = torch.ones(scores.shape[-2:], device=x.device).triu(memory.size(1) + 1).bool()
     weights = scores.masked_fill(future, float("-inf")).softmax(-1)
     output = (weights @ heads(everything @ w_v)).transpose(1, 2).flatten(2)
     first = max(everything.size(1) - memory_length, 0)

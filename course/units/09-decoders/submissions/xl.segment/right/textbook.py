@@ -16,7 +16,7 @@ def segment_attention(x, memory, position_encodings, w_q, w_k, w_v, w_r, u, v, m
     content = (q + u.unsqueeze(1)) @ k.transpose(-2, -1)
     distance = relative_shift((q + v.unsqueeze(1)) @ r.transpose(-2, -1))
     scores = (content + distance) / math.sqrt(q.shape[-1])
-    mask = torch.ones(length, past + length, dtype=torch.bool).tril(past)
+    mask = torch.ones(length, past + length, dtype=torch.bool, device=x.device).tril(past)
     weights = masked_softmax(scores, mask)
     output = merge_heads(weights @ values)
     new_memory = source[:, max(past + length - memory_length, 0) :].detach()

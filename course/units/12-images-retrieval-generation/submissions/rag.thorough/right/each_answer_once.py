@@ -6,7 +6,7 @@ from tfkit.decode import greedy_decode
 def thorough_decode(readers, doc_scores, start_id, end_id, max_new_tokens):
     answers = {}
     for propose in readers:
-        ids = greedy_decode(propose, torch.tensor([start_id]), end_id, max_new_tokens, end_id)
+        ids = greedy_decode(propose, torch.tensor([start_id], device=doc_scores.device), end_id, max_new_tokens, end_id)
         if tuple(ids[0].tolist()) in answers:
             continue
         per_document = []
