@@ -117,6 +117,9 @@ def test_what_is_settled_is_put_in_and_what_is_not_stays():
         ("a, b = (g(each) for each in (x, y))\n    print(a, b)", "a = g(x)\n    b = g(y)\n    print(a, b)"),
         ("made = {'a': x}\n    print(made.pop('a'))", "print(x)"),
         ("x = x\n    print(x)", "print(x)"),
+        ("return (f(x))", "return f(x)"),
+        ("return (x // y) ** z", "return (x // y) ** z"),
+        ("f((x - y) / z, (x or y) and z)", "f((x - y) / z, (x or y) and z)"),
     ],
 )
 def test_the_text_alone_shows_it(before, after):

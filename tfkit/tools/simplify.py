@@ -528,6 +528,9 @@ def without_unmade_classes(source: Source) -> str:
     return source.apply()
 
 
+OPERATIONS = (ast.BinOp, ast.BoolOp)
+
+
 def brackets(source: Source) -> str:
     """Without brackets around what a statement or an argument consists of."""
     for node in source.nodes:
@@ -539,6 +542,10 @@ def brackets(source: Source) -> str:
             continue
         if isinstance(above, ast.Call) and above.func is node:
             continue
+        if isinstance(above, OPERATIONS) and isinstance(
+            node, (*OPERATIONS, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Lambda)
+        ):
+            continue  # (a + b) * c is another number without them
         start, end = source.span(node)
         before, after = source.raw[:start].rstrip(), source.raw[end:].lstrip()
         first, last = len(before) - 1, len(source.raw) - len(after) + 1
