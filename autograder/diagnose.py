@@ -190,11 +190,13 @@ def _shown(value: Any) -> Any:
         if value.numel() > SHOWN:
             return f"{str(value.dtype).removeprefix('torch.')} tensor of shape {list(value.shape)}"
         return value.tolist() if not value.is_floating_point() else _rounded(value.tolist())
-    return (
-        value
-        if isinstance(value, (bool, int, float, str, list, dict, type(None)))
-        else str(getattr(value, "description", type(value).__name__))
-    )
+    if isinstance(value, (list, tuple)):
+        return [_shown(one) for one in value]
+    if isinstance(value, dict):
+        return {str(key): _shown(one) for key, one in value.items()}
+    if isinstance(value, (bool, int, float, str, type(None))):
+        return value
+    return str(getattr(value, "description", type(value).__name__))
 
 
 def _rounded(tree: Any) -> Any:

@@ -15,6 +15,7 @@ SPLIT = registry.find("attention.split_heads")
 HEADS = registry.find("attention.multi_head")
 SPANS = registry.find("objectives.span_corruption")
 NOISE = registry.find("objectives.denoise")
+THOROUGH = registry.find("rag.thorough")
 
 
 def text(exercise, kind, name):
@@ -37,6 +38,16 @@ def test_right_and_wrong():
     wrong = run.grade_source(ATTEND, text(ATTEND, "wrong", "mask_inverted"), backend=choose())
     assert (wrong.status, wrong.score, wrong.misconception) == ("failed", 0.0, "mask_inverted")
     assert wrong.counterexample["inputs"].keys() == {"query", "keys", "mask"}
+
+
+def test_a_list_of_functions_as_an_argument():
+    """They cannot be kept in the box between calls, and a counter-example describes each."""
+    right = run.grade_source(THOROUGH, text(THOROUGH, "right", "textbook"), backend=choose())
+    assert (right.status, right.score) == ("passed", THOROUGH.points)
+    wrong = run.grade_source(THOROUGH, text(THOROUGH, "wrong", "adds_logits"), backend=choose())
+    assert wrong.misconception == "adds_logits" and json.dumps(wrong.as_json())
+    readers = wrong.counterexample["inputs"]["readers"]
+    assert readers and all(one.startswith("a fixed random model over") for one in readers)
 
 
 def test_an_optimizer_that_ran_before_is_no_trace_of_the_function():

@@ -101,7 +101,10 @@ def _comparable(value: Any) -> list[Any]:
 
 
 def _data(value: Any) -> bool:
-    return isinstance(value, (Tensor, list, dict))
+    """Whether an argument can be kept in the box; functions, and lists of them, are sent anew with every call."""
+    if isinstance(value, (list, dict)):
+        return not any(callable(leaf) for leaf in tree_flatten(value)[0])
+    return isinstance(value, Tensor)
 
 
 @cache
