@@ -15,12 +15,12 @@ from pathlib import Path
 
 from course import build, glossary, units
 from course.settings import LessonError, Unit, read
+from tfkit_lab.views import views as every_view
 from tools.website import DOCS, ROOT, SiteError, book, check, pages, views, zoo
 
 LANGUAGES = {"en": "The course", "fr": "Le cours, en français"}
 HERE = DOCS / "site"
 KEPT = ROOT / "build" / "site-anatomies"
-EVERY_VIEW = ("anatomy", "attention", "corruption", "decoding", "matrices", "retrieval", "training", "walk")
 
 
 def course(source: Path, names: list[str]) -> dict[str, str]:
@@ -86,7 +86,7 @@ def write_sources(source: Path, names: list[str], kept: Path | None) -> None:
         shutil.move(source / file, static / file)
     shutil.copy(ROOT / "autograder" / "report" / "tokens.css", static / "tokens.css")
     shutil.copytree(DOCS / "images", static / "images", dirs_exist_ok=True)
-    views.write_scripts(static / "views", set(EVERY_VIEW))
+    views.write_scripts(static / "views", set(every_view()))
     (source / "facts.json").write_text(json.dumps(facts()), encoding="utf-8")
 
 
