@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
@@ -50,6 +52,10 @@ def test_sections_below_the_table_stay():
     again = timings.merge_rows(page, [timing("03-heads", cpu=77)])
     assert again.endswith(" |\n\n## Translators\n\nFour of them.\n")
     assert again.count("## Translators") == 1 and "| 77 | 4 of 4 |" in again
+
+
+def test_a_unit_without_checks_is_given_no_marks():
+    assert "| no checks |" in replace(timing("17-capstone", cpu=7), marks=(0, 0)).row()
 
 
 def test_ten_minutes_are_the_most():
