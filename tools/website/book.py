@@ -167,7 +167,7 @@ def prediction(source: str) -> str:
     lines = []
     for part in call.args[1:]:
         if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
-            values = [argument.value for argument in part.args if isinstance(argument, ast.Constant)]
+            values = [str(argument.value) for argument in part.args if isinstance(argument, ast.Constant)]
             question, choices = values[0], values[1:] if part.func.attr == "choice" else []
             lines.append(f"- {question}" + "".join(f"\n  - {choice}" for choice in choices))
     return "\n".join(lines)

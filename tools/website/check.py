@@ -36,13 +36,13 @@ def _parsed(page: Path) -> tuple[list[tuple[str, str, str]], frozenset[str]]:
     """(tag, attribute, value) of whatever a page leads to or fetches; and its anchors."""
     soup = BeautifulSoup(page.read_text(encoding="utf-8"), "lxml")
     found = [
-        (tag.name, FETCHED[tag.name], tag[FETCHED[tag.name]])
+        (tag.name, FETCHED[tag.name], str(tag[FETCHED[tag.name]]))
         for tag in soup.find_all(list(FETCHED))
         if tag.get(FETCHED[tag.name])
     ]
-    found += [("a", "href", tag["href"]) for tag in soup.find_all("a", href=True)]
-    names = {tag["id"] for tag in soup.find_all(id=True)} | {
-        tag["name"] for tag in soup.find_all("a", attrs={"name": True})
+    found += [("a", "href", str(tag["href"])) for tag in soup.find_all("a", href=True)]
+    names = {str(tag["id"]) for tag in soup.find_all(id=True)} | {
+        str(tag["name"]) for tag in soup.find_all("a", attrs={"name": True})
     }
     return found, frozenset(names)
 
