@@ -57,19 +57,25 @@ class Report:
         asked = len(self.killed) + len(self.survived)
         share = f" ({100 * len(self.killed) / asked:.0f}%)" if asked else ""
         yield (
-            f"{name}: {self.solutions} solutions, {self.tests} test cells; of {asked} slips the tests catch "
-            f"{len(self.killed)}{share}; {self.raised} more stop with an error by themselves"
+            f"{name}: {_counted(self.solutions, 'solution')}, {_counted(self.tests, 'test cell')}; of "
+            f"{_counted(asked, 'slip')} the tests catch {len(self.killed)}{share}; {self.raised} more stop with an "
+            "error by themselves"
         )
         if self.survived:
             yield f"your tests miss {'this slip' if len(self.survived) == 1 else f'these {len(self.survived)} slips'}:"
             yield from (f"  {mutant.name}" for mutant in self.survived)
+            yield "for each that would be a mistake, add an assert that fails with it, and run this again"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def adopt(file: Path, course: Path) -> tuple[Path, Report]:
     """Write the source notebook and the corpus of its slips below `course`. -> the notebook, the report.
 
-    Raises NotAdopted, before anything is written, where the notebook is none, has no solution or no test, or where its
-    own solution fails its own tests.
+    Raises AdoptionError, before anything is written, where the notebook is none, has no solution or no test, or where
+    its own solution fails its own tests.
     """
     name = file.stem
     if not re.fullmatch(r"[a-zA-Z0-9_\-]+", name):
@@ -122,7 +128,7 @@ def _marks(grade_id: str, source: str, kind: str) -> dict[str, Any]:
 
 
 def try_slips(nb: NotebookNode) -> Report:
-    """The tests of a marked notebook put to every slip in its solutions. Raises NotAdopted where all is not well."""
+    """The tests of a marked notebook put to every slip in its solutions. Raises AdoptionError where all is not well."""
     cells = [cell for cell in nb.cells if cell.cell_type == "code"]
     sources = [_plain(cell) for cell in cells]
     solutions = [index for index, cell in enumerate(cells) if BEGIN in cell.source]

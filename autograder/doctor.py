@@ -8,9 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 from autograder import registry
 from autograder.sandbox import SYSTEM, Backend, SandboxError, backends, choose
-from tfkit_course import NAME
+from tfkit_course import NAME, install
 
-PACKAGES = (NAME, "torch", "nbgrader", "jupyterlab", "safetensors")
+PACKAGES = {NAME: (), "torch": (), "nbgrader": ("grading",), "jupyterlab": ("lab",), "safetensors": ()}  # by extra
 
 
 def report() -> tuple[list[str], bool]:
@@ -56,7 +56,7 @@ def _version(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:
-        return f"missing: pip install {name}"
+        return f"missing: {install(*PACKAGES[name])}"
 
 
 def _devices() -> str:

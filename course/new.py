@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BadName as error:
         parser.exit(1, f"course.new: {error}\n")
     print(f"wrote {made}: {made / 'README.md'} says what is what. Next:")
-    print(f"  cd {made} && pip install --no-deps --no-build-isolation -e .")
+    print(f"  cd {made} && pip install --no-deps -e .")
     print(f"  autograder corpus {options.name}.cosine --report --mutants")
     return 0
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import json
 from importlib import metadata
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 NAME = "tfkit-course"
 PACKAGES = ("tfkit", "autograder", "course", "tfkit_lab")
@@ -19,7 +22,7 @@ def install(*extras: str) -> str:
     url = str(came_from.get("url", ""))
     if "dir_info" in came_from:
         editable = "-e " if came_from["dir_info"].get("editable") else ""
-        return f"pip install {editable}'{url.removeprefix('file://')}{wanted}'"
+        return f"pip install {editable}'{url2pathname(urlsplit(url).path)}{wanted}'"
     if "vcs_info" in came_from:
         version = came_from["vcs_info"]
         return f"pip install '{NAME}{wanted} @ {version['vcs']}+{url}@{version['commit_id']}'"
@@ -47,8 +50,11 @@ def main() -> None:
 
 
 def origin() -> dict:
-    """PEP 610's direct_url.json; empty where pip took the package from an index, or it is not installed."""
+    """PEP 610's direct_url.json; empty where pip took the package from an index. A checkout that is not installed is
+    described as one that is."""
     try:
         return json.loads(metadata.distribution(NAME).read_text("direct_url.json") or "{}")
     except metadata.PackageNotFoundError:
-        return {}
+        checkout = Path(__file__).resolve().parents[1]
+        there = (checkout / "pyproject.toml").is_file()
+        return {"url": checkout.as_uri(), "dir_info": {"editable": True}} if there else {}

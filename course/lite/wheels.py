@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path, PurePath
 
 from course.settings import LessonError
+from tfkit_course import install
 
 OURS = ("tfkit", "autograder", "course", "tfkit_course", "tfkit_lab")
 UNWANTED = {"__pycache__", "labextension", "node_modules"}
@@ -36,9 +37,7 @@ def distribution(name: str) -> tuple[str, list[Member]]:
     try:
         found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
-        raise LessonError(
-            f"{name} is not installed, and the kernel of a tab needs it: pip install 'tfkit-course[lite]'"
-        ) from None
+        raise LessonError(f"{name} is not installed, and the kernel of a tab needs it: {install('lite')}") from None
     members = []
     for file in found.files or []:
         inside = file.parts[0] not in ("..", "") and "__pycache__" not in file.parts

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -52,6 +54,21 @@ def test_what_the_tests_miss_is_named_until_they_see_it(tmp_path):
     marks = [cell.metadata.get("nbgrader") for cell in nbformat.read(source, as_version=4).cells]
     assert [mark["grade_id"] for mark in marks if mark] == ["solution-1", "tests-1", "tests-2"]
     assert [mark.get("points") for mark in marks if mark] == [None, 1.0, 2.0]
+
+
+def test_the_notebook_of_the_tutorial_gives_what_the_tutorial_shows(tmp_path):
+    page = (Path(__file__).parents[2] / "docs/units.md").read_text(encoding="utf-8").partition("## In a package")[0]
+    cells = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    shown = re.search(r"```console\n(.*?)```", page, re.DOTALL)[1].splitlines()
+    assert shown[0] == "$ autograder adopt hw1.ipynb my-course" and len(cells) == 2
+    file = notebook(tmp_path / "hw1.ipynb", "import torch", *cells)
+    _, report = adopt.adopt(file, tmp_path / "my-course")
+    said = list(report.lines("hw1"))
+    assert [line for line in shown[1:] if line.strip() != "…" and line not in said] == []
+    missed = next(line for line in shown if "=>" in line)
+    better = re.search(r"`(assert torch\.isfinite.*?)`", page, re.DOTALL)[1].replace("\n", " ")
+    _, report = adopt.adopt(notebook(file, "import torch", *cells, better), tmp_path / "my-course")
+    assert report.tests == 2 and missed not in report.lines("hw1")
 
 
 def test_a_slip_that_never_ends_is_stopped(tmp_path, monkeypatch):

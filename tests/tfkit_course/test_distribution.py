@@ -22,11 +22,13 @@ STRANGER = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
+UNPUBLISHED = re.compile(r"""\bpip\s+install\b[^\n`;&|#]*?['"\s\\]tfkit-course(?:\[[^\]\n]*\])?+(?![\w.-]|\s*@)""")
+ABOUT_THE_NAME = ("docs/decisions/090-the-name.md", "tests/tfkit_course/test_distribution.py")  # what not to write
 
 
 def tracked() -> list[Path]:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    text = {".py", ".md", ".toml", ".json", ".yml", ".sh", ".txt", ".ts", ".html", ".po", ""}
+    text = {".py", ".md", ".toml", ".json", ".yml", ".yaml", ".sh", ".txt", ".ts", ".tsx", ".js", ".html", ".po", ""}
     return [ROOT / name for name in listed.split("\0") if name and Path(name).suffix in text]
 
 
@@ -38,6 +40,32 @@ def test_no_file_names_a_project_that_is_not_ours():
         for match in STRANGER.finditer(path.read_text(encoding="utf-8", errors="ignore"))
     ]
     assert found == []
+
+
+def test_no_recipe_takes_our_name_from_an_index_where_it_is_not_published():
+    """Whoever registers it there would be installed: recipes name a wheel, a checkout or a repository."""
+    found = [
+        f"{path.relative_to(ROOT)}: {match.group(0)}"
+        for path in tracked()
+        if str(path.relative_to(ROOT)) not in ABOUT_THE_NAME and path.is_file()
+        for match in UNPUBLISHED.finditer(path.read_text(encoding="utf-8", errors="ignore"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("pip install 'tfkit-course[lti]'", True),
+        ("pip install tfkit-course", True),
+        ('pip install \\"tfkit-course[kernels]\\", on Linux', True),
+        ("pip install 'tfkit-course[lti] @ git+https://example.org/c.git'", False),
+        ("pip install './tfkit_course-0.1.0-py3-none-any.whl[lti]'", False),
+        ("pip install --no-deps -e .      # beside tfkit-course", False),
+    ],
+)
+def test_what_counts_as_taken_from_an_index(text, refused):
+    assert bool(UNPUBLISHED.search(text)) == refused
 
 
 @pytest.mark.parametrize(
@@ -89,6 +117,7 @@ def test_a_distribution_of_the_name_without_its_package_is_no_stranger(tmp_path,
         ({}, "pip install 'tfkit-course[grading,lti]'"),
         ({"url": "file:///w/a.whl", "archive_info": {}}, "pip install 'tfkit-course[grading,lti] @ file:///w/a.whl'"),
         ({"url": "file:///src", "dir_info": {"editable": True}}, "pip install -e '/src[grading,lti]'"),
+        ({"url": "file:///my%20src", "dir_info": {}}, "pip install '/my src[grading,lti]'"),
         (
             {"url": "https://example.org/c.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
             "pip install 'tfkit-course[grading,lti] @ git+https://example.org/c.git@abc'",
@@ -102,3 +131,11 @@ def test_extras_are_installed_from_where_this_copy_came_from(monkeypatch, origin
 
     monkeypatch.setattr(tfkit_course.metadata, "distribution", lambda name: Installed())
     assert tfkit_course.install("grading", "lti") == command
+
+
+def test_extras_of_a_checkout_that_is_not_installed_come_from_the_checkout(monkeypatch):
+    def nowhere(name):
+        raise tfkit_course.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(tfkit_course.metadata, "distribution", nowhere)
+    assert tfkit_course.install("grading") == f"pip install -e '{ROOT}[grading]'"

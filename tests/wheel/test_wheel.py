@@ -178,18 +178,28 @@ print(len(page) > 50_000, "<script" in page)
 
 
 def test_a_unit_of_ones_own(here: Path, tmp_path: Path) -> None:
-    done = python(here, tmp_path, "-m", "course.new", "rotary_lab")
-    assert done.returncode == 0, done.stderr
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target", "site"]
-    assert run([*pip, "./rotary-lab"], tmp_path).returncode == 0
-    for command in (
-        ("-m", "autograder", "corpus", "rotary_lab.cosine", "--report", "--mutants"),
-        ("-m", "course.build", "my-course", "--unit", "90-rotary-lab"),
-        ("-m", "autograder", "lint", "my-course", "90-rotary-lab"),
-    ):
-        done = run([str(here / "bin/python"), *command], tmp_path, PYTHONPATH=str(tmp_path / "site"),
-                   HOME=str(tmp_path), OMP_NUM_THREADS="1")  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
+    """The commands of docs/units.md, as they stand there, in a fresh directory."""
+    typed = commands("In a package")
+    assert typed[0].startswith("python -m course.new") and typed[-1] == "pytest"
+    for name in ("pip", "pytest"):  # the scripts that an environment with these packages has
+        (here / "bin" / name).write_text(f'#!/bin/sh\nexec "{here}/bin/python" -m {name} "$@"\n')
+        (here / "bin" / name).chmod(0o755)
+    offline = python(here, tmp_path, "-c", "import hatchling").returncode == 0  # else pip fetches it
+    env = {"HOME": str(tmp_path), "OMP_NUM_THREADS": "1", "PATH": f"{here}/bin:{os.environ['PATH']}"}
+    if offline:
+        env["PIP_NO_BUILD_ISOLATION"] = "0"  # pip's word for: build with what is installed
+    done = run(["bash", "-e", "-x", "-c", "\n".join(typed)], tmp_path, 1200, **env)
+    run([str(here / "bin/pip"), "uninstall", "-y", "my-unit"], tmp_path, **env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 right" in done.stdout and "no faults" in done.stdout and "2 passed" in done.stdout, done.stdout
+    assert (tmp_path / "my-unit/my-course/source/90-my-unit/90-my-unit.ipynb").is_file()
+
+
+def commands(section: str) -> list[str]:
+    """What docs/units.md has the reader type in its section of that name."""
+    text = (ROOT / "docs/units.md").read_text(encoding="utf-8").partition(f"## {section}\n")[2]
+    block = text.partition("```console\n")[2].partition("```")[0]
+    return [line.removeprefix("$ ").partition("  #")[0].strip() for line in block.splitlines() if line.startswith("$ ")]
 
 
 def test_a_notebook_is_adopted(here: Path, tmp_path: Path) -> None:
@@ -220,7 +230,8 @@ def newer(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         [sys.executable, str(ROOT / "tools/requirements.py"), "lab", "grading"],
         capture_output=True, text=True, check=True,
     ).stdout.split()  # fmt: skip
-    install(made, "-c", str(ROOT / "constraints.txt"), *(name for name in wanted if not name.startswith("torch")))
+    wanted = [name for name in wanted if not name.startswith("torch")]
+    install(made, "-c", str(ROOT / "constraints.txt"), "pip", "pytest", *wanted)
     return made
 
 

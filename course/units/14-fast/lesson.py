@@ -412,7 +412,7 @@ body = kernel[kernel.index("@triton.jit") : kernel.index("def triton_flash_atten
 display(Markdown(f"```python\n{body}\n```"))
 
 # %% [markdown]
-# On a card it is compiled. Without one, Triton has an interpreter that runs the same kernel, program after program, on the CPU: slow, but with the same numbers, and with a debugger. It comes with `pip install "tfkit-course[kernels]"` (1 GB, Linux).
+# On a card it is compiled. Without one, Triton has an interpreter that runs the same kernel, program after program, on the CPU: slow, but with the same numbers, and with a debugger. The compiler and the interpreter come with `pip install triton` (1 GB, Linux).
 
 # %% role="experiment"
 import time
@@ -431,7 +431,7 @@ try:
     differs = max((output - mine[0]).abs().max().item(), (lse - mine[1]).abs().max().item())
     print(f"the kernel on {device}: {took * 1e3:.1f} ms; largest difference from yours {differs:.0e}")
 except ModuleNotFoundError as missing:
-    print(f"Triton is not here ({missing}). To run the kernel: pip install \"tfkit-course[kernels]\", on Linux.")
+    print(f"Triton is not here ({missing}). To run the kernel: pip install triton, on Linux.")
 except NotImplementedError:
     print("Build flash_attention first.")
 
