@@ -60,7 +60,7 @@ COMPARE_IMPORT = "from tfkit_lab.predict import predicted"
 COMPARED = re.compile(r"predicted\(\"([^\"]+)\"\)")
 COMPARING = re.compile(r"^(\w+ = )?predicted\(", re.MULTILINE)
 CHECK_IMPORT = (
-    'from autograder import check  # check("…") runs your cells in a box and says what is right and what is not'
+    'from autograder import check  # check("…") runs your cells once more and says what is right and what is not'
 )
 
 

@@ -24,6 +24,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course.lite import wheels as pack
 from course.settings import LessonError, read
+from tfkit_course import install
 
 PURE = ("comm", "polib", "anywidget", "psygnal", "ipywidgets", "jupyterlab_widgets", "latex2mathml")
 FROM_PYODIDE = ("numpy", "jinja2", "jsonschema", "matplotlib", "typing-extensions")
@@ -31,11 +32,26 @@ KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
 # they speak with a server that is not there
 DISABLED = ("@jupyter/nbgrader", "jupyterlab-jupytext", "@tfkit/lab:instructor")
 NEEDS_LAB = Path(__file__).with_name("needs_lab.json")
-START = "tab-start"
-NOTE = (
-    "> **This exercise needs the real lab.** The torch of this tab cannot check it: {why}. Read it here, write it, and "
-    "check it in a lab."
-)
+START, ABOUT = "tab-start", "tab-about"
+WORDS = {  # the second with the reason, which is in English
+    "en": (
+        "> **In this tab.** Python runs in your browser. **Check** asks the grader's questions here, beside your code: "
+        "its verdict is for practice and no grade. What you hand in is graded elsewhere, in a sandbox. There is no "
+        "terminal, so commands in the text (`tfkit get …`, `autograder …`) need a real lab, and so do the cells that "
+        "load a published model or train one for minutes.",
+        "> **This exercise needs the real lab.** The torch of this tab cannot check it: {why}. Read it here, write it, "
+        "and check it in a lab.",
+    ),
+    "fr": (
+        "> **Dans cet onglet.** Python s'exécute dans votre navigateur. **Check** pose ici, à côté de votre code, les "
+        "questions du correcteur : son verdict sert à s'exercer et n'est pas une note. Ce que vous rendez est noté "
+        "ailleurs, dans un bac à sable. Il n'y a pas de terminal : les commandes du texte (`tfkit get …`, "
+        "`autograder …`) demandent un vrai laboratoire, comme les cellules qui chargent un modèle publié ou en "
+        "entraînent un pendant des minutes.",
+        "> **Cet exercice demande le vrai laboratoire.** Le torch de cet onglet ne peut pas le vérifier : {why}. "
+        "Lisez-le ici, écrivez-le, et vérifiez-le dans un laboratoire.",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -91,14 +107,16 @@ def write_site(
 
 
 def in_tab(notebook: NotebookNode, partial: bool) -> NotebookNode:
-    """A released notebook for a tab: a first cell that installs, and a note where an exercise needs the real lab."""
+    """A released notebook for a tab: what differs here, a cell that installs, and a note where an exercise needs the
+    real lab."""
+    about, lacking = WORDS.get(notebook.metadata.get("tfkit", {}).get("language", "en"), WORDS["en"])
     start = new_code_cell(START_CODE, id=START, metadata={"tfkit": {"role": "demo"}})
-    cells = [notebook.cells[0], start]
+    cells = [notebook.cells[0], new_markdown_cell(about, id=ABOUT), start]
     reasons = needs_lab() if partial else {}
     for cell in notebook.cells[1:]:
         mark = cell.metadata.get("tfkit", {})
         if mark.get("role") == "exercise" and mark.get("exercise") in reasons:
-            text = NOTE.format(why=reasons[mark["exercise"]])
+            text = lacking.format(why=reasons[mark["exercise"]])
             cells.append(new_markdown_cell(text, id=f"needs-lab-{mark['exercise'].replace('.', '-')}"))
         cells.append(cell)
     notebook.cells = cells
@@ -167,7 +185,7 @@ def _build(work: Path, out: Path) -> None:
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise LessonError(f"jupyter lite build failed ({said[-1] if said else 'it said nothing'}): "
-                          "pip install 'tfkit-course[lite]' brings it")  # fmt: skip
+                          f"{install('lite')} brings what it needs")  # fmt: skip
 
 
 def _write_answers(content: Path, folder: Path) -> None:

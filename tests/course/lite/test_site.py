@@ -23,6 +23,7 @@ from autograder.answers import answer
 from autograder.cluster.course import settings_of
 from autograder.nbgrader import config
 from course import build as builder
+from course import units
 from course.demo import generate
 from course.lite import site, wheels
 from course.settings import LessonError
@@ -47,8 +48,23 @@ def released(course_dir):
 def test_the_notebook_begins_with_the_cell_that_installs_and_stays_nbgraders(released):
     before = nbformat.read(released, as_version=4)
     made = site.in_tab(nbformat.read(released, as_version=4), partial=True)
-    assert made.cells[1].id == site.START and 'sys.platform == "emscripten"' in made.cells[1].source
-    assert [cell for cell in made.cells if cell.id != site.START] == before.cells
+    about, start = made.cells[1:3]
+    assert about.id == site.ABOUT and "its verdict is for practice and no grade" in about.source
+    assert start.id == site.START and 'sys.platform == "emscripten"' in start.source
+    assert [cell for cell in made.cells if cell.id not in (site.ABOUT, site.START)] == before.cells
+
+
+def test_a_french_notebook_is_told_in_french_what_differs_in_a_tab(released):
+    notebook = nbformat.read(released, as_version=4)
+    notebook.metadata.tfkit["language"] = "fr"
+    assert site.in_tab(notebook, partial=True).cells[1].source.startswith("> **Dans cet onglet.**")
+
+
+def test_no_cell_of_a_notebook_in_a_tab_says_that_a_check_runs_in_a_box():
+    for folder in units():
+        for cell in builder.notebook(folder).cells:
+            about_checks = [line for line in cell.source.splitlines() if re.search(r"\bcheck\(|\*\*Check\*\*", line)]
+            assert not [line for line in about_checks if re.search(r"\b(box|sandbox)\b", line)], (folder.name, cell.id)
 
 
 def test_an_exercise_that_needs_the_lab_says_so_above_its_cell(released, monkeypatch):
@@ -131,7 +147,8 @@ def test_a_file_from_the_tab_is_collected_by_nbgrader_and_graded(course_dir, rel
     for cell in made.cells:
         if cell.id == "solution-masks-causal":
             cell.source = answer(registry.find("masks.causal"), "lower_triangle").read_text(encoding="utf-8")
-    made.cells = [cell for cell in made.cells if cell.id != site.START]  # as the extension's `withoutTab` does
+    # as the extension's `withoutTab` does
+    made.cells = [cell for cell in made.cells if cell.id not in (site.ABOUT, site.START)]
     archive = course_dir / "downloaded" / UNIT / "archive"
     archive.mkdir(parents=True)
     nbformat.write(made, archive / f"{UNIT}_ada.l_attempt_20261012T175900Z_{UNIT}.ipynb")

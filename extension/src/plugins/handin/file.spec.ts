@@ -12,7 +12,7 @@ it('takes names that the file name can hold', () => {
 });
 
 it('leaves out what only a tab needs, and nothing else', () => {
-  const cells = ['text-1', 'tab-start', 'needs-lab-training-adamw', 'solution-x'].map(id => ({ id }));
+  const cells = ['text-1', 'tab-about', 'tab-start', 'needs-lab-training-adamw', 'solution-x'].map(id => ({ id }));
   const notebook = { cells, metadata: { tfkit: { unit: '06-training' } }, nbformat: 4 };
   expect(withoutTab(notebook)).toEqual({ ...notebook, cells: [{ id: 'text-1' }, { id: 'solution-x' }] });
   expect(assignmentOf(notebook.metadata)).toBe('06-training');

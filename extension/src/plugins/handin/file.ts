@@ -27,6 +27,6 @@ export function nameOf(assignment: string, student: string, at: Date): string {
 
 /** The notebook without the cells that only a tab needs. */
 export function withoutTab<T extends INotebookContent>(notebook: T): T {
-  const ours = (cell: ICellContent): boolean => cell.id === 'tab-start' || !!cell.id?.startsWith('needs-lab-');
+  const ours = (cell: ICellContent): boolean => /^(tab-(about|start)$|needs-lab-)/.test(cell.id ?? '');
   return { ...notebook, cells: notebook.cells.filter(cell => !ours(cell)) };
 }
