@@ -13,6 +13,7 @@ from torch import Tensor
 from autograder.checks.compare import compare
 from autograder.checks.probe import FATAL, Answer, Finding
 from autograder.sandbox_client import StudentError
+from autograder.translate import say
 
 SPY = '''
 import torch
@@ -91,9 +92,13 @@ def _first(right: list[Any], known: list[str], seen: list[Any], tolerance: Any) 
         turn = sum(other == name for other, _, _ in right[:place])
         mine = [step for step in seen if step[0] == name]
         if len(mine) <= turn:
-            return f"`{name}` is not called" + " often enough" * bool(mine)
+            return (
+                say("`{name}` is not called often enough", name=name)
+                if mine
+                else say("`{name}` is not called", name=name)
+            )
         if len(mine[turn][1]) == len(gets) and compare(gets, mine[turn][1], tolerance):
-            return f"what goes into `{name}` is not what should; all before it agrees"
+            return say("what goes into `{name}` is not what should; all before it agrees", name=name)
         if compare(gives, mine[turn][2], tolerance):
-            return f"what comes out of `{name}` is not what should; all before it agrees"
-    return "all layers get and give what they should; what is done with their results differs" if right else None
+            return say("what comes out of `{name}` is not what should; all before it agrees", name=name)
+    return say("all layers get and give what they should; what is done with their results differs") if right else None

@@ -17,37 +17,35 @@ from autograder.localize.find import FaultLocation
 from autograder.localize.instrument import Node
 from autograder.localize.recorder import TENSOR, TEXT
 from autograder.localize.trace import Trace, Value
+from autograder.translate import say
 
 LARGEST = 8  # rows and columns of the matrix that is shown
 CLOSE = 1e-4
 
 
 def sentence(found: FaultLocation) -> str:
-    """What is wrong at the line, without the line's number; "" where nothing is known."""
-    trace = found.trace
+    """What is wrong at the line, without the line's number, in the reader's language; "" where nothing is known."""
+    trace, faulty = found.trace, found.faulty_version
     if trace is None:
-        return "the parameters that do not fit are made here"
+        return say("the parameters that do not fit are made here")
     if found.finding is not None and found.finding.check.property == "purity" and found.event is not None:
-        return f"this changes {_called(trace.node(found.event))}, which the caller still needs"
-    if found.faulty_version is None:
+        return say("this changes {it}, which the caller still needs", it=_called(trace.node(found.event)))
+    if faulty is None:
         if trace.error is not None:
-            return "the code stops here; all that it had computed so far is right"
-        return "all values up to here are right; this is the first step that no right answer takes"
-    if found.faulty_version.unfinished:
+            return say("the code stops here; all that it had computed so far is right")
+        return say("all values up to here are right; this is the first step that no right answer takes")
+    it = _called(trace.producer(faulty.version))
+    if faulty.unfinished:
         text = (
             "{it} is right so far, but no right answer goes on from it like this: a step is missing, or is one too many"
         )
-        event = found.faulty_version.event
-        return text.format(
-            it=_called(trace.producer(found.faulty_version.version) if event is None else trace.node(event))
-        )
-    if found.faulty_version.event is not None:
-        operation = trace.node(found.faulty_version.event).operation
-        return f"this call of `{operation}` leaves something out that it should pass on"
-    it = _called(trace.producer(found.faulty_version.version))
-    mine, theirs = trace.values[found.faulty_version.version], found.faulty_version.replacement
+        return say(text, it=it if faulty.event is None else _called(trace.node(faulty.event)))
+    if faulty.event is not None:
+        operation = trace.node(faulty.event).operation
+        return say("this call of `{operation}` leaves something out that it should pass on", operation=operation)
+    mine, theirs = trace.values[faulty.version], faulty.replacement
     if theirs is None or theirs.data is None or mine.data is None:
-        return f"{it} is the first value that no right answer computes; what it is made of is right"
+        return say("{it} is the first value that no right answer computes; what it is made of is right", it=it)
     return f"{it} {describe_relation(mine, theirs)}"
 
 
@@ -55,14 +53,14 @@ def _called(node: Node) -> str:
     if node.name:
         return f"`{node.name}`"
     if node.returned:
-        return "what is returned here"
+        return say("what is returned here")
     if (
         node.operation.isidentifier()
         and node.operation[:1].islower()
         and node.operation not in ("each", "load", "constant")
     ):
-        return f"what `{node.operation}` gives here"
-    return f"`{node.text}`" if node.text else "what is computed here"
+        return say("what `{operation}` gives here", operation=node.operation)
+    return f"`{node.text}`" if node.text else say("what is computed here")
 
 
 def describe_relation(mine: Value, theirs: Value) -> str:
@@ -71,11 +69,11 @@ def describe_relation(mine: Value, theirs: Value) -> str:
     assert a is not None and b is not None
     if a.shape != b.shape:
         if sorted(a.shape) == sorted(b.shape) and _transposed(a, b):
-            return f"has its axes in another order than it should: its shape is {list(a.shape)}"
-        return f"has shape {list(a.shape)}, which is not the shape that it should have"
+            return say("has its axes in another order than it should: its shape is {shape}", shape=list(a.shape))
+        return say("has shape {shape}, which is not the shape that it should have", shape=list(a.shape))
     if _same(a, b, mine):
         return _form(mine, theirs)
-    said = _relation(mine, theirs) or "is not what it should be"
+    said = _relation(mine, theirs) or say("is not what it should be")
     return f"{said}{rows(a, b, mine)}"
 
 
@@ -107,23 +105,25 @@ def _differs(a: np.ndarray, b: np.ndarray, like: Value) -> np.ndarray:
 
 def _form(mine: Value, theirs: Value) -> str:
     if mine.kind == theirs.kind == TENSOR and mine.dtype != theirs.dtype:
-        return f"is {mine.dtype_name} where {theirs.dtype_name} is expected"
+        return say("is {dtype} where {expected} is expected", dtype=mine.dtype_name, expected=theirs.dtype_name)
     if theirs.grad and not mine.grad:
-        return "has the right values, but no gradient flows through it any more"
-    return "has nearly the right values, but not quite"
+        return say("has the right values, but no gradient flows through it any more")
+    return say("has nearly the right values, but not quite")
 
 
 def _inverted(mine: Value, theirs: Value) -> str:
     assert mine.data is not None and theirs.data is not None
     opposite = mine.dtype == theirs.dtype == 0 and bool((np.asarray(mine.data) != np.asarray(theirs.data)).all())
-    return "is the opposite of what it should be: True and False are exchanged" if opposite else ""
+    return say("is the opposite of what it should be: True and False are exchanged") if opposite else ""
 
 
 def _multiple(mine: Value, theirs: Value) -> str:
     times = factor(mine, theirs)
     if times is None:
         return ""
-    return "has the wrong sign" if abs(times + 1) < 1e-3 else f"is {times:.3g} times what it should be"
+    if abs(times + 1) < 1e-3:
+        return say("has the wrong sign")
+    return say("is {times} times what it should be", times=f"{times:.3g}")
 
 
 def _offset(mine: Value, theirs: Value) -> str:
@@ -134,7 +134,10 @@ def _offset(mine: Value, theirs: Value) -> str:
         return ""
     gap = float((a - b).mean())
     even = np.abs(a - b - gap).max() <= 1e-3 * abs(gap) and abs(gap) > 1e-6
-    return f"is {abs(gap):.3g} too {'large' if gap > 0 else 'small'} everywhere" if even else ""
+    if not even:
+        return ""
+    size = f"{abs(gap):.3g}"
+    return say("is {gap} too large everywhere", gap=size) if gap > 0 else say("is {gap} too small everywhere", gap=size)
 
 
 def _transposed(a: np.ndarray, b: np.ndarray) -> bool:
@@ -146,7 +149,8 @@ def _transposed(a: np.ndarray, b: np.ndarray) -> bool:
 
 def _transposed_square(mine: Value, theirs: Value) -> str:
     assert mine.data is not None and theirs.data is not None
-    return "has its axes in another order than it should" if _transposed(mine.data, theirs.data) else ""
+    swapped = _transposed(mine.data, theirs.data)
+    return say("has its axes in another order than it should") if swapped else ""
 
 
 def _transformed(mine: Value, theirs: Value) -> str:
@@ -159,7 +163,7 @@ def _transformed(mine: Value, theirs: Value) -> str:
         except (RuntimeError, IndexError, TypeError, ValueError):
             continue
         if _same(made, np.asarray(mine.data), mine) and not _same(made, np.asarray(theirs.data), mine):
-            return f"is the right one {said}"
+            return say("is the right one {how}", how=say(said))
     return ""
 
 
@@ -171,7 +175,7 @@ def _shifted(mine: Value, theirs: Value) -> str:
             continue
         one, other = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
         if _same(one[1:], other[:-1], mine) or _same(one[:-1], other[1:], mine):
-            return f"is shifted by one along axis {axis}"
+            return say("is shifted by one along axis {axis}", axis=axis)
     return ""
 
 
@@ -181,8 +185,8 @@ def rows(a: np.ndarray, b: np.ndarray, like: Value) -> str:
         return ""
     wrong = np.atleast_1d(_differs(a, b, like).reshape(-1, a.shape[-1]).any(axis=1))
     if wrong.all():
-        return "; each row differs"
-    return f"; {int(wrong.sum())} of {len(wrong)} rows differ" if wrong.any() else ""
+        return say("; each row differs")
+    return say("; {wrong} of {count} rows differ", wrong=int(wrong.sum()), count=len(wrong)) if wrong.any() else ""
 
 
 def picture(found: FaultLocation) -> dict[str, Any] | None:
@@ -202,7 +206,7 @@ def picture(found: FaultLocation) -> dict[str, Any] | None:
     node = found.trace.producer(found.faulty_version.version)
     vector = data.ndim == 1
     return {
-        "name": node.name or "the value there",
+        "name": node.name or say("the value there"),
         "shape": list(data.shape),
         "value": shown[0] if vector else shown,
         "wrong": marks[0] if vector and marks else marks,

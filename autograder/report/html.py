@@ -163,7 +163,7 @@ def _seen(data: Mapping[str, Any]) -> str:
         message, rows = check.get("message") or "", check.get("map") or ()
         if (message and message != data.get("reason")) or rows:
             sign = SIGNS.get(check["status"], "?")
-            name = _text(str(check["name"]).replace("_", " "))
+            name = _text(say(str(check["name"])).replace("_", " "))
             items.append(f"<li>{sign} <b>{name}</b>: {_text(places(message))}{flow(rows)}</li>")
     if not items:
         return ""

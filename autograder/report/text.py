@@ -10,6 +10,7 @@ from typing import Any
 from autograder.report.html import as_dict
 from autograder.report.matrix import WIDEST, Matrix, answers, entry_text, inputs_of, matrices, sentences
 from autograder.report.words import SIGNS, chips, line_of, number, places, still_to_be_had, what_is_right
+from autograder.translate import say
 
 # Control characters of terminals, and characters that change the direction of the surrounding text
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -44,7 +45,7 @@ def verdict_text(data: Mapping[str, Any]) -> str:
         lines.append(f"  {SIGNS[chip.status]} {chip.name}{earned}")
     for check in data["checks"]:
         if check["message"] and check["message"] != data["reason"]:
-            lines.append(f"  {SIGNS[check['status']]} {check['name']}: {places(check['message'])}")
+            lines.append(f"  {SIGNS[check['status']]} {say(check['name'])}: {places(check['message'])}")
         lines += [f"    {row}" for row in check["map"]]
     lines += [f"  {text}" for text in (still_to_be_had(data),) if text]
     if data.get("counterexample"):

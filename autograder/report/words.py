@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.report.messages import translate_message
 from autograder.translate import say
 
 SIGNS = {"passed": "✓", "failed": "✗", "not_graded": "?", "not_run": "–", "unwritten": "○"}
@@ -14,10 +15,6 @@ STATES = {"passed": "passed", "failed": "not yet right", "not_graded": "not grad
           "unwritten": "to be written"}  # fmt: skip
 NAMES = {"shapes": "shapes and types"}  # of properties; the others are called as they are
 PLACE = re.compile(r"\bat \[(\d+(?:, \d+)*)\]")
-OFF = re.compile(
-    r"(the result|gradient of input)((?:\[\d+\])*) at \[(\d+(?:, \d+)*)\] "
-    r"is off by (\S+) \((\d+) of (\d+) entries differ\)"
-)
 AXES = {1: ("entry",), 2: ("row", "column"), 3: ("matrix", "row", "column"), 4: ("batch", "head", "row", "column")}
 UNEARNED = "What is right earns its points once ordinary values are right too."
 
@@ -101,11 +98,9 @@ def _place(where: Sequence[int], word: Callable[[str], str]) -> str:
 
 
 def places(message: str) -> str:
-    """A check's message with its places in words; what is off by how much is said in the reader's language."""
-    if off := OFF.fullmatch(message):
-        name, part, where, by, wrong, count = off.groups()
-        told = {"name": f"{say(name)}{part}", "place": place(_indices(where)), "by": by, "wrong": wrong, "count": count}
-        return say("{name} at {place} is off by {by} ({wrong} of {count} entries differ)", **told)
+    """A check's message with its places in words; that of a standard check in the reader's language."""
+    if said := translate_message(message, lambda where: place(_indices(where))):
+        return said
     return PLACE.sub(lambda found: f"at {_place(_indices(found.group(1)), str)}", message)
 
 

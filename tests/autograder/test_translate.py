@@ -13,7 +13,7 @@ import autograder
 from autograder import notebook, run
 from autograder.api import PROPERTIES, CheckResult, Verdict
 from autograder.diagnosis import facts, kinds, shares, slips, transformations
-from autograder.report import matrix, words
+from autograder.report import matrix, messages, words
 from autograder.report.html import STEP_COLUMNS, verdict_html
 from autograder.report.text import verdict_text
 
@@ -55,7 +55,7 @@ def test_every_word_is_in_the_catalogue_with_its_parts(path):
     known = {entry.msgid: entry.msgstr for entry in polib.pofile(str(path))}
     wanted = (
         spoken()
-        | {"the result", "gradient of input"}
+        | {*messages.TEMPLATES, *messages.PARTS, *messages.NAMES, *messages.CHECKS}
         | CONSTANTS
         | NAMED
         | {said for table in TABLES for said, _ in table}
@@ -75,7 +75,7 @@ def test_a_card_speaks_french_where_the_reader_does(monkeypatch):
         "pas encore juste",
         "0 sur 2",
         "Encore à gagner : 2 sur 2",
-        "le résultat[0] s&#x27;écarte de 2 en ligne 0, colonne 1",
+        "le résultat[0] en ligne 0, colonne 1 s&#x27;écarte de 2",
         "votre réponse",
     ):
         assert said in card
@@ -84,6 +84,10 @@ def test_a_card_speaks_french_where_the_reader_does(monkeypatch):
         and "not yet right" not in card
         and "Déjà juste" in verdict_text(VERDICT.as_json())
     )
+    assert words.places("the result is a list where a tensor of shape [2, 3] is expected") == (
+        "le résultat est une liste là où l'on attend un tenseur de forme [2, 3]"
+    )
+    assert words.places("your code stopped: KeyError: {1}") == "votre code s'est arrêté : KeyError: {1}"
     assert words.places("what it holds at [0] differs") == "what it holds at entry 0 differs"  # in one language
     monkeypatch.setenv("LANGUAGE", "en")
     assert "not yet right" in verdict_html(VERDICT)

@@ -63,6 +63,12 @@ def test_a_missing_scale_is_found_in_another_style(asked):
     assert place.line == 5 and sentence(place) == "`scores` is 2 times what it should be; each row differs"
 
 
+def test_the_line_is_told_in_the_readers_language(asked, monkeypatch):
+    place = found(ATTENTION, UNSCALED, asked)
+    monkeypatch.setenv("LANGUAGE", "fr")
+    assert sentence(place) == "`scores` vaut 2 fois ce qu'il faudrait ; chaque ligne diffère"
+
+
 SEARCHES = [  # of searches over lists: the mistake, and what its line holds
     ("decoding.beam", "length_counts_start", "/ len(candidate[0])"),  # in a function that gives a number back
     ("decoding.beam", "goes_on_after_end", "live = best"),  # seen a round later

@@ -1,0 +1,113 @@
+"""The messages of the standard checks, which are English, in the reader's language.
+
+A check compares millions of answers while a mistake is looked for, and most messages are never read. So they are made
+in English and translated where they are shown: each template below matches the messages that were made from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+from autograder.translate import say
+
+TEMPLATES = (
+    "{name} is off by {by} ({wrong} of {count} entries differ)",
+    "{name} is {value} where a finite number is expected ({wrong} of {count} entries differ)",
+    "{name} should be -inf ({wrong} of {count} entries differ)",
+    "{name} differs ({wrong} of {count} entries differ)",
+    "{name} has shape {shape} where {expected} is expected",
+    "{name} holds {count} values where {expected} are expected",
+    "{name} lies on {device} where {expected} is expected",
+    "{name} is {kind} where {expected} is expected",
+    "{name} should have been an error",
+    "{name} differs",
+    "your code stopped: {message}",
+    "an output changes when an input that it must not see is changed",
+    "an output does not change when an input that it should see is changed",
+    "the result has another shape or type than it should",
+    "the call changes its own input (argument {number}); the caller still needs it",
+    "the call changes its own input (the argument `{argument}`); the caller still needs it",
+    "the call draws random numbers or sets a seed; the same inputs must always give the same result",
+    "the call changes a global setting of torch ({names})",
+    "your code replaces functions of torch; other code in the process gets other results",
+    "on a long input the values are not those that they should be, so its cost says nothing",
+    "trained for a few steps from the values that it starts with, its loss hardly falls",
+    "trained for a few steps, it stops answering as it should",
+    "trained for a few steps, its loss stays what it was: its answers do not follow its parameters",
+    "trained for a few steps from the same parameters, its loss takes another way than it should",
+    "your code calls torch's own {functions}; this costs nothing, but it leaves out what the exercise is about",
+    "your code calls torch's own {functions}",
+)
+PARTS = (
+    "None (is a `return` missing?)",
+    "a tensor of shape {shape}",
+    "a tuple of {count} values",
+    "a list of {count} values",
+    "a tensor",
+    "a tuple",
+    "a list",
+    "a dict",
+    "a dataclass",
+    "of type {name}",
+)
+NAMES = (
+    "the result{index} at {place}",
+    "gradient of {name} at {place}",
+    "the result{index}",
+    "gradient of {name}",
+)
+CHECKS = (
+    "right values",
+    "shapes and types",
+    "parameter names and shapes",
+    "leaves no trace",
+    "non-contiguous inputs",
+    "enormous scores",
+    "learns in a few steps",
+    "built, not borrowed",
+    "who sees whom",
+    "what is held at once",
+    "on a CUDA device",
+)
+FORMS = {"index": r"(?:\[\d+\])*", "place": r"\[\d+(?:, \d+)*\]", "number": r"\d+", "count": r"\d+", "wrong": r"\d+",
+         "by": r"\S+"}  # fmt: skip
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    parts = re.split(r"\{(\w+)\}", template)
+    made = [
+        f"(?P<{part}>{FORMS.get(part, '.+?')})" if place % 2 else re.escape(part) for place, part in enumerate(parts)
+    ]
+    return re.compile("".join(made), re.DOTALL)
+
+
+def _match(text: str, templates: tuple[str, ...]) -> tuple[str, dict[str, str]] | None:
+    for template in templates:
+        if found := _pattern(template).fullmatch(text):
+            return template, found.groupdict()
+    return None
+
+
+def translate_message(message: str, in_words: Callable[[str], str]) -> str | None:
+    """A standard check's message in the reader's language; None for any other message.
+
+    `in_words`: turns a place in a tensor, such as `0, 2`, into words.
+    """
+    found = _match(message, TEMPLATES)
+    if found is None:
+        return None
+    template, parts = found
+    for key, value in parts.items():
+        if key in ("kind", "expected") and (part := _match(value, PARTS)):
+            parts[key] = say(part[0], **part[1])
+        if key == "name":
+            name = _match(value, NAMES)
+            if name is None:  # of an exercise's own check, whose words are not translated: nor is the rest
+                return None
+            if "place" in name[1]:
+                name[1]["place"] = in_words(name[1]["place"].strip("[]"))
+            parts[key] = say(name[0], **name[1])
+    return say(template, **parts)
