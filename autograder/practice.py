@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
@@ -48,7 +49,10 @@ class PracticeGrader(Grader):
         return replace(verdict, status="not_graded", score=0.0, checks=(), misconception=None, hint=None,
                        counterexample=None, reason=f"{lack.splitlines()[0]}")  # fmt: skip
 
-    def _attempt(self, exercise: Exercise, checks: Sequence, verdict: Verdict, override: list[Exercise]) -> Attempt:
+    @contextmanager
+    def _attempt(
+        self, exercise: Exercise, checks: Sequence, verdict: Verdict, override: list[Exercise]
+    ) -> Iterator[tuple[Attempt, Any]]:
         names, attempt = dict(self.namespace), Attempt([])
         student = LocalSubject(names)
         if override:
@@ -59,11 +63,12 @@ class PracticeGrader(Grader):
                 exec(compile(source.text, f"<{source.id}>", "exec", dont_inherit=True), names)
             except Exception as error:  # raised by the student's code
                 attempt.missing = f"its cell stopped with {type(error).__name__}: {error}"
-                return attempt
-        attempt.missing = next((f"`{name}` is not defined" for name in exercise.symbols if name not in names), "")
+                break
+        undefined = (f"`{name}` is not defined" for name in exercise.symbols if name not in names)
+        attempt.missing = attempt.missing or next(undefined, "")
         if not attempt.missing:
             self._examine(attempt, student, exercise, checks, verdict)
-        return attempt
+        yield attempt, student
 
     def _ask(self, checks: Sequence[Check], reference: Any, seed: str) -> Iterator[Asked]:
         return askable(checks, reference, seed)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -114,66 +116,93 @@ class Grader:
     def _decisive(self, exercise: Exercise, verdict: Verdict) -> Attempt:
         """The attempt that counts: with the student's earlier answers, or with reference answers in their place."""
         checks = registry.check_function(exercise)()
-        attempt = self._attempt(exercise, checks, verdict, [])
-        before = self._earlier_answers(exercise)
-        if attempt.passed or attempt.missing or not before:
-            return attempt
-        second = self._attempt(exercise, checks, verdict, before)
-        if second.passed:  # the mistake is in an earlier exercise, which loses the points
-            return replace(second, cells=attempt.cells)
-        # this answer's own mistake is clearest without the earlier exercises' mistakes
-        return attempt if second.missing else second
+        with self._attempt(exercise, checks, verdict, []) as (attempt, student):
+            before = [] if attempt.passed or attempt.missing else self._earlier_answers(exercise)
+            if before:
+                with self._attempt(exercise, checks, verdict, before) as (second, other):
+                    if second.passed:  # the mistake is in an earlier exercise, which loses the points
+                        return replace(second, cells=attempt.cells)
+                    if not second.missing:  # an answer's own mistake is clearest without those of earlier exercises
+                        return self._explained(second, other, exercise, verdict, before)
+            return self._explained(attempt, student, exercise, verdict, [])
 
     def _earlier_answers(self, exercise: Exercise) -> list[Exercise]:
+        """The earlier exercises of the notebook whose symbols its cells use."""
         answered = {source.exercise for source in self._cells(exercise)} | {None}
         same = [other for other in registry.exercises() if other.unit == exercise.unit]
         order = [other.id for other in same]
         before = same[: order.index(exercise.id)] if exercise.id in order else []
-        # the earlier exercises of a notebook, answered or deleted; a plain file holds only one exercise
-        return before if answered != {None} else []
+        if answered == {None}:  # a plain file holds only one exercise
+            return []
+        text = "\n".join(source.text for source in self._cells(exercise))
+        return before if any(_is_used(symbol, text) for other in before for symbol in other.symbols) else []
 
     def _cells(self, exercise: Exercise) -> list[CellSource]:
         """All cells up to the answer to `exercise`, or every cell where it has no answer."""
         places = [n for n, source in enumerate(self.sources) if source.exercise == exercise.id]
         return self.sources[: places[-1] + 1] if places else self.sources
 
-    def _attempt(self, exercise: Exercise, checks: Sequence, verdict: Verdict, override: list[Exercise]) -> Attempt:
-        """Run the cells and the checks in a new box; the seed and the device are those of `verdict`."""
-        with SandboxClient(self.backend, self.limits) as student:
-            if verdict.device != "cpu":
-                student.start_device(verdict.device)
-            attempt = Attempt(self._run_cells(student, exercise))
-            lost = next((cell for cell in attempt.cells if cell.lost), None)
-            if lost is not None:
-                attempt.missing = lost.error or "a cell ended the process"
-                return self._without(lost.id, exercise, checks, verdict, override, attempt)
-            try:
-                if override:
-                    text, names = injected_modules.source(override)
-                    student.bind(text, [name for name in names if name not in exercise.symbols])
-                attempt.missing = self._undefined(student, exercise, attempt.cells)
-            except StudentError as error:  # something that the cells defined broke the protocol with the box
-                attempt.missing = f"after your cells: {error}"
-            if not attempt.missing:
-                self._examine(attempt, student, exercise, checks, verdict)
-                replaced = [name for name in names if name not in exercise.symbols] if override else []
-                self._localize(attempt, student, exercise, replaced)
-                self._recognise(attempt, student, exercise)
-            return attempt
+    @contextmanager
+    def _attempt(
+        self, exercise: Exercise, checks: Sequence, verdict: Verdict, override: list[Exercise]
+    ) -> Iterator[tuple[Attempt, Any]]:
+        """The outcome in a new box, and the student's code there; the seed and the device are those of `verdict`.
+
+        `override`: earlier exercises whose references take the place of the student's answers.
+        """
+        own = {source.id for source in self.sources if source.exercise == exercise.id}
+        lost: CellOutcome | None = None
+        while lost is None or lost.id not in own:
+            with SandboxClient(self.backend, self.limits) as student:
+                if verdict.device != "cpu":
+                    student.start_device(verdict.device)
+                attempt = Attempt(self._run_cells(student, exercise))
+                lost = next((cell for cell in attempt.cells if cell.lost), None)
+                if lost is None:
+                    self._question(attempt, student, exercise, checks, verdict, override)
+                    yield attempt, student
+                    return
+                self.killer_cells.add(lost.id)  # tried again without it, unless it is the answer itself
+        attempt.missing = lost.error or "a cell ended the process"
+        yield attempt, student
+
+    def _question(
+        self, attempt: Attempt, student: SandboxClient, exercise: Exercise, checks: Sequence, verdict: Verdict,
+        override: list[Exercise],
+    ) -> None:  # fmt: skip
+        """Put the checks' questions to the student's code, once its cells have run."""
+        try:
+            if override:
+                student.bind(injected_modules.source(override)[0], _replaced(exercise, override))
+            attempt.missing = self._undefined(student, exercise, attempt.cells)
+        except StudentError as error:  # something that the cells defined broke the protocol with the box
+            attempt.missing = f"after your cells: {error}"
+        if not attempt.missing:
+            self._examine(attempt, student, exercise, checks, verdict)
 
     def _examine(self, attempt: Attempt, student: Any, exercise: Exercise, checks: Sequence, verdict: Verdict) -> None:
-        reference: Any = reference_of(exercise)
-        if verdict.device != "cpu":
-            student, reference = (devices.DeviceSubject(one, verdict.device) for one in (student, reference))
+        subject, reference = _on_device(verdict.device, student, reference_of(exercise))
         key = (exercise.id, verdict.seed, verdict.device)
         if self._drawn[0] != key:
             self._drawn = key, list(self._ask(checks, reference, f"{verdict.seed}/{exercise.id}"))
-        attempt.findings = collect_answers(self._drawn[1], student)
-        attempt.step = first_wrong_step(attempt.findings, student, reference)
+        attempt.findings = collect_answers(self._drawn[1], subject)
+
+    def _explained(
+        self, attempt: Attempt, student: Any, exercise: Exercise, verdict: Verdict, override: list[Exercise]
+    ) -> Attempt:
+        """The attempt with what helps the student where it failed. Only an attempt that counts is worth its cost."""
+        if attempt.passed or attempt.missing:
+            return attempt
+        subject, reference = _on_device(verdict.device, student, reference_of(exercise))
+        attempt.step = first_wrong_step(attempt.findings, subject, reference)
         # answers that fail only at edges agree too, so that no case is shrunk until it becomes an edge case
         ways = ["right"] + ["edge"] * any(f.failed and f.check.property != "edges" for f in attempt.findings)
-        right = [subject_of(path) for way in ways for path in answers(exercise, way)] if not attempt.passed else []
-        attempt.findings = shrunk(attempt.findings, student, reference, right)
+        right = [subject_of(path) for way in ways for path in answers(exercise, way)]
+        attempt.findings = shrunk(attempt.findings, subject, reference, right)
+        if isinstance(student, SandboxClient):  # a box takes definitions that record their values
+            self._localize(attempt, student, exercise, _replaced(exercise, override))
+            self._recognise(attempt, student, exercise)
+        return attempt
 
     def _ask(self, checks: Sequence, reference: Any, seed: str) -> Iterator[Asked]:
         """The questions of these checks, with the reference's answers."""
@@ -182,7 +211,7 @@ class Grader:
     def _localize(self, attempt: Attempt, student: SandboxClient, exercise: Exercise, replaced: list[str]) -> None:
         """Find the line where a failed answer departs. It runs last, so that it can't affect the points.
         `replaced`: the symbols that are not the student's."""
-        if attempt.passed or not student.alive or len(_unwritten(exercise, attempt.findings)) == len(exercise.symbols):
+        if not student.alive or len(_unwritten(exercise, attempt.findings)) == len(exercise.symbols):
             return
         cells = [(source.id, source.text) for source in self._cells(exercise) if not source.setup]
         attempt.departure = localize_fault(exercise, attempt.findings, student, cells, replaced)
@@ -191,18 +220,10 @@ class Grader:
     def _recognise(self, attempt: Attempt, student: SandboxClient, exercise: Exercise) -> None:
         """Find the course's misconception that a failed answer behaves like. It runs last and can't change points."""
         entries = self.known.get(exercise.id, ())
-        if attempt.passed or not student.alive or not entries:
+        if not student.alive or not entries:
             return
         if entry := misconceptions.recognise(exercise, entries, student):
             attempt.recognised = Misconception(entry["name"], entry["sentence"])
-
-    def _without(
-        self, cell: str, exercise: Exercise, checks: Sequence, verdict: Verdict, override: list, was: Attempt
-    ) -> Attempt:
-        """Try again without the cell that ended the box, unless that is the answer itself or was left out already."""
-        own = {source.id for source in self.sources if source.exercise == exercise.id}
-        self.killer_cells.add(cell)
-        return was if cell in own else self._attempt(exercise, checks, verdict, override)
 
     def _run_cells(self, student: SandboxClient, exercise: Exercise) -> list[CellOutcome]:
         student.inject(injected_modules.modules(registry.injected_references(exercise)))
@@ -228,6 +249,21 @@ class Grader:
                 continue
             return f": {_located(source.text, outcome)}"
         return ""
+
+
+def _is_used(symbol: str, text: str) -> bool:
+    """Whether a source names the symbol anywhere but where it defines it."""
+    return re.search(rf"(?<!def )(?<!class )\b{symbol}\b", text) is not None
+
+
+def _replaced(exercise: Exercise, override: list[Exercise]) -> list[str]:
+    """The symbols of earlier exercises that are not the student's own."""
+    return [symbol for other in override for symbol in other.symbols if symbol not in exercise.symbols]
+
+
+def _on_device(device: str, *subjects: Any) -> tuple[Any, ...]:
+    """The subjects as they are called on this device."""
+    return subjects if device == "cpu" else tuple(devices.DeviceSubject(one, device) for one in subjects)
 
 
 def _located(text: str, outcome: CellOutcome) -> str:

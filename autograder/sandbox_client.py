@@ -170,10 +170,27 @@ class SandboxClient:
 
     def build(self, name: str, *args: Any, **kwargs: Any) -> Handle:
         """An instance of the student's class; it stays in the box."""
-        ref = self._ask("build", {"name": name, "args": list(args), "kwargs": kwargs})
+        return self._build({"name": name, "args": list(args), "kwargs": kwargs})
+
+    def build_loaded(
+        self, name: str, args: Sequence[Any], state: dict[str, torch.Tensor] | None, dtype: torch.dtype | None = None
+    ) -> Handle:
+        """As `build`, `Handle.load` and `Handle.to` one after the other, in a single question."""
+        how = [] if dtype is None else [dtype]
+        return self._build({"name": name, "args": list(args), "kwargs": {}, "state": state, "how": how})
+
+    def _build(self, body: dict[str, Any]) -> Handle:
+        ref = self._ask("build", body)
         if not isinstance(ref, wire.Ref):
             raise self._broken("build did not answer with an object")
         return Handle(self, ref)
+
+    def keep(self, values: Sequence[Any]) -> list[Handle]:
+        """Each value as an object in the box, which can be an argument of several calls."""
+        refs = self._ask("keep", {"values": list(values)})
+        if type(refs) is not list or len(refs) != len(values) or not all(isinstance(ref, wire.Ref) for ref in refs):
+            raise self._broken("keep did not answer with objects")
+        return [Handle(self, ref) for ref in refs]
 
     def usage(self) -> Usage:
         """Time and memory so far, counted outside the box."""

@@ -197,10 +197,13 @@ class Bench:
     # -- where the time goes -------------------------------------------------------------------------------------------
     def split(self, number: int = 8) -> dict[str, Stage]:
         """A submission's seconds by what they went into, in one process that is warm."""
+        import torch
+
         from autograder.cluster.course import Course
         from autograder.cluster.gradebook import GradebookWriter
         from autograder.cluster.job import GradingRecord, grade
 
+        torch.set_num_threads(1)  # as the workers, which have OMP_NUM_THREADS=1
         course = Course(self.ours, UNIT)
         submissions = course.submissions()[: number + 1]
         with GradebookWriter(course) as writer, stopwatches() as spent:

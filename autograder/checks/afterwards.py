@@ -10,12 +10,12 @@ from typing import Any
 import numpy
 import torch
 
-NAMES = ["given_kept", "given_seed", "given_draw", "given_settings", "given_library"]
+NAMES = ["given_kept", "given_seed", "given_draw", "given_after"]
 
 
-def given_kept(value: Any) -> Any:
-    """Returns its argument unchanged. Building it keeps the value in the box; calling it reads the value back."""
-    return value
+def given_kept(values: list[Any]) -> list[Any]:
+    """Reads values back that are kept in the box."""
+    return values
 
 
 def given_seed(number: int) -> None:
@@ -25,13 +25,18 @@ def given_seed(number: int) -> None:
     numpy.random.seed(number)
 
 
+def given_after(matrix: torch.Tensor) -> dict[str, dict[str, Any]]:
+    """All that a call may have changed. The random numbers come first, as what follows may use some."""
+    return {"draw": given_draw(), "settings": _settings(), "library": _library(matrix)}
+
+
 def given_draw() -> dict[str, Any]:
     """The next numbers of torch's, Python's and NumPy's global generators."""
     drawn = torch.rand(4, dtype=torch.float64, device="cpu").tolist()
     return {"torch": drawn, "Python": [random.random() for _ in range(4)], "NumPy": numpy.random.rand(4).tolist()}
 
 
-def given_settings() -> dict[str, Any]:
+def _settings() -> dict[str, Any]:
     """Effects of torch's process-wide settings, under names that a student knows."""
     return {
         "default dtype": str((torch.ones(1) / 3).dtype),
@@ -62,7 +67,7 @@ def _undefined_gradient() -> None:
         (torch.sqrt(x) * 0).sum().backward()
 
 
-def given_library(x: torch.Tensor) -> dict[str, Any]:
+def _library(x: torch.Tensor) -> dict[str, Any]:
     """The results of torch's most common functions for a float matrix [N,N]; a replaced function gives others."""
     F = torch.nn.functional
     upper = torch.triu(torch.ones_like(x), 1).bool()

@@ -5,7 +5,7 @@ So a check need not know about devices, and what it does with an answer needs no
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -78,6 +78,20 @@ class DeviceSubject:
         there = _There(self.device)
         made = self.subject.build(name, *there.to_device(args), **there.to_device(kwargs))
         return DeviceHandle(made.to(self.device), self.device)
+
+    def build_loaded(
+        self, name: str, args: Sequence[Any], state: dict[str, Tensor] | None, dtype: torch.dtype | None = None
+    ) -> DeviceHandle:
+        """As `build`, `DeviceHandle.load` and `DeviceHandle.to` one after the other."""
+        handle = self.build(name, *args)
+        if state is not None:
+            handle.load(state)
+        return handle if dtype is None else handle.to(dtype)
+
+    def keep(self, values: Sequence[Any]) -> list[DeviceHandle]:
+        """As the subject's own, on the device."""
+        there = _There(self.device)
+        return [DeviceHandle(one, self.device) for one in self.subject.keep(there.to_device(list(values)))]
 
 
 class DeviceHandle:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -86,6 +86,19 @@ class LocalSubject:
         """An object of the class `name`."""
         with _as_student_error():
             return LocalHandle(self._named(name)(*_copied(args), **_copied(kwargs)))
+
+    def build_loaded(
+        self, name: str, args: Sequence[Any], state: dict[str, Tensor] | None, dtype: torch.dtype | None = None
+    ) -> LocalHandle:
+        """As `build`, `LocalHandle.load` and `LocalHandle.to` one after the other."""
+        handle = self.build(name, *args)
+        if state is not None:
+            handle.load(state)
+        return handle if dtype is None else handle.to(dtype)
+
+    def keep(self, values: Sequence[Any]) -> list[LocalHandle]:
+        """Copies of the values as objects that can be arguments of several calls."""
+        return [LocalHandle(_copied(value)) for value in values]
 
     def _named(self, name: str) -> Callable[..., Any]:
         if name not in self.namespace:

@@ -158,12 +158,7 @@ class Case:
 
     def build(self, subject: Any) -> Any:
         """The object, with the case's parameters."""
-        module = subject.build(self.symbol, *_placed(self.init or (), subject))
-        if self.state is not None:
-            module.load(self.state)
-        if self.dtype is not None:
-            module.to(self.dtype)
-        return module
+        return subject.build_loaded(self.symbol, _placed(self.init or (), subject), self.state, self.dtype)
 
     def _graded(self, value: Any) -> Any:
         value = value if self.select is None else self.select(value)
@@ -247,6 +242,7 @@ class Probe:
     tolerance: Tolerance = Tolerance()
     with_case: Callable[[Case], Probe] | None = None  # the same question about another case
     size: int | None = None  # bytes of the reference's largest answer, if measured
+    answer: Any = None  # the reference's answer, where it was computed to ask the question
 
 
 @dataclass(frozen=True)
@@ -349,13 +345,21 @@ def _asked(check: Check, reference: Any, seed: Any) -> list[tuple[Probe, Any]]:
     """The check's probes with the reference's answers. Raises StudentError where it has none."""
     asked = []
     for probe in check.probes(Draw(seed, check.name, reference=reference), reference):
-        with answer_sizes() as sizes:
-            expected = probe.ask(reference)
+        expected, size = probe.answer, probe.size
+        if expected is None:
+            expected, size = answer_with_size(probe.ask, reference)
         for leaf in tree_flatten(expected)[0]:
             if isinstance(leaf, WrongDevice):
                 raise StudentError("device", f"the reference answers on {leaf.device}")
-        asked.append((replace(probe, size=max(sizes, default=0)), expected))
+        asked.append((replace(probe, size=size, answer=None), expected))
     return asked
+
+
+def answer_with_size(ask: Callable[[Any], Any], reference: Any) -> tuple[Any, int]:
+    """The reference's answer, and the bytes of the largest part of it that leaves a box at once."""
+    with answer_sizes() as sizes:
+        answer = ask(reference)
+    return answer, max(sizes, default=0)
 
 
 def collect_answers(asked: Iterable[Asked], subject: Any) -> list[Finding]:

@@ -95,15 +95,22 @@ class _Shrinker:
         """The question about this case with the reference's answer; None where the case makes no sense."""
         assert answer.probe.with_case is not None
         probe = answer.probe.with_case(case)
-        expected = observe(self.reference, probe)
-        others = [observe(right, probe) for right in self.right]
-        others += [observe(self.reference, answer.probe.with_case(_nudged(case, seed))) for seed in (0, 1)]
-        agreed = all(compare(expected, other, probe.tolerance) is None for other in others)
+        expected = observe(self.reference, probe) if probe.answer is None else probe.answer
+        agreed = all(compare(expected, other, probe.tolerance) is None for other in self._others(answer, probe, case))
         alike = _like(expected) == _like(answer.expected) and (_empty_rows(answer.probe.case) or not _empty_rows(case))
         kept = (
             case.graded_mask is None or isinstance(expected, Tensor) and expected.shape[:-1] == case.graded_mask.shape
         )
         return (probe if agreed and alike and kept else None), expected
+
+    def _others(self, answer: Answer, probe: Probe, case: Case) -> Iterator[Any]:
+        """What right answers give, and the reference where the inputs are moved by a rounding error."""
+        assert answer.probe.with_case is not None
+        for right in self.right:
+            yield observe(right, probe)
+        for seed in (0, 1):
+            moved = answer.probe.with_case(_nudged(case, seed))
+            yield observe(self.reference, moved) if moved.answer is None else moved.answer
 
     def _failing(self, answer: Answer, probe: Probe, expected: Any) -> Answer | None:
         self.calls -= 1

@@ -88,13 +88,16 @@ def test_what_cannot_be_examined_fails_with_its_reason(source, said):
     assert verdict.reason and said in verdict.reason
 
 
-def test_a_mistake_costs_its_own_exercise_only():
+def test_a_mistake_costs_its_own_exercise_only(monkeypatch):
+    explained = []  # an attempt that does not count is not explained: that takes longer than grading it
+    monkeypatch.setattr(run, "shrunk", lambda findings, *_: explained.append(findings) or findings)
     wrong_split = text(SPLIT, "wrong", "reshaped_without_transpose")
     heads = text(HEADS, "right", "on_earlier_exercises")
     notebook = {"cells": [cell(wrong_split, SPLIT.id), cell(heads, HEADS.id)]}
     first, second = run.grade_notebook(notebook, [SPLIT, HEADS], backend=choose())
     assert first.status == "failed" and first.misconception == "reshaped_without_transpose"
     assert (second.status, second.score) == ("passed", HEADS.points)
+    assert len(explained) == 1
 
 
 def test_a_list_that_is_written_into_is_a_trace():

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from autograder.checks.compare import LazySpread, Tolerance
-from autograder.checks.probe import Case, Draw, Probe, float_leaves, on_floats
+from autograder.checks.probe import Case, Draw, Probe, answer_with_size, float_leaves, on_floats
 
 Cases = Callable[[Draw], Iterable[Case]]
 
@@ -28,8 +28,10 @@ def cast(case: Case, dtype: torch.dtype) -> Case:
 def gradient_probe(case: Case, draw: Draw, reference: Any) -> Probe:
     """Asks for the gradients of arguments and parameters along one random vector, the same for every subject."""
     vectors = draw_cotangents(case, draw, reference)
+    ask = lambda subject: case.gradients(subject, vectors)
+    answer, size = answer_with_size(ask, reference)
     # the chain rule sums terms as large as the vector, and they may cancel: the gradient of a key bias is zero
-    sizes = [*float_leaves(case.gradients(reference, vectors)), *vectors]
+    sizes = [*float_leaves(answer), *vectors]
     scale = max((t.abs().max().item() for t in sizes if t.numel()), default=0.0)
     doubles = [seed.double() for seed in vectors]
     far = LazySpread(lambda: spread(case, lambda c, nudge: c.gradients(reference, list(map(nudge, doubles)))))
@@ -39,7 +41,7 @@ def gradient_probe(case: Case, draw: Draw, reference: Any) -> Probe:
         """The same property of a smaller case, for shrinking."""
         return gradient_probe(other, Draw("the vector of a smaller case"), reference)
 
-    return Probe(lambda subject: case.gradients(subject, vectors), case, tolerance, again)
+    return Probe(ask, case, tolerance, again, size, answer)
 
 
 def spread(case: Case, answer: Callable[[Case, Callable[..., Any]], Any]) -> float:

@@ -22,7 +22,6 @@ from autograder.checks.properties._probes import Cases
 SEED = 20170612  # known seed, so that the grader knows the next random numbers
 LIBRARY = Tolerance(length=64, amplify=8.0)  # for the same sums, possibly on a GPU
 MATRIX = torch.randn(5, 5, generator=torch.Generator().manual_seed(SEED))
-FOLLOWS: dict[str, tuple[Any, ...]] = {"draw": (), "settings": (), "library": (MATRIX,)}  # of `afterwards`
 
 
 def purity(cases: Cases, weight: float = 1.0) -> Check:
@@ -32,7 +31,7 @@ def purity(cases: Cases, weight: float = 1.0) -> Check:
     back as they were sent. Later random numbers, new tensors, gradients and library functions must be the same as after
     no change at all. A change without such a consequence (the number of threads) costs nothing.
     """
-    probes = lambda draw, _: [Probe(partial(_traces, case), case) for case in cases(draw)]
+    probes = lambda draw, reference: [Probe(partial(_traces, case, reference), case) for case in cases(draw)]
     return Check("leaves no trace", probes, weight, explain=_blame, property="purity")
 
 
@@ -40,13 +39,15 @@ def keep_there(subject: Any, value: Any) -> Any:
     """Keeps a tensor, list or dict with the subject for several calls; returns anything else as it is."""
     if not isinstance(value, (Tensor, list, tuple, dict)):
         return value
-    subject.bind(_source(), ["given_kept"])
-    return subject.build("given_kept", value)
+    return subject.keep([value])[0]
 
 
 def changed_there(subject: Any, sent: Any, there: Any) -> bool:
     """Whether a kept argument differs from what was sent; one that cannot be sent back is ignored."""
-    return there is not sent and compare(sent, subject.call("given_kept", there)) is not None
+    if there is sent:
+        return False
+    subject.bind(_source(), ["given_kept"])
+    return compare([sent], subject.call("given_kept", [there])) is not None
 
 
 @cache
@@ -54,32 +55,42 @@ def _source() -> str:
     return Path(afterwards.__file__).read_text(encoding="utf-8")
 
 
-def _traces(case: Case, subject: Any) -> dict[str, Any]:
-    """What the call changed, judged by later computations."""
+def _traces(case: Case, reference: Any, subject: Any) -> dict[str, Any]:
+    """What the call changed, judged by later computations. Torch stays as it is after a call of the reference."""
     subject.bind(_source(), afterwards.NAMES)
     with _as_before():  # the reference and our own answers work in this process
         wanted = _expected()
         call, sent = _callable(case, subject), dict(enumerate(case.arguments(subject))) | dict(case.kwargs)
-        there = {place: keep_there(subject, value) if _data(value) else value for place, value in sent.items()}
+        places = [place for place, value in sent.items() if _data(value)]
+        kept = dict(zip(places, subject.keep([sent[place] for place in places]) if places else [], strict=True))
+        there = sent | kept
         subject.call("given_seed", SEED)
         first = _answer(call, there)
-        after = {name: subject.call(f"given_{name}", *args) for name, args in FOLLOWS.items()}
-        touched = [place for place in sent if _data(sent[place]) and changed_there(subject, sent[place], there[place])]
+        if subject is reference:
+            after = wanted | {"draw": subject.call("given_draw")}
+        else:
+            after = subject.call("given_after", MATRIX)
+        back = subject.call("given_kept", list(kept.values())) if kept else []
+        told = dict(zip(places, back, strict=False)) if type(back) is list else {}  # a box may say anything
+        touched = [place for place in places if compare(sent[place], told.get(place)) is not None]
         differing = _differing(wanted, after)
         # a box that lies about its arguments still computes with the changed ones; the second call may not return
         if not touched and not differing["draw"] and compare(first, _answer(call, there), case.tolerance) is not None:
-            touched = [next((place for place, value in sent.items() if _data(value)), 0)]
+            touched = places[:1] or [0]
     return {"arguments": touched, "random numbers": differing.pop("draw"), **differing}
 
 
-def _differing(wanted: dict[str, Any], after: dict[str, Any]) -> dict[str, list[str]]:
+def _differing(wanted: dict[str, Any], after: Any) -> dict[str, list[str]]:
     """Which generators, settings and library functions have changed."""
 
     def other(name: str, part: str) -> bool:
         """Whether that part has changed."""
-        return type(after[name]) is not dict or compare(wanted[name][part], after[name].get(part), LIBRARY) is not None
+        told = after.get(name) if type(after) is dict else None
+        if told is wanted[name]:
+            return False
+        return type(told) is not dict or compare(wanted[name][part], told.get(part), LIBRARY) is not None
 
-    return {name: [part for part in wanted[name] if other(name, part)] for name in FOLLOWS}
+    return {name: [part for part in wanted[name] if other(name, part)] for name in wanted}
 
 
 def _callable(case: Case, subject: Any) -> Callable[..., Any]:
@@ -111,7 +122,7 @@ def _data(value: Any) -> bool:
 def _expected() -> dict[str, Any]:
     """The results where nothing was changed, computed before other code has run in this process."""
     afterwards.given_seed(SEED)
-    return {name: getattr(afterwards, f"given_{name}")(*args) for name, args in FOLLOWS.items()}
+    return afterwards.given_after(MATRIX)
 
 
 @contextmanager

@@ -321,9 +321,20 @@ class Agent:
         """Calls a function, an object or a method with these arguments. Raises MissingName and what the call raises."""
         return self.target(target)(*args, **kwargs)
 
-    def op_build(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> wire.Ref:
-        """An instance of the student's class, which stays here. Raises MissingName, and what its constructor raises."""
-        return self.store(self.target([name, None])(*args, **kwargs))
+    def op_build(
+        self, name: str, args: list[Any], kwargs: dict[str, Any], state: Any = None, how: list[Any] | None = None
+    ) -> wire.Ref:
+        """An instance of the student's class, which stays here: with these parameters, moved to what `how` names.
+        Raises MissingName, and what its constructor, `op_load` and `op_to` raise."""
+        made = self.target([name, None])(*args, **kwargs)
+        if state is not None:
+            self.op_load(made, state)
+        self.op_to(made, how or [])
+        return self.store(made)
+
+    def op_keep(self, values: list[Any]) -> list[wire.Ref]:
+        """Keeps each value here."""
+        return [self.store(value) for value in values]
 
     def op_watch(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         """A call's result, and its arguments as the call left them."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +161,24 @@ def make() -> Shell:
     startup.mkdir(parents=True, exist_ok=True)
     (startup / "README").touch()
     return Shell.instance(config=quiet_config())
+
+
+def warm_up() -> None:
+    """Makes a shell, runs a cell in it and forgets it, so that boxes forked later needn't load what that loads.
+
+    Raises OSError where no temporary folder can be written."""
+    kept = os.environ.get("IPYTHONDIR")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["IPYTHONDIR"] = folder
+        try:
+            shell = make()
+            run(shell, "def f(x):\n    return x\nf(1)", 1 << 12)
+            shell.restore_sys_module_state()  # or `__main__` would stay the shell's own module
+        finally:
+            Shell.clear_instance()
+            os.environ.pop("IPYTHONDIR")
+            if kept is not None:
+                os.environ["IPYTHONDIR"] = kept
 
 
 def run(shell: Shell, source: str, budget: int) -> tuple[list[dict[str, Any]], str | None]:

@@ -259,7 +259,8 @@ def load_siblings() -> dict[str, ModuleType]:
     package = importlib.util.module_from_spec(spec)
     sys.modules["inside"] = package
     spec.loader.exec_module(package)
-    return {name: importlib.import_module(f"inside.{name}") for name in ("agent", "seccomp", "landlock", "memory")}
+    names = ("agent", "shell", "seccomp", "landlock", "memory")
+    return {name: importlib.import_module(f"inside.{name}") for name in names}
 
 
 def warm_up(path: list[str]) -> dict[str, ModuleType]:
@@ -275,8 +276,6 @@ def warm_up(path: list[str]) -> dict[str, ModuleType]:
             importlib.import_module(name)
         except ImportError as error:
             print(f"box: {name} is not here: {error}", file=sys.stderr)
-    gc.collect()
-    gc.freeze()
     return modules
 
 
@@ -302,6 +301,12 @@ def main() -> None:
     """Reports `warm`, then forks a box for each request until the control socket is closed."""
     control = socket.socket(fileno=int(sys.argv[1]))
     modules = warm_up(json.loads(sys.argv[2]))
+    try:
+        modules["shell"].warm_up()
+    except OSError as error:
+        print(f"box: no shell was made ahead: {error}", file=sys.stderr)
+    gc.collect()
+    gc.freeze()
     control.send(b"warm")
     while True:
         message, ancillary, _, _ = control.recvmsg(1 << 16, socket.CMSG_SPACE(8))
