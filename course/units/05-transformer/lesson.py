@@ -346,7 +346,7 @@ plt.show()
 #
 # The data are real: strings of programs' interfaces, in English and in French. The small set is JupyterLab's, about 2,000 pairs, and always here: enough for words,
 # not for sentences. The larger one is VS Code's, 9,000 pairs (MIT licence), and has to be fetched once, in a terminal: `tfkit get vscode-fr`. With it your model writes
-# short sentences that one can read; in long ones it loses the thread. (German or Spanish: `tfkit get vscode-de` or `vscode-es`, and `parallel_corpus("de")` below.)
+# short sentences that one can read; in long ones it loses the thread. For German or Spanish, fetch `vscode-de` or `vscode-es` in the same way, and write `LANGUAGE = "de"` or `"es"` below.
 #
 # They hold a **trap**: "Save file" and "Save all files" are near-duplicates, and a random split would put one in training and the other in the test. So
 # near-duplicates are gathered in clusters, and whole clusters are held out. Test sentences that resemble nothing in training are called *far*.
@@ -358,7 +358,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from tfkit.data import TranslationMemory, parallel_corpus, score
 
-corpus = parallel_corpus()  # the largest that is here
+LANGUAGE = "fr"  # or "de", "es": see above
+corpus = parallel_corpus(LANGUAGE)  # VS Code's strings, or else another text that was fetched, or else the small set
 LARGE = len(corpus.train) > 5000
 print(f"{corpus.name}: {len(corpus.train)} to learn from, {len(corpus.test)} held out, of these far: {sum(p.is_dissimilar for p in corpus.test)}")
 if not LARGE:
@@ -415,7 +416,7 @@ import time
 
 from torch.optim.swa_utils import AveragedModel
 
-from tfkit.train import PairBatches
+from tfkit.train import PairBatches, noam_rate
 
 
 def train(model, pairs, epochs, minutes, tokens, warmup=300):
@@ -452,7 +453,8 @@ from pathlib import Path
 
 from safetensors.torch import load_file, save_file
 
-EPOCHS, TOKENS, MINUTES, AGAIN = 30 if LARGE else 20, 2000 if LARGE else 1200, 6, False  # AGAIN = True: train although one is kept
+EPOCHS, TOKENS = (30, 2000) if LARGE else (20, 1200)
+MINUTES, AGAIN = 6, False  # AGAIN = True: train although one is kept
 D_MODEL, folder = 128, Path("..") / "my-translator"
 torch.manual_seed(0)
 try:
@@ -487,23 +489,23 @@ from tfkit.decode import greedy_decode
 @torch.no_grad()
 def translate(model, sentences, longest=50):
     model.eval()
-    french, order = {}, sorted(sentences, key=len)  # like lengths together
+    found, order = {}, sorted(sentences, key=len)  # like lengths together
     for some in (order[at : at + 64] for at in range(0, len(order), 64)):
         src = to_ids(some)
         memory = model.encode(src)  # once for the whole sentence
         start = torch.full((len(some),), START)
         ids = greedy_decode(lambda prefix: model.decode(prefix, memory, src)[:, -1], start, END, longest, PAD)
-        french |= zip(some, [tokenizer.decode(row) for row in ids.tolist()])  # special symbols are left out
-    return [french[text] for text in sentences]
+        found |= zip(some, [tokenizer.decode(row) for row in ids.tolist()])  # special symbols are left out
+    return [found[text] for text in sentences]
 
 
 if translator is not None:
     asked = corpus.test[:400]
     english = [pair.source for pair in asked]
-    french = translate(translator, english)
-    print("your model         ", score(french, asked))
+    written = translate(translator, english)
+    print("your model         ", score(written, asked))
     print("translation memory ", score(TranslationMemory(corpus.train)(english), asked))
-    for pair, text in [(pair, text) for pair, text in zip(asked, french) if pair.is_dissimilar][::20]:
+    for pair, text in [(pair, text) for pair, text in zip(asked, written) if pair.is_dissimilar][::20]:
         print(f"\n{pair.source}\n  yours:     {text}\n  reference: {pair.target}")
 
 # %% [markdown]
@@ -526,7 +528,7 @@ if translator is not None:
     ax.imshow(seen["weights"][0].mean(0), cmap="Blues")
     ax.set_xticks(range(src.size(1)), [tokenizer.id_to_token(i) for i in src[0].tolist()], rotation=60)
     ax.set_yticks(range(tgt.size(1)), [tokenizer.id_to_token(i) for i in tgt[0].tolist()])
-    ax.set(xlabel="English", ylabel="French, as predicted")
+    ax.set(xlabel="English", ylabel="translation, as predicted")
     plt.tight_layout(), plt.show()
 
 # %% [markdown]
