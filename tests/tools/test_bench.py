@@ -167,3 +167,20 @@ def test_the_table_takes_each_side_at_its_best(monkeypatch):
     monkeypatch.setattr(bench_loading, "load", lambda side, *_: found[side].pop())
     line = bench_loading.table([bench_loading.LoadingRow("tiny", "", "")], turns=2).splitlines()[-1]
     assert line == "| tiny | 1.0 | 3.0 | 3.00 | 2 | 4 | 2.00 |"
+
+
+def test_a_new_page_keeps_the_sections_that_it_does_not_write(tmp_path):
+    file = tmp_path / "benchmarks.md"
+    file.write_text("# Benchmarks\n\nold\n\n## Loading\n\nold rows\n\n## By hand\n\nmeasured once\n", encoding="utf-8")
+    page = bench.with_other_sections("# Benchmarks\n\nnew\n\n## Loading\n\nnew rows\n", file)
+    assert page == "# Benchmarks\n\nnew\n\n## Loading\n\nnew rows\n\n## By hand\n\nmeasured once\n"
+    assert bench.with_other_sections("new\n", tmp_path / "absent.md") == "new\n"
+
+
+def test_rows_of_loading_can_be_chosen(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(bench_loading, "table", lambda rows, turns: asked.append(([row.name for row in rows], turns)))
+    assert bench_loading.main(["gpt2-xl", "--turns", "1"]) == 0 and asked == [(["gpt2-xl"], 1)]
+    with pytest.raises(SystemExit):
+        bench_loading.main(["gpt5"])
+    assert "no row is called 'gpt5'" in capsys.readouterr().err

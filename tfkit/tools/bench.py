@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import re
 import sys
 import tempfile
 import time
@@ -300,6 +301,14 @@ included, each side in processes of its own, at its best of three. Above 1: ours
 """
 
 
+def with_other_sections(new: str, file: Path) -> str:
+    """The page, followed by the sections of the file whose headings it does not have: they were measured otherwise."""
+    old = file.read_text(encoding="utf-8") if file.exists() else ""
+    written = set(re.findall(r"^## .*", new, re.MULTILINE))
+    sections = [part.strip() for part in re.split(r"^(?=## )", old, flags=re.MULTILINE)[1:]]
+    return "\n\n".join([new.strip(), *(part for part in sections if part.partition("\n")[0] not in written)]) + "\n"
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command; returns 1 if the two sides disagree."""
     parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench", description=(__doc__ or "").split("\n")[0])
@@ -339,7 +348,7 @@ def main(arguments: list[str] | None = None) -> int:
     results = sorted((r for r in saved_results(options.kept) if r.name in order), key=lambda r: order.index(r.name))
     print(table(results))
     if options.write:
-        options.write.write_text(page(results, options.device), encoding="utf-8")
+        options.write.write_text(with_other_sections(page(results, options.device), options.write), encoding="utf-8")
     return 0
 
 

@@ -1,11 +1,15 @@
 """The cost of loading: our from_pretrained against transformers', each in its own process.
 
+    python -m tfkit.tools.bench_loading bert-large gpt2-xl --turns 2      # these rows alone; `make bench` has them all
+
 The weights are random, saved by transformers. The CPU seconds and the peak memory are those of the whole process,
 including imports and a forward pass over eight tokens, because that is what a user waits for.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -88,3 +92,22 @@ def table(rows: list[LoadingRow], turns: int = 3) -> str:
         memory = f"{our_peak / 1024:,.0f} | {peak / 1024:,.0f} | {peak / our_peak:.2f}"
         lines.append(f"| {row.name} | {our_time:.1f} | {time:.1f} | {time / our_time:.2f} | {memory} |")
     return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command: prints the table of some rows, or of all, and the load of the machine."""
+    about = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench_loading", description=about)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"rows: {', '.join(row.name for row in ROWS)}")
+    parser.add_argument("--turns", type=int, default=3)
+    options = parser.parse_args(arguments)
+    if unknown := set(options.names) - {row.name for row in ROWS}:
+        parser.error(f"no row is called {sorted(unknown)[0]!r}")
+    print(table([row for row in ROWS if not options.names or row.name in options.names], options.turns))
+    if hasattr(os, "getloadavg"):  # not on Windows
+        print(f"load {os.getloadavg()[1]:.0f}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
