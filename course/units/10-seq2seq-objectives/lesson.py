@@ -690,8 +690,34 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
-# Two of three, and nobody trained a head. The prompt holds the task, and the spans are written out as in your `span_corruption`. What is lost against T5: each token saw only what stands before it, the question itself included.
+# Two of three, and nobody trained a head. The prompt holds the task, and the spans are written out as in your `span_corruption`. What is lost against T5: each token saw only what stands before it.
 #
+# How much that is, a hole shows whose answer comes after it. **Before you run it:** a decoder reads "She put the …" and chooses among four words. What changes when it may weigh whole sentences?
+
+# %% role="experiment"
+SENTENCES = ["She put the {} on her feet and left.", "She put the {} on her head and left.", "She put the {} into the lock and left.", "She put the {} into the envelope and left."]
+CANDIDATES = ["shoes", "hat", "key", "letter"]
+
+
+def log_prob(real, words):
+    ids = torch.tensor(real.tokenizer.encode([words]))
+    return -real.model(ids, labels=ids).loss.item() * (ids.size(1) - 1)  # the loss is a mean
+
+
+try:
+    real = tfkit.Text("SmolLM2-135M-Instruct")
+    with torch.no_grad():
+        before = torch.tensor([[log_prob(real, text.partition("{}")[0] + word) for word in CANDIDATES] for text in SENTENCES])
+        whole = torch.tensor([[log_prob(real, text.format(word)) for word in CANDIDATES] for text in SENTENCES])
+    maps = {"what stands before the hole": before.softmax(-1), "the whole sentence": whole.softmax(-1)}
+    display(show.matrices(maps, [text.split()[-3] for text in SENTENCES], CANDIDATES, "Which word fills the hole?", ("sentence", "word")))
+except (FileNotFoundError, ModuleNotFoundError) as missing:
+    print(f"The weights are not here: {missing}")
+
+# %% [markdown]
+# *Figure: two maps, four sentences down and four words across. On the left all rows are alike, and "letter" has most. On the right each row has one dark cell: "hat" for the head, "key" for the lock, "letter" for the envelope; but "hat" for the feet, too.*
+#
+# On the left the rows must be alike, since the sentences are, up to the hole. Weighed as a whole, three of four come out right, but for that the model had to read each sentence once with every candidate. An encoder reads both sides of a hole in one pass, and T5's decoder then writes what is missing, without a list to choose from.
 #
 # ## Pitfalls
 #

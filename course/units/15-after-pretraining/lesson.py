@@ -415,6 +415,22 @@ except NotImplementedError:
 # It knows Paris, and hardly prefers an egg to rudeness; and what repeats itself is likely, however dull. These are sums of logarithms under *one* model. DPO never looks at them alone, but at how far they have moved from the reference's: that is what the four terms of its formula are for.
 # (The assistant's header counts in both answers alike.)
 #
+# What the demonstrations did, one sees without any numbers. **Before you run it:** the model gets a request, once as a text to go on with and once in the form of a chat. What does it write?
+
+# %% role="experiment"
+from tfkit.decode import Greedy
+
+try:
+    real = tfkit.Text("SmolLM2-135M-Instruct")
+    asked = "I would like a poem about the sea"
+    print("as a text that goes on:", asked + real.generate(asked, Greedy(), max_new_tokens=60))
+    print("\nas a message in a chat, which it reads as\n", real.conversation(asked))
+    print("\nits answer:\n", real.chat(asked, Greedy(), max_new_tokens=60))
+except (FileNotFoundError, ModuleNotFoundError) as missing:
+    print(f"The weights are not here: {missing}")
+
+# %% [markdown]
+# As a text, the request only gets its full stop, as it would in a book. Between the roles of a chat, in the form of which all its demonstrations were, it is something to be answered. (In prose: 135 million weights go only so far.)
 #
 # ## Pitfalls
 #

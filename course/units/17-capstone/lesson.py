@@ -210,6 +210,47 @@ except NotImplementedError:
 #
 # **What to try first.** Print the loss every second against the seconds. Does it still fall when the time is up? Then a smaller model, or a larger step, would have got further. Is it flat long before? Then the model is too small. Look at *where* the bits go: the first letter of a word costs most, the endings should cost nothing. If they do cost something, what would have to be remembered, and from how far back?
 #
+# ## Meet a real model
+#
+# SmolLM2 (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) has 135 million weights and has read two trillion tokens. Of your language it has read nothing. Here it reads a page of it, and a page of Python's manual, and nothing is trained: all that it
+# learns of the language, it learns by reading on. Its tokens are no bytes, but the bits of all tokens together can be divided by the bytes that they stand for.
+#
+# **Before you run it:** how many bits a byte does it need for your language at the beginning of the page, and how many at the end? Does it come below "by the byte before", which has seen 400,000 bytes?
+
+# %% role="experiment"
+import matplotlib.pyplot as plt
+from pydoc_data.topics import topics
+
+import tfkit
+
+PAGES = {"your language": practice.text(1600, "a page")[0], "Python's manual": topics["naming"][:1600]}
+try:
+    real = tfkit.Text("SmolLM2-135M-Instruct")
+    fig, ax = plt.subplots(figsize=(6.5, 3))
+    for name, page in PAGES.items():
+        pieces = torch.tensor(real.tokenizer.encode(["\n" + page]))
+        with torch.no_grad():
+            logits = real.model(pieces).logits[0, :-1].float()
+        needed = F.cross_entropy(logits, pieces[0, 1:], reduction="none") / math.log(2)  # bits of each piece
+        lengths = torch.tensor([len(piece.encode()) for piece in real.tokenizer.decode([[i] for i in pieces[0, 1:].tolist()])])
+        parts = [(lengths.cumsum(0) - 1) // 200 == part for part in range(8)]  # the pieces that end in each 200 bytes
+        line = [(needed[part].sum() / lengths[part].sum()).item() for part in parts]
+        ax.plot(range(100, 1600, 200), line, "o-", label=name)
+        print(f"{name:16} first 200 bytes {line[0]:.2f} bits a byte, last 200 {line[-1]:.2f}")
+    before = -after[new[:-1], new[1:]].log2().mean().item()
+    for level, name in ((before, "by the byte before"), (cost / len(text), "your language's own bits")):
+        ax.axhline(level, color="#888888", lw=0.9, ls="--"), ax.text(40, level, name, fontsize=8, va="top")
+    ax.set(xlabel="bytes read", ylabel="bits a byte", ylim=(0, None)), ax.legend(), plt.show()
+except (FileNotFoundError, ModuleNotFoundError) as missing:
+    print(f"The weights are not here: {missing}")
+
+# %% [markdown]
+# *Figure: bits a byte over the bytes read, in pieces of 200. For your language the line starts at 4, is at 2.5 after 200 bytes, and from there on moves between 2 and 2.8, about the dashed line of "by the byte before" at 2.6. For Python's manual it stays near 1. Another dashed line, at 0.58,
+# is your language's own bits.*
+#
+# After two hundred bytes it is level with a table that has counted 400,000. That is *in-context learning* (Brown et al. 2020): no weight has changed, and the text read so far does the work. Then the line stays where it is. Genders and endings, which repeat on every page, are not found in passing; gradients find them, and yours
+# have two minutes for it. The manual takes 1 bit a byte, about what GPT-2 needs for Wikipedia in the table below; it may have been in the training text.
+#
 # ## Pitfalls
 #
 # - **The clock on the wall** runs on while others use the machine. The budget is of the processor, of all threads together.
