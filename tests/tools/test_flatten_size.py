@@ -12,7 +12,7 @@ from tests.models.table import ROWS
 from tests.models.test_laws import lesson, make
 from tfkit.tools.flatten_size import flatten_size
 from tfkit.tools.rewrite import join_lines
-from tfkit.tools.shorten import shorten_file
+from tfkit.tools.simplify import simplify
 from tfkit.tools.specialise import specialise
 
 HEADS = [
@@ -124,16 +124,16 @@ def test_what_is_settled_is_put_in_and_what_is_not_stays():
 )
 def test_the_text_alone_shows_it(before, after):
     opening = "def MODEL(x, y, z, f, g):\n    "
-    assert join_lines(shorten_file(opening + before + "\n")) == opening + after + "\n"
+    assert join_lines(simplify(opening + before + "\n")) == opening + after + "\n"
 
 
 def test_what_is_put_in_keeps_together():
     text = "def either(x, y):\n    return x or y\n\n\ndef MODEL(x, y):\n    return not either(x, y)\n"
-    assert "return not (x or y)" in shorten_file(text)
+    assert "return not (x or y)" in simplify(text)
 
 
 def test_a_function_that_writes_to_its_argument_is_not_put_where_the_argument_is_read_later():
     text = "def double(x):\n    x = x * 2\n    return x\n\n\ndef MODEL(x):\n    y = double(x)\n    return x + y\n"
     space = {}
-    exec(shorten_file(text), space)
+    exec(simplify(text), space)
     assert space["MODEL"](3) == 9

@@ -11,7 +11,7 @@ SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.As
 
 
 class Source:
-    """A parsed text, with the positions of its nodes. Edits wait until `edited`."""
+    """A parsed text, with the positions of its nodes. Edits wait until `apply`."""
 
     def __init__(self, text: str) -> None:
         self.raw, self.tree = text.encode(), ast.parse(text)
@@ -61,7 +61,7 @@ class Source:
         return self.starts[first - 1], self.starts[node.end_lineno]
 
     def remove(self, statement: ast.stmt) -> None:
-        """Delete a statement; `tidied` adds a `pass` where a block is left without one."""
+        """Delete a statement; `tidy` adds a `pass` where a block is left without one."""
         self.edits.append((*self.lines(statement), ""))
 
     def replace_by_block(self, statement: ast.stmt, body: Sequence[ast.stmt]) -> None:
@@ -162,3 +162,30 @@ def same_code(one: str, other: str) -> bool:
         return ast.dump(ast.parse(one + rest)) == ast.dump(ast.parse(other + rest))
     except SyntaxError:
         return False
+
+
+def remove_redundant_parentheses(source: Source) -> str:
+    """Removes brackets around a whole statement or argument."""
+    for node in source.nodes:
+        above = source.parent.get(node)
+        if not isinstance(node, ast.expr) or isinstance(node, (ast.GeneratorExp, ast.NamedExpr, ast.Yield)):
+            continue
+        direct = (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call, ast.Tuple, ast.BinOp, ast.BoolOp)
+        if not isinstance(above, direct):
+            continue
+        if isinstance(above, ast.Call) and above.func is node:
+            continue
+        if isinstance(above, (ast.BinOp, ast.BoolOp)) and isinstance(
+            node, (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Lambda)
+        ):
+            continue  # (a + b) * c is another number without them
+        start, end = source.span(node)
+        before, after = source.raw[:start].rstrip(), source.raw[end:].lstrip()
+        first, last = len(before) - 1, len(source.raw) - len(after) + 1
+        if (
+            re.search(rb"([(,=]|return)\s?\($", before)
+            and after.startswith(b")")
+            and b"#" not in source.raw[first:last]
+        ):
+            source.edits.append((first, last, source.text(node)))
+    return source.apply()
