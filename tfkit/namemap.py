@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from copy import copy
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import torch
 
@@ -58,7 +58,7 @@ class NameMap:
             (theirs, ours if isinstance(ours, FusedTensors) else FusedTensors((ours,))) for theirs, ours in rows.items()
         ]
 
-    def for_untied_output(self) -> NameMap:
+    def for_untied_output(self) -> Self:
         """The map of a model whose output matrix, `output`, is not tied to the embeddings, nor its bias to another."""
         made = copy(self)
         matrix = next(name for name in self.tied if name.endswith(".weight") and "embed_tokens" not in name)

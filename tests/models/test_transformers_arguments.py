@@ -368,7 +368,7 @@ def test_dropout_of_multiple_choice(name, tmp_path):
 
 @pytest.mark.parametrize("name", sorted(set(hf.activations.ACT2FN) - {"prelu", "xielu"}))
 def test_activations(name):
-    from tfkit.models._base import get_activation
+    from tfkit.nn.feed_forward import get_activation
 
     x = torch.linspace(-12, 12, 201, dtype=torch.float64)
     torch.testing.assert_close(get_activation(name)(x), hf.activations.ACT2FN[name](x), rtol=1e-7, atol=1e-7)

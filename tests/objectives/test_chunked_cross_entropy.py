@@ -7,8 +7,8 @@ import tfkit
 from tests.models.table import ROWS, kind
 from tests.models.test_laws import lesson, make
 from tfkit import registry
-from tfkit.objectives.chunked_cross_entropy import DeferredLogits, chunked_logits, word_scores
-from tfkit.objectives.cross_entropy import cross_entropy
+from tfkit.objectives.chunked_cross_entropy import DeferredLogits, chunked_logits
+from tfkit.objectives.cross_entropy import cross_entropy, word_scores
 from tfkit.tools.memory import peak_bytes
 
 WORDS = ("masked_lm", "causal_lm", "seq2seq_lm", "pretraining")

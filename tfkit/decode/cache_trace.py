@@ -85,7 +85,7 @@ class CacheTracingDecoder:
         self.decoder.rewind(count)
 
     @property
-    def cache(self) -> Any:
+    def cache(self) -> object:
         """The decoder's cache, or None."""
         return getattr(self.decoder, "cache", None)
 

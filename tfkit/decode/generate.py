@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard, overload
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +22,14 @@ from tfkit.decode.prompts import Ids, Rows, prompts, read_source, require_known_
 from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
 
 
+@overload
+def generate(
+    model: Any, input_ids: Rows = None, strategy: Strategy | None = None, *, trace: Literal[True], **given: Any
+) -> tuple[Tensor, list[Step]]: ...
+@overload
+def generate(
+    model: Any, input_ids: Rows = None, strategy: Strategy | None = None, *, trace: Literal[False] = False, **given: Any
+) -> Tensor: ...
 def generate(
     model: Any,
     input_ids: Rows = None,
@@ -39,7 +47,7 @@ def generate(
     compile: bool | Backend = False,
     trace: bool = False,
     **given: Any,
-) -> Any:
+) -> Tensor | tuple[Tensor, list[Step]]:
     """The best continuation of each sentence, ids [B·returns,T]: start token or prompt, new tokens, end, padding.
 
     `model`: a tfkit encoder-decoder or decoder-only model (special tokens come from its config; it decodes with a

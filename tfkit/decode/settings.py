@@ -11,7 +11,7 @@ import json
 import warnings
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tfkit.decode.contrastive import Contrastive
 from tfkit.decode.decoders import is_causal, is_tfkit_model
@@ -19,6 +19,7 @@ from tfkit.decode.logits_processors import LogitsProcessors
 from tfkit.decode.search import Strategy
 from tfkit.decode.strategies import GREEDY, Beam, Diverse, Sample
 
+T = TypeVar("T")
 FILE = "generation_config.json"
 SEARCH = (
     "num_beams", "num_beam_groups", "diversity_penalty", "length_penalty", "early_stopping", "do_sample", "temperature",
@@ -87,15 +88,19 @@ def warn_of_unknown(settings: Mapping[str, Any]) -> None:
 def strategy_of(settings: Mapping[str, Any]) -> Strategy:
     """The strategy that the settings describe. Raises ValueError for an unsupported combination."""
 
-    def get(name: str, default: Any) -> Any:
+    def get(name: str, default: T) -> T:
         """The setting, or the default if it is missing or None, as transformers' files have it."""
-        return default if settings.get(name) is None else settings[name]
+        found: T | None = settings.get(name)
+        return default if found is None else found
 
     beams, groups, sampled = get("num_beams", 1), get("num_beam_groups", 1), get("do_sample", False)
     if beams > 1 and sampled:
         raise ValueError(f"num_beams={beams} and do_sample=True: a beam that samples is not implemented")
     if beams > 1:
-        how = {"length_penalty": get("length_penalty", 1.0), "early_stopping": get("early_stopping", False)}
+        how: dict[str, Any] = {
+            "length_penalty": get("length_penalty", 1.0),
+            "early_stopping": get("early_stopping", False),
+        }
         diversity = get("diversity_penalty", 0.0)
         return Diverse(beams, groups=groups, penalty=diversity, **how) if groups > 1 else Beam(beams, **how)
     if sampled:

@@ -14,17 +14,17 @@ mask)` -> logits [B,V], instead of a forward.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils._pytree import MappingKey, register_pytree_node
 from typing_extensions import dataclass_transform
 
-from ..nn.activations import ACTIVATIONS
 from ..objectives.chunked_cross_entropy import DeferredLogits
 
 FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
@@ -209,6 +209,25 @@ class Model(nn.Module):
         return found
 
 
+@configuration
+class TaskConfig:
+    """The fields of a Config that concern a task's labels and the output matrix."""
+
+    num_labels: int = 2  # as many as id2label has, if that is given
+    id2label: dict[str, Any] | None = None
+    label2id: dict[str, Any] | None = None
+    problem_type: str | None = None
+    tie_word_embeddings: bool = True  # whether the embeddings are also the output matrix of heads that have one
+
+    def __post_init__(self) -> None:
+        if self.id2label:
+            object.__setattr__(self, "num_labels", len(self.id2label))
+
+
+LABEL_FIELDS = {name: name for name in ("num_labels", "id2label", "label2id", "problem_type")}  # theirs -> ours
+TIED_FIELDS = {"tie_word_embeddings": "tie_word_embeddings"}
+
+
 @torch.no_grad()
 def normal_init(module: nn.Module, std: float = 0.02) -> None:
     """The usual initialisation: normal weights, zero biases, and zero for the padding row of a table."""
@@ -218,13 +237,6 @@ def normal_init(module: nn.Module, std: float = 0.02) -> None:
         nn.init.zeros_(module.bias)
     if isinstance(module, nn.Embedding) and module.padding_idx is not None:
         module.weight[module.padding_idx].zero_()
-
-
-def get_activation(name: Any) -> Callable[[torch.Tensor], torch.Tensor]:
-    """The activation function with this published name. Raises ValueError with the known names."""
-    if not isinstance(name, str) or name not in ACTIVATIONS:
-        raise ValueError(f"activation {name!r} is none of {', '.join(ACTIVATIONS)}")
-    return ACTIVATIONS[name]
 
 
 def check_memory(name: str, ids: torch.Tensor, memory: Any, width: int | None = None) -> torch.Tensor:
@@ -274,7 +286,7 @@ def embed_ids(table: Any, ids: Any, name: str) -> torch.Tensor:
     raise ValueError(f"{name} holds {worst}, outside its table: ids go from 0 to {table.num_embeddings - 1}")
 
 
-def to_bool_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tensor | None:
+def to_bool_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int | Tensor]) -> torch.Tensor | None:
     """A user's mask of ones and zeros, bool or integer, [B,L] -> bool [B,L]; None, no padding, stays None."""
     if mask is None:
         return None
@@ -289,7 +301,7 @@ def to_bool_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> 
     return non_padding
 
 
-def to_padding_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int]) -> torch.Tensor | None:
+def to_padding_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int | Tensor]) -> torch.Tensor | None:
     """As `to_bool_mask`; also None if nothing is masked and checking costs no wait, as attention is faster without a
     mask."""
     non_padding = to_bool_mask(name, mask, shape)
@@ -351,7 +363,6 @@ def decoder_ids(config: Any, decoder_input_ids: torch.Tensor | None, labels: tor
         return check_ids("decoder_input_ids", decoder_input_ids)
     if labels is None:
         raise ValueError("give decoder_input_ids, or labels to shift right")
-    from ..nn import shift_right
-
     labels = check_ids("labels", labels)
-    return shift_right(labels.masked_fill(labels == -100, config.pad_token_id), config.decoder_start_token_id)
+    shifted = labels.masked_fill(labels == -100, config.pad_token_id)[:, :-1]
+    return F.pad(shifted, (1, 0), value=config.decoder_start_token_id)

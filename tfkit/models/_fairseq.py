@@ -1,6 +1,6 @@
 """Tensor names in published files of the encoder-decoders that come from fairseq: BART and its children."""
 
-from typing import Any
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -45,8 +45,8 @@ class FairseqNameMap(NameMap):
         heads = {"final_logits_bias": "final_logits_bias", **LABEL_NAMES}
         super().__init__(BODY, prefix="model.", heads=heads, tied=TIED, constant=CONSTANT)
 
-    def for_untied_output(self) -> Any:
-        made: Any = super().for_untied_output()
+    def for_untied_output(self) -> Self:
+        made = super().for_untied_output()
         made.untied_tables = True
         return made
 

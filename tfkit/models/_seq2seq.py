@@ -19,8 +19,18 @@ from torch import Tensor, nn
 
 from ..nn import Cache
 from ..objectives.cross_entropy import cross_entropy
+from . import _base
 from . import _heads as heads
-from ._base import Output, check_ids, check_memory, configuration, decoder_ids, to_padding_mask
+from . import _task_heads as task_heads
+from ._base import (
+    Output,
+    TaskConfig,
+    check_ids,
+    check_memory,
+    configuration,
+    decoder_ids,
+    to_padding_mask,
+)
 
 
 def shifted_labels(self: Any, given: Tensor | None, labels: Tensor | None) -> Tensor:
@@ -94,13 +104,13 @@ def seq2seq_forward(
 
 
 @configuration
-class Seq2SeqTaskConfig(heads.TaskConfig):
+class Seq2SeqTaskConfig(TaskConfig):
     """The configuration of a task head."""
 
     head_dropout: float | None = 0.0
 
 
-LABEL_FIELDS = {"classifier_dropout": "head_dropout", **heads.LABEL_FIELDS}
+LABEL_FIELDS = {"classifier_dropout": "head_dropout", **_base.LABEL_FIELDS}
 LABEL_NAMES = {
     "classification_head.dense": "task_head.pre_classifier",
     "classification_head.out_proj": "task_head.score",
@@ -121,8 +131,8 @@ def last_eos_state(x: Tensor, ids: Tensor, token: int) -> Tensor:
 
 
 HEAD_CLASSES: dict[str | None, type[heads.Head]] = {  # the heads that read the decoder
-    "sequence_classification": heads.ClsTokenClassificationHead,
-    "question_answering": heads.QuestionAnsweringHead,
+    "sequence_classification": task_heads.ClsTokenClassificationHead,
+    "question_answering": task_heads.QuestionAnsweringHead,
 }
 
 

@@ -8,9 +8,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..nn import Dropout
+from ..nn.feed_forward import get_activation
 from ..objectives.cross_entropy import cross_entropy
 from . import _heads as heads
-from ._base import check_probabilities, check_target, get_activation
+from . import _task_heads as task_heads
+from ._base import check_probabilities, check_target
 
 SUMMARIES = {"first": lambda x: x[:, 0], "last": lambda x: x[:, -1], "mean": lambda x: x.mean(1)}
 
@@ -22,7 +24,7 @@ def summary(kind: str) -> Callable[..., Any]:
     return SUMMARIES[kind]
 
 
-class SequenceClassificationHead(heads.SequenceHead):
+class SequenceClassificationHead(task_heads.SequenceHead):
     """Classifies the summary of a text directly."""
 
     def __init__(self, c: Any) -> None:
@@ -61,7 +63,7 @@ class Summary(heads.Head):
         return self.drop(self.activation(self.summary(self.select(inputs.states))))
 
 
-class SummaryChoice(Summary, heads.ChoiceHead):
+class SummaryChoice(Summary, task_heads.ChoiceHead):
     """A score for each choice."""
 
     def __init__(self, c: Any) -> None:

@@ -20,7 +20,7 @@ EMBEDS = {"inputs_embeds": "input_ids", "decoder_inputs_embeds": "decoder_input_
 
 def call_with_transformers_arguments(
     model: Any, call: Callable[..., Any], args: tuple[Any, ...], given: dict[str, Any]
-) -> Any:
+) -> Output | tuple[Any, ...]:
     """Calls the model with these arguments handled outside it; see `Model.__call__`."""
     hidden, weights, as_dict = (
         given.pop(name, None) for name in ("output_hidden_states", "output_attentions", "return_dict")
@@ -90,8 +90,8 @@ def _ending(model: Any, name: str, found: dict[str, list[torch.Tensor]]) -> Iter
     side = {"encode": "encoder", "decode": "decoder"}.get(name, "")
     into = found.get(side, found.get("", []))
 
-    def record_output(*args: Any, **given: Any) -> Any:
-        out = method(*args, **given)
+    def record_output(*args: Any, **given: Any) -> torch.Tensor | Output | tuple[torch.Tensor, ...]:
+        out: torch.Tensor | Output | tuple[torch.Tensor, ...] = method(*args, **given)
         into.append(out if isinstance(out, torch.Tensor) else out[0])
         return out
 

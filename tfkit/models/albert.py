@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from . import _heads as heads
+from . import _task_heads as task_heads
 from . import bert
 from ._base import configuration
 from .bert import BERT, Layer
@@ -80,7 +81,7 @@ class MaskedLMHead(heads.MaskedLMHead):
         super().__init__(c, c.d_embed)
 
 
-class SentenceOrderHead(heads.NextSentenceHead):
+class SentenceOrderHead(task_heads.NextSentenceHead):
     """Predicts whether two sentences are in their original order (0) or swapped (1)."""
 
     def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Tensor]:

@@ -14,21 +14,11 @@ from torch import Tensor, nn
 
 from ..nn import Attention, Dropout, FeedForward, LayerDrop
 from ..nn.cache import Cache
+from ..nn.feed_forward import get_activation
 from ..nn.positions import table_slice
-from ..objectives.chunked_cross_entropy import word_scores
-from ..objectives.cross_entropy import cross_entropy
+from ..objectives.cross_entropy import cross_entropy, word_scores
 from . import _fairseq
-from ._base import (
-    Model,
-    Output,
-    check_ids,
-    check_max_length,
-    configuration,
-    embed_ids,
-    get_activation,
-    normal_init,
-    to_padding_mask,
-)
+from ._base import Model, Output, check_ids, check_max_length, configuration, embed_ids, normal_init, to_padding_mask
 from ._fairseq import FIELDS as HF_FIELDS
 from ._fairseq import UNUSED as HF_UNUSED
 from ._seq2seq import Seq2SeqTaskConfig, all_labels, make_task_head, shifted_labels, tasks_forward

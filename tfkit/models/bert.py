@@ -14,24 +14,28 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward
+from ..nn.feed_forward import get_activation
 from ..nn.relative_key import RelativeKeyAttention
 from . import _heads as heads
+from . import _task_heads as task_heads
 from ._base import (
+    LABEL_FIELDS,
+    TIED_FIELDS,
     Model,
     Output,
+    TaskConfig,
     check_max_length,
     check_memory,
     configuration,
     embed_ids,
-    get_activation,
     normal_init,
     to_padding_mask,
 )
-from ._encoder import add_head, encoder_inputs, with_head
+from ._heads import add_head, encoder_inputs, with_head
 
 
 @configuration
-class Config(heads.TaskConfig):
+class Config(TaskConfig):
     vocab_size: int = 30522
     d_model: int = 768
     n_layers: int = 12
@@ -162,10 +166,10 @@ class Layers(nn.ModuleList):
 
 
 TASK_HEADS: dict[str | None, type[heads.Head]] = {
-    "sequence_classification": heads.SequenceClassificationHead,
-    "token_classification": heads.TokenClassificationHead,
-    "question_answering": heads.QuestionAnsweringHead,
-    "multiple_choice": heads.MultipleChoiceHead,
+    "sequence_classification": task_heads.SequenceClassificationHead,
+    "token_classification": task_heads.TokenClassificationHead,
+    "question_answering": task_heads.QuestionAnsweringHead,
+    "multiple_choice": task_heads.MultipleChoiceHead,
 }
 
 
@@ -182,7 +186,7 @@ class BERT(Model):
     HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
         None: heads.NoHeadWithPooler, "masked_lm": heads.MaskedLMHead, "causal_lm": heads.CausalLMHead,
         "pretraining": heads.PretrainingHead,
-        "next_sentence": heads.NextSentenceHead, **TASK_HEADS,
+        "next_sentence": task_heads.NextSentenceHead, **TASK_HEADS,
     }  # fmt: skip
     PADDING_ROW = True
     HEADS = tuple(HEAD_CLASSES)
@@ -290,7 +294,7 @@ TASK_NAMES = {"classifier": "task_head.classifier", "qa_outputs": "task_head.qa_
 TASK_NAMES |= {
     "classifier.dense": "task_head.pre_classifier",
     "classifier.out_proj": "task_head.score",
-}  # in `heads.ClsTokenClassificationHead`
+}  # in `task_heads.ClsTokenClassificationHead`
 CONSTANT = [r"embeddings\.(position|token_type)_ids"]
 
 
@@ -325,7 +329,7 @@ HF_FIELDS = {
     "num_attention_heads": "n_heads", "intermediate_size": "d_ff", "max_position_embeddings": "max_length",
     "type_vocab_size": "n_types", "hidden_act": "activation", "hidden_dropout_prob": "dropout",
     "attention_probs_dropout_prob": "attn_dropout", "classifier_dropout": "head_dropout", "layer_norm_eps": "eps",
-    **heads.LABEL_FIELDS, **heads.TIED,
+    **LABEL_FIELDS, **TIED_FIELDS,
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
 }  # fmt: skip
 DECODER_FIELDS = {"is_decoder": "is_decoder", "add_cross_attention": "add_cross_attention"}

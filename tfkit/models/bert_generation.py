@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from ..namemap import NameMap
 from . import _heads as heads
 from . import bert
-from ._base import configuration
+from ._base import LABEL_FIELDS, configuration
 from .bert import BERT, HF_UNSAID
 
 __all__ = ["HF_UNSAID"]  # the same as BERT's
@@ -66,7 +66,7 @@ HF_HEADS = {"BertGenerationEncoder": None, "BertGenerationDecoder": "causal_lm"}
 HF_FIELDS = {
     theirs: ours
     for theirs, ours in bert.HF_FIELDS.items()
-    if ours not in (*heads.LABEL_FIELDS, "n_types", "head_dropout", "position_type")
+    if ours not in (*LABEL_FIELDS, "n_types", "head_dropout", "position_type")
 }
 HF_FIXED = {"position_embedding_type": "absolute"}
 HF_UNUSED = {"initializer_range"}

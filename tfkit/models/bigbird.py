@@ -22,10 +22,12 @@ from ..namemap import NameMap
 from ..nn import Attention, Dropout, FeedForward, merge_heads
 from ..nn.block_sparse import block_sparse_attention, block_table, draw_random_blocks
 from ..nn.cache import Cache
+from ..nn.feed_forward import get_activation
 from ..nn.positions import position_range
 from . import _heads as heads
+from . import _task_heads as task_heads
 from . import bert
-from ._base import Output, check_ids, check_max_length, configuration, embed_ids, get_activation, require_tensor
+from ._base import Output, check_ids, check_max_length, configuration, embed_ids, require_tensor
 from .bert import BERT
 
 
@@ -149,18 +151,18 @@ class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
     """Predicts the next token, for a causal model."""
 
 
-class TokenClassificationHead(heads.TokenClassificationHead):
+class TokenClassificationHead(task_heads.TokenClassificationHead):
     NEEDS_POOLER = True
 
 
-class SequenceClassificationHead(heads.ClsTokenClassificationHead):
+class SequenceClassificationHead(task_heads.ClsTokenClassificationHead):
     NEEDS_POOLER = True  # as above
 
     def __init__(self, c: Config) -> None:
         super().__init__(c, c.activation)
 
 
-class QuestionAnsweringHead(heads.QuestionAnsweringHead):
+class QuestionAnsweringHead(task_heads.QuestionAnsweringHead):
     """Adds a feed-forward layer; an answer cannot be in the question (except its first token, which means no
     answer)."""
 

@@ -17,9 +17,10 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Cache, Dropout, FeedForward
-from . import _heads as heads
+from ..nn.feed_forward import get_activation
+from . import _task_heads as task_heads
 from . import llama
-from ._base import configuration, get_activation
+from ._base import LABEL_FIELDS, configuration
 from .gpt_neox import FusedHeadsAttention
 
 
@@ -87,8 +88,8 @@ class Layer(llama.Parts):
 
 class BLOOM(llama.Llama):
     HEAD_CLASSES = {
-        "sequence_classification": heads.LastTokenClassificationHead,
-        "token_classification": heads.TokenClassificationHead,
+        "sequence_classification": task_heads.LastTokenClassificationHead,
+        "token_classification": task_heads.TokenClassificationHead,
     }  # fmt: skip
     LAYER = Layer
     ZERO_PADDING = False
@@ -143,7 +144,7 @@ HF_FIELDS = {
     "layer_norm_epsilon": "eps", "hidden_dropout": "dropout", "attention_dropout": "attn_dropout",
     "classifier_dropout": "head_dropout", "apply_residual_connection_post_layernorm": "residual_after_norm",
     "tie_word_embeddings": "tie_word_embeddings", "initializer_range": "init_std", "bos_token_id": "bos_token_id",
-    "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id", **heads.LABEL_FIELDS,
+    "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id", **LABEL_FIELDS,
 }  # fmt: skip
 HF_FIXED = {"slow_but_exact": False}
 HF_UNUSED = {

@@ -15,6 +15,7 @@ from ..namemap import NameMap
 from ..nn.dynamic_conv import MixedAttention
 from ..nn.feed_forward import GroupedLinear
 from . import _heads as heads
+from . import _task_heads as task_heads
 from . import bert, electra
 from ._base import configuration
 from .bert import BERT, HF_UNUSED
@@ -59,12 +60,12 @@ class Layers(nn.ModuleList):
         super().__init__(Layer(c) for _ in range(c.n_layers))
 
 
-class SequenceClassificationHead(heads.ClsTokenClassificationHead):
+class SequenceClassificationHead(task_heads.ClsTokenClassificationHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c, c.activation)
 
 
-class MultipleChoiceHead(heads.ChoiceHead):
+class MultipleChoiceHead(task_heads.ChoiceHead):
     """Reads the last position, even if it is padding, as in the published code."""
 
     def __init__(self, c: Config) -> None:

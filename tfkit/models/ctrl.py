@@ -15,10 +15,9 @@ from torch import Tensor, nn
 from ..namemap import NameMap
 from ..nn import sinusoidal_positions
 from ..nn.cache import Cache
-from ..objectives.chunked_cross_entropy import word_scores
+from ..objectives.cross_entropy import word_scores
 from . import gpt2
-from ._base import configuration, embed_ids
-from ._heads import LABEL_FIELDS
+from ._base import LABEL_FIELDS, configuration, embed_ids
 
 
 @configuration

@@ -20,10 +20,12 @@ from torch import Tensor, nn
 from ..namemap import NameMap
 from ..nn import Dropout
 from ..nn.disentangled_attention import DisentangledAttention, TalkingHeadsAttention, distance_windows
+from ..nn.feed_forward import get_activation
 from . import _heads as heads
+from . import _task_heads as task_heads
 from . import bert
-from ._base import Model, Output, configuration, embed_ids, get_activation, normal_init
-from ._encoder import add_head, encoder_inputs, with_head
+from ._base import Model, Output, configuration, embed_ids, normal_init
+from ._heads import add_head, encoder_inputs, with_head
 
 
 @configuration
@@ -116,7 +118,7 @@ class Pooler(nn.Module):
         return self.activation(self.dense(self.drop(states[:, 0])))
 
 
-class SequenceClassificationHead(heads.SequenceHead):
+class SequenceClassificationHead(task_heads.SequenceHead):
     """The pooler is part of this head, not of the encoder. Labels may be probabilities [B,N]."""
 
     def __init__(self, c: Config) -> None:
@@ -135,7 +137,7 @@ class SequenceClassificationHead(heads.SequenceHead):
         return {"loss": F.cross_entropy(logits, labels.to(logits.dtype)), "logits": logits}
 
 
-class TokenClassificationHead(heads.TokenClassificationHead):
+class TokenClassificationHead(task_heads.TokenClassificationHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.drop = Dropout(c.dropout)  # this head does not use the dropout of the sequence classifier
@@ -144,7 +146,7 @@ class TokenClassificationHead(heads.TokenClassificationHead):
 class DeBERTa(Model):
     HEAD_CLASSES = {
         None: heads.NoHead, "masked_lm": MaskedLMHead, "sequence_classification": SequenceClassificationHead,
-        "token_classification": TokenClassificationHead, "question_answering": heads.QuestionAnsweringHead,
+        "token_classification": TokenClassificationHead, "question_answering": task_heads.QuestionAnsweringHead,
     }  # fmt: skip
     PADDING_ROW = True
     HEADS = tuple(HEAD_CLASSES)

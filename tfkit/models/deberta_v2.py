@@ -15,9 +15,11 @@ import torch
 from torch import Tensor, nn
 
 from ..nn.disentangled_attention import DisentangledAttentionV2, log_bucket
+from ..nn.feed_forward import get_activation
 from . import _heads as heads
+from . import _task_heads as task_heads
 from . import bert, deberta
-from ._base import configuration, get_activation
+from ._base import configuration
 from .deberta import HF_FIXED, SELF, DeBERTa, names
 
 __all__ = ["HF_FIXED"]
@@ -80,7 +82,7 @@ class Layers(nn.ModuleList):
         super().__init__((Layer if i or c.conv_kernel_size < 1 else FirstLayer)(c) for i in range(c.n_layers))
 
 
-class MultipleChoiceHead(heads.ChoiceHead):
+class MultipleChoiceHead(task_heads.ChoiceHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.classifier, self.pool = nn.Linear(c.d_model, 1), deberta.Pooler(c)

@@ -16,24 +16,22 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..nn import Cache
-from ..nn.attention import merge_heads, split_heads
-from ..nn.attention_kernel import attend
+from ..nn.attention import attend, merge_heads, split_heads
 from ..nn.experts import mix_experts, route_in_groups
-from ..nn.feed_forward import GatedFeedForward
+from ..nn.feed_forward import GatedFeedForward, get_activation
 from ..nn.grouped_query import Rotation
 from ..nn.rms_norm import RMSNorm
 from ..nn.rope import rotate_halves, yarn_scale
 from ..nn.rotary import rotate_pairs
-from . import _heads as heads
 from . import llama
-from ._base import configuration, get_activation
+from ._base import TaskConfig, configuration
 from ._rope import read_rope, write_rope
 
 LATENT_EPS = 1e-6  # of the norms inside attention, independent of `eps`
 
 
 @configuration
-class Config(heads.TaskConfig):
+class Config(TaskConfig):
     vocab_size: int = 129280
     d_model: int = 7168
     n_layers: int = 61

@@ -14,8 +14,9 @@ from torch import Tensor, nn
 from ..namemap import NameMap
 from ..nn import Dropout
 from . import _heads as heads
+from . import _task_heads as task_heads
 from . import bert
-from ._base import configuration
+from ._base import LABEL_FIELDS, TIED_FIELDS, configuration
 from .bert import BERT
 
 
@@ -45,23 +46,23 @@ class PreClassifier(heads.Head):
         return self.classifier(self.drop(torch.relu(self.pre_classifier(inputs.states[:, 0]))))
 
 
-class SequenceClassificationHead(PreClassifier, heads.SequenceHead):
+class SequenceClassificationHead(PreClassifier, task_heads.SequenceHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c, c.num_labels)
 
 
-class MultipleChoiceHead(PreClassifier, heads.ChoiceHead):
+class MultipleChoiceHead(PreClassifier, task_heads.ChoiceHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c, 1)
 
 
-class TokenClassificationHead(heads.TokenClassificationHead):
+class TokenClassificationHead(task_heads.TokenClassificationHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.drop = Dropout(c.dropout)
 
 
-class QuestionAnsweringHead(heads.QuestionAnsweringHead):
+class QuestionAnsweringHead(task_heads.QuestionAnsweringHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.drop = Dropout(c.span_dropout)
@@ -113,7 +114,7 @@ HF_FIELDS = {
     "vocab_size": "vocab_size", "dim": "d_model", "n_layers": "n_layers", "n_heads": "n_heads", "hidden_dim": "d_ff",
     "max_position_embeddings": "max_length", "activation": "activation", "dropout": "dropout",
     "attention_dropout": "attn_dropout", "seq_classif_dropout": "head_dropout", "qa_dropout": "span_dropout",
-    **heads.LABEL_FIELDS, **heads.TIED,
+    **LABEL_FIELDS, **TIED_FIELDS,
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
 }  # fmt: skip
 HF_FIXED: dict[str, Any] = {}

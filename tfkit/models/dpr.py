@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from . import _heads as heads
+from . import _task_heads as task_heads
 from . import bert
 from ._base import Output, configuration
 from .bert import BERT, HF_UNUSED
@@ -50,7 +51,7 @@ class Encoder(heads.Head):
         }  # [B,P], [B,L,E]
 
 
-class Reader(heads.QuestionAnsweringHead):
+class Reader(task_heads.QuestionAnsweringHead):
     """The span of the answer in each passage [N,L], and the relevance of the passage [N]."""
 
     def __init__(self, c: Config) -> None:

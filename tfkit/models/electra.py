@@ -13,6 +13,7 @@ from torch import nn
 
 from ..namemap import NameMap
 from . import _heads as heads
+from . import _task_heads as task_heads
 from . import albert, bert
 from ._base import configuration
 from ._summary_heads import SummaryChoice
@@ -62,14 +63,14 @@ class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
     """Predicts the next token, for a causal model."""
 
 
-class SequenceClassificationHead(heads.ClsTokenClassificationHead):
+class SequenceClassificationHead(task_heads.ClsTokenClassificationHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c, activation_name="gelu")
 
 
 class ELECTRA(BERT):
     HEAD_CLASSES = {
-        None: heads.NoHead, "replaced_token": heads.ReplacedTokenHead, "masked_lm": MaskedLMHead,
+        None: heads.NoHead, "replaced_token": task_heads.ReplacedTokenHead, "masked_lm": MaskedLMHead,
         "causal_lm": CausalLMHead, **bert.TASK_HEADS,
         "sequence_classification": SequenceClassificationHead, "multiple_choice": SummaryChoice,
     }  # fmt: skip

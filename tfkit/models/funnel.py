@@ -19,18 +19,20 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward, distance_windows
+from ..nn.feed_forward import get_activation
 from ..nn.pooled_attention import PooledAttention, PoolingContext
 from ..nn.relative_attention import sinusoidal_distances
 from . import _heads as heads
+from . import _task_heads as task_heads
 from . import bert
-from ._base import Model, Output, configuration, embed_ids, get_activation, normal_init
-from ._encoder import add_head, encoder_inputs, with_head
+from ._base import LABEL_FIELDS, TIED_FIELDS, Model, Output, TaskConfig, configuration, embed_ids, normal_init
+from ._heads import add_head, encoder_inputs, with_head
 
 CLS = 2  # the sentence type of the first token, which belongs to both sentences
 
 
 @configuration
-class Config(heads.TaskConfig):
+class Config(TaskConfig):
     vocab_size: int = 30522
     block_sizes: Sequence[int] = (4, 4, 4)
     block_repeats: Sequence[int] | None = None  # default: each layer runs once
@@ -109,12 +111,12 @@ def classification_logits(head: "MultipleChoiceHead | SequenceClassificationHead
     return head.score(head.drop(torch.tanh(head.pre_classifier(inputs.states[:, 0]))))
 
 
-class SequenceClassificationHead(heads.ClsTokenClassificationHead):
+class SequenceClassificationHead(task_heads.ClsTokenClassificationHead):
     def scores(self, inputs: heads.HeadInputs) -> Tensor:
         return classification_logits(self, inputs)
 
 
-class MultipleChoiceHead(heads.ChoiceHead):
+class MultipleChoiceHead(task_heads.ChoiceHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.pre_classifier, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, 1)
@@ -125,7 +127,8 @@ class MultipleChoiceHead(heads.ChoiceHead):
 
 class Funnel(Model):
     HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
-        None: heads.NoHead, "base": heads.NoHead, "masked_lm": heads.TiedLM, "replaced_token": heads.ReplacedTokenHead,
+        None: heads.NoHead, "base": heads.NoHead, "masked_lm": heads.TiedLM,
+        "replaced_token": task_heads.ReplacedTokenHead,
         **bert.TASK_HEADS, "sequence_classification": SequenceClassificationHead, "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
     PADDING_ROW = True
@@ -301,7 +304,7 @@ HF_HEADS = {
     "FunnelForPreTraining": "replaced_token", **bert.task_classes("Funnel"),
 }  # fmt: skip
 HF_FIELDS = {
-    **heads.LABEL_FIELDS, **heads.TIED, "vocab_size": "vocab_size", "block_sizes": "block_sizes", 
+    **LABEL_FIELDS, **TIED_FIELDS, "vocab_size": "vocab_size", "block_sizes": "block_sizes", 
     "block_repeats": "block_repeats",
     "num_decoder_layers": "n_decoder_layers", "d_model": "d_model", "n_head": "n_heads", "d_head": "d_head",
     "d_inner": "d_ff", "hidden_act": "activation", "hidden_dropout": "dropout", "attention_dropout": "attn_dropout",

@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from ..namemap import FusedTensors, NameMap
 from ..nn.cache import Cache
+from ..nn.feed_forward import get_activation
 from . import gpt2
-from ._base import configuration, get_activation
+from ._base import configuration
 
 
 @configuration

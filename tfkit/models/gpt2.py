@@ -13,26 +13,29 @@ from torch import Tensor, nn
 
 from ..namemap import FusedTensors, NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward
+from ..nn.feed_forward import get_activation
 from ..nn.positions import position_range
-from ..objectives.chunked_cross_entropy import word_scores
-from ..objectives.cross_entropy import cross_entropy, next_labels
+from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
 from . import _heads as heads
+from . import _task_heads as task_heads
 from ._base import (
+    LABEL_FIELDS,
+    TIED_FIELDS,
     Model,
     Output,
+    TaskConfig,
     check_ids,
     check_max_length,
     check_memory,
     configuration,
     embed_ids,
-    get_activation,
     normal_init,
     to_padding_mask,
-)  # fmt: skip
+)
 
 
 @configuration
-class Config(heads.TaskConfig):
+class Config(TaskConfig):
     vocab_size: int = 50257
     d_model: int = 768
     n_layers: int = 12
@@ -101,8 +104,9 @@ class Block(Parts):
 
 class GPT2(Model):
     HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
-        "double_heads": heads.DoubleHeads, "sequence_classification": heads.LastTokenClassificationHead,
-        "token_classification": heads.TokenClassificationHead, "question_answering": heads.QuestionAnsweringHead,
+        "double_heads": task_heads.DoubleHeads, "sequence_classification": task_heads.LastTokenClassificationHead,
+        "token_classification": task_heads.TokenClassificationHead,
+        "question_answering": task_heads.QuestionAnsweringHead,
     }  # fmt: skip
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK: ClassVar[Any] = Block
@@ -276,7 +280,7 @@ HF_FIELDS = {
     "embd_pdrop": "embed_dropout", "attn_pdrop": "attn_dropout", "layer_norm_epsilon": "eps",
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
     "classifier_dropout": "head_dropout", "summary_first_dropout": "choice_dropout",
-    "summary_activation": "choice_activation", **heads.LABEL_FIELDS, **heads.TIED,
+    "summary_activation": "choice_activation", **LABEL_FIELDS, **TIED_FIELDS,
     "scale_attn_weights": "scale_attn", "scale_attn_by_inverse_layer_idx": "scale_by_layer",
     "add_cross_attention": "add_cross_attention",
 }  # fmt: skip

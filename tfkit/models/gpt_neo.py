@@ -14,8 +14,7 @@ from ..namemap import NameMap
 from ..nn import Attention
 from ..nn.cache import Cache
 from . import gpt2, gpt3
-from ._base import configuration
-from ._heads import LABEL_FIELDS
+from ._base import LABEL_FIELDS, configuration
 
 
 @configuration

@@ -15,10 +15,11 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Cache, Dropout, FeedForward
+from ..nn.feed_forward import get_activation
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
-from . import _heads as heads
+from . import _task_heads as task_heads
 from . import llama
-from ._base import configuration, get_activation
+from ._base import configuration
 from ._rope import read_rope, write_rope
 
 
@@ -82,7 +83,7 @@ class Layer(llama.Layer):
 
 
 class GPTNeoX(llama.Llama):
-    HEAD_CLASSES = {**llama.Llama.HEAD_CLASSES, "token_classification": heads.TokenClassificationHead}
+    HEAD_CLASSES = {**llama.Llama.HEAD_CLASSES, "token_classification": task_heads.TokenClassificationHead}
     LAYER = Layer
     ZERO_PADDING = False
 

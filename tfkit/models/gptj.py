@@ -14,10 +14,11 @@ from torch import Tensor, nn
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward
 from ..nn.cache import Cache
+from ..nn.feed_forward import get_activation
 from ..nn.rotary import RotaryAttention, rotary_angles
-from ..objectives.chunked_cross_entropy import word_scores
+from ..objectives.cross_entropy import word_scores
 from . import gpt2
-from ._base import configuration, embed_ids, get_activation
+from ._base import configuration, embed_ids
 
 
 @configuration

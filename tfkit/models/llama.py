@@ -20,15 +20,15 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Cache
-from ..nn.feed_forward import GatedFeedForward
+from ..nn.feed_forward import GatedFeedForward, get_activation
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
 from ..nn.positions import position_range
 from ..nn.rms_norm import RMSNorm
 from ..nn.rope import rope_frequencies, rope_rotation
-from ..objectives.chunked_cross_entropy import word_scores
-from ..objectives.cross_entropy import cross_entropy, next_labels
+from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
 from . import _heads as heads
-from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_padding_mask
+from . import _task_heads as task_heads
+from ._base import LABEL_FIELDS, Model, Output, TaskConfig, check_ids, configuration, embed_ids, to_padding_mask
 from ._rope import read_rope, write_rope
 
 Past = int | Tensor  # from a cache of fixed size: int64 []
@@ -36,7 +36,7 @@ FULL, SLIDING = "full_attention", "sliding_attention"
 
 
 @configuration
-class Config(heads.TaskConfig):
+class Config(TaskConfig):
     vocab_size: int = 32000
     d_model: int = 4096
     n_layers: int = 32
@@ -124,8 +124,8 @@ class Layer(Parts):
 
 class Llama(Model):
     HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
-        "sequence_classification": heads.LastTokenClassificationHead,
-        "token_classification": heads.DecoderTokenClassificationHead,
+        "sequence_classification": task_heads.LastTokenClassificationHead,
+        "token_classification": task_heads.DecoderTokenClassificationHead,
     }  # fmt: skip
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER: ClassVar[Any] = Layer
@@ -307,7 +307,7 @@ HF_FIELDS = {
     "classifier_dropout": "head_dropout", "rms_norm_eps": "eps",
     "rope_theta": "rope_theta", "rope_scaling": "rope_scaling", "tie_word_embeddings": "tie_word_embeddings",
     "initializer_range": "init_std", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
-    "pad_token_id": "pad_token_id", **heads.LABEL_FIELDS,
+    "pad_token_id": "pad_token_id", **LABEL_FIELDS,
 }  # fmt: skip
 HF_FIXED: dict[str, Any] = {}
 HF_UNUSED = {"pretraining_tp", "is_decoder"}

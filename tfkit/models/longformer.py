@@ -19,7 +19,7 @@ from ..namemap import NameMap
 from ..nn.sliding_window import WindowAttention, WindowContext, window_mask
 from . import bert, roberta
 from ._base import Model, Output, configuration, normal_init, to_bool_mask
-from ._encoder import add_head, encoder_inputs, with_head
+from ._heads import add_head, encoder_inputs, with_head
 from .bert import ENCODER_FIXED
 from .roberta import Embeddings, RoBERTa
 

@@ -17,11 +17,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..namemap import NameMap
+from ..nn.feed_forward import get_activation
 from ..nn.rms_norm import RMSNorm
 from ..nn.state_space import StateCache, state_space_scan
-from ..objectives.chunked_cross_entropy import word_scores
-from ..objectives.cross_entropy import cross_entropy, next_labels
-from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_padding_mask
+from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
+from ._base import Model, Output, check_ids, configuration, embed_ids, to_padding_mask
 
 
 @configuration

@@ -16,9 +16,9 @@ from torch import Tensor, nn
 
 from ..nn import Cache
 from ..nn.experts import MixtureOfExperts, load_balancing_loss
-from ..nn.feed_forward import GatedFeedForward
+from ..nn.feed_forward import GatedFeedForward, get_activation
 from . import llama
-from ._base import Output, configuration, get_activation
+from ._base import Output, configuration
 from ._rope import read_rope, write_rope
 
 

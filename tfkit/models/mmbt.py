@@ -17,6 +17,7 @@ from .. import registry
 from ..namemap import IdentityMap, NameMap, SubmodelMaps
 from ..nn.resnet import ResNet
 from . import _heads as heads
+from . import _task_heads as task_heads
 from ._base import Model, Output, check_ids, configuration, embed_ids, normal_init, to_padding_mask
 from .bert import BERT
 
@@ -48,7 +49,7 @@ class MMBT(Model):
         self.images: Any = images or (ResNet(**config.image_config) if config.image_config else nn.Identity())
         self.project = nn.Linear(config.modal_hidden_size, c.d_model)
         c = replace(c, num_labels=config.num_labels, id2label=None, problem_type=config.problem_type, head_dropout=None)
-        self.task_head = heads.SequenceClassificationHead(c) if head else heads.NoHeadWithPooler(c)
+        self.task_head = task_heads.SequenceClassificationHead(c) if head else heads.NoHeadWithPooler(c)
         self.project.apply(self.init_weights), self.task_head.apply(self.init_weights)
         self.check()
         names = {"transformer": ("text", module.HF, False), "modal_encoder.encoder": ("images", IdentityMap, False)}

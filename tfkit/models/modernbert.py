@@ -15,21 +15,21 @@ from torch import Tensor, nn
 
 from ..namemap import FusedTensors, NameMap
 from ..nn import Dropout
-from ..nn.feed_forward import GatedFeedForward
+from ..nn.feed_forward import GatedFeedForward, get_activation
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
 from ..nn.rope import rope_frequencies, rope_rotation
-from ..objectives.chunked_cross_entropy import word_scores
-from ..objectives.cross_entropy import cross_entropy
+from ..objectives.cross_entropy import cross_entropy, word_scores
 from . import _heads as heads
+from . import _task_heads as task_heads
 from . import bert
-from ._base import Model, Output, configuration, embed_ids, get_activation
-from ._encoder import add_head, encoder_inputs, with_head
+from ._base import LABEL_FIELDS, Model, Output, TaskConfig, configuration, embed_ids
+from ._heads import add_head, encoder_inputs, with_head
 from ._rope import read_rope
 from .llama import FULL, SLIDING
 
 
 @configuration
-class Config(heads.TaskConfig):
+class Config(TaskConfig):
     vocab_size: int = 50368
     d_model: int = 768
     n_layers: int = 22
@@ -151,7 +151,10 @@ class SequenceClassificationHead(Head):
 
     def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
         logits = self.classifier(self.drop(self.pool(inputs)))  # [B,N]
-        return {"loss": None if labels is None else heads.label_loss(logits, labels, self.problem), "logits": logits}
+        return {
+            "loss": None if labels is None else task_heads.label_loss(logits, labels, self.problem),
+            "logits": logits,
+        }
 
 
 class TokenClassificationHead(SequenceClassificationHead):
@@ -160,7 +163,7 @@ class TokenClassificationHead(SequenceClassificationHead):
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
-class QuestionAnsweringHead(Head, heads.SpanHead):
+class QuestionAnsweringHead(Head, task_heads.SpanHead):
     """Predicts where the answer starts and ends."""
 
     def __init__(self, c: Config) -> None:
@@ -171,7 +174,7 @@ class QuestionAnsweringHead(Head, heads.SpanHead):
         return self.classifier(self.drop(self.transform(inputs.states)))  # [B,L,2]
 
 
-class MultipleChoiceHead(Head, heads.ChoiceHead):
+class MultipleChoiceHead(Head, task_heads.ChoiceHead):
     """Chooses one of several continuations. Its first position is the first one that is not padding."""
 
     def __init__(self, c: Config) -> None:
@@ -312,7 +315,7 @@ HF_FIELDS = {
     "attention_dropout": "attn_dropout", "mlp_dropout": "ff_dropout", "classifier_dropout": "head_dropout",
     "classifier_bias": "head_bias", "classifier_activation": "head_activation", "classifier_pooling": "pooling",
     "sparse_prediction": "sparse", "norm_eps": "eps", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
-    "pad_token_id": "pad_token_id", **heads.LABEL_FIELDS,
+    "pad_token_id": "pad_token_id", **LABEL_FIELDS,
 }  # fmt: skip
 HF_FIXED = {"tie_word_embeddings": True, "sparse_pred_ignore_index": -100}
 HF_UNUSED = {

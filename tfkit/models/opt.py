@@ -14,10 +14,11 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward
+from ..nn.feed_forward import get_activation
 from ..nn.positions import position_range
-from . import _heads as heads
+from . import _task_heads as task_heads
 from . import llama
-from ._base import check_max_length, configuration, embed_ids, get_activation
+from ._base import LABEL_FIELDS, check_max_length, configuration, embed_ids
 
 OFFSET = 2  # the first two rows of the table come from fairseq; padding reads the second
 
@@ -79,7 +80,7 @@ class Layer(llama.Layer):
 
 
 class OPT(llama.Llama):
-    HEAD_CLASSES = {"sequence_classification": heads.LastTokenClassificationHead}
+    HEAD_CLASSES = {"sequence_classification": task_heads.LastTokenClassificationHead}
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER = Layer
 
@@ -158,7 +159,7 @@ HF_FIELDS = {
     "tie_word_embeddings": "tie_word_embeddings",
     "init_std": "init_std", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
     "pad_token_id": "pad_token_id", "last_norm": "last_norm",
-    "biases": "biases", **heads.LABEL_FIELDS,
+    "biases": "biases", **LABEL_FIELDS,
 }  # fmt: skip
 HF_FIXED = {"layer_norm_elementwise_affine": True, "layerdrop": 0.0}
 HF_UNUSED = {"_remove_final_layer_norm", "enable_bias", "activation_dropout"}

@@ -15,9 +15,10 @@ from torch import Tensor, nn
 
 from ..nn import Cache, Dropout
 from ..nn.attention import split_heads
+from ..nn.feed_forward import get_activation
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
 from . import llama
-from ._base import configuration, get_activation
+from ._base import configuration
 from ._rope import read_rope, write_rope
 
 

@@ -13,7 +13,7 @@ computes that, and is the default for a config.json without the field; the paper
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import torch
 import torch.nn.functional as F
@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward, NgramAttention, make_ngram_context
+from ..nn.feed_forward import get_activation
 from ..nn.positions import table_slice
 from ..objectives.cross_entropy import check_labels, cross_entropy
 from . import bart
@@ -32,10 +33,9 @@ from ._base import (
     configuration,
     decoder_ids,
     embed_ids,
-    get_activation,
     normal_init,
     to_padding_mask,
-)  # fmt: skip
+)
 from ._seq2seq import decoder_states, states_of
 
 
@@ -308,7 +308,7 @@ class UntiedProphetNetNameMap(NameMap):
         words |= {} if alone else {"decoder.word_embeddings": "decoder_embed"}
         super().__init__({**sides, **words}, prefix="prophetnet.", heads={"lm_head": "output"})
 
-    def for_untied_output(self) -> Any:
+    def for_untied_output(self) -> Self:
         return self
 
     def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:

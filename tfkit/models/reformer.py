@@ -23,14 +23,26 @@ from torch import Tensor, nn
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward, ReversibleBlock, chunked_feed_forward, dropout, reversible
 from ..nn.cache import Cache
+from ..nn.feed_forward import get_activation
 from ..objectives.cross_entropy import next_labels
 from . import _heads as heads
-from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, normal_init, to_padding_mask
+from . import _task_heads as task_heads
+from ._base import (
+    LABEL_FIELDS,
+    Model,
+    Output,
+    TaskConfig,
+    check_ids,
+    configuration,
+    embed_ids,
+    normal_init,
+    to_padding_mask,
+)
 from ._reformer_attention import HashedAttention, LocalAttention, ReformerCache, ReformerContext
 
 
 @configuration
-class Config(heads.TaskConfig):
+class Config(TaskConfig):
     vocab_size: int = 320
     d_model: int = 256
     d_head: int = 64
@@ -161,12 +173,12 @@ class LM(heads.WordHead):
         return next_labels(labels) if self.shift else labels
 
 
-class SequenceClassificationHead(heads.ClsTokenClassificationHead):
+class SequenceClassificationHead(task_heads.ClsTokenClassificationHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c, width=2 * c.d_model)
 
 
-class QuestionAnsweringHead(heads.QuestionAnsweringHead):
+class QuestionAnsweringHead(task_heads.QuestionAnsweringHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c, width=2 * c.d_model)
 
@@ -338,7 +350,7 @@ HF_FIELDS = {
     "num_hashes": "n_hashes", "num_buckets": "n_buckets", "hash_seed": "hash_seed",
     "chunk_size_feed_forward": "ff_chunk", "hidden_dropout_prob": "dropout", "classifier_dropout": "head_dropout",
     "local_attention_probs_dropout_prob": "local_dropout", "lsh_attention_probs_dropout_prob": "lsh_dropout",
-    "layer_norm_eps": "eps", "is_decoder": "is_decoder", **heads.LABEL_FIELDS,
+    "layer_norm_eps": "eps", "is_decoder": "is_decoder", **LABEL_FIELDS,
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
 }  # fmt: skip
 HF_FIXED = {"tie_word_embeddings": False, "add_cross_attention": False}

@@ -9,7 +9,7 @@ With "none" and "dot" the decoder runs over all steps in one call; "bahdanau" ca
 Luong's for both; Bahdanau's own is a maxout layer. Padding must be on the right.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +19,7 @@ from ..nn import Dropout, attend, masked_softmax
 from ..objectives.cross_entropy import cross_entropy
 from ._base import Model, Output, check_ids, check_rows, configuration, decoder_ids, embed_ids, to_bool_mask
 
+T = TypeVar("T")
 CELLS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 
@@ -105,7 +106,7 @@ class State:
         self.state = self.state.index_select(0, index)
 
 
-def pick(what: str, name: str, table: dict[str, Any]) -> Any:
+def pick(what: str, name: str, table: dict[str, T]) -> T:
     """table[name]; raises ValueError with all names for an unknown one."""
     if name not in table:
         raise ValueError(f"{what}={name!r}; there is {', '.join(table)}")
@@ -125,7 +126,7 @@ class RNNSeq2Seq(Model):
         self.drop = Dropout(c.dropout)
         self.encoder = cell(c.d_embed, c.d_hidden, c.n_layers, batch_first=True, bidirectional=c.bidirectional)
         self.bridge = nn.ModuleList(nn.Linear(d_memory, c.d_hidden) for _ in range(2 if c.cell == "lstm" else 1))
-        self.attn = pick("attention", c.attention, ATTENTIONS)(c.d_hidden, d_memory)
+        self.attn: Any = pick("attention", c.attention, ATTENTIONS)(c.d_hidden, d_memory)
         fed = d_memory if c.attention == "bahdanau" else 0
         self.decoder = cell(c.d_embed + fed, c.d_hidden, c.n_layers, batch_first=True)
         self.out_proj = nn.Linear(c.d_hidden, c.vocab_size) if head else None

@@ -13,6 +13,7 @@ from torch import Tensor
 from ..namemap import NameMap
 from ..nn import Dropout
 from . import _heads as heads
+from . import _task_heads as task_heads
 from . import bert
 from ._base import configuration
 from .bert import BERT, HF_FIELDS, HF_FIXED, HF_UNUSED
@@ -59,7 +60,7 @@ class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
     """Predicts the next token, for a causal model."""
 
 
-class MultipleChoiceHead(heads.MultipleChoiceHead):
+class MultipleChoiceHead(task_heads.MultipleChoiceHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.drop = Dropout(c.dropout)  # independent of head_dropout
@@ -69,7 +70,7 @@ class RoBERTa(BERT):
     EMBEDDINGS = Embeddings
     HEAD_CLASSES = {
         None: heads.NoHeadWithPooler, "masked_lm": MaskedLMHead, "causal_lm": CausalLMHead, **bert.TASK_HEADS,
-        "sequence_classification": heads.ClsTokenClassificationHead, "multiple_choice": MultipleChoiceHead,
+        "sequence_classification": task_heads.ClsTokenClassificationHead, "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
 

@@ -16,10 +16,11 @@ from torch import Tensor, nn
 from ..namemap import NameMap
 from ..nn import Attention, Dropout, relative_bucket
 from ..nn.cache import Cache
-from ..objectives.chunked_cross_entropy import word_scores
-from ..objectives.cross_entropy import cross_entropy
+from ..nn.feed_forward import get_activation
+from ..objectives.cross_entropy import cross_entropy, word_scores
 from . import _heads as heads
-from ._base import Model, Output, check_ids, configuration, embed_ids, get_activation, to_padding_mask
+from . import _task_heads as task_heads
+from ._base import Model, Output, check_ids, configuration, embed_ids, to_padding_mask
 from ._seq2seq import (
     HEAD_CLASSES,
     LABEL_FIELDS,
@@ -140,7 +141,7 @@ def without_padding(bias: Tensor, mask: Tensor | None) -> Tensor:
 
 
 class T5(Model):
-    ENCODER_HEAD_CLASSES = {"encoder": heads.NoHead, "token_classification": heads.TokenClassificationHead}
+    ENCODER_HEAD_CLASSES = {"encoder": heads.NoHead, "token_classification": task_heads.TokenClassificationHead}
     HEADS = (None, "seq2seq_lm", *HEAD_CLASSES, *ENCODER_HEAD_CLASSES)
     SHIFTS_INPUT_IDS = False
     forward, decoder_ids, read_mask = tasks_forward, shifted_labels, all_labels

@@ -19,7 +19,7 @@ from ..nn import Cache, Dropout, FeedForward, StaticCache
 from ..nn.adaptive_softmax import AdaptiveEmbedding, AdaptiveSoftmax
 from ..nn.relative_attention import DistanceContext, RelativeAttention, causal_relative_bias, sinusoidal_distances
 from ._base import Model, Output, check_ids, check_target, configuration, embed_ids, normal_init, to_padding_mask
-from ._heads import label_loss
+from ._task_heads import label_loss
 
 
 @configuration

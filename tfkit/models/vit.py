@@ -16,13 +16,14 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward
+from ..nn.feed_forward import get_activation
 from ..nn.grouped_query import GroupedQueryAttention
-from . import _heads as heads
-from ._base import Model, Output, configuration, get_activation, require_tensor
+from . import _task_heads as task_heads
+from ._base import LABEL_FIELDS, Model, Output, TaskConfig, configuration, require_tensor
 
 
 @configuration
-class Config(heads.TaskConfig):
+class Config(TaskConfig):
     d_model: int = 768
     n_layers: int = 12
     n_heads: int = 12
@@ -149,7 +150,7 @@ class ImageClassificationHead(nn.Module):
 
     def forward(self, inputs: HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
         logits = self.classifier(inputs.states[:, 0])  # [B,N]
-        loss = None if labels is None else heads.label_loss(logits, labels, self.problem)
+        loss = None if labels is None else task_heads.label_loss(logits, labels, self.problem)
         return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
 
 
@@ -271,7 +272,7 @@ HF_FIELDS = {
     "intermediate_size": "d_ff", "hidden_act": "activation", "hidden_dropout_prob": "dropout",
     "attention_probs_dropout_prob": "attn_dropout", "layer_norm_eps": "eps", "image_size": "image_size",
     "patch_size": "patch_size", "num_channels": "n_channels", "qkv_bias": "attn_bias", "encoder_stride": "stride",
-    "pooler_output_size": "d_pooled", "pooler_act": "pooler_activation", **heads.LABEL_FIELDS,
+    "pooler_output_size": "d_pooled", "pooler_act": "pooler_activation", **LABEL_FIELDS,
 }  # fmt: skip
 HF_FIXED: dict[str, Any] = {}
 HF_UNUSED = {"initializer_range"}

@@ -17,14 +17,12 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap, Tensors
 from ..nn import Cache, Dropout, LayerDrop
-from ..nn.attention_module import Attention
+from ..nn.attention import Attention
 from ..nn.log_mel import log_mel_features
 from ..nn.positions import table_slice
-from ..objectives.chunked_cross_entropy import word_scores
-from ..objectives.cross_entropy import cross_entropy
+from ..objectives.cross_entropy import cross_entropy, word_scores
 from . import _fairseq, mbart
-from . import _heads as heads
-from ._base import Model, Output, check_max_length, configuration, embed_ids, normal_init, require_tensor
+from ._base import Model, Output, TaskConfig, check_max_length, configuration, embed_ids, normal_init, require_tensor
 from ._seq2seq import all_labels, decoder_alone, seq2seq_forward, shifted_labels
 from .m2m_100 import sinusoids
 
@@ -40,7 +38,7 @@ FRAMES = 2  # input frames per encoder state
 
 
 @configuration
-class Config(heads.TaskConfig):
+class Config(TaskConfig):
     vocab_size: int = 51865
     d_model: int = 384
     n_layers: int = 4

@@ -16,11 +16,12 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import sinusoidal_positions
-from ..objectives.chunked_cross_entropy import word_scores
+from ..objectives.cross_entropy import word_scores
 from . import _heads as heads
+from . import _task_heads as task_heads
 from . import bert
-from ._base import Model, Output, configuration, embed_ids, normal_init
-from ._encoder import add_head, encoder_inputs, with_head
+from ._base import TIED_FIELDS, Model, Output, configuration, embed_ids, normal_init
+from ._heads import add_head, encoder_inputs, with_head
 from ._summary_heads import NAMES, BeamQuestionAnsweringHead, MultipleChoiceHead, SequenceClassificationHead
 
 
@@ -143,7 +144,8 @@ class MaskedLMHead(heads.WordHead):
 class XLM(Model):
     HEAD_CLASSES = {
         None: heads.NoHead, "masked_lm": MaskedLMHead, "sequence_classification": SequenceClassificationHead,
-        "token_classification": heads.TokenClassificationHead, "question_answering": heads.QuestionAnsweringHead,
+        "token_classification": task_heads.TokenClassificationHead,
+        "question_answering": task_heads.QuestionAnsweringHead,
         "beam_question_answering": BeamQuestionAnsweringHead, "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
     PADDING_ROW = True
@@ -259,7 +261,7 @@ HF_FIELDS = {
     "summary_type": "summary_type", "summary_activation": "summary_activation", "layer_norm_eps": "eps",
     "embed_init_std": "embed_std", "start_n_top": "n_start", "end_n_top": "n_end", "num_labels": "num_labels",
     "id2label": "id2label",
-    "label2id": "label2id", **heads.TIED,
+    "label2id": "label2id", **TIED_FIELDS,
     "problem_type": "problem_type", "bos_index": "bos_token_id", "eos_index": "eos_token_id",
     "pad_index": "pad_token_id", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
     "pad_token_id": "pad_token_id",

@@ -15,22 +15,25 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward
+from ..nn.feed_forward import get_activation
 from ..nn.relative_attention import sinusoidal_distances
 from ..nn.two_stream_attention import TwoStreamAttention, TwoStreamContext
 from . import _heads as heads
 from . import _summary_heads, bert
+from . import _task_heads as task_heads
 from ._base import (
+    LABEL_FIELDS,
+    TIED_FIELDS,
     Model,
     Output,
     check_ids,
     configuration,
     embed_ids,
-    get_activation,
     normal_init,
     to_bool_mask,
     to_padding_mask,
 )
-from ._encoder import add_head
+from ._heads import add_head
 from .transformer_xl import check_mems
 
 
@@ -107,7 +110,7 @@ class Embeddings(nn.Module):
         self.drop = Dropout(c.dropout)
 
 
-class SequenceClassificationHead(_summary_heads.Summary, heads.SequenceHead):
+class SequenceClassificationHead(_summary_heads.Summary, task_heads.SequenceHead):
     """Classifies the summary of a text."""
 
     def __init__(self, c: Config) -> None:
@@ -118,7 +121,7 @@ class SequenceClassificationHead(_summary_heads.Summary, heads.SequenceHead):
         return self.logits_proj(self.summarise(inputs))
 
 
-class MultipleChoiceHead(_summary_heads.Summary, heads.ChoiceHead):
+class MultipleChoiceHead(_summary_heads.Summary, task_heads.ChoiceHead):
     """Scores the summary of each choice."""
 
     def __init__(self, c: Config) -> None:
@@ -132,7 +135,8 @@ class MultipleChoiceHead(_summary_heads.Summary, heads.ChoiceHead):
 class XLNet(Model):
     HEAD_CLASSES = {
         None: heads.NoHead, "masked_lm": heads.TiedLM, "sequence_classification": SequenceClassificationHead,
-        "token_classification": heads.TokenClassificationHead, "question_answering": heads.QuestionAnsweringHead,
+        "token_classification": task_heads.TokenClassificationHead,
+        "question_answering": task_heads.QuestionAnsweringHead,
         "beam_question_answering": _summary_heads.BeamQuestionAnsweringHead, "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
@@ -345,7 +349,7 @@ HF_FIELDS = {
     "use_mems_train": "use_mems_train", "dropout": "dropout", "summary_type": "summary_type",
     "summary_use_proj": "summary_use_proj", "summary_activation": "summary_activation",
     "summary_last_dropout": "summary_dropout", "layer_norm_eps": "eps", "start_n_top": "n_start",
-    "end_n_top": "n_end", **heads.LABEL_FIELDS, **heads.TIED,
+    "end_n_top": "n_end", **LABEL_FIELDS, **TIED_FIELDS,
     "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id", "pad_token_id": "pad_token_id",
 }  # fmt: skip
 HF_FIXED: dict[str, Any] = {}

@@ -4,9 +4,15 @@ Letters in shapes: B batch, S/T/L source/target/any length, Q/K query/key length
 V vocabulary. A mask is boolean, True = may attend.
 """
 
-from .attention import MultiHeadAttention, merge_heads, scaled_dot_product_attention, split_heads
-from .attention_kernel import attend, attend_by_hand
-from .attention_module import Attention
+from .attention import (
+    Attention,
+    MultiHeadAttention,
+    attend,
+    attend_by_hand,
+    merge_heads,
+    scaled_dot_product_attention,
+    split_heads,
+)
 from .block_sparse import bigbird_mask
 from .cache import Cache, CachedSelfAttention, StaticCache
 from .disentangled_attention import disentangled_scores, distance_windows, gather_rows, scores_by_distance

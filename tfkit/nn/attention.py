@@ -1,8 +1,24 @@
-"""Attention by hand, as in the paper (Vaswani et al. 2017, section 3.2). The fused form is in `kernel`."""
+"""Multi-head attention (Vaswani et al. 2017, section 3.2): step by step, and as the module that the models use, whose
+fused computation is in `attention_kernel`; a test compares the two.
+
+In causal attention the queries are the *last* Q of the K positions, as a cache makes K larger than Q.
+"""
 
 import math
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
+
+from .. import tracing
+from . import attention_kernel
+from .attention_kernel import append_sink_key, causal_rows, fused_attention, kernel_shares_heads, softcap_as_bias
+
+if TYPE_CHECKING:
+    from .cache import Cache
 
 
 def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -62,3 +78,230 @@ class MultiHeadAttention(nn.Module):
         v = split_heads(self.v_proj(value), self.n_heads)
         output, weights = scaled_dot_product_attention(q, k, v, mask)
         return self.o_proj(merge_heads(output)), weights
+
+
+def attend_by_hand(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    causal: bool = False,
+    scale: float | None = None,
+    dropout: float = 0.0,
+    softcap: float | None = None,
+    sinks: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """softmax(q kᵀ scale + bias) v, step by step.
+
+    Shapes as in `attend` -> (output [B,H,Q,Dv], weights [B,H,Q,K] before dropout, scores [B,H,Q,K] before the mask)
+    """
+    scale = q.size(-1) ** -0.5 if scale is None else scale
+    scores = q @ k.transpose(-2, -1) * scale  # [B,H,Q,K]
+    if softcap is not None:
+        scores = softcap * (scores / softcap).tanh()
+    if bias is not None:
+        scores = scores + bias
+    if causal:
+        rows = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool, device=q.device).tril(k.size(-2) - q.size(-2))
+        mask = rows if mask is None else mask & rows
+    if sinks is not None:
+        hidden = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
+        column = sinks.to(scores.dtype)[:, None, None].expand(*scores.shape[:-1], 1)  # [B,H,Q,1]
+        weights = torch.cat([hidden, column], dim=-1).softmax(-1)[..., :-1]
+    elif mask is None and bias is None:
+        weights = scores.softmax(-1)
+    else:
+        masked_scores = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
+        empty = (masked_scores == float("-inf")).all(-1, keepdim=True)  # such a row gives zeros, as in SDPA
+        weights = masked_scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
+    return F.dropout(weights, dropout, dropout > 0) @ v, weights, scores
+
+
+def attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    causal: bool = False,
+    scale: float | None = None,
+    dropout: float = 0.0,
+    softcap: float | None = None,
+    sinks: Tensor | None = None,
+) -> Tensor:
+    """Scaled dot-product attention, fused (Vaswani et al. 2017, 3.2.1).
+
+    q [B,H,Q,D], k [B,H,K,D], v [B,H,K,Dv], or with fewer heads, each of which H / G neighbouring queries' heads read
+    (grouped queries); mask bool, True = may attend, or a rule (`nn.flex`), and bias, added to the
+    scaled scores, both broadcastable to [B,H,Q,K]; causal: each of the last Q positions attends to keys up to itself;
+    scale: default 1/sqrt(D); dropout: probability for the weights, at each call (pass 0.0 outside training); softcap:
+    scores s become softcap · tanh(s / softcap), before bias and mask (Gemma 2); sinks [H]: a score per head for
+    attending to nothing, which takes part in the softmax (gpt-oss) -> [B,H,Q,Dv]
+    A query that may attend to no key gives zeros. Raises TypeError for a mask that is not boolean.
+    """
+    if attention_kernel.texts_rule is not None:
+        mask = attention_kernel.texts_rule.combine_with(mask, q, k)
+    if k.size(1) != q.size(1) and not kernel_shares_heads(q, mask, bias, dropout, softcap, sinks):
+        groups = q.size(1) // k.size(1)
+        k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,K,·]
+    if mask is not None and not isinstance(mask, torch.Tensor):
+        how = {"bias": bias, "causal": causal, "scale": scale, "dropout": dropout, "softcap": softcap, "sinks": sinks}
+        return mask.attend(q, k, v, **how)
+    if mask is not None and mask.dtype != torch.bool:
+        raise TypeError(
+            f"attend: mask has dtype {mask.dtype}, must be torch.bool (True = may attend); scores go in bias"
+        )
+    if tracing.is_observed():
+        attended = partial(_attend, q, k, v, dropout=dropout)
+        return _attend_observed(
+            attended, q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, softcap=softcap, sinks=sinks
+        )
+    return _attend(
+        q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout, softcap=softcap, sinks=sinks
+    )
+
+
+def _attend(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    causal: bool,
+    scale: float | None,
+    dropout: float,
+    softcap: float | None,
+    sinks: Tensor | None,
+) -> Tensor:
+    """Expresses sinks and a soft cap in terms of the fused kernel, or of the override that replaces it."""
+    if sinks is not None:
+        k, v, mask, bias, causal = append_sink_key(q, k, v, mask, bias, causal, sinks)
+    if softcap is not None:
+        q, bias = softcap_as_bias(q, k, bias, scale, softcap)
+    override = attention_kernel.attention_override
+    kernel = fused_attention if override is None else override
+    return kernel(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout)
+
+
+def _attend_observed(attended: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor, **how: Any) -> Tensor:
+    """For a trace or an edit: the fused kernel does not return its weights, so they are computed again step by step.
+
+    An edit of the scores or the weights adds the difference that it makes to the kernel's own result: an edit that
+    changes nothing changes no bit.
+    """
+    out = attended(**how)
+    with torch.set_grad_enabled(tracing.editing() and torch.is_grad_enabled()):
+        _, weights, scores = attend_by_hand(q, k, v, **how)
+        offered = tracing.offer("scores", scores)
+        changed = weights if offered is scores else _weights_of(offered, q, k, how)
+        changed = tracing.offer("weights", changed)
+        visible = _and_masks(how["mask"], scores != float("-inf"))
+        tracing.note("seen", visible & causal_rows(q.size(-2), k.size(-2), q.device) if how["causal"] else visible)
+    if changed is not weights:
+        out = out + (changed - weights) @ v
+    return tracing.offer("per_head", out)
+
+
+def _and_masks(mask: Tensor | None, other: Tensor) -> Tensor:
+    return other if mask is None else mask & other
+
+
+def _weights_of(scores: Tensor, q: Tensor, k: Tensor, how: dict[str, Any]) -> Tensor:
+    """The weights [B,H,Q,K] that follow from edited scores [B,H,Q,K], with the same mask and sinks."""
+    none = torch.zeros_like(k)
+    return attend_by_hand(q, none, none, **{**how, "bias": scores, "softcap": None})[1]
+
+
+class Projections(nn.Module):
+    """The four linear layers of every kind of multi-head attention; the computation between them differs.
+
+    d_head: default E / H. bias: of q_proj, k_proj and v_proj; out_bias: of o_proj, by default the same as `bias`.
+    dropout: on the weights, in training. Raises ValueError if the number of heads does not divide the width.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        *,
+        d_head: int | None = None,
+        bias: bool = True,
+        out_bias: bool | None = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if d_head is None and d_model % n_heads:
+            raise ValueError(f"n_heads={n_heads} does not divide d_model={d_model}")
+        inner = n_heads * (d_head or d_model // n_heads)
+        self.n_heads, self.dropout = n_heads, dropout
+        self.q_proj = nn.Linear(d_model, inner, bias=bias)
+        self.k_proj = nn.Linear(d_model, inner, bias=bias)
+        self.v_proj = nn.Linear(d_model, inner, bias=bias)
+        self.o_proj = nn.Linear(inner, d_model, bias=bias if out_bias is None else out_bias)
+
+    def queries_keys_values(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """x [B,L,E] -> q, k, v [B,H,L,D]"""
+        q = split_heads(self.q_proj(x), self.n_heads)
+        return q, split_heads(self.k_proj(x), self.n_heads), split_heads(self.v_proj(x), self.n_heads)
+
+    def dropout_now(self) -> float:
+        """The dropout probability of the weights: 0 outside training."""
+        return self.dropout if self.training else 0.0
+
+
+class Attention(Projections):
+    """Multi-head attention: over x itself, or over `memory` if it is given.
+
+    causal: positions attend to themselves and earlier ones. scale: default 1/sqrt(d_head). Otherwise as `Projections`.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        *,
+        d_head: int | None = None,
+        bias: bool = True,
+        out_bias: bool | None = None,
+        dropout: float = 0.0,
+        causal: bool = False,
+        scale: float | None = None,
+    ) -> None:
+        super().__init__(d_model, n_heads, d_head=d_head, bias=bias, out_bias=out_bias, dropout=dropout)
+        self.causal, self.scale = causal, scale
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        cache: "Cache | None" = None,
+    ) -> Tensor:
+        """x [B,Q,E], memory [B,K,E], mask and bias broadcastable to [B,H,Q,K], cache: `Cache` or None -> [B,Q,E]"""
+        q = split_heads(self.q_proj(x), self.n_heads)  # [B,H,Q,D]
+        k, v = self.keys_values(x, memory, cache)
+        causal = self.causal
+        if cache is not None and memory is None:
+            mask, causal = cache.apply_mask(mask, causal, x.size(1), x.device)
+        dropout = self.dropout_now()
+        out = attend(q, k, v, mask=mask, bias=bias, causal=causal, scale=self.scale, dropout=dropout)
+        return self.o_proj(merge_heads(out))
+
+    def keys_values(self, x: Tensor, memory: Tensor | None, cache: "Cache | None") -> tuple[Tensor, Tensor]:
+        """-> k, v [B,H,K,D]; memory does not change during decoding, so it is projected once."""
+        if memory is not None and cache is not None and self in cache.cross_attention:
+            return cache.cross_attention[self]
+        source = x if memory is None else memory
+        k, v = split_heads(self.k_proj(source), self.n_heads), split_heads(self.v_proj(source), self.n_heads)
+        if cache is None:
+            return k, v
+        if memory is None:
+            return cache.extend(self, k, v)
+        cache.cross_attention[self] = k, v
+        return k, v

@@ -57,7 +57,7 @@ class Cache:
         return max((buffer.length for buffer in self.self_attention.values()), default=0)
 
     @property
-    def past(self) -> Any:
+    def past(self) -> int | Tensor:
         """Where the next position is: an int; of a cache of fixed size a tensor, as a graph may not depend on it."""
         return self.length
 
@@ -131,7 +131,7 @@ class StaticCache(Cache):
         return self.n_written
 
     @property
-    def past(self) -> Any:
+    def past(self) -> int | Tensor:
         """int64 [], or the int 0 while it is empty"""
         return 0 if self.end is None else self.end
 

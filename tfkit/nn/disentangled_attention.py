@@ -9,8 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .. import tracing
-from .attention import merge_heads, split_heads
-from .attention_kernel import attend
+from .attention import attend, merge_heads, split_heads
 from .dropout import Dropout, dropout
 from .mask_sharing import once_per_mask
 

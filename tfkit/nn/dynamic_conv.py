@@ -6,8 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .attention import merge_heads, split_heads
-from .attention_kernel import attend
+from .attention import attend, merge_heads, split_heads
 
 
 def span_dynamic_conv(value: Tensor, kernel_logits: Tensor) -> Tensor:

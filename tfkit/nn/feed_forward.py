@@ -1,6 +1,9 @@
-"""The position-wise feed-forward network (Vaswani et al. 2017, 3.3)."""
+"""The position-wise feed-forward network (Vaswani et al. 2017, 3.3), and the activation functions that published
+configurations name, computed as in transformers."""
 
+import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -69,3 +72,53 @@ def chunked_feed_forward(f: Callable[..., Any], x: Tensor, chunk: int) -> Tensor
     x [B,L,E], chunk: positions at a time -> f(x) [B,L,E]
     """
     return torch.cat([f(part) for part in x.split(chunk, dim=1)], dim=1)
+
+
+def quick_gelu(x: Tensor) -> Tensor:
+    """x · sigmoid(1.702 x), an approximation of the GELU (Hendrycks and Gimpel 2016, arXiv:1606.08415, section 2)."""
+    return x * torch.sigmoid(1.702 * x)
+
+
+def gelu_10(x: Tensor) -> Tensor:
+    """The GELU, clipped at 10 for quantisation to integers (Wu et al. 2020, arXiv:2004.09602)."""
+    return F.gelu(x).clamp(-10, 10)
+
+
+def laplace(x: Tensor) -> Tensor:
+    """The distribution function of a Gaussian, which approximates the squared ReLU (Ma et al. 2022,
+    arXiv:2209.10655)."""
+    return 0.5 * (1.0 + torch.erf((x - 0.707107) / (0.282095 * math.sqrt(2.0))))
+
+
+def relu2(x: Tensor) -> Tensor:
+    """The square of a ReLU (So et al. 2021, arXiv:2109.08668)."""
+    return F.relu(x).square()
+
+
+def sqrtsoftplus(x: Tensor) -> Tensor:
+    """The square root of a softplus."""
+    return F.softplus(x).sqrt()
+
+
+def linear(x: Tensor) -> Tensor:
+    """x itself."""
+    return x
+
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    **dict.fromkeys(("gelu", "gelu_python"), F.gelu),
+    **dict.fromkeys(
+        ("gelu_new", "gelu_fast", "gelu_accurate", "gelu_pytorch_tanh", "gelu_python_tanh"),
+        partial(F.gelu, approximate="tanh"),  # the names differ only in rounding
+    ),
+    "quick_gelu": quick_gelu, "gelu_10": gelu_10, "relu": F.relu, "relu2": relu2, "relu6": F.relu6,
+    "leaky_relu": F.leaky_relu, "silu": F.silu, "swish": F.silu, "mish": F.mish, "hardswish": F.hardswish,
+    "sigmoid": torch.sigmoid, "tanh": torch.tanh, "laplace": laplace, "sqrtsoftplus": sqrtsoftplus, "linear": linear,
+}  # fmt: skip
+
+
+def get_activation(name: Any) -> Callable[[Tensor], Tensor]:
+    """The activation function with this published name. Raises ValueError with the known names."""
+    if not isinstance(name, str) or name not in ACTIVATIONS:
+        raise ValueError(f"activation {name!r} is none of {', '.join(ACTIVATIONS)}")
+    return ACTIVATIONS[name]

@@ -8,18 +8,23 @@ describes, computed once for all layers.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor
 
 from .. import tracing
 from . import attention_kernel
+from .attention import attend
 from .mask_sharing import once_per_mask
 
+if TYPE_CHECKING:
+    from torch.nn.attention.flex_attention import BlockMask
+
+T = TypeVar("T")
 Test = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 SHORTEST = 1024  # queries: with fewer a full mask costs little, and compiling takes a minute
 
@@ -42,17 +47,18 @@ class Rule:
         """-> the numbers of rows and heads of the combined rule"""
         return max(self.batch, other.batch), max(self.heads, other.heads)
 
-    def memoize(self, key: Any, make: Callable[[], Any]) -> Any:
+    def memoize(self, key: Hashable, make: Callable[[], T]) -> T:
         """make(), or its earlier result for this key, so that all layers share it."""
         if key not in self.memo:
             self.memo[key] = make()
-        return self.memo[key]
+        found: T = self.memo[key]
+        return found
 
     def causal(self, q_len: int, k_len: int) -> Rule:
         """The same rule, without keys in a query's future; the queries are the last of the keys."""
         return self.memoize(("causal", q_len, k_len), lambda: self & causal(k_len - q_len))
 
-    def table(self, q_len: int, k_len: int, device: Any) -> Tensor:
+    def table(self, q_len: int, k_len: int, device: torch.device) -> Tensor:
         """-> bool [batch,heads,Q,K]"""
 
         def make() -> Tensor:
@@ -62,7 +68,7 @@ class Rule:
 
         return self.memoize(("table", q_len, k_len, device), make)
 
-    def blocks(self, q_len: int, k_len: int, device: Any) -> Any:
+    def blocks(self, q_len: int, k_len: int, device: torch.device) -> BlockMask:
         """-> torch's BlockMask"""
         from torch.nn.attention.flex_attention import create_block_mask
 
@@ -81,7 +87,7 @@ class Rule:
         if pays(q.device, lengths[0]) and bias is None and dropout == 0.0 and not open_or_other:
             return attend_by_rule(q, k, v, rule, scale=scale, softcap=softcap, sinks=sinks)
         how = {"bias": bias, "scale": scale, "dropout": dropout, "softcap": softcap, "sinks": sinks}
-        return attention_kernel.attend(q, k, v, mask=rule.table(*lengths, q.device), **how)
+        return attend(q, k, v, mask=rule.table(*lengths, q.device), **how)
 
 
 def causal(past: int = 0) -> Rule:
@@ -129,7 +135,7 @@ class TextsRule(Rule):
         super().__init__(segments(of).allows, len(of))
         self.length = of.size(1)
 
-    def combine_with(self, mask: Any, q: Tensor, k: Tensor) -> Any:
+    def combine_with(self, mask: Tensor | Rule | None, q: Tensor, k: Tensor) -> Tensor | Rule | None:
         """-> the combined rule, or mask bool [B,1,L,L]; the mask is unchanged if the length differs from that of the
         rows"""
         if not q.size(-2) == k.size(-2) == self.length:
@@ -172,7 +178,7 @@ def chosen_blocks(seen: Tensor, size: int) -> Rule:
 
 
 @cache
-def _compiled() -> Any:
+def _compiled() -> Callable[..., Any]:
     from torch.nn.attention.flex_attention import flex_attention
 
     return torch.compile(flex_attention)
@@ -207,7 +213,7 @@ def attend_by_rule(
     scale: float | None = None,
     softcap: float | None = None,
     sinks: Tensor | None = None,
-    run: Any = None,
+    run: Callable[..., Any] | None = None,
 ) -> Tensor:
     """FlexAttention. Shapes, scale, softcap and sinks as in `attend`; run: the function that computes it, by default
     compiled -> [B,H,Q,Dv]. A query that may attend to no key gives zeros."""

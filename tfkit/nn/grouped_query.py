@@ -7,8 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from .attention import merge_heads, split_heads
-from .attention_kernel import attend
+from .attention import attend, merge_heads, split_heads
 from .cache import Cache
 from .rope import rotate_halves
 

@@ -6,8 +6,8 @@ A step of decoding reads every weight once and computes little with it, so a qua
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -22,6 +22,7 @@ AT_ONCE = 2**20  # weights that are made floats again at a time, so that they st
 SMALLEST = 2**16  # smaller matrices are left as they are: routers of experts, heads with a few classes
 
 aten = torch.ops.aten
+ModelT = TypeVar("ModelT", bound=nn.Module)
 
 
 class Int8Weight(torch.Tensor):
@@ -105,14 +106,15 @@ def int8_linear(x: Tensor, q: Tensor, scale: Tensor, bias: Tensor | None = None)
     return out.view(*x.shape[:-1], len(q))
 
 
-def quantize(model: Any, smallest: int = SMALLEST) -> Any:
+def quantize(model: ModelT, smallest: int = SMALLEST) -> ModelT:
     """Rounds a model's matrices to int8, in place: the weights of its linear layers and the table of its words. Those
     with fewer than `smallest` numbers stay, as do norms, biases and positions. Matrices that modules share stay shared.
     -> the model, for inference: rounded weights are not trained
     """
     done: dict[int, nn.Parameter] = {}
     words = getattr(getattr(model, "config", None), "vocab_size", None)
-    for module in model.modules():
+    modules: Iterable[Any] = model.modules()
+    for module in modules:
         table = isinstance(module, nn.Embedding) and module.num_embeddings == words and module.max_norm is None
         if not (table or isinstance(module, nn.Linear)) or module.weight.numel() < smallest:
             continue

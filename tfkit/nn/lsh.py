@@ -7,8 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import tracing
-from .attention import scaled_dot_product_attention
-from .attention_kernel import attend
+from .attention import attend, scaled_dot_product_attention
 from .dropout import dropout as drop
 from .sliding_window import concat_neighbours
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
+T = TypeVar("T")
 _made: Any = WeakTensorKeyDictionary()  # mask -> {key: (versions, the other mask, result)}, as long as the mask lives
 
 
-def once_per_mask(mask: Tensor, key: Any, make: Callable[[], Any], beside: Tensor | None = None) -> Any:
+def once_per_mask(mask: Tensor, key: Hashable, make: Callable[[], T], beside: Tensor | None = None) -> T:
     """make(), or its earlier result for this key, this very mask and this `beside`, if neither has been written to
     since.
 

@@ -14,8 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .. import tracing
-from .attention_kernel import attend
-from .attention_module import Projections
+from .attention import Projections, attend
 from .cache import Cache
 from .positions import position_range, relative_bucket
 

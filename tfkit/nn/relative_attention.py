@@ -12,9 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from .attention import merge_heads, split_heads
-from .attention_kernel import attend
-from .attention_module import Projections
+from .attention import Projections, attend, merge_heads, split_heads
 from .cache import Cache
 from .positions import relative_shift
 

@@ -3,14 +3,10 @@ arXiv:2009.13658): relative_key and relative_key_query in BERT's configurations.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
-from .attention import merge_heads
-from .attention_kernel import attend
-from .attention_module import Projections
+from .attention import Projections, attend, merge_heads
 from .cache import Cache
 from .positions import position_range
 
@@ -34,7 +30,7 @@ class RelativeKeyAttention(Projections):
         self.causal, self.use_keys = causal, use_keys
         self.distances = nn.Embedding(2 * max_distance - 1, d_model // n_heads)
 
-    def distance_scores(self, q: Tensor, k: Tensor, past: Any) -> Tensor:
+    def distance_scores(self, q: Tensor, k: Tensor, past: int | Tensor) -> Tensor:
         """q [B,H,Q,D] at the positions after `past` others, k [B,H,K,D] -> scaled scores [B,H,Q,K]"""
         middle = self.distances.num_embeddings // 2
         at = position_range(past, q.size(2), q.device)[:, None] - torch.arange(k.size(2), device=q.device)
@@ -49,7 +45,8 @@ class RelativeKeyAttention(Projections):
     def forward(self, x: Tensor, *, mask: Tensor | None = None, cache: Cache | None = None) -> Tensor:
         """x [B,L,E], mask bool, broadcastable to [B,H,L,K], or None, cache: `Cache` or None -> [B,L,E]"""
         q, k, v = self.queries_keys_values(x)  # [B,H,L,D]
-        causal, dropout, past = self.causal, self.dropout_now(), 0
+        causal, dropout = self.causal, self.dropout_now()
+        past: int | Tensor = 0
         if cache is not None:
             k, v = cache.extend(self, k, v)
             past = cache.past - x.size(1)  # the cache already contains the keys of x

@@ -5,9 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .attention import merge_heads
-from .attention_kernel import attend
-from .attention_module import Projections
+from .attention import Projections, attend, merge_heads
 from .cache import Cache
 
 

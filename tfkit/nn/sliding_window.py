@@ -10,9 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .. import tracing
-from .attention import merge_heads, split_heads
-from .attention_kernel import attend
-from .attention_module import Projections
+from .attention import Projections, attend, merge_heads, split_heads
 
 
 def local_global_mask(length: int, window: int, global_positions: list[int]) -> Tensor:

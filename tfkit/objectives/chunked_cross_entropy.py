@@ -63,13 +63,6 @@ class DeferredLogits:
         return total
 
 
-def word_scores(states: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
-    """states [...,E], weight [V,E], bias [V] -> logits [...,V], or `DeferredLogits` inside `chunked_logits`"""
-    if rows_at_once is None:
-        return F.linear(states, weight, bias)
-    return DeferredLogits(states, weight, bias)
-
-
 class _TotalLoss(torch.autograd.Function):
     @staticmethod
     def forward(

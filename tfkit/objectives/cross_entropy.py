@@ -1,12 +1,23 @@
-"""The cross-entropy of all models that predict tokens or classes: over labelled positions, in at least float32."""
+"""The scores of words and the cross-entropy of all models that predict tokens or classes: over labelled positions, in
+at least float32."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from . import chunked_cross_entropy
 from .chunked_cross_entropy import DeferredLogits
+
+
+def word_scores(states: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
+    """states [...,E], weight [V,E], bias [V] -> logits [...,V], or `DeferredLogits` inside `chunked_logits`"""
+    if chunked_cross_entropy.rows_at_once is None:
+        return F.linear(states, weight, bias)
+    return DeferredLogits(states, weight, bias)
 
 
 def cross_entropy(

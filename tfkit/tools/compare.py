@@ -9,7 +9,8 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from .. import registry
-from .flatten import ROOTS, Symbol, dependencies, found_in, parse_module
+from .flatten import ROOTS, dependencies
+from .symbols import Symbol, found_in, parse_module
 
 Change = tuple[str, Any, Any]  # a name, the value in the first, the value in the second; None: absent
 

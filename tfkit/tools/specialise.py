@@ -26,6 +26,8 @@ from .simplify import simplify
 
 Use = Callable[[ModuleType], Any]
 log = logging.getLogger(__name__)
+# what attention step by step returns from functions that concern the fused kernel
+REPLACED_BODIES = {"once_per_mask": "return make()", "kernel_shares_heads": "return False"}
 PASSES = (prune_branches, propagate_constants, eliminate_dead_arguments)
 
 
@@ -58,7 +60,7 @@ def attempt(new: str, old: str, use: Use) -> tuple[str, Observations] | None:
 def tidy_sections(text: str) -> str:
     """Removes the headings of sections that are now empty and repeated empty lines inside classes, and joins the import
     statements of one module."""
-    text = re.sub(r"(# --- [\w.]+\n\s*)+(?=# --- )", "", text)
+    text = re.sub(r"(# --- [\w.]+\n\s*)+(?=# --- |\Z)", "", text).rstrip() + "\n"
     text = re.sub(r"\n{3,}(?=    )", "\n\n", text)
     return re.sub(r"(?m)^from (\S+) import .*(\nfrom \1 import .*)+$", one_import, text)
 
@@ -80,8 +82,8 @@ def textbook(source: Source) -> str:
             source.replace(node.returns, "Tensor")  # type: ignore[arg-type]
             text = re.sub(r" -> \(output (\[[^]]*\])[^)]*\)", r" -> \1", source.text(node.body[0]))
             source.replace(node.body[0], text)
-        elif node.name == "once_per_mask":
-            source.replace(last, "return make()")
+        elif node.name in REPLACED_BODIES:
+            source.replace(last, REPLACED_BODIES[node.name])
             for statement in node.body[:-1]:
                 source.remove(statement)
     return source.apply()
