@@ -14,6 +14,7 @@ from autograder import misconceptions, registry, trouble
 from autograder.api import Exercise, Verdict, with_hints
 from autograder.benchmark import command as benchmark
 from autograder.capstone import command as capstone
+from autograder.marking import command as marking
 from autograder.report.text import plain, verdict_text
 from tfkit_course import install
 
@@ -65,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     benchmark.add_parsers(commands.add_parser("benchmark", help=what))
     what = "train and measure the language models of the last unit within a budget"
     capstone.add(commands.add_parser("capstone", help=what), BadInput)
+    marking.add(commands, BadInput)
     commands.add_parser("list", help="list the exercise ids").set_defaults(run=_list)
     what = "report the sandbox, devices and versions, and what is missing"
     commands.add_parser("doctor", help=what).set_defaults(run=_doctor)

@@ -2,122 +2,241 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.cluster.course import BadCourse, settings_of, students_in
-from autograder.marking import alike
-from autograder.marking.store import MarkedCell, MarkingStore
-
-SCHEME = re.compile(r"### BEGIN MARK SCHEME\n(.*?)\n### END MARK SCHEME", re.S)
-ITEM = re.compile(r"^- (\d+(?:[.,]\d+)?) points?: (.+)$")
-FAULT = re.compile(r"^- Not enough: (.+)$")
-SEEDED_BY = "mark scheme"
-Cell = Mapping[str, Any]
-
-
-class BadMark(Exception):
-    """This cannot be shown or kept; the message says why."""
+from autograder.marking import rubric
+from autograder.marking.answers import answers, asked_in, group_answers, source_of
+from autograder.marking.marks import (
+    FORMGRADER,
+    BadMark,
+    MarkedQuestion,
+    find_mark,
+    find_question,
+    kind_of,
+    open_gradebook,
+    version_of,
+    write_mark,
+)
+from autograder.marking.prose import Prose
+from autograder.marking.rubric import BadRubric, Items
+from autograder.marking.store import Mark, MarkedCell, MarkingStore
 
 
 def overview(root: Path) -> list[dict[str, Any]]:
     """Every question that was handed in, by assignment, those that wait for a person first. Raises BadMark."""
-    with _gradebook(root) as gradebook:
+    with open_gradebook(root) as gradebook, MarkingStore(root) as store:
         found = []
         for assignment in sorted(gradebook.assignments, key=lambda one: one.name):
             for notebook in assignment.notebooks:
                 grades = [grade for book in notebook.submissions for grade in book.grades]
                 for cell in [*notebook.task_cells, *notebook.grade_cells]:
                     own = [grade for grade in grades if grade.name == cell.name]
-                    waiting = sum(bool(grade.needs_manual_grade) for grade in own)
                     if own:
-                        question = MarkedCell(assignment.name, notebook.name, cell.name)
-                        kind = _kind(cell, notebook)
-                        counts = {"answers": len(own), "waiting": waiting, "max_score": float(cell.max_score)}
-                        found.append({**question._asdict(), "kind": kind, **counts})
+                        of = MarkedCell(assignment.name, notebook.name, cell.name)
+                        found.append({**of._asdict(), "kind": kind_of(cell, notebook), **_counts(own, cell, store, of)})
     return sorted(found, key=lambda one: (one["assignment"], not one["waiting"], one["kind"] == "code"))
 
 
+def _counts(grades: Sequence[Any], cell: Any, store: MarkingStore, of: MarkedCell) -> dict[str, Any]:
+    """How many answers there are and wait, and of each marker how many are theirs and wait."""
+    waiting = {grade.student.id for grade in grades if grade.needs_manual_grade}
+    markers: dict[str, dict[str, int]] = {}
+    for student, marker in store.shares(of).items():
+        if marker:
+            one = markers.setdefault(marker, {"answers": 0, "waiting": 0})
+            one["answers"] += 1
+            one["waiting"] += student in waiting
+    told = {"answers": len(grades), "waiting": len(waiting), "max_score": float(cell.max_score)}
+    return {**told, "markers": markers}
+
+
 def question(root: Path, of: MarkedCell) -> dict[str, Any]:
-    """One question: its text, mark scheme, comments, and the answers in groups of alike ones. Raises BadMark."""
-    with _gradebook(root) as gradebook, MarkingStore(root) as store:
-        cell, notebook = _cell(gradebook, of)
-        kind = _kind(cell, notebook)
-        source = _read(root / "source" / of.assignment / f"{of.notebook}.ipynb")
-        text = _source_of(source, of.cell)
-        scheme = match.group(1) if (match := SCHEME.search(text)) else ""
-        store.seed(of, list(rubric(scheme)), SEEDED_BY)
-        answers = {one["student"]: one for one in _answers(root, of, gradebook, kind, source)}
-        marks = store.marks(of)
-        for student, one in answers.items():
-            mark = marks.get(student)
-            one |= {"version": mark.id, "by": mark.by, "chosen": list(mark.chosen)} if mark else {"version": 0}
-        bank = [
-            {"id": one.id, "text": one.text, "points": one.points, "by": one.by,
-             "used": sum(one.id in mark.chosen for mark in marks.values())}
-            for one in store.comments(of)
-        ]  # fmt: skip
-        told = {"kind": kind, "max_score": float(cell.max_score), "scheme": scheme}
-        asked = SCHEME.sub("", text).strip() if kind != "code" else ""
-        return {**of._asdict(), **told, "text": asked, "bank": bank, "groups": _groups(answers, kind)}
+    """One question: its text, mark scheme, rubric, and the answers in groups of alike ones. Raises BadMark."""
+    with open_gradebook(root) as gradebook, MarkingStore(root) as store:
+        found, source, prose = find_question(gradebook, of), source_of(root, of), Prose()
+        text, scheme = asked_in(source, of)
+        items, marks, shares = _items(root, store, of, scheme), store.marks(of), store.shares(of)
+        given = answers(root, gradebook, found, marks, source)
+        for student, one in given.items():
+            one["marker"] = shares.get(student, "")
+        groups = [{"label": label, "answers": [given[student] for student in group]}
+                  for label, group in group_answers(given, found.kind)]  # fmt: skip
+        outdated = [mark for mark in marks.values() if mark.chosen and _new_values(mark, items, found) is not None]
+        return {
+            **of._asdict(), "kind": found.kind, "max_score": found.max_score,
+            "text": "" if found.kind == "code" else prose.without_title(text), "scheme": prose.html(scheme),
+            "rubric": _as_json(items, marks), "outdated": len(outdated), "groups": groups,
+        }  # fmt: skip
 
 
 def give(
-    root: Path,
-    of: MarkedCell,
-    seen: Mapping[str, int],
-    score: float | None,
-    comment: str,
-    chosen: Sequence[int],
-    by: str,
+    root: Path, of: MarkedCell, seen: Mapping[str, int], score: float | None, own: str, chosen: Sequence[int], by: str
 ) -> dict[str, Any]:
     """Mark all students in `seen`, each with the version of the mark that the marker saw. Raises BadMark.
 
-    -> those that were marked, and those that another person has marked meanwhile, who keep that mark. score: None
-    takes back the mark by hand.
+    `own` follows the sentences of the chosen items in the comment. score: None takes back the mark by hand. -> those
+    that were marked, and the marks that another person has given meanwhile, which stay.
     """
-    with _gradebook(root) as gradebook, MarkingStore(root) as store:
-        cell, notebook = _cell(gradebook, of)
-        if score is not None and not 0 <= score <= float(cell.max_score):
-            raise BadMark(f"a mark here is from 0 to {float(cell.max_score):g}; got {score:g}")
-        commented = _solution_of(of.cell, notebook)
+    with open_gradebook(root) as gradebook, MarkingStore(root) as store:
+        found = find_question(gradebook, of)
+        if score is not None and not 0 <= score <= found.max_score:
+            raise BadMark(f"a mark here is from 0 to {found.max_score:g}; got {score:g}")
         done, meanwhile = [], {}
         with store.alone():
+            picked = _pick(_items(root, store, of), chosen)
+            comment, more = rubric.comment_of(picked, own), _more(picked, score, found)
             now = store.marks(of)
             for student, version in seen.items():
-                mark = now.get(student)
-                if mark is not None and mark.id != version:
-                    meanwhile[student] = mark.by
+                last, there = now.get(student), find_mark(gradebook, found, student)
+                if (current := version_of(last, there, found)) != version:
+                    by_whom = last.by if last and current == last.id else FORMGRADER
+                    told = {"by": by_whom, "score": there.score, "comment": there.comment, "version": current}
+                    meanwhile[student] = told
                     continue
-                _write(gradebook, of, student, score, commented, comment)
-                store.add_mark(of, student, score, comment, chosen, by)
+                write_mark(gradebook, found, student, score, comment)
+                store.add_mark(of, student, score, comment, by, chosen=[one.id for one in picked], own=own, more=more)
                 done.append(student)
             gradebook.db.commit()
     return {"done": done, "meanwhile": meanwhile}
 
 
-def add_comment(root: Path, of: MarkedCell, text: str, points: float | None, by: str) -> int:
-    """Put a comment into the question's bank -> its id. Raises BadMark."""
-    if not text.strip():
-        raise BadMark("the comment is empty")
-    with MarkingStore(root) as store:
-        return store.add_comment(of, text.strip(), points, by)
+def _pick(items: Items, numbers: Sequence[int]) -> Items:
+    try:
+        return rubric.chosen_of(items, numbers)
+    except BadRubric as error:
+        raise BadMark(str(error)) from error
 
 
-def drop_comment(root: Path, of: MarkedCell, number: int) -> None:
-    """Take a comment out of the bank."""
-    with MarkingStore(root) as store:
-        store.drop_comment(of, number)
+def _more(chosen: Items, score: float | None, found: MarkedQuestion) -> float:
+    return 0.0 if score is None or not chosen else score - rubric.points_of(chosen, found.max_score)
+
+
+# ---------------------------------------------------------------------------------------------- the rubric
+
+
+def add_item(root: Path, of: MarkedCell, text: str, points: float | None, by: str) -> int:
+    """Put an item into the question's rubric -> its number. Raises BadMark."""
+    with open_gradebook(root) as gradebook, MarkingStore(root) as store, store.alone():
+        find_question(gradebook, of)
+        items = _edit(lambda: rubric.add(_items(root, store, of), text, points, by))
+        _keep(root, of, items)
+        store.add_change(of, "added", text.strip(), 0, by)
+        return items[-1].id
+
+
+def drop_item(root: Path, of: MarkedCell, number: int, by: str) -> None:
+    """Take an item out of the rubric; marks that were given with it stay as they are. Raises BadMark."""
+    with MarkingStore(root) as store, store.alone():
+        items = _edit(lambda: rubric.change(_items(root, store, of), number, dropped=True))
+        _keep(root, of, items)
+        store.add_change(of, "dropped", rubric.chosen_of(items, [number])[0].text, 0, by)
+
+
+def change_item(root: Path, of: MarkedCell, number: int, text: str, points: float | None, by: str) -> dict[str, Any]:
+    """Give an item another sentence or other points, and every mark that was given with it what follows from that.
+
+    -> as `apply_rubric`. Raises BadMark.
+    """
+    with open_gradebook(root) as gradebook, MarkingStore(root) as store, store.alone():
+        items = _edit(lambda: rubric.change(_items(root, store, of), number, text=text.strip(), points=points))
+        done = _rescore(gradebook, store, find_question(gradebook, of), items, by, number)
+        store.add_change(of, "changed", text.strip(), len(done["done"]), by)
+        _keep(root, of, items)
+        gradebook.db.commit()
+        return done
+
+
+def apply_rubric(root: Path, of: MarkedCell, by: str) -> dict[str, Any]:
+    """Bring every mark up to the rubric as it stands in the file, which may have been edited by hand. Raises BadMark.
+
+    -> those whose mark has changed, and those left alone because it was changed elsewhere than on the page.
+    """
+    with open_gradebook(root) as gradebook, MarkingStore(root) as store, store.alone():
+        items = _items(root, store, of)
+        done = _rescore(gradebook, store, find_question(gradebook, of), items, by)
+        store.add_change(of, "applied", rubric.FILE, len(done["done"]), by)
+        gradebook.db.commit()
+        return done
+
+
+def _rescore(
+    gradebook: Gradebook, store: MarkingStore, found: MarkedQuestion, items: Items, by: str, number: int | None = None
+) -> dict[str, Any]:
+    """The marks that were given with item `number`, or with any, by the rubric as it is now."""
+    done, left = [], []
+    for student, mark in store.marks(found.of).items():
+        changed = _new_values(mark, items, found) if number is None or number in mark.chosen else None
+        if changed is None or not mark.chosen:
+            continue
+        if version_of(mark, find_mark(gradebook, found, student), found) != mark.id:
+            left.append(student)
+            continue
+        score, comment = changed
+        write_mark(gradebook, found, student, score, comment)
+        store.add_mark(found.of, student, score, comment, by, chosen=mark.chosen, own=mark.own, more=mark.more)
+        done.append(student)
+    return {"done": done, "left": left}
+
+
+def _new_values(mark: Mark, items: Items, found: MarkedQuestion) -> tuple[float | None, str] | None:
+    """The score and comment that the mark would have by these items; None where it has them, or an item is gone."""
+    try:
+        chosen = rubric.chosen_of(items, mark.chosen)
+    except BadRubric:  # somebody deleted it from the file: the mark stays as it was given
+        return None
+    score = None if mark.score is None else rubric.points_of(chosen, found.max_score, mark.more)
+    told = score, rubric.comment_of(chosen, mark.own)
+    return None if told == (mark.score, mark.comment) else told
+
+
+def _items(root: Path, store: MarkingStore, of: MarkedCell, scheme: str = "") -> Items:
+    """The question's items; a question that has none begins with the lines of its mark scheme. Raises BadMark."""
+    items = _edit(lambda: rubric.read(root).get(of, ()))
+    if items or not (seeds := rubric.from_scheme(scheme)):
+        return items
+    with store.alone():
+        _keep(root, of, seeds)
+    return seeds
+
+
+def _keep(root: Path, of: MarkedCell, items: Items) -> None:
+    """Write the file, which only one marker does at a time: under the lock of the store."""
+    try:
+        rubric.write(root, {**rubric.read(root), of: items})
+    except (BadRubric, OSError) as error:
+        raise BadMark(f"the rubric was not kept: {error}") from error
+
+
+def _edit(make: Any) -> Any:
+    try:
+        return make()
+    except BadRubric as error:
+        raise BadMark(str(error)) from error
+
+
+def items_shown(root: Path, of: MarkedCell, marks: Mapping[str, Mark]) -> list[dict[str, Any]]:
+    """The items of a question's rubric that can be chosen, and how often each was. Raises BadMark."""
+    return _as_json(_edit(lambda: rubric.read(root).get(of, ())), marks)
+
+
+def _as_json(items: Items, marks: Mapping[str, Mark]) -> list[dict[str, Any]]:
+    return [
+        {"id": one.id, "text": one.text, "points": one.points, "by": one.by,
+         "used": sum(one.id in mark.chosen for mark in marks.values())}
+        for one in items if not one.dropped
+    ]  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------- extensions, history
 
 
 def extensions(root: Path, assignment: str) -> list[dict[str, Any]]:
     """Who handed the assignment in, and the hours of extension that each has in the gradebook. Raises BadMark."""
-    with _gradebook(root) as gradebook:
+    with open_gradebook(root) as gradebook:
         handed = gradebook.assignment_submissions(assignment)
         rows = [{"student": one.student.id, "hours": one.extension.total_seconds() / 3600 if one.extension else 0.0}
                 for one in handed]  # fmt: skip
@@ -128,7 +247,7 @@ def extend(root: Path, assignment: str, student: str, hours: float) -> None:
     """Give the student so many hours more than the due date; 0 takes an extension back. Raises BadMark."""
     if not 0 <= hours <= 24 * 366:
         raise BadMark("an extension is from 0 hours to a year")
-    with _gradebook(root) as gradebook:
+    with open_gradebook(root) as gradebook:
         try:
             gradebook.grant_extension(assignment, student, hours=hours)
         except MissingEntry:
@@ -138,154 +257,19 @@ def extend(root: Path, assignment: str, student: str, hours: float) -> None:
             ) from None
 
 
-def rubric(scheme: str) -> Iterator[tuple[str, float | None]]:
-    """The lines of a mark scheme that a marker can choose: what earns points, and what is not enough."""
-    for line in scheme.splitlines():
-        if match := ITEM.match(line):
-            yield _sentence(match.group(2).strip()), float(match.group(1).replace(",", "."))
-        elif match := FAULT.match(line):
-            yield f"Not enough: {match.group(1).strip()}", 0.0
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-# ---------------------------------------------------------------------------------------------- the gradebook
-
-
-def _gradebook(root: Path) -> Gradebook:
-    try:
-        coursedir = settings_of(root).coursedir
-    except BadCourse as error:
-        raise BadMark(str(error)) from error
-    return Gradebook(coursedir.db_url, coursedir.course_id)
-
-
-def _cell(gradebook: Gradebook, of: MarkedCell) -> tuple[Any, Any]:
-    try:
-        notebook = gradebook.find_notebook(of.notebook, of.assignment)
-        return gradebook.find_graded_cell(of.cell, of.notebook, of.assignment), notebook
-    except MissingEntry:
-        raise BadMark(f"the gradebook has no question {of.cell} in {of.assignment}") from None
-
-
-def _kind(cell: Any, notebook: Any) -> str:
-    """task: an answer in cells below; answer: in the cell itself; code: checked by a program."""
-    if cell in notebook.task_cells:
-        return "task"
-    return "answer" if any(one.name == cell.name for one in notebook.solution_cells) else "code"
-
-
-def _solution_of(cell: str, notebook: Any) -> str | None:
-    """The cell that carries the comment on a question; None where no cell can."""
-    names = {one.name for one in [*notebook.solution_cells, *notebook.task_cells]}
-    return next((name for name in (cell, cell.replace("check-", "solution-", 1)) if name in names), None)
-
-
-def _write(
-    gradebook: Gradebook, of: MarkedCell, student: str, score: float | None, commented: str | None, comment: str
-) -> None:
-    try:
-        grade = gradebook.find_grade(of.cell, of.notebook, of.assignment, student)
-    except MissingEntry:
-        raise BadMark(f"{student} has nothing graded in {of.assignment}") from None
-    grade.manual_score = score
-    grade.needs_manual_grade = score is None and grade.auto_score is None
-    if commented:
-        said = gradebook.find_comment(commented, of.notebook, of.assignment, student)
-        said.manual_comment = comment or None
-
-
-# ---------------------------------------------------------------------------------------------- the answers
-
-
-def _answers(
-    root: Path, of: MarkedCell, gradebook: Gradebook, kind: str, source: Sequence[Cell]
-) -> Iterator[dict[str, Any]]:
-    coursedir = settings_of(root).coursedir
-    folders = students_in(coursedir, coursedir.autograded_directory, of.assignment)
-    shipped = {_text(cell) for cell in source}
-    commented = _solution_of(of.cell, gradebook.find_notebook(of.notebook, of.assignment))
-    for student, folder in folders.items():
-        try:
-            grade = gradebook.find_grade(of.cell, of.notebook, of.assignment, student)
-        except MissingEntry:
-            continue
-        cells = _read(folder / f"{of.notebook}.ipynb")
-        text = "\n\n".join(_parts(cells, of.cell, kind, shipped)).strip()
-        said = gradebook.find_comment(commented, of.notebook, of.assignment, student) if commented else None
-        yield {
-            "student": student, "text": text, "score": None if _unmarked(grade) else float(grade.score),
-            "auto": grade.auto_score, "waiting": bool(grade.needs_manual_grade),
-            "comment": (said.manual_comment or "") if said else "", "verdict": _verdict(cells, of.cell),
-        }  # fmt: skip
-
-
-def _unmarked(grade: Any) -> bool:
-    return grade.manual_score is None and grade.auto_score is None
-
-
-def _parts(cells: Sequence[Cell], name: str, kind: str, shipped: set[str]) -> Iterator[str]:
-    """The text of an answer; for a task, what the student wrote below it, up to the next cell that is graded."""
-    wanted = name if kind != "code" else name.replace("check-", "solution-", 1)
-    at = next((n for n, cell in enumerate(cells) if _id(cell) == wanted), None)
-    if at is None:
-        return
-    if kind != "task":
-        yield _text(cells[at])
-        return
-    for cell in cells[at + 1 :]:
-        if _id(cell):
-            return
-        if _text(cell) not in shipped and not cell["metadata"].get("tfkit"):
-            yield _text(cell)
-
-
-def _verdict(cells: Sequence[Cell], name: str) -> dict[str, Any] | None:
-    marks = (cell["metadata"].get("tfkit") or {} for cell in cells if _id(cell) == name)
-    found = next((mark["verdict"] for mark in marks if isinstance(mark.get("verdict"), dict)), None)
-    return {key: found.get(key) for key in ("status", "misconception", "reason", "hint")} if found else None
-
-
-def _groups(answers: Mapping[str, dict[str, Any]], kind: str) -> list[dict[str, Any]]:
-    """Alike answers together; code first by what the grader named, since that is what the marks are about."""
-    empty = [student for student, one in answers.items() if not one["text"]]
-    texts = {student: one["text"] for student, one in answers.items() if one["text"]}
-    if kind == "code":
-        named: dict[str, dict[str, str]] = {}
-        for student, text in texts.items():
-            named.setdefault(_named(answers[student]["verdict"]), {})[student] = text
-        found = [(why, group) for why, some in named.items() for group in alike.groups_of_code(some)]
-    else:
-        found = [(alike.label(texts, group), group) for group in alike.groups_of_prose(texts)]
-    found = sorted(found, key=lambda one: -len(one[1]))
-    found += [("no answer", empty)] if empty else []
-    return [{"label": name, "answers": [answers[student] for student in group]} for name, group in found]
-
-
-def _named(verdict: Mapping[str, Any] | None) -> str:
-    if not verdict:
-        return "not graded"
-    why = str(verdict["misconception"] or "").replace("_", " ")
-    return why or ("right" if verdict["status"] == "passed" else "wrong in a way that has no name")
-
-
-def _read(path: Path) -> list[Cell]:
-    try:
-        return list(json.loads(path.read_text(encoding="utf-8"))["cells"])
-    except (OSError, ValueError, KeyError, TypeError):  # a student's file may be anything, and a source may be gone
-        return []
-
-
-def _source_of(cells: Sequence[Cell], name: str) -> str:
-    return next((_text(cell) for cell in cells if _id(cell) == name), "")
-
-
-def _id(cell: Cell) -> str:
-    return str((cell["metadata"].get("nbgrader") or {}).get("grade_id") or "")
-
-
-def _text(cell: Cell) -> str:
-    source = cell["source"]
-    return (source if isinstance(source, str) else "".join(source)).strip()
+def history(root: Path, of: MarkedCell) -> list[dict[str, Any]]:
+    """All that was done to the marks and the rubric of a question on the page, the latest first."""
+    with MarkingStore(root) as store:
+        answered = store.answered_at()
+        rows = [{"kind": "mark", "at": one.at, "by": one.by, "student": one.student, "score": one.score,
+                 "text": one.comment} for one in store.all_marks(of)]  # fmt: skip
+        rows += [{"kind": one["what"], "at": one["at"], "by": one["by"], "text": one["item"], "marks": one["marks"]}
+                 for one in store.changes(of)]  # fmt: skip
+        for one in store.requests():
+            if one.of == of:
+                rows.append({"kind": "asked", "at": one.at, "by": one.student, "student": one.student,
+                             "text": one.reason})  # fmt: skip
+                if one.accepted is not None:
+                    rows.append({"kind": "accepted" if one.accepted else "declined", "at": answered[one.id],
+                                 "by": one.by, "student": one.student, "text": one.sentence})  # fmt: skip
+    return sorted(rows, key=lambda row: str(row["at"]), reverse=True)

@@ -12,7 +12,7 @@ from autograder import trouble
 
 CONFIG, KEY, IGNORE = "nbgrader_config.py", "course.key", ".gitignore"
 PRIVATE = (  # what must not be committed: secrets, students' work, marks
-    KEY, "lti.pem", "passback.jsonl", "gradebook.db*", "records.db*", "records.lock", ".grading/",
+    KEY, "lti.pem", "passback.jsonl", "gradebook.db*", "records.db*", "records.lock", ".grading/", "marking.db*",
     "submitted/", "autograded/", "feedback/", "exchange/", "/misconceptions.toml",
 )  # fmt: skip
 

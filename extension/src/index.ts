@@ -8,6 +8,7 @@ import { instructorPlugin } from './plugins/instructor';
 import { mimePlugin } from './plugins/mime';
 import { panelPlugin } from './plugins/panel';
 import { progressPlugin } from './plugins/progress';
+import { regradePlugin } from './plugins/regrade';
 import { viewsPlugin } from './plugins/views';
 
 export * from './shared/tokens';
@@ -23,6 +24,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   mimePlugin,
   familyPlugin,
   instructorPlugin,
-  handInPlugin
+  handInPlugin,
+  regradePlugin
 ];
 export default plugins;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tfkit_lab import sealed
+from tfkit_lab import live, sealed
 
 PROGRESS = Path(".tfkit") / "progress.json"
 MAX_DEPTH = 4
@@ -169,20 +170,42 @@ def _state(entry: Any) -> dict[str, Any]:
 
 def read_progress(root: Path) -> dict[str, Any]:
     """Last verdict by exercise; empty when there is none yet or the file is damaged."""
+    found = _read(root).get("exercises")
+    return found if isinstance(found, dict) else {}
+
+
+def _read(root: Path) -> dict[str, Any]:
     try:
-        found = json.loads((root / PROGRESS).read_text(encoding="utf-8"))["exercises"]
-    except (OSError, ValueError, KeyError, TypeError):
+        found = json.loads((root / PROGRESS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
 def record(root: Path, verdict: dict[str, Any]) -> None:
-    """Store a verdict's outcome. The file is replaced atomically, so that a reader never sees half of it."""
-    exercises = read_progress(root)
+    """Store a verdict's outcome, how many checks have failed in a row, and since when; copy them for the class, where
+    it has a folder. The file is replaced atomically, so that a reader never sees half of it. Raises OSError."""
+    exercises, token = read_progress(root), _read(root).get("token")
+    token = token if isinstance(token, str) and token.isalnum() else secrets.token_hex(8)
+    before = exercises.get(verdict["exercise"])
     kept = {key: verdict.get(key) for key in ("status", "score", "max_score", "misconception")}
-    exercises[verdict["exercise"]] = {**kept, "at": datetime.now(UTC).isoformat(timespec="seconds")}
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    exercises[verdict["exercise"]] = {**kept, "at": now, **_failing(before, kept["status"], now)}
     target = root / PROGRESS
     target.parent.mkdir(exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=target.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
-        json.dump({"exercises": exercises}, file, indent=1)
+        json.dump({"exercises": exercises, "token": token}, file, indent=1)
     os.replace(file.name, target)
+    live.publish(exercises, token)
+
+
+def _failing(before: Any, status: Any, now: str) -> dict[str, Any]:
+    """How many checks have failed in a row, and when the first of them did."""
+    count, since = (before.get("failed"), before.get("since")) if isinstance(before, dict) else (0, None)
+    if not isinstance(count, int) or count < 1 or not isinstance(since, str):
+        count, since = 0, None
+    if status == "failed":
+        return {"failed": count + 1, "since": since or now}
+    if status == "not_graded":  # a check that could not be run says nothing
+        return {"failed": count, "since": since}
+    return {"failed": 0, "since": None}

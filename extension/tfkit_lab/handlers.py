@@ -14,7 +14,7 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
 
-from tfkit_lab import classes, course, family, sealed
+from tfkit_lab import classes, course, family, live, sealed
 from tfkit_lab.check import BadRequest, CheckError, check, parse, parse_outcome, prepare
 from tfkit_lab.page import STATIC, page
 from tfkit_lab.trace import SCHEMAS
@@ -187,6 +187,24 @@ class PredictionsHandler(_Handler):
         self.finish(json.dumps({"predictions": found}))
 
 
+class LiveHandler(_Handler):
+    """GET: how many of a class have passed, tried and are stuck in each exercise, from the shared folder;
+    `?checks=3&minutes=10` says what stuck is, and only `?names=1` names who is."""
+
+    @web.authenticated
+    async def get(self) -> None:
+        """The exercises: 200, those where most are stuck first; 400 where the numbers are none."""
+        try:
+            checks = int(self.get_query_argument("checks", str(live.CHECKS)))
+            minutes = float(self.get_query_argument("minutes", str(live.MINUTES)))
+        except ValueError:
+            return self.say(400, "checks and minutes are numbers")
+        named = self.get_query_argument("names", "") == "1"
+        shared = os.environ.get(sealed.FOLDER)
+        found = await asyncio.to_thread(live.of_class, shared, names=named, checks=checks, minutes=minutes)
+        self.finish(json.dumps({**found, "shared": bool(shared)}))
+
+
 class LeaderboardHandler(_Handler):
     """GET: the capstone's leaderboards of the course folders under this server's folder; nobody's name is in them but
     what a student chose to be called."""
@@ -224,13 +242,14 @@ class AnatomyHandler(_Handler):
 def add_routes(web_app: Any) -> None:
     """Add the routes under the server's base URL."""
     from tfkit_lab.marking import HANDLERS  # which are made of the class above
+    from tfkit_lab.regrade import RegradeHandler
 
     base = web_app.settings["base_url"]
     web_app.settings.setdefault("tfkit_checks", Queue())
     web_app.settings.setdefault("tfkit_building", asyncio.Semaphore(1))
     handlers = {"course": CourseHandler, "check": CheckHandler, "class": ClassHandler, "family": FamilyHandler}
     handlers |= {"progress": ProgressHandler, "predictions": PredictionsHandler, "page": PageHandler}
-    handlers["leaderboard"] = LeaderboardHandler
-    handlers |= HANDLERS
+    handlers |= {"leaderboard": LeaderboardHandler, "live": LiveHandler}
+    handlers |= {**HANDLERS, "regrade": RegradeHandler}
     handlers["anatomy/([a-z0-9_]+(?:/[a-z0-9_]+)?)"] = AnatomyHandler
     web_app.add_handlers(".*$", [(url_path_join(base, "tfkit", name), handler) for name, handler in handlers.items()])

@@ -20,17 +20,20 @@ from tfkit_lab.classes import course_folders
 from tfkit_lab.handlers import HUB, _Handler
 
 MAX_TEXT = 10_000  # characters of a comment
+MAX_NAME = 200  # characters of a marker's name
 
 
 def call(name: str, *args: Any) -> Any:
-    """Run `autograder.marking.desk`'s function `name`, in the process of its own -> its result, or {"error": …}."""
-    from autograder.marking import desk
+    """Run the function `name` of `autograder.marking`, in the process of its own -> its result, or {"error": …}."""
+    from autograder.marking import desk, regrades, sharing
+    from autograder.marking.marks import BadMark
     from autograder.marking.store import MarkedCell
 
+    module = next(one for one in (desk, regrades, sharing) if hasattr(one, name))
     args = tuple(MarkedCell(*arg["question"]) if isinstance(arg, dict) and "question" in arg else arg for arg in args)
     try:
-        return {"found": getattr(desk, name)(*args)}
-    except desk.BadMark as error:
+        return {"found": getattr(module, name)(*args)}
+    except BadMark as error:
         return {"error": str(error)}
 
 
@@ -79,6 +82,14 @@ def question_of(asked: dict[str, Any]) -> dict[str, Any]:
     return {"question": names}
 
 
+def score_of(value: Any) -> float:
+    """The points in a body. Raises ValueError."""
+    score = float(value)
+    if not math.isfinite(score):
+        raise ValueError("the mark is no number")
+    return score
+
+
 class MarkingHandler(_Marking):
     """GET: the questions of every course folder. POST: one question with its answers in groups."""
 
@@ -87,9 +98,11 @@ class MarkingHandler(_Marking):
         """The questions: 200; a course that cannot be read is there with an `error`."""
         courses = []
         for folder in await asyncio.to_thread(lambda: list(course_folders(self.root))):
-            one: dict[str, Any] = {"course": folder.relative_to(self.root).as_posix(), "questions": []}
+            name = folder.relative_to(self.root).as_posix()
+            one: dict[str, Any] = {"course": name, "questions": [], "requests": 0}
             try:
                 one["questions"] = await self.ask("overview", folder.resolve())
+                one["requests"] = await self.ask("count_waiting", folder.resolve())
             except ValueError as error:
                 one["error"] = str(error)
             courses.append(one)
@@ -110,32 +123,79 @@ class MarkHandler(_Marking):
         await self.answer(self._give)
 
     async def _give(self, asked: dict[str, Any]) -> Any:
-        score = None if asked["score"] is None else float(asked["score"])
-        if score is not None and not math.isfinite(score):
-            raise ValueError("the mark is no number")
+        score = None if asked["score"] is None else score_of(asked["score"])
         seen = {str(student): int(version) for student, version in asked["seen"].items()}
         chosen = [int(number) for number in asked["chosen"]]
-        comment = str(asked["comment"])[:MAX_TEXT]
+        own = str(asked["own"])[:MAX_TEXT]
         of = question_of(asked)
-        return await self.ask("give", self.course(asked["course"]), of, seen, score, comment, chosen, self.by)
+        return await self.ask("give", self.course(asked["course"]), of, seen, score, own, chosen, self.by)
 
 
-class BankHandler(_Marking):
-    """POST: adds a comment to a question's bank, or drops one."""
+class RubricHandler(_Marking):
+    """POST: adds an item to a question's rubric, changes or drops one, or applies the rubric to all marks."""
 
     @web.authenticated
     async def post(self) -> None:
-        """Change the bank: 200, or 400."""
+        """Change the rubric: 200 with what became of the marks, or 400."""
         await self.answer(self._change)
 
     async def _change(self, asked: dict[str, Any]) -> Any:
         root, of = self.course(asked["course"]), question_of(asked)
         if "drop" in asked:
-            await self.ask("drop_comment", root, of, int(asked["drop"]))
+            await self.ask("drop_item", root, of, int(asked["drop"]), self.by)
             return {}
+        if asked.get("apply"):
+            return await self.ask("apply_rubric", root, of, self.by)
         points = None if asked.get("points") is None else float(asked["points"])
-        text = str(asked["text"])[:MAX_TEXT]
-        return {"id": await self.ask("add_comment", root, of, text, points, self.by)}
+        text = str(asked["text"])
+        if "change" in asked:
+            return await self.ask("change_item", root, of, int(asked["change"]), text, points, self.by)
+        return {"id": await self.ask("add_item", root, of, text, points, self.by)}
+
+
+class HistoryHandler(_Marking):
+    """POST: all that was done to a question's marks and rubric."""
+
+    @web.authenticated
+    async def post(self) -> None:
+        """The history, the latest first: 200, or 400."""
+        await self.answer(self._history)
+
+    async def _history(self, asked: dict[str, Any]) -> Any:
+        return {"history": await self.ask("history", self.course(asked["course"]), question_of(asked))}
+
+
+class RequestsHandler(_Marking):
+    """POST: the regrade requests of a course; with a request's number, answers it."""
+
+    @web.authenticated
+    async def post(self) -> None:
+        """The requests, or what the answer did: 200, or 400."""
+        await self.answer(self._answer)
+
+    async def _answer(self, asked: dict[str, Any]) -> Any:
+        root = self.course(asked["course"])
+        if "request" not in asked:
+            return {"requests": await self.ask("list_requests", root)}
+        number, version, sentence = int(asked["request"]), int(asked["version"]), str(asked["sentence"])[:MAX_TEXT]
+        if not asked["accept"]:
+            return await self.ask("decline", root, number, version, sentence, self.by)
+        chosen = [int(one) for one in asked["chosen"]]
+        return await self.ask("accept", root, number, version, score_of(asked["score"]), sentence, chosen, self.by)
+
+
+class SharesHandler(_Marking):
+    """POST: shares the answers of an assignment that wait among markers."""
+
+    @web.authenticated
+    async def post(self) -> None:
+        """Who marks how many of each question: 200, or 400."""
+        await self.answer(self._share)
+
+    async def _share(self, asked: dict[str, Any]) -> Any:
+        markers = [str(name)[:MAX_NAME] for name in asked["markers"]]
+        where = self.course(asked["course"]), str(asked["assignment"])
+        return {"markers": await self.ask("share", *where, markers, str(asked["how"]), self.by)}
 
 
 class ExtensionsHandler(_Marking):
@@ -156,6 +216,9 @@ class ExtensionsHandler(_Marking):
 HANDLERS = {
     "marking": MarkingHandler,
     "marking/mark": MarkHandler,
-    "marking/bank": BankHandler,
+    "marking/rubric": RubricHandler,
+    "marking/history": HistoryHandler,
+    "marking/requests": RequestsHandler,
+    "marking/shares": SharesHandler,
     "marking/extensions": ExtensionsHandler,
 }

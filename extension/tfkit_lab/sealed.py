@@ -15,6 +15,7 @@ import secrets
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -110,13 +111,18 @@ def _is_number(value: Any) -> bool:
 
 def _write(folder: Path, whole: dict[str, Any]) -> None:
     whole.setdefault("token", secrets.token_hex(8))
-    whole["student"] = os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
-    _replace(folder / FILE, whole)
+    whole["student"] = user_name()
+    replace_file(folder / FILE, whole)
     if shared := os.environ.get(FOLDER):
-        _replace(Path(shared) / f"{whole['student']}.{whole['token']}.json", whole)
+        replace_file(Path(shared) / f"{whole['student']}.{whole['token']}.json", whole)
 
 
-def _replace(target: Path, whole: dict[str, Any]) -> None:
+def user_name() -> str:
+    """The Hub's user, or the account."""
+    return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
+
+
+def replace_file(target: Path, whole: dict[str, Any]) -> None:
     """Write the file atomically, so that a reader never sees half of it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=target.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
@@ -159,7 +165,8 @@ def _entries(root: Path, shared: str | None) -> Iterator[tuple[str, str, dict[st
 def _files(root: Path, shared: str | None) -> Iterator[tuple[str, Path]]:
     """Files with their students: by the folder where nbgrader collected them, or "" where only the file tells."""
     if shared and os.access(shared, os.R_OK):
-        yield from (("", path) for path in sorted(Path(shared).glob("*.json"))[:MAX_FILES])
+        files = (path for path in sorted(Path(shared).glob("*.json")) if not path.name.endswith(".progress.json"))
+        yield from (("", path) for path in islice(files, MAX_FILES))
     from tfkit_lab.classes import course_folders
 
     for course in course_folders(root):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import nbformat
 from bench.data import steps, writer
+from marked import live, marked
 
 from course.build import build
 from tfkit_lab import to_html
@@ -122,7 +123,9 @@ def main(root: Path) -> None:
     cells = [nbformat.v4.new_code_cell('from tfkit_example.views import bag\nbag("to be or not to be".split())')]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / "plugin.ipynb")
     graded(root / "class")
+    marked(root / "marking")
     predictions(root)
+    live(root.parent / "predictions")
     quiet = root.parent / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
     quiet.parent.mkdir(parents=True, exist_ok=True)
     quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')

@@ -7,11 +7,18 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tornado.httpclient import HTTPClientError
 
-from autograder.marking import desk
+from autograder.marking import desk, regrades, sharing
+from autograder.marking.marks import BadMark
 from autograder.marking.store import MarkedCell
 from tfkit_lab.marking import HANDLERS
 
 OF = {"course": "mine", "assignment": "02-masks", "notebook": "02-masks", "cell": "task-why"}
+DESK = {
+    desk: ("overview", "question", "give", "add_item", "change_item", "drop_item", "apply_rubric", "history", "extend",
+           "extensions"),
+    regrades: ("count_waiting", "list_requests", "accept", "decline"),
+    sharing: ("share",),
+}  # fmt: skip
 QUESTION = MarkedCell("02-masks", "02-masks", "task-why")
 
 
@@ -24,8 +31,9 @@ def jp_server_config():
 def asked(monkeypatch, jp_serverapp, jp_root_dir):
     """What the desk is asked; it answers in this process, with the name of what was asked."""
     calls = []
-    for name in ("overview", "question", "give", "add_comment", "drop_comment", "extend", "extensions"):
-        monkeypatch.setattr(desk, name, lambda *args, name=name: calls.append((name, *args)) or name)
+    for module, names in DESK.items():
+        for name in names:
+            monkeypatch.setattr(module, name, lambda *args, name=name: calls.append((name, *args)) or name)
     jp_serverapp.web_app.settings["tfkit_desk"] = ThreadPoolExecutor(1)
     for folder in ("source", "autograded"):
         (jp_root_dir / "mine" / folder).mkdir(parents=True)
@@ -39,37 +47,48 @@ async def post(jp_fetch, route, body):
 
 async def test_the_questions_of_every_course(jp_fetch, asked, jp_root_dir):
     found = json.loads((await jp_fetch("tfkit", "marking")).body)
-    assert found["courses"] == [{"course": "mine", "questions": "overview"}]
-    assert asked == [("overview", (jp_root_dir / "mine").resolve())]
+    assert found["courses"] == [{"course": "mine", "questions": "overview", "requests": "count_waiting"}]
+    root = (jp_root_dir / "mine").resolve()
+    assert asked == [("overview", root), ("count_waiting", root)]
 
 
 async def test_a_course_that_cannot_be_read_is_there_with_its_reason(jp_fetch, asked, monkeypatch):
     def refuse(root):
-        raise desk.BadMark("no gradebook")
+        raise BadMark("no gradebook")
 
     monkeypatch.setattr(desk, "overview", refuse)
     (one,) = json.loads((await jp_fetch("tfkit", "marking")).body)["courses"]
-    assert one == {"course": "mine", "questions": [], "error": "no gradebook"}
+    assert one == {"course": "mine", "questions": [], "requests": 0, "error": "no gradebook"}
 
 
-async def test_one_question_a_mark_a_comment_and_an_extension(jp_fetch, asked, jp_root_dir):
-    root = (jp_root_dir / "mine").resolve()
-    assert await post(jp_fetch, "marking", OF) == "question"
-    mark = {"seen": {"ada": 3}, "score": 1.5, "comment": "Well put.", "chosen": [1]}
-    assert await post(jp_fetch, "marking/mark", OF | mark) == "give"
-    assert await post(jp_fetch, "marking/bank", OF | {"text": "Short.", "points": 1}) == {"id": "add_comment"}
-    assert await post(jp_fetch, "marking/bank", OF | {"drop": 4}) == {}
+async def test_what_each_route_asks_of_the_desk(jp_fetch, asked, jp_root_dir):
+    root, by = (jp_root_dir / "mine").resolve(), getpass.getuser()
+    mark = {"seen": {"ada": 3}, "score": 1.5, "own": "Well put.", "chosen": [1]}
     more = {"course": "mine", "assignment": "02-masks", "student": "ada", "hours": 24}
+    answer = {"course": "mine", "request": 4, "version": 7, "sentence": "Yes."}
+    yes, no = {"accept": True, "score": 2, "chosen": [1]}, {"accept": False}
+    shares = {"course": "mine", "assignment": "02-masks", "markers": ["eve", "otto"], "how": "groups"}
+    for route, body, said, call in (
+        ("marking", OF, "question", ("question", root, QUESTION)),
+        ("marking/mark", OF | mark, "give", ("give", root, QUESTION, {"ada": 3}, 1.5, "Well put.", [1], by)),
+        ("marking/rubric", OF | {"text": "Short.", "points": 1}, {"id": "add_item"},
+         ("add_item", root, QUESTION, "Short.", 1.0, by)),
+        ("marking/rubric", OF | {"change": 4, "text": "Short.", "points": None}, "change_item",
+         ("change_item", root, QUESTION, 4, "Short.", None, by)),
+        ("marking/rubric", OF | {"drop": 4}, {}, ("drop_item", root, QUESTION, 4, by)),
+        ("marking/rubric", OF | {"apply": True}, "apply_rubric", ("apply_rubric", root, QUESTION, by)),
+        ("marking/history", OF, {"history": "history"}, ("history", root, QUESTION)),
+        ("marking/requests", {"course": "mine"}, {"requests": "list_requests"}, ("list_requests", root)),
+        ("marking/requests", answer | yes, "accept", ("accept", root, 4, 7, 2.0, "Yes.", [1], by)),
+        ("marking/requests", answer | no, "decline", ("decline", root, 4, 7, "Yes.", by)),
+        ("marking/shares", shares, {"markers": "share"}, ("share", root, "02-masks", ["eve", "otto"], "groups", by)),
+    ):  # fmt: skip
+        asked.clear()
+        assert await post(jp_fetch, route, body) == said
+        assert asked == [call]
+    asked.clear()
     assert await post(jp_fetch, "marking/extensions", more) == {"students": "extensions"}
-    by = getpass.getuser()
-    assert asked == [
-        ("question", root, QUESTION),
-        ("give", root, QUESTION, {"ada": 3}, 1.5, "Well put.", [1], by),
-        ("add_comment", root, QUESTION, "Short.", 1.0, by),
-        ("drop_comment", root, QUESTION, 4),
-        ("extend", root, "02-masks", "ada", 24.0),
-        ("extensions", root, "02-masks"),
-    ]
+    assert asked == [("extend", root, "02-masks", "ada", 24.0), ("extensions", root, "02-masks")]
 
 
 @pytest.mark.parametrize(
@@ -80,9 +99,13 @@ async def test_one_question_a_mark_a_comment_and_an_extension(jp_fetch, asked, j
         ("marking", OF | {"cell": ""}),
         ("marking", {}),
         ("marking", []),
-        ("marking/mark", OF | {"seen": {"ada": 0}, "score": "nan", "comment": "", "chosen": []}),
-        ("marking/mark", OF | {"seen": [], "score": 1, "comment": "", "chosen": []}),
-        ("marking/bank", OF | {"points": "many", "text": "x"}),
+        ("marking/mark", OF | {"seen": {"ada": 0}, "score": "nan", "own": "", "chosen": []}),
+        ("marking/mark", OF | {"seen": [], "score": 1, "own": "", "chosen": []}),
+        ("marking/rubric", OF | {"points": "many", "text": "x"}),
+        ("marking/rubric", OF),
+        ("marking/requests", {"course": "mine", "request": "x"}),
+        ("marking/requests", {"course": "mine", "request": 1, "version": 0, "sentence": "", "accept": True}),
+        ("marking/shares", {"course": "mine", "assignment": "02-masks"}),
         ("marking/extensions", {"course": "mine", "assignment": "02-masks", "student": "ada", "hours": "soon"}),
     ],
 )
@@ -96,10 +119,10 @@ async def test_what_is_refused_reaches_no_gradebook(jp_fetch, asked, route, body
 
 async def test_the_desks_refusal_is_said(jp_fetch, asked, monkeypatch):
     def refuse(*_):
-        raise desk.BadMark("a mark here is from 0 to 2; got 3")
+        raise BadMark("a mark here is from 0 to 2; got 3")
 
     monkeypatch.setattr(desk, "give", refuse)
-    mark = {"seen": {"ada": 0}, "score": 3, "comment": "", "chosen": []}
+    mark = {"seen": {"ada": 0}, "score": 3, "own": "", "chosen": []}
     with pytest.raises(HTTPClientError) as error:
         await post(jp_fetch, "marking/mark", OF | mark)
     assert json.loads(error.value.response.body)["message"] == "a mark here is from 0 to 2; got 3"

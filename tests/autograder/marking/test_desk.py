@@ -1,93 +1,16 @@
 """The marking page's questions, on a gradebook as nbgrader's commands leave it."""
 
-import shutil
-
-import nbformat
 import pytest
-from nbgrader.api import Gradebook
 
-from autograder.cluster.course import settings_of
 from autograder.marking import desk
-from autograder.marking.desk import BadMark
-from autograder.marking.store import MarkedCell, MarkingStore
-from autograder.nbgrader import config
+from autograder.marking.marks import BadMark
+from autograder.marking.store import MarkingStore
 
-UNIT = "02-masks"
-TASK = MarkedCell(UNIT, UNIT, "task-why")
-CODE = MarkedCell(UNIT, UNIT, "check-masks-causal")
-SCHEME = (
-    "- 1 point: it sees the next word.\n- 0.5 points: a test of a few lines.\n- Not enough: overfitting.\n- Related: x."
-)
-TEXTS = {"ada": "It sees the next word and copies it.", "ben": "It copies the next word, which it sees.", "chen": ""}
-ASKED = "Your answer."
+from .graded import CODE, TASK, TEXTS, UNIT, give_elsewhere, grade
 
 
-def cell(kind, source, name=None, **tfkit):
-    made = (nbformat.v4.new_code_cell if kind == "code" else nbformat.v4.new_markdown_cell)(source)
-    made.metadata = {"nbgrader": {"grade_id": name}} if name else {}
-    made.metadata |= {"tfkit": tfkit} if tfkit else {}
-    return made
-
-
-def notebook(answer, code, status, misconception, text=ASKED, scheme=""):
-    verdict = {
-        "exercise": "masks.causal",
-        "status": status,
-        "misconception": misconception,
-        "reason": None,
-        "hint": None,
-    }
-    cells = [
-        cell("code", code, "solution-masks-causal"),
-        cell("code", "check()", "check-masks-causal", role="check", verdict=verdict),
-        cell("markdown", f"## Why?\n\nSay why.{scheme}", "task-why", role="task"),
-        cell("markdown", answer or text),
-        cell("markdown", "## Reading"),
-    ]
-    return nbformat.v4.new_notebook(cells=cells)
-
-
-@pytest.fixture
-def root(course, tmp_path):
-    return shutil.copytree(course, tmp_path / "course")
-
-
-@pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    tmp_path = tmp_path_factory.mktemp("course")
-    config.install(tmp_path)
-    settings_of(tmp_path)  # puts alembic, which a new gradebook calls, on the path
-    source = tmp_path / "source" / UNIT / f"{UNIT}.ipynb"
-    source.parent.mkdir(parents=True)
-    marks = f"\n\n### BEGIN MARK SCHEME\n{SCHEME}\n### END MARK SCHEME"
-    nbformat.write(notebook("", "def causal_mask(n): ...", "passed", None, scheme=marks), source)
-    with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}", "tfkit") as gradebook:
-        gradebook.add_assignment(UNIT)
-        gradebook.add_notebook(UNIT, UNIT)
-        gradebook.add_grade_cell(CODE.cell, UNIT, UNIT, max_score=2, cell_type="code")
-        gradebook.add_solution_cell("solution-masks-causal", UNIT, UNIT)
-        gradebook.add_task_cell(TASK.cell, UNIT, UNIT, max_score=2, cell_type="markdown")
-        for student, text in TEXTS.items():
-            gradebook.add_student(student)
-            gradebook.add_submission(UNIT, student)
-            grade = gradebook.find_grade(CODE.cell, UNIT, UNIT, student)
-            grade.auto_score = 0.0 if student == "chen" else 2.0
-            grade.needs_manual_grade = False
-            gradebook.find_grade(TASK.cell, UNIT, UNIT, student).needs_manual_grade = True
-            path = tmp_path / "autograded" / student / UNIT / f"{UNIT}.ipynb"
-            path.parent.mkdir(parents=True)
-            wrong = ("failed", "no_diagonal") if student == "chen" else ("passed", None)
-            nbformat.write(notebook(text, f"def causal_mask(n):\n    return {student}", *wrong), path)
-        gradebook.db.commit()
-    return tmp_path
-
-
-def grade(root, student, of=TASK):
-    with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "tfkit") as gradebook:
-        found = gradebook.find_grade(of.cell, UNIT, UNIT, student)
-        commented = of.cell if of is TASK else "solution-masks-causal"
-        said = gradebook.find_comment(commented, UNIT, UNIT, student).manual_comment
-        return found.score, found.needs_manual_grade, said
+def answers(root, of=TASK):
+    return {one["student"]: one for group in desk.question(root, of)["groups"] for one in group["answers"]}
 
 
 def test_the_questions_that_wait_come_first(root):
@@ -104,12 +27,16 @@ def test_a_task_shows_what_was_written_below_it_in_groups_of_alike_answers(root)
     assert "Say why." in found["text"] and "MARK SCHEME" not in found["text"]
 
 
-def test_the_bank_begins_with_the_mark_scheme(root):
-    bank = [(one["text"], one["points"]) for one in desk.question(root, TASK)["bank"]]
-    assert bank == [("It sees the next word.", 1.0), ("A test of a few lines.", 0.5), ("Not enough: overfitting.", 0.0)]
-    number = desk.add_comment(root, TASK, "  Say it in your own words. ", None, "eve")
-    desk.drop_comment(root, TASK, desk.question(root, TASK)["bank"][0]["id"])
-    left = desk.question(root, TASK)["bank"]
+def test_the_rubric_begins_with_the_mark_scheme(root):
+    items = [(one["text"], one["points"]) for one in desk.question(root, TASK)["rubric"]]
+    assert items == [
+        ("It sees the next word.", 1.0),
+        ("A test of a few lines.", 0.5),
+        ("Not enough: overfitting.", 0.0),
+    ]
+    number = desk.add_item(root, TASK, "  Say it in your own words. ", None, "eve")
+    desk.drop_item(root, TASK, desk.question(root, TASK)["rubric"][0]["id"], "eve")
+    left = desk.question(root, TASK)["rubric"]
     assert [one["text"] for one in left] == [
         "A test of a few lines.",
         "Not enough: overfitting.",
@@ -125,24 +52,27 @@ def test_code_is_grouped_by_what_the_grader_named(root):
 
 
 def test_a_mark_for_many_is_in_the_gradebook_with_its_comment(root):
-    bank = desk.question(root, TASK)["bank"]
-    done = desk.give(root, TASK, {"ada": 0, "ben": 0}, 1.5, "It sees the next word.", [bank[0]["id"]], "eve")
+    items = desk.question(root, TASK)["rubric"]
+    done = desk.give(root, TASK, {"ada": 0, "ben": 0}, 1.5, "Well put.", [items[0]["id"]], "eve")
     assert done == {"done": ["ada", "ben"], "meanwhile": {}}
-    assert grade(root, "ada") == (1.5, False, "It sees the next word.")
+    assert grade(root, "ada") == (1.5, False, "It sees the next word.\nWell put.")
     assert grade(root, "chen")[1]
     found = desk.question(root, TASK)
-    ada = next(one for group in found["groups"] for one in group["answers"] if one["student"] == "ada")
-    assert (ada["by"], ada["score"], ada["waiting"], ada["chosen"]) == ("eve", 1.5, False, [bank[0]["id"]])
-    assert found["bank"][0]["used"] == 2
+    ada = answers(root)["ada"]
+    assert (ada["by"], ada["score"], ada["waiting"], ada["chosen"]) == ("eve", 1.5, False, [items[0]["id"]])
+    assert found["rubric"][0]["used"] == 2
 
 
 def test_two_markers_do_not_overwrite_each_other(root):
     desk.give(root, TASK, {"ada": 0}, 2, "", [], "eve")
     said = desk.give(root, TASK, {"ada": 0, "ben": 0}, 0, "Overfitting.", [], "otto")
-    assert said == {"done": ["ben"], "meanwhile": {"ada": "eve"}}
+    assert said["done"] == ["ben"]
+    theirs = said["meanwhile"]["ada"]
+    assert (theirs["by"], theirs["score"]) == ("eve", 2)
     assert grade(root, "ada")[0] == 2
     with MarkingStore(root) as store:
         seen = store.marks(TASK)["ada"].id
+    assert seen == theirs["version"]
     assert desk.give(root, TASK, {"ada": seen}, 1, "", [], "otto")["done"] == ["ada"]
     assert grade(root, "ada")[0] == 1
 
@@ -154,6 +84,36 @@ def test_a_mark_by_hand_on_code_can_be_given_and_taken_back(root):
         seen = store.marks(CODE)["chen"].id
     desk.give(root, CODE, {"chen": seen}, None, "", [], "eve")
     assert grade(root, "chen", CODE) == (0, False, None)
+
+
+def test_a_mark_of_the_formgrader_is_not_overwritten_unseen(root):
+    give_elsewhere(root, "ada", 0.5, "Nearly.")
+    said = desk.give(root, TASK, {"ada": 0}, 2, "", [], "otto")
+    assert said["done"] == [] and said["meanwhile"]["ada"]["by"] == "the formgrader"
+    assert grade(root, "ada") == (0.5, False, "Nearly.")
+    shown = answers(root)["ada"]
+    assert (shown["by"], shown["own"], shown["chosen"]) == ("formgrader", "Nearly.", [])
+    assert desk.give(root, TASK, {"ada": shown["version"]}, 2, "", [], "otto")["done"] == ["ada"]
+
+
+def test_prose_is_rendered_and_nothing_in_it_runs(root, tmp_path):
+    path = root / "autograded" / "ada" / UNIT / f"{UNIT}.ipynb"
+    answer = "# Loud\n\n**Bold** <script>alert(1)</script> $x^2$ <img src=x onerror=alert(1)>"
+    path.write_text(path.read_text().replace(TEXTS["ada"], answer.replace("\n", "\\n")))
+    html = answers(root)["ada"]["html"]
+    assert "<strong>Bold</strong>" in html and "<math" in html and "<strong>Loud" in html
+    assert "script" not in html and "onerror" not in html and "<h1" not in html
+    assert answers(root, CODE)["ada"]["html"] == ""
+
+
+def test_the_history_has_everything_that_was_done(root):
+    desk.give(root, TASK, {"ada": 0}, 1, "Well put.", [], "eve")
+    desk.add_item(root, TASK, "Say more.", 0.5, "otto")
+    found = desk.history(root, TASK)
+    assert {(one["kind"], one["by"], one["text"]) for one in found} == {
+        ("mark", "eve", "Well put."),
+        ("added", "otto", "Say more."),
+    }
 
 
 @pytest.mark.parametrize("score", [-1, 2.5])

@@ -5,7 +5,7 @@ import type { IAnswer, IQuestion } from './marking';
 
 /** What is said of an answer's mark: how much, and who gave it. */
 export function stateOf(
-  { score, waiting, by }: IAnswer,
+  { score, waiting, by }: Pick<IAnswer, 'score' | 'waiting' | 'by'>,
   { max_score }: Pick<IQuestion, 'max_score'>,
   trans: TranslationBundle
 ): string {
@@ -14,6 +14,22 @@ export function stateOf(
   }
   const points = trans.__('%1 of %2', score, max_score);
   return by ? trans.__('%1, by %2', points, by) : points;
+}
+
+/** A person's markdown. The server has rendered and cleaned it, as it does for feedback pages (autograder/marking/prose.py). */
+export function prose(html: string, className = ''): HTMLElement {
+  const node = h('div', { className: `tfkit-Prose ${className}`.trim() });
+  node.innerHTML = html;
+  return node;
+}
+
+/** What was written: rendered prose, or code as it stands. */
+export function written({ text, html }: Pick<IAnswer, 'text' | 'html'>, trans: TranslationBundle): HTMLElement {
+  if (!text) {
+    return h('p', { className: 'tfkit-Facts' }, trans.__('Nothing was written.'));
+  }
+  const label = trans.__('Code of the answer'); // it scrolls, so the keyboard must reach it
+  return html ? prose(html) : h('pre', { tabIndex: 0, role: 'group', 'aria-label': label }, text);
 }
 
 export function answerCard(
@@ -27,9 +43,8 @@ export function answerCard(
   box.onchange = () => picked(box.checked);
   const state = h('span', { className: one.waiting ? 'tfkit-MarkState tfkit-mod-waiting' : 'tfkit-MarkState' });
   state.textContent = stateOf(one, question, trans);
-  const head = h('header', {}, h('label', {}, box, ' ', called), state);
-  const empty = h('p', { className: 'tfkit-Facts' }, trans.__('Nothing was written.'));
-  const body = question.kind === 'code' ? h('pre', {}, one.text) : h('div', { className: 'tfkit-Prose' }, one.text);
+  const share = one.marker ? [h('small', {}, trans.__('for %1', one.marker))] : [];
+  const head = h('header', {}, h('label', {}, box, ' ', called), ...share, state);
   const said = one.comment ? [h('p', { className: 'tfkit-Said' }, one.comment)] : [];
-  return h('article', { className: 'tfkit-Answer' }, head, one.text ? body : empty, ...said);
+  return h('article', { className: 'tfkit-Answer' }, head, written(one, trans), ...said);
 }

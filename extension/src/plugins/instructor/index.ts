@@ -8,12 +8,14 @@ import { courseIcon, stateIcons } from '../../shared/icons';
 import { request } from '../../shared/server';
 import { h } from '../../widgets/dom';
 import { ILeaderboard, leaderboards } from './leaderboard';
+import { ILive, LiveClass } from './live';
 import { Ask, MarkingPage } from './marking';
 import { IPrediction, Predictions } from './predictions';
 
 const SHOW = 'tfkit:show-class';
 const GRADE = 'tfkit:grade';
 const MARK = 'tfkit:marking';
+const WIDE = 'tfkit:class-page';
 const LIVE_MS = 3000;
 
 /** What is used of JupyterLab's terminal, whose package is not needed for it. */
@@ -56,15 +58,23 @@ class ClassPanel extends Widget {
     this.id = 'tfkit-class';
     this.title.icon = stateIcons.passed;
     this.title.caption = _trans.__('Class');
+    this.title.closable = true;
     this.addClass('tfkit-Course');
     this.addClass('tfkit-Class');
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', _trans.__('Class'));
   }
 
+  protected onAfterAttach(): void {
+    this._start();
+  }
+
   protected onAfterShow(): void {
-    void this.refresh();
-    this._timer = window.setInterval(() => void this._live(), LIVE_MS);
+    this._start();
+  }
+
+  protected onBeforeDetach(): void {
+    window.clearInterval(this._timer);
   }
 
   protected onAfterHide(): void {
@@ -77,19 +87,30 @@ class ClassPanel extends Widget {
     super.dispose();
   }
 
+  private _start(): void {
+    window.clearInterval(this._timer);
+    if (this.isVisible) {
+      void this.refresh();
+      this._timer = window.setInterval(() => void this._live(), LIVE_MS);
+    }
+  }
+
   /** Predictions come in while the panel is open; a server that is away for a moment is asked again. */
   private async _live(): Promise<void> {
     const route = this._predictions.names ? 'predictions?names=1' : 'predictions';
     try {
+      this._now.show(await request<ILive>(this._settings, this._now.query));
       this._predictions.show((await request<{ predictions: IPrediction[] }>(this._settings, route)).predictions);
     } catch (error) {
-      console.warn(`Predictions: ${error instanceof Error ? error.message : String(error)}`);
+      console.warn(`Class: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
   async refresh(): Promise<void> {
     const again = h('button', { type: 'button', onclick: () => void this.refresh() }, this._trans.__('Refresh'));
-    const header = h('div', { className: 'tfkit-Course-header' }, h('h2', {}, this._trans.__('Class')), again);
+    const wide = h('button', { type: 'button', onclick: () => this._run(WIDE, {}) }, this._trans.__('As a page'));
+    const buttons = h('span', { className: 'tfkit-Course-buttons' }, wide, again);
+    const header = h('div', { className: 'tfkit-Course-header' }, h('h2', {}, this._trans.__('Class')), buttons);
     try {
       const { assignments, python } = await request<{ assignments: IAssignment[]; python: string }>(
         this._settings,
@@ -103,7 +124,7 @@ class ClassPanel extends Widget {
       );
       this.node.replaceChildren(
         header,
-        this._predictions.node,
+        h('div', { className: 'tfkit-Class-now' }, this._now.node, this._predictions.node),
         ...leaderboards(boards, this._trans),
         ...(assignments.length ? assignments.map(one => this._assignment(one, python)) : [none])
       );
@@ -117,6 +138,7 @@ class ClassPanel extends Widget {
   }
 
   private _timer = 0;
+  private readonly _now = new LiveClass(this._trans, () => void this._live());
   private readonly _predictions = new Predictions(this._trans, () => void this._live());
 
   private _assignment(one: IAssignment, python: string): HTMLElement {
@@ -217,9 +239,19 @@ export const instructorPlugin: JupyterFrontEndPlugin<void> = {
       label: trans.__('Show the Class'),
       execute: () => {
         if (!panel.isAttached) {
+          panel.title.label = '';
           shell.add(panel, 'left', { rank: 910 });
           restorer?.add(panel, panel.id);
         }
+        shell.activateById(panel.id);
+      }
+    });
+    commands.addCommand(WIDE, {
+      label: trans.__('Show the Class as a Page'),
+      caption: trans.__('Who is stuck where beside the predictions, to be watched during a class'),
+      execute: () => {
+        panel.title.label = trans.__('Class'); // a tab of the main area has a name
+        shell.add(panel, 'main');
         shell.activateById(panel.id);
       }
     });
@@ -251,6 +283,7 @@ export const instructorPlugin: JupyterFrontEndPlugin<void> = {
       }
     });
     palette?.addItem({ command: MARK, category: trans.__('Course') });
+    palette?.addItem({ command: WIDE, category: trans.__('Course') });
     palette?.addItem({ command: SHOW, category: trans.__('Course') });
   }
 };

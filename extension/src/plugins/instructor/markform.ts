@@ -1,60 +1,69 @@
-/** The form that gives a mark: comments of the question's bank to choose from, points, and words of one's own. */
+/** The form that gives a mark: items of the rubric to choose from, points, and words of one's own. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
-import type { IAnswer, IBankComment, IOpened } from './marking';
+import type { IAnswer, IRubricItem } from './marking';
+import { IRubricActions, rubricLine } from './rubricline';
 
 export interface IMark {
   readonly score: number | null;
-  readonly comment: string;
+  /** What the comment says besides the sentences of the chosen items. */
+  readonly own: string;
   readonly chosen: readonly number[];
 }
 
 export interface IMarkActions {
   /** Gives the mark to the chosen answers. */
   give(mark: IMark): Promise<void>;
-  keep(text: string, points: number | null): Promise<void>;
-  drop(id: number): Promise<void>;
+  /** Puts an item into the rubric; null where the rubric cannot be changed. */
+  readonly add: ((text: string, points: number | null) => Promise<void>) | null;
+  readonly rubric: IRubricActions | null;
 }
 
-/** What the chosen comments are worth together, from 0 to the most. */
-export function pointsOf(chosen: readonly IBankComment[], most: number): number {
-  return Math.min(
-    most,
-    Math.max(
-      0,
-      chosen.reduce((sum, { points }) => sum + (points ?? 0), 0)
-    )
-  );
+/** What is marked: the points to give, and the rubric. */
+export interface IMarkable {
+  readonly max_score: number;
+  readonly rubric: readonly IRubricItem[];
+}
+
+export interface IFormWords {
+  /** The form's name. */
+  readonly called: string;
+  readonly own: string;
+  /** What the button says; where it is left out, to how many answers the mark is given. */
+  readonly give?: string;
+}
+
+/** What the chosen items are worth together, from 0 to the most. */
+export function pointsOf(chosen: readonly IRubricItem[], most: number): number {
+  const sum = chosen.reduce((total, { points }) => total + (points ?? 0), 0);
+  return Math.min(most, Math.max(0, sum));
 }
 
 export class MarkForm {
   constructor(
-    private readonly _of: IOpened,
-    first: IAnswer,
+    private readonly _of: IMarkable,
+    first: Pick<IAnswer, 'score' | 'waiting' | 'chosen' | 'own'>,
     private readonly _trans: TranslationBundle,
     private readonly _actions: IMarkActions,
-    called: string
+    words: IFormWords
   ) {
     this._score.max = String(_of.max_score);
     this._score.value = first.waiting || first.score === null ? '' : String(first.score);
-    const before = new Set(first.chosen ?? []);
-    const lines = _of.bank.map(one => this._line(one, before.has(one.id)));
-    const texts = new Set(this._chosen().map(({ text }) => text));
-    this._own.value = first.comment
-      .split('\n')
-      .filter(line => !texts.has(line))
-      .join('\n');
-    this._own.setAttribute('aria-label', _trans.__('A comment in your own words'));
-    this._own.placeholder = this._own.getAttribute('aria-label')!;
-    const keep = h('button', { type: 'button' }, _trans.__('Keep this comment for others'));
-    keep.onclick = () => void this._keep();
+    const before = new Set(first.chosen);
+    const lines = _of.rubric.map((one, n) => this._line(one, before.has(one.id), n < 9 ? n + 1 : 0));
+    this._own.value = words.give ? '' : first.own;
+    this._own.setAttribute('aria-label', words.own);
+    this._own.placeholder = words.own;
+    const add = h('button', { type: 'button' }, _trans.__('Add to the rubric'));
+    add.onclick = () => void this._add();
+    this._give.textContent = words.give ?? '';
     this._give.onclick = () => void this._run();
     this.node = h(
       'form',
-      { className: 'tfkit-MarkForm', 'aria-label': called },
-      h('fieldset', {}, h('legend', {}, _trans.__('Comments')), ...lines),
+      { className: 'tfkit-MarkForm', 'aria-label': words.called },
+      ...(lines.length ? [h('fieldset', {}, h('legend', {}, _trans.__('Rubric')), ...lines)] : []),
       this._own,
-      h('p', {}, keep),
+      ...(_actions.add ? [h('p', {}, add)] : []),
       h(
         'p',
         { className: 'tfkit-Give' },
@@ -64,6 +73,7 @@ export class MarkForm {
       this._said
     );
     this.node.onsubmit = event => (event.preventDefault(), void this._run());
+    this.node.onkeydown = event => this._key(event);
   }
 
   readonly node: HTMLFormElement;
@@ -74,48 +84,69 @@ export class MarkForm {
     this._give.disabled = count === 0;
   }
 
-  private _line(one: IBankComment, chosen: boolean): HTMLElement {
+  get mark(): IMark {
+    const score = this._score.value === '' ? null : Number(this._score.value);
+    return { score, own: this._own.value.trim(), chosen: this._chosen().map(({ id }) => id) };
+  }
+
+  /** A digit chooses an item, where no text is typed; Ctrl+Enter gives the mark. */
+  private _key(event: KeyboardEvent): void {
+    const typing = event.target instanceof HTMLElement && event.target.matches('textarea, input[type=number]');
+    const box = /^[1-9]$/.test(event.key) ? [...this._boxes.values()][Number(event.key) - 1] : undefined;
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      event.stopPropagation();
+      void this._run();
+    } else if (box && !typing && !event.ctrlKey && !event.altKey && !event.metaKey) {
+      event.preventDefault();
+      event.stopPropagation();
+      box.click();
+      box.focus();
+    }
+  }
+
+  private _line(one: IRubricItem, chosen: boolean, digit: number): HTMLElement {
     const box = h('input', { type: 'checkbox', checked: chosen });
     this._boxes.set(one, box);
     box.onchange = () => {
       this._score.value = String(pointsOf(this._chosen(), this._of.max_score));
     };
-    const worth = one.points === null ? [] : [h('b', {}, one.points > 0 ? `+${one.points}` : String(one.points)), ' '];
-    const drop = h('button', { type: 'button', className: 'tfkit-Drop' }, '×');
-    drop.title = this._trans.__('Take this comment out of the list');
-    drop.setAttribute('aria-label', `${drop.title}: ${one.text}`);
-    drop.onclick = () => void this._actions.drop(one.id);
-    const used = one.used ? [' ', h('small', {}, this._trans.__('used %1×', one.used))] : [];
-    return h('div', { className: 'tfkit-Comment' }, h('label', {}, box, ' ', ...worth, one.text, ...used), drop);
+    return rubricLine(one, box, digit, this._actions.rubric, this._trans);
   }
 
-  private _chosen(): IBankComment[] {
+  private _chosen(): IRubricItem[] {
     return [...this._boxes].filter(([, box]) => box.checked).map(([one]) => one);
   }
 
-  private async _keep(): Promise<void> {
-    if (this._own.value.trim()) {
-      const points = this._score.value === '' ? null : Number(this._score.value);
-      await this._actions.keep(this._own.value.trim(), this._chosen().length ? null : points);
+  private async _add(): Promise<void> {
+    if (!this._own.value.trim()) {
+      this._say(this._trans.__('Write the sentence of the item first.'));
+      this._own.focus();
+      return;
     }
+    const points = this._score.value === '' || this._chosen().length ? null : Number(this._score.value);
+    await this._try(() => this._actions.add!(this._own.value.trim(), points));
   }
 
   private async _run(): Promise<void> {
-    const score = this._score.value === '' ? null : Number(this._score.value);
-    if (score === null || !this._score.checkValidity()) {
+    if (this._give.disabled) {
+      return;
+    }
+    if (this.mark.score === null || !this._score.checkValidity()) {
       this._say(this._trans.__('Points from 0 to %1 are needed.', this._of.max_score));
       this._score.focus();
       return;
     }
-    const chosen = this._chosen();
-    const comment = [...chosen.map(({ text }) => text), this._own.value.trim()].filter(Boolean).join('\n');
     this._give.disabled = true;
+    await this._try(() => this._actions.give(this.mark));
+    this._give.disabled = false;
+  }
+
+  private async _try(run: () => Promise<void>): Promise<void> {
     try {
-      await this._actions.give({ score, comment, chosen: chosen.map(({ id }) => id) });
+      await run();
     } catch (error) {
       this._say(error instanceof Error ? error.message : String(error));
-    } finally {
-      this._give.disabled = false;
     }
   }
 
@@ -123,8 +154,8 @@ export class MarkForm {
     this._said.textContent = text;
   }
 
-  private readonly _boxes = new Map<IBankComment, HTMLInputElement>();
-  private readonly _score = h('input', { type: 'number', min: '0', step: '0.25' });
+  private readonly _boxes = new Map<IRubricItem, HTMLInputElement>();
+  private readonly _score = h('input', { type: 'number', min: '0', step: 'any' });
   private readonly _own = h('textarea', { rows: 2 });
   private readonly _give = h('button', { type: 'button', className: 'tfkit-mod-strong' });
   private readonly _said = h('p', { role: 'status' });

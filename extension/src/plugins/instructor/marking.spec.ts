@@ -2,33 +2,62 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { describe, expect, it, vi } from 'vitest';
 import { stateOf } from './answer';
-import { Ask, headingOf, IAnswer, MarkingPage, titleOf, unwrapped } from './marking';
+import { Ask, headingOf, IAnswer, MarkingPage, titleOf } from './marking';
 import { pointsOf } from './markform';
 
 const trans = nullTranslator.load('tfkit_lab');
 const answer = (student: string, more: Partial<IAnswer> = {}): IAnswer => ({
   student,
-  text: `${student} says <b>so</b>`,
+  text: `${student} says *so*`,
+  html: `<p>${student} says <em>so</em></p>`,
   score: null,
   waiting: true,
   comment: '',
   version: 0,
+  chosen: [],
+  own: '',
   ...more
 });
 const OF = { assignment: '02-masks', notebook: '02-masks', cell: 'task-too-good', kind: 'task' as const, max_score: 2 };
-const BANK = [
+const RUBRIC = [
   { id: 1, text: 'Sees the next word.', points: 1, by: 'mark scheme', used: 2 },
   { id: 2, text: 'A test.', points: 1.5, by: 'mark scheme', used: 0 }
 ];
 
-async function page(given: readonly IAnswer[], meanwhile: Record<string, string> = {}) {
+const REQUEST = {
+  ...OF,
+  id: 4,
+  student: 'ada',
+  reason: 'It <b>copies</b>.',
+  at: '2026-10-12T10:00:00Z',
+  sender: 'ben',
+  accepted: null,
+  sentence: '',
+  by: '',
+  answer: { ...answer('ada', { version: 7, score: 1, waiting: false }), verdict: null },
+  rubric: RUBRIC
+};
+
+async function page(given: readonly IAnswer[], meanwhile: object = {}) {
   const asked: [string, unknown][] = [];
   const groups = [{ label: 'next, word', answers: given }];
   const ask = vi.fn((route: string, body?: unknown) => {
     asked.push([route, body]);
-    const listed = [{ course: 'my-course', questions: [{ ...OF, answers: given.length, waiting: 1 }] }];
-    const opened = { ...OF, text: '## Why?\n\nSay\nwhy.', scheme: '- 1 point: x', bank: BANK, groups };
-    return Promise.resolve(route === 'marking/mark' ? { meanwhile } : body ? opened : { courses: listed });
+    const markers = { Eve: { answers: 1, waiting: 1 } };
+    const questions = [{ ...OF, answers: given.length, waiting: 1, markers }];
+    const listed = { courses: [{ course: 'my-course', questions, requests: 1 }], by: 'Eve' };
+    const opened = { ...OF, text: '<p>Say why.</p>', scheme: '<p>x</p>', rubric: RUBRIC, outdated: 0, groups };
+    const said: Record<string, object> = {
+      'marking/mark': { meanwhile },
+      'marking/rubric': { done: [], left: ['ada'] },
+      'marking/requests': { requests: [REQUEST], meanwhile: {}, feedback: '' },
+      'marking/shares': { markers: {} },
+      'marking/history': {
+        history: [{ kind: 'mark', at: '2026-10-12T10:00:00Z', by: 'Eve', text: '', student: 'ada', score: 1 }]
+      },
+      marking: body ? opened : listed
+    };
+    return Promise.resolve(said[route]);
   });
   const made = new MarkingPage(ask as unknown as Ask, trans);
   Widget.attach(made, document.body);
@@ -39,11 +68,11 @@ async function page(given: readonly IAnswer[], meanwhile: Record<string, string>
 const settled = (): Promise<void> => new Promise(resolve => setTimeout(resolve));
 
 describe('the marking page', () => {
-  it('shows the answers of a group without names, as text', async () => {
+  it('shows the answers of a group without names', async () => {
     const { made } = await page([answer('ada'), answer('ben')]);
     const cards = [...made.node.querySelectorAll('.tfkit-Answer')];
     expect(cards.map(card => card.querySelector('label')!.textContent)).toEqual([' Student 1', ' Student 2']);
-    expect(cards[0].querySelector('b')).toBeNull();
+    expect(cards[0].querySelector('.tfkit-Prose em')!.textContent).toBe('so');
     expect(made.node.querySelector('.tfkit-Group summary')!.textContent).toBe('2 alike answers · next, word');
     const names = made.node.querySelector<HTMLInputElement>('.tfkit-Names input')!;
     names.click();
@@ -54,7 +83,7 @@ describe('the marking page', () => {
   it('gives one mark to the chosen answers, with the comments and what they are worth', async () => {
     const { made, asked } = await page([answer('ada', { version: 7 }), answer('ben')]);
     made.node.querySelectorAll<HTMLInputElement>('.tfkit-Answer input')[1].click(); // ben is left out
-    const [first, second] = made.node.querySelectorAll<HTMLInputElement>('.tfkit-Comment input');
+    const [first, second] = made.node.querySelectorAll<HTMLInputElement>('.tfkit-RubricItem input');
     first.click();
     second.click();
     made.node.querySelector('textarea')!.value = 'Well put.';
@@ -68,7 +97,7 @@ describe('the marking page', () => {
       cell: 'task-too-good',
       seen: { ada: 7 },
       score: 2, // not above the most
-      comment: 'Sees the next word.\nA test.\nWell put.',
+      own: 'Well put.',
       chosen: [1, 2]
     });
     made.dispose();
@@ -85,22 +114,106 @@ describe('the marking page', () => {
     made.dispose();
   });
 
-  it('says who marked the same answers meanwhile', async () => {
-    const { made } = await page([answer('ada')], { ada: 'Eve' });
-    made.node.querySelector<HTMLInputElement>('.tfkit-Comment input')!.click();
+  it('loses neither mark where another person has marked meanwhile', async () => {
+    const theirs = { ada: { by: 'Eve', score: 2, comment: 'Good.', version: 9 } };
+    const { made, asked } = await page([answer('ada')], theirs);
+    made.node.querySelector<HTMLInputElement>('.tfkit-RubricItem input')!.click();
     made.node.querySelector<HTMLButtonElement>('.tfkit-mod-strong')!.click();
     await settled();
     await settled();
-    expect(made.node.querySelector('[role=alert]')!.textContent).toContain('Eve marked some of these meanwhile');
+    const card = made.node.querySelector<HTMLElement>('.tfkit-Conflict')!;
+    expect(card.textContent).toContain('Student 1 · 2 of 2, by Eve: “Good.”');
+    expect(card.textContent).toContain('Your mark was not given to them: 1 / 2');
+    card.querySelector('button')!.click(); // mine instead, now that theirs was seen
+    await settled();
+    const given = asked.filter(([route]) => route === 'marking/mark').map(([, body]) => body);
+    expect(given[1]).toMatchObject({ seen: { ada: 9 }, score: 1, chosen: [1] });
     made.dispose();
   });
 
-  it('keeps comments within the points, and says things as people do', () => {
-    expect(pointsOf(BANK, 2)).toBe(2);
-    expect(pointsOf([{ ...BANK[0], points: -1 }], 2)).toBe(0);
+  it('takes digits for items, not where text is typed, and Ctrl+Enter for the mark', async () => {
+    const { made, asked } = await page([answer('ada')]);
+    const press = (where: HTMLElement, key: string, more: KeyboardEventInit = {}): boolean =>
+      where.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }));
+    const [first, second] = made.node.querySelectorAll<HTMLInputElement>('.tfkit-RubricItem input');
+    const own = made.node.querySelector('textarea')!;
+    press(own, '1');
+    expect(first.checked).toBe(false);
+    press(first, '2');
+    expect([first.checked, second.checked]).toEqual([false, true]);
+    press(own, 'Enter', { ctrlKey: true });
+    await settled();
+    expect(asked.find(([route]) => route === 'marking/mark')![1]).toMatchObject({ score: 1.5, chosen: [2] });
+    made.dispose();
+  });
+
+  it('changes an item of the rubric in place, and says which marks stayed', async () => {
+    const { made, asked } = await page([answer('ada')]);
+    made.node.querySelector<HTMLButtonElement>('.tfkit-RubricItem button')!.click();
+    const editor = made.node.querySelector<HTMLElement>('.tfkit-RubricEditor')!;
+    editor.querySelector('input')!.value = '0.5';
+    expect(editor.querySelector('button')!.textContent).toBe('Change, and 2 marks');
+    editor.querySelector('button')!.click();
+    await settled();
+    await settled();
+    expect(asked.find(([route]) => route === 'marking/rubric')![1]).toMatchObject({
+      change: 1,
+      text: 'Sees the next word.',
+      points: 0.5
+    });
+    expect(made.node.querySelector('[role=alert]')!.textContent).toContain('1 mark was changed elsewhere');
+    made.dispose();
+  });
+
+  it('answers a regrade request with a new mark, or a sentence', async () => {
+    const { made, asked } = await page([answer('ada')]);
+    const link = [...made.node.querySelectorAll('button')].find(one =>
+      one.textContent.startsWith('Regrade requests')
+    )!;
+    expect(link.textContent).toContain('1 waits');
+    link.click();
+    await settled();
+    const card = made.node.querySelector<HTMLElement>('.tfkit-Request')!;
+    expect(card.querySelector('blockquote b')).toBeNull(); // a student's words are text
+    expect(card.textContent).toContain('Student 1');
+    expect(card.textContent).toContain('Sent by the account ben');
+    card.querySelectorAll<HTMLInputElement>('.tfkit-RubricItem input')[1].click();
+    card.querySelector('textarea')!.value = 'You are right.';
+    card.querySelector<HTMLButtonElement>('.tfkit-mod-strong')!.click();
+    await settled();
+    const sent = () => asked.filter(([route]) => route === 'marking/requests').map(([, body]) => body);
+    expect(sent()[1]).toMatchObject({ request: 4, version: 7, accept: true, score: 1.5, sentence: 'You are right.' });
+    await settled();
+    made.node.querySelector('textarea')!.value = 'No.';
+    [...made.node.querySelectorAll('button')].find(one => one.textContent === 'Decline')!.click();
+    await settled();
+    expect(sent()[3]).toMatchObject({ request: 4, accept: false, sentence: 'No.' });
+    made.dispose();
+  });
+
+  it('shows only one’s own share, and shares evenly', async () => {
+    const { made, asked } = await page([answer('ada', { marker: 'Eve' }), answer('ben', { marker: 'Otto' })]);
+    const [, mine] = made.node.querySelectorAll<HTMLInputElement>('.tfkit-Names input');
+    mine.click();
+    expect(made.node.querySelectorAll('.tfkit-Answer').length).toBe(1);
+    [...made.node.querySelectorAll('button')].find(one => one.textContent === 'Share')!.click();
+    await settled();
+    expect(made.node.querySelector('tbody')!.textContent).toBe('Eve0 of 1 marked1');
+    made.node.querySelector<HTMLInputElement>('.tfkit-Share input')!.value = 'Eve, Otto';
+    made.node.querySelector('.tfkit-Share')!.dispatchEvent(new Event('submit', { cancelable: true }));
+    await settled();
+    expect(asked.find(([route]) => route === 'marking/shares')![1]).toMatchObject({
+      markers: ['Eve', ' Otto'],
+      how: 'groups'
+    });
+    made.dispose();
+  });
+
+  it('keeps items within the points, and says things as people do', () => {
+    expect(pointsOf(RUBRIC, 2)).toBe(2);
+    expect(pointsOf([{ ...RUBRIC[0], points: -1 }], 2)).toBe(0);
     expect(titleOf({ cell: 'check-masks-causal' })).toBe('masks causal');
     expect(headingOf('', 1, trans)).toBe('1 answer');
-    expect(unwrapped('## Why?\n\nSay\nwhy.\n\n- one\n- two\nand more')).toBe('Say why.\n\n- one\n- two and more');
     expect(stateOf(answer('ada'), OF, trans)).toBe('to mark');
     expect(stateOf(answer('ada', { score: 1, waiting: false, by: 'Eve' }), OF, trans)).toBe('1 of 2, by Eve');
   });

@@ -2,9 +2,13 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { h } from '../../widgets/dom';
-import { answerCard } from './answer';
+import { answerCard, prose } from './answer';
+import { conflictCard, Meanwhile } from './conflict';
 import { drawExtensions } from './extensions';
-import { MarkForm } from './markform';
+import { historyList, IEvent } from './history';
+import { IMark, MarkForm } from './markform';
+import { drawRequests } from './requests';
+import { drawSharing } from './sharing';
 
 export interface IQuestion {
   readonly assignment: string;
@@ -17,22 +21,29 @@ export interface IQuestion {
 export interface IListed extends IQuestion {
   readonly answers: number;
   readonly waiting: number;
+  /** How many answers each marker has to mark, of those that were shared, and how many of these wait. */
+  readonly markers: Readonly<Record<string, { readonly answers: number; readonly waiting: number }>>;
 }
 
 export interface IAnswer {
   readonly student: string;
   readonly text: string;
+  /** The text as HTML, cleaned by the server; empty for code. */
+  readonly html: string;
   /** The mark; null where there is none. */
   readonly score: number | null;
   readonly waiting: boolean;
   readonly comment: string;
-  /** The number of the mark on this page that the answer has; 0 where it has none. */
+  /** What the marker has seen of the mark: it changes with each mark, here or in the formgrader. */
   readonly version: number;
   readonly by?: string;
-  readonly chosen?: readonly number[];
+  /** Who is to mark it, or empty. */
+  readonly marker?: string;
+  readonly chosen: readonly number[];
+  readonly own: string;
 }
 
-export interface IBankComment {
+export interface IRubricItem {
   readonly id: number;
   readonly text: string;
   readonly points: number | null;
@@ -41,27 +52,30 @@ export interface IBankComment {
 }
 
 export interface IOpened extends IQuestion {
+  /** The question and its mark scheme as HTML, cleaned by the server. */
   readonly text: string;
   readonly scheme: string;
-  readonly bank: readonly IBankComment[];
+  readonly rubric: readonly IRubricItem[];
+  /** How many marks differ from the rubric, which was edited in its file. */
+  readonly outdated: number;
   readonly groups: readonly { readonly label: string; readonly answers: readonly IAnswer[] }[];
 }
 
 interface ICourseQuestions {
   readonly course: string;
   readonly questions: readonly IListed[];
+  readonly requests: number;
   readonly error?: string;
 }
 
 /** Asks the server; a body makes it a POST. */
 export type Ask = <T>(route: string, body?: unknown) => Promise<T>;
 
+type Called = (student: string) => string;
+
 /** A question's name for people: `task-too-good-a-loss` is "too good a loss". */
 export const titleOf = ({ cell }: Pick<IQuestion, 'cell'>): string =>
   cell.replace(/^(task|check)-/, '').replace(/-/g, ' ');
-
-/** Text of a lesson without its heading, its paragraphs and list items on one line each. */
-export const unwrapped = (text: string): string => text.replace(/^#+ .*\n+/, '').replace(/([^\n])\n(?![\n-])/g, '$1 ');
 
 /** What a group is called in its heading. */
 export function headingOf(label: string, size: number, trans: TranslationBundle): string {
@@ -82,7 +96,7 @@ export class MarkingPage extends Widget {
     this.node.tabIndex = -1;
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', this.title.label);
-    this._names.onchange = () => this._draw();
+    this._mine.onchange = () => this._draw();
     this.node.append(h('div', { className: 'tfkit-Marking-page' }, this._list, this._main));
   }
 
@@ -93,12 +107,11 @@ export class MarkingPage extends Widget {
   /** Reads the questions again, and the open one. */
   async refresh(): Promise<void> {
     try {
-      this._courses = (await this._ask<{ courses: ICourseQuestions[] }>('marking')).courses;
+      await this._readCourses();
       const first = this._courses.flatMap(({ course, questions }) =>
         questions.slice(0, 1).map(one => ({ course, one }))
       );
       const open = this._at ?? first[0];
-      this._drawList();
       if (open) {
         await this.open(open.course, open.one);
       } else {
@@ -112,34 +125,91 @@ export class MarkingPage extends Widget {
 
   async open(course: string, one: IQuestion): Promise<void> {
     this._at = { course, one };
-    this._extending = '';
-    const { assignment, notebook, cell } = one;
-    this._opened = await this._ask<IOpened>('marking', { course, assignment, notebook, cell });
+    this._page = '';
+    this._opened = await this._ask<IOpened>('marking', this._question());
     this._drawList();
     this._draw();
   }
 
+  private async _readCourses(): Promise<void> {
+    const { courses, by } = await this._ask<{ courses: ICourseQuestions[]; by: string }>('marking');
+    this._courses = courses;
+    this._by = by;
+    this._drawList();
+  }
+
+  private _question(): object {
+    const { course, one } = this._at!;
+    return { course, assignment: one.assignment, notebook: one.notebook, cell: one.cell };
+  }
+
   private _drawList(): void {
-    const parts = this._courses.flatMap(({ course, questions, error }) => {
+    const parts = this._courses.flatMap(({ course, questions, requests, error }) => {
       const names = [...new Set(questions.map(({ assignment }) => assignment))];
       const said = error ? [h('p', { role: 'alert' }, error)] : [];
       const lists = names.map(name => {
-        const items = questions
-          .filter(one => one.assignment === name)
-          .map(one => h('li', {}, this._entry(course, one)));
-        const more = h('button', { type: 'button' }, this._trans.__('Extensions'));
-        more.setAttribute('aria-current', String(this._extending === `${course} ${name}`));
-        more.onclick = () => void this._extend(course, name);
-        return h('section', { 'aria-label': name }, h('h3', {}, name), h('ul', {}, ...items, h('li', {}, more)));
+        const own = questions.filter(one => one.assignment === name);
+        const items = [
+          ...own.map(one => this._entry(course, one)),
+          this._link(`shares ${course} ${name}`, this._trans.__('Share'), () => this._share(course, name)),
+          this._link(`extensions ${course} ${name}`, this._trans.__('Extensions'), () =>
+            drawExtensions(this._main, course, name, this._ask, this._trans)
+          )
+        ];
+        return h(
+          'section',
+          { 'aria-label': name },
+          h('h3', {}, name),
+          h('ul', {}, ...items.map(one => h('li', {}, one)))
+        );
       });
-      return [...(this._courses.length > 1 ? [h('h2', {}, course)] : []), ...said, ...lists];
+      const asked = questions.length ? [h('p', {}, this._requestsLink(course, requests))] : [];
+      return [...(this._courses.length > 1 ? [h('h2', {}, course)] : []), ...said, ...asked, ...lists];
     });
     this._list.replaceChildren(h('h2', {}, this._trans.__('Questions')), ...parts);
   }
 
+  /** A page beside the questions: its key says which one is shown. */
+  private _link(key: string, title: string, draw: () => void | Promise<void>, note = ''): HTMLElement {
+    const small = note ? [h('small', {}, note)] : [];
+    const button = h(
+      'button',
+      { type: 'button', className: note ? 'tfkit-mod-waiting' : '' },
+      h('span', {}, title),
+      ...small
+    );
+    button.setAttribute('aria-current', String(this._page === key));
+    button.onclick = async () => {
+      this._page = key;
+      this._drawList();
+      try {
+        await draw();
+      } catch (error) {
+        this._main.replaceChildren(h('p', { role: 'alert' }, error instanceof Error ? error.message : String(error)));
+      }
+    };
+    return button;
+  }
+
+  private _requestsLink(course: string, waiting: number): HTMLElement {
+    const draw = (): Promise<void> =>
+      drawRequests(this._main, course, this._names, this._ask, this._trans, () => this._readCourses());
+    const note = waiting ? this._trans._n('%1 waits', '%1 wait', waiting) : '';
+    return this._link(`requests ${course}`, this._trans.__('Regrade requests'), draw, note);
+  }
+
+  private _share(course: string, assignment: string): void {
+    const questions = this._courses.find(one => one.course === course)?.questions ?? [];
+    const own = questions.filter(one => one.assignment === assignment);
+    drawSharing(this._main, course, assignment, own, this._ask, this._trans, async () => {
+      await this._readCourses();
+      this._share(course, assignment);
+    });
+  }
+
   private _entry(course: string, one: IListed): HTMLElement {
     const here =
-      !this._extending &&
+      !this._page &&
       this._at?.course === course &&
       this._at.one.cell === one.cell &&
       this._at.one.assignment === one.assignment;
@@ -162,54 +232,96 @@ export class MarkingPage extends Widget {
     if (!opened) {
       return;
     }
+    this._names.onchange = () => this._draw();
     const answers = opened.groups.flatMap(group => group.answers);
+    const numbers = new Map(answers.map(({ student }, n) => [student, n + 1]));
+    const called: Called = student =>
+      this._names.checked ? student : this._trans.__('Student %1', numbers.get(student) ?? '–');
+    const shared = answers.some(({ marker }) => marker);
+    const shows = ({ marker }: IAnswer): boolean => !shared || !this._mine.checked || marker === this._by;
+    const groups = opened.groups
+      .map(({ label, answers: own }) => ({ label, own: own.filter(shows) }))
+      .filter(({ own }) => own.length);
+    const only = h('label', {}, this._mine, ` ${this._trans.__('Only my share (%1)', this._by)}`);
+    this._main.replaceChildren(
+      ...this._head(opened, answers),
+      ...this._conflictCards(opened, called),
+      h(
+        'p',
+        { className: 'tfkit-Names' },
+        h('label', {}, this._names, ` ${this._trans.__('Show names')}`),
+        ...(shared ? [only] : []),
+        h('small', {}, this._trans.__('Digits choose items of the rubric, Ctrl+Enter gives the mark.'))
+      ),
+      ...groups.map(({ label, own }) => this._group(opened, label, own, called)),
+      this._history(called)
+    );
+  }
+
+  private _head(opened: IOpened, answers: readonly IAnswer[]): HTMLElement[] {
     const left = answers.filter(({ waiting }) => waiting).length;
     const counts = this._trans.__('%1 answers in %2 groups, %3 to mark', answers.length, opened.groups.length, left);
     const bar = h('div', { className: 'tfkit-Bar', 'aria-hidden': 'true' }, h('span', {}));
     (bar.firstElementChild as HTMLElement).style.width = `${100 * (1 - left / Math.max(1, answers.length))}%`;
-    const scheme = h(
-      'details',
-      { open: true },
-      h('summary', {}, this._trans.__('Mark scheme')),
-      h('div', { className: 'tfkit-Prose' }, unwrapped(opened.scheme))
-    );
-    const numbers = new Map(answers.map(({ student }, n) => [student, n + 1]));
-    const called = (student: string): string =>
-      this._names.checked ? student : this._trans.__('Student %1', numbers.get(student)!);
-    this._main.replaceChildren(
+    const summary = h('summary', {}, this._trans.__('Mark scheme'));
+    return [
       h('h1', {}, titleOf(opened), ' ', h('small', {}, this._trans._n('%1 point', '%1 points', opened.max_score))),
       h('p', { className: 'tfkit-Facts' }, counts),
-      ...(this._notice ? [h('p', { role: 'alert' }, this._notice)] : []),
       bar,
-      ...(opened.text ? [h('div', { className: 'tfkit-Prose tfkit-Asked' }, unwrapped(opened.text))] : []),
-      ...(opened.scheme ? [scheme] : []),
-      h('label', { className: 'tfkit-Names' }, this._names, ` ${this._trans.__('Show names')}`),
-      ...opened.groups.map(({ label, answers: own }) => this._group(opened, label, own, called))
-    );
+      ...(opened.outdated ? [this._outdated(opened.outdated)] : []),
+      ...(opened.text ? [prose(opened.text, 'tfkit-Asked')] : []),
+      ...(opened.scheme ? [h('details', {}, summary, prose(opened.scheme))] : [])
+    ];
   }
 
-  private _group(
-    opened: IOpened,
-    label: string,
-    answers: readonly IAnswer[],
-    called: (student: string) => string
-  ): HTMLElement {
+  private _outdated(count: number): HTMLElement {
+    const words = this._trans._n(
+      '%1 mark differs from the rubric, which was edited in rubric.toml.',
+      '%1 marks differ from the rubric, which was edited in rubric.toml.',
+      count
+    );
+    const apply = h('button', { type: 'button' }, this._trans.__('Apply the rubric'));
+    apply.onclick = () => void this._rubric({ apply: true });
+    return h('p', { className: 'tfkit-mod-warn' }, words, ' ', apply);
+  }
+
+  private _conflictCards(opened: IOpened, called: Called): HTMLElement[] {
+    const conflict = this._conflict;
+    if (!conflict) {
+      return this._notice ? [h('p', { role: 'alert' }, this._notice)] : [];
+    }
+    const { meanwhile, mark } = conflict;
+    const seen = Object.fromEntries(Object.entries(meanwhile).map(([student, { version }]) => [student, version]));
+    const actions = {
+      insist: () => void this._give(seen, mark),
+      yield: () => {
+        this._conflict = null;
+        this._draw();
+      }
+    };
+    return [conflictCard(meanwhile, mark, opened, called, this._trans, actions)];
+  }
+
+  private _group(opened: IOpened, label: string, answers: readonly IAnswer[], called: Called): HTMLElement {
     const heading = headingOf(label, answers.length, this._trans);
     const picked = new Set(answers.map(({ student }) => student));
+    const seen = (): Record<string, number> =>
+      Object.fromEntries(
+        answers.filter(({ student }) => picked.has(student)).map(({ student, version }) => [student, version])
+      );
     const form = new MarkForm(
       opened,
       answers[0],
       this._trans,
       {
-        give: mark =>
-          this._give(
-            answers.filter(({ student }) => picked.has(student)),
-            mark
-          ),
-        keep: (text, points) => this._bank({ text, points }),
-        drop: id => this._bank({ drop: id })
+        give: mark => this._give(seen(), mark),
+        add: (text, points) => this._rubric({ text, points }),
+        rubric: {
+          change: (id, text, points) => this._rubric({ change: id, text, points }),
+          drop: id => this._rubric({ drop: id })
+        }
       },
-      this._trans.__('Mark for %1', heading)
+      { called: this._trans.__('Mark for %1', heading), own: this._trans.__('A comment in your own words') }
     );
     const cards = answers.map(one =>
       answerCard(one, opened, called(one.student), this._trans, chosen => {
@@ -219,7 +331,11 @@ export class MarkingPage extends Widget {
     );
     form.count = picked.size;
     const done = answers.every(({ waiting }) => !waiting);
-    const list = h('div', { className: 'tfkit-Answers' }, ...cards);
+    const list = h(
+      'div',
+      { className: 'tfkit-Answers', tabIndex: 0, role: 'group', 'aria-label': this._trans.__('Answers: %1', heading) },
+      ...cards
+    );
     return h(
       'details',
       { className: `tfkit-Group${done ? ' tfkit-done' : ''}`, open: !done },
@@ -228,38 +344,50 @@ export class MarkingPage extends Widget {
     );
   }
 
-  private async _give(answers: readonly IAnswer[], mark: object): Promise<void> {
-    const { course, one } = this._at!;
-    const { assignment, notebook, cell } = one;
-    const seen = Object.fromEntries(answers.map(({ student, version }) => [student, version]));
-    const body = { course, assignment, notebook, cell, seen, ...mark };
-    const { meanwhile } = await this._ask<{ meanwhile: Record<string, string> }>('marking/mark', body);
-    const others = [...new Set(Object.values(meanwhile))];
-    this._notice = others.length
-      ? this._trans.__('%1 marked some of these meanwhile: they keep that mark.', others.join(', '))
-      : '';
+  private _history(called: Called): HTMLElement {
+    const body = h('div', {});
+    const node = h('details', {}, h('summary', {}, this._trans.__('History')), body);
+    node.ontoggle = async () => {
+      if (node.open) {
+        const { history } = await this._ask<{ history: readonly IEvent[] }>('marking/history', this._question());
+        body.replaceChildren(historyList(history, called, this._trans));
+      }
+    };
+    return node;
+  }
+
+  private async _give(seen: Readonly<Record<string, number>>, mark: IMark): Promise<void> {
+    const body = { ...this._question(), seen, ...mark };
+    const { meanwhile } = await this._ask<{ meanwhile: Meanwhile }>('marking/mark', body);
+    this._conflict = Object.keys(meanwhile).length ? { meanwhile, mark } : null;
+    this._notice = '';
     await this.refresh();
+    const next = '.tfkit-Group:not(.tfkit-done) .tfkit-MarkForm input';
+    this._main.querySelector<HTMLElement>(this._conflict ? '.tfkit-Conflict button' : next)?.focus();
   }
 
-  private async _extend(course: string, assignment: string): Promise<void> {
-    this._extending = `${course} ${assignment}`;
-    this._drawList();
-    await drawExtensions(this._main, course, assignment, this._ask, this._trans);
-  }
-
-  private async _bank(change: object): Promise<void> {
+  private async _rubric(change: object): Promise<void> {
+    const found = await this._ask<{ left?: readonly string[] }>('marking/rubric', { ...this._question(), ...change });
+    const left = found.left?.length ?? 0;
+    const words = this._trans._n(
+      '%1 mark was changed elsewhere, and stays as it is.',
+      '%1 marks were changed elsewhere, and stay as they are.',
+      left
+    );
+    this._notice = left ? words : '';
     const { course, one } = this._at!;
-    const { assignment, notebook, cell } = one;
-    await this._ask('marking/bank', { course, assignment, notebook, cell, ...change });
     await this.open(course, one);
   }
 
   private _courses: readonly ICourseQuestions[] = [];
+  private _by = '';
   private _at: { course: string; one: IQuestion } | null = null;
   private _opened: IOpened | null = null;
   private _notice = '';
-  private _extending = ''; // the course and assignment whose extensions are shown
+  private _conflict: { readonly meanwhile: Meanwhile; readonly mark: IMark } | null = null;
+  private _page = ''; // which page beside the questions is shown
   private readonly _names = h('input', { type: 'checkbox' });
+  private readonly _mine = h('input', { type: 'checkbox' });
   private readonly _list = h('nav', { className: 'tfkit-Marking-list' });
   private readonly _main = h('div', { className: 'tfkit-Marking-main' });
 }

@@ -1,0 +1,61 @@
+"""`autograder request`: a student asks for another look at a question; `autograder requests` lists a course's."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from tfkit_course import install
+
+
+def add(commands: Any, bad_input: type[Exception]) -> None:
+    """Add both commands; `bad_input` is raised for a request that makes no sense."""
+    what = "ask the instructor to look at a question again (for students)"
+    request = commands.add_parser("request", help=what)
+    request.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb", help="the notebook that was handed in")
+    request.add_argument("question", help="the question's id, or that of its exercise")
+    request.add_argument("reason", help="why the mark should be another one, in a sentence or two")
+    request.set_defaults(run=lambda arguments: _request(arguments, bad_input))
+    requests = commands.add_parser("requests", help="list the regrade requests of a course")
+    requests.add_argument("course", type=Path, metavar="COURSE_DIR")
+    requests.set_defaults(run=lambda arguments: _requests(arguments, bad_input))
+
+
+def _request(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
+    from autograder.marking.question import BadRegradeRequest, find_question_id
+
+    asked = arguments.notebook, arguments.question, arguments.reason
+    try:
+        find_question_id(*asked)
+        from autograder.marking import requests
+
+        cell = requests.send(*asked)
+    except ImportError as error:
+        raise bad_input(f"`autograder request` needs {error.name}: {install('grading')}") from error
+    except BadRegradeRequest as error:
+        raise bad_input(str(error)) from error
+    print(f"sent: {cell} of {arguments.notebook.name}; the answer will be in the feedback")
+    return 0
+
+
+def _requests(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
+    try:
+        from autograder.marking import regrades
+    except ImportError as error:
+        raise bad_input(f"`autograder requests` needs {error.name}: {install('grading')}") from error
+    from autograder.marking.marks import BadMark
+    from autograder.report.text import plain
+
+    try:
+        found = regrades.list_requests(arguments.course.resolve())
+    except BadMark as error:
+        raise bad_input(str(error)) from error
+    for one in found:
+        state = {None: "waits", True: "accepted", False: "declined"}[one["accepted"]]
+        sender = f" (sent by the account {one['sender']})" if one["sender"] else ""
+        line = f"{one['at']} {one['assignment']} {one['cell']} {one['student']}{sender}: {state}: {one['reason']}"
+        print(plain(" ".join(line.split())))
+    if not found:
+        print("no regrade requests")
+    return 0

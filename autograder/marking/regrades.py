@@ -1,0 +1,142 @@
+"""Answers regrade requests: a person accepts with a new mark or declines with a sentence, as the feedback then says."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.cluster.course import settings_of, working_in
+from autograder.marking import desk, requests
+from autograder.marking.answers import answers, source_of
+from autograder.marking.marks import (
+    FORMGRADER,
+    BadMark,
+    find_mark,
+    find_question,
+    open_gradebook,
+    version_of,
+    write_mark,
+)
+from autograder.marking.store import MarkingStore, RegradeRequest
+from autograder.serve.feedback import NoFeedback, give_feedback
+from autograder.translate import say
+
+ACCEPTED, DECLINED = "On your request: {sentence}", "Your request was declined: {sentence}"
+
+
+def list_requests(root: Path) -> list[dict[str, Any]]:
+    """Every request, those without an answer first, with the question, the answer, its verdict and mark.
+
+    Reads new ones from the exchange. One about a question that the student has nothing graded in is left there.
+    Raises BadMark.
+    """
+    with open_gradebook(root) as gradebook, MarkingStore(root) as store:
+        _receive(root, gradebook, store)
+        found = [_as_json(root, gradebook, store, one) for one in store.requests()]
+    return sorted(found, key=lambda one: (one["accepted"] is not None, one["at"]))
+
+
+def count_waiting(root: Path) -> int:
+    """How many requests have no answer yet; reads new ones from the exchange first. Raises BadMark."""
+    with open_gradebook(root) as gradebook, MarkingStore(root) as store:
+        _receive(root, gradebook, store)
+        return sum(one.accepted is None for one in store.requests())
+
+
+def _receive(root: Path, gradebook: Any, store: MarkingStore) -> None:
+    with working_in(root):
+        new = list(requests.new_requests(settings_of(root), store.files()))
+    with store.alone():
+        there = {(one.of, one.student) for one in store.requests() if one.accepted is None}
+        for one in new:
+            try:
+                find_mark(gradebook, find_question(gradebook, one.of), one.student)
+            except BadMark:
+                continue
+            if (one.of, one.student) not in there:  # the first one stands until it has an answer
+                store.add_request(one)
+                there.add((one.of, one.student))
+
+
+def _as_json(root: Path, gradebook: Any, store: MarkingStore, one: RegradeRequest) -> dict[str, Any]:
+    told = {
+        "id": one.id, **one.of._asdict(), "student": one.student, "reason": one.reason, "at": one.at,
+        "sender": "" if one.sender == one.student else one.sender,
+        "accepted": one.accepted, "sentence": one.sentence, "by": one.by,
+    }  # fmt: skip
+    try:
+        question = find_question(gradebook, one.of)
+    except BadMark:  # the assignment was made again without it
+        return {**told, "kind": "task", "max_score": 0.0, "answer": None, "rubric": []}
+    marks = store.marks(one.of)
+    given = answers(root, gradebook, question, marks, source_of(root, one.of), only=one.student)
+    items = desk.items_shown(root, one.of, marks)
+    more = {"kind": question.kind, "max_score": question.max_score, "rubric": items}
+    return {**told, **more, "answer": given.get(one.student)}
+
+
+def accept(
+    root: Path, number: int, version: int, score: float, sentence: str, chosen: Sequence[int], by: str
+) -> dict[str, Any]:
+    """Give the answer another mark -> as `desk.give`, and what became of the feedback. Raises BadMark."""
+    one = _waiting(root, number)
+    own = say(ACCEPTED, sentence=sentence.strip()) if sentence.strip() else ""
+    done = desk.give(root, one.of, {one.student: version}, score, own, chosen, by)
+    if done["meanwhile"]:
+        return {**done, "feedback": ""}
+    _answer(root, one, True, sentence, by)
+    return {**done, "feedback": _feedback(root, one)}
+
+
+def decline(root: Path, number: int, version: int, sentence: str, by: str) -> dict[str, Any]:
+    """Leave the mark as it is; the comment says why -> as `accept`. Raises BadMark."""
+    one = _waiting(root, number)
+    if not sentence.strip():
+        raise BadMark("say in a sentence why the mark stays")
+    line = say(DECLINED, sentence=sentence.strip())
+    with open_gradebook(root) as gradebook, MarkingStore(root) as store, store.alone():
+        question = find_question(gradebook, one.of)
+        last, there = store.marks(one.of).get(one.student), find_mark(gradebook, question, one.student)
+        if (now := version_of(last, there, question)) != version:
+            by_whom = last.by if last and last.id == now else FORMGRADER
+            told = {"by": by_whom, "score": there.score, "comment": there.comment, "version": now}
+            return {"done": [], "meanwhile": {one.student: told}, "feedback": ""}
+        kept: Mapping[str, Any] = {"chosen": last.chosen, "more": last.more} if last and last.id == now else {}
+        own = "\n".join(text for text in ((last.own if kept and last else there.comment), line) if text)
+        comment = "\n".join(text for text in (there.comment, line) if text)
+        write_mark(gradebook, question, one.student, there.manual, comment)
+        store.add_mark(one.of, one.student, there.manual, comment, by, own=own, **kept)
+        gradebook.db.commit()
+    _answer(root, one, False, sentence, by)
+    return {"done": [one.student], "meanwhile": {}, "feedback": _feedback(root, one)}
+
+
+def _waiting(root: Path, number: int) -> RegradeRequest:
+    with MarkingStore(root) as store:
+        found = next((one for one in store.requests() if one.id == number), None)
+    if found is None:
+        raise BadMark(f"there is no request {number}")
+    if found.accepted is not None:
+        raise BadMark(f"{found.by} has answered this request already")
+    return found
+
+
+def _answer(root: Path, one: RegradeRequest, accepted: bool, sentence: str, by: str) -> None:
+    with MarkingStore(root) as store:
+        try:
+            store.add_answer(one.id, accepted, sentence.strip(), by)
+        except sqlite3.IntegrityError:
+            raise BadMark("another person has answered this request meanwhile: open the requests again") from None
+
+
+def _feedback(root: Path, one: RegradeRequest) -> str:
+    """Make the student's feedback page again, where there is one -> "", or why it could not be made."""
+    if not (root / "feedback" / one.student / one.of.assignment).is_dir():
+        return "the feedback of this assignment is not made yet"
+    try:
+        give_feedback(root, one.of.assignment, one.student)
+    except NoFeedback as error:
+        return str(error)
+    return ""

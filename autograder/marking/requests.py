@@ -1,0 +1,135 @@
+"""Regrade requests: a student sends one through nbgrader's exchange, and the instructor's side reads them there.
+
+A request is a folder in the exchange's inbound folder, as a submission is: `ada+02-masks.regrade+<time>+<random>`, with
+a `request.json`. nbgrader's own commands look for `+02-masks+` and pass it by. Students can write to that folder, but
+not list it, and the owner of what lies there is known. A request holds words alone: only a person changes a score.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from nbgrader.apps import SubmitApp
+from nbgrader.auth import Authenticator
+from nbgrader.exchange import ExchangeError
+from nbgrader.exchange.default.submit import ExchangeSubmit
+from nbgrader.utils import find_owner
+
+from autograder.cluster.course import working_in
+from autograder.marking.question import MAX_REASON, BadRegradeRequest, find_question_id
+from autograder.marking.store import MarkedCell, NewRequest
+from autograder.nbgrader.exchange import Collect
+
+SUFFIX = ".regrade"
+FILE = "request.json"
+MAX_BYTES = 20_000
+MAX_OF_ONE = 50  # new requests of one student that are read
+
+
+class RequestExchange(ExchangeSubmit):
+    """Sends a request where `nbgrader submit` sends submissions."""
+
+    request: dict[str, str]
+    assignment_filename: str
+
+    def fail(self, msg: str) -> None:
+        """Raises ExchangeError; the parent also writes the message into the log."""
+        raise ExchangeError(msg)
+
+    def init_src(self) -> None:
+        """Nothing is copied from the student's folder."""
+
+    def init_dest(self) -> None:
+        """As the parent's, under a name that is no assignment's."""
+        super().init_dest()
+        name, assignment = str(self.assignment_filename), self.coursedir.assignment_id
+        self.assignment_filename = name.replace(f"+{assignment}+", f"+{assignment}{SUFFIX}+", 1)
+
+    def copy_files(self) -> None:
+        """Write the request, readable for the instructor, who may also delete it."""
+        self.init_release()
+        target = Path(self.inbound_path) / self.assignment_filename
+        target.mkdir()
+        for name, text in ((FILE, json.dumps(self.request)), ("timestamp.txt", self.timestamp)):
+            (target / name).write_text(text, encoding="utf-8")
+            (target / name).chmod(0o644)
+        target.chmod(0o777)  # as nbgrader's submit does: nobody else knows the name
+
+
+def send(notebook: Path, question: str, reason: str) -> str:
+    """Ask for another look at a question of this notebook -> the question's id. Raises BadRegradeRequest.
+
+    `question`: its id, or the id of its exercise. The notebook is in the folder that was fetched, `02-masks/`.
+    """
+    cell = find_question_id(notebook, question, reason)
+    folder = notebook.resolve().parent
+    with working_in(folder.parent):
+        app = SubmitApp(log_level="CRITICAL")
+        app.initialize([])
+        app.coursedir.assignment_id = folder.name
+        sends = RequestExchange(coursedir=app.coursedir, authenticator=Authenticator(parent=app), parent=app)
+        if sends.path_includes_course:
+            app.coursedir.course_id = folder.parent.name
+        sends.request = {"notebook": notebook.stem, "cell": cell, "reason": reason.strip()}
+        try:
+            sends.start()
+        except (ExchangeError, OSError) as error:
+            raise BadRegradeRequest(f"the request was not sent: {error}") from error
+    return cell
+
+
+def new_requests(app: Any, known: Collection[str]) -> Iterator[NewRequest]:
+    """The valid requests in the exchange of the course of `app` whose folders are not `known`, in order of time."""
+    collect = Collect(coursedir=app.coursedir, parent=app)
+    inbound = Path(collect.root) / app.coursedir.course_id / "inbound"
+    count: dict[str, int] = {}
+    for folder in sorted(inbound.glob(f"*+*{SUFFIX}+*")):
+        student, _, rest = folder.name.partition("+")
+        if folder.name in known:
+            continue
+        count[student] = count.get(student, 0) + 1
+        if count[student] > MAX_OF_ONE:
+            continue
+        if (new := _read(folder, student, rest.partition("+")[0].removesuffix(SUFFIX))) is not None:
+            yield new
+
+
+def _read(folder: Path, student: str, assignment: str) -> NewRequest | None:
+    """The request in this folder; None for what is none, since a student may have written anything there."""
+    try:
+        if not stat.S_ISDIR(folder.lstat().st_mode):
+            return None
+        text = _text_of(folder / FILE)
+        asked = json.loads(text)
+        of = MarkedCell(assignment, str(asked["notebook"]), str(asked["cell"]))
+        reason = str(asked["reason"]).strip()
+        sender = _owner(folder)
+        at = datetime.fromtimestamp((folder / FILE).lstat().st_mtime, UTC).isoformat(timespec="seconds")
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return NewRequest(of, student, reason[:MAX_REASON], sender, folder.name, at) if reason else None
+
+
+def _text_of(path: Path) -> str:
+    """A small plain file's text; a link is not followed and a device not waited for. Raises OSError, ValueError."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(handle, encoding="utf-8") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(f"{path} is no plain file")
+        text = file.read(MAX_BYTES + 1)
+    if len(text) > MAX_BYTES:
+        raise ValueError(f"{path} is too large")
+    return text
+
+
+def _owner(folder: Path) -> str:
+    try:
+        return str(find_owner(str(folder)))
+    except KeyError:
+        return "unknown"

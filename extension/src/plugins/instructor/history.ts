@@ -1,0 +1,54 @@
+/** What was done to the marks and the rubric of a question, and by whom: read when it is opened. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { h } from '../../widgets/dom';
+
+export interface IEvent {
+  readonly kind: 'mark' | 'added' | 'changed' | 'dropped' | 'applied' | 'asked' | 'accepted' | 'declined';
+  readonly at: string;
+  readonly by: string;
+  readonly text: string;
+  readonly student?: string;
+  readonly score?: number | null;
+  /** How many marks a change of the rubric changed. */
+  readonly marks?: number;
+}
+
+/** What happened, in words. */
+export function eventWords(
+  { kind, text, student, score, marks }: IEvent,
+  called: (student: string) => string,
+  trans: TranslationBundle
+): string {
+  const who = student ? called(student) : '';
+  switch (kind) {
+    case 'mark':
+      return score === null ? trans.__('mark of %1 taken back', who) : trans.__('%1 for %2', score ?? '', who);
+    case 'added':
+      return trans.__('added to the rubric: %1', text);
+    case 'changed':
+      return `${trans.__('changed in the rubric: %1', text)} (${trans._n('%1 mark', '%1 marks', marks ?? 0)})`;
+    case 'dropped':
+      return trans.__('taken out of the rubric: %1', text);
+    case 'applied':
+      return `${trans.__('rubric applied')} (${trans._n('%1 mark', '%1 marks', marks ?? 0)})`;
+    case 'asked':
+      return trans.__('%1 asked for a regrade: %2', who, text);
+    case 'accepted':
+      return trans.__('request of %1 accepted', who);
+    case 'declined':
+      return trans.__('request of %1 declined: %2', who, text);
+  }
+}
+
+export function historyList(
+  events: readonly IEvent[],
+  called: (student: string) => string,
+  trans: TranslationBundle
+): HTMLElement {
+  const items = events.map(one => {
+    const at = new Date(one.at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+    const by = one.kind === 'asked' ? '' : ` · ${one.by}`;
+    return h('li', {}, h('small', {}, `${at}${by}`), ' ', eventWords(one, called, trans));
+  });
+  return items.length ? h('ol', { className: 'tfkit-History' }, ...items) : h('p', {}, trans.__('Nothing yet.'));
+}

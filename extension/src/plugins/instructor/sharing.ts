@@ -1,0 +1,67 @@
+/** Shares the answers of an assignment that wait among markers, and tells who has how many. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { h } from '../../widgets/dom';
+import { Ask, IListed, titleOf } from './marking';
+
+/** Draws the page into `node`; `done` is called after the answers were shared. */
+export function drawSharing(
+  node: HTMLElement,
+  course: string,
+  assignment: string,
+  questions: readonly IListed[],
+  ask: Ask,
+  trans: TranslationBundle,
+  done: () => Promise<void>
+): void {
+  const known = [...new Set(questions.flatMap(({ markers }) => Object.keys(markers)))].sort();
+  const names = h('input', { type: 'text', value: known.join(', ') });
+  const how = h(
+    'select',
+    {},
+    h('option', { value: 'groups' }, trans.__('groups of alike answers')),
+    h('option', { value: 'questions' }, trans.__('whole questions'))
+  );
+  const said = h('p', { role: 'status' });
+  const share = h('button', { type: 'submit', className: 'tfkit-mod-strong' }, trans.__('Share evenly'));
+  const form = h(
+    'form',
+    { className: 'tfkit-Share' },
+    h('label', {}, trans.__('Markers, with commas between them'), names),
+    h('label', {}, trans.__('Keep together'), how),
+    h('p', {}, share),
+    said
+  );
+  form.onsubmit = async event => {
+    event.preventDefault();
+    try {
+      const markers = names.value.split(',');
+      await ask('marking/shares', { course, assignment, markers, how: how.value });
+      await done();
+    } catch (error) {
+      said.textContent = error instanceof Error ? error.message : String(error);
+    }
+  };
+  const note = trans.__(
+    'All answers that wait are shared anew. A share locks nothing: who marks another’s answer sees whose it is.'
+  );
+  const title = h('h1', {}, trans.__('Share'), ' ', h('small', {}, assignment));
+  const table = known.length ? [sharesTable(known, questions, trans)] : [];
+  node.replaceChildren(title, h('p', { className: 'tfkit-Facts' }, note), form, ...table);
+}
+
+function sharesTable(known: readonly string[], questions: readonly IListed[], trans: TranslationBundle): HTMLElement {
+  const shared = questions.filter(({ markers }) => Object.keys(markers).length);
+  const heads = [trans.__('Marker'), ...shared.map(titleOf), trans.__('To mark')];
+  const rows = known.map(name => {
+    const cells = shared.map(({ markers }) => {
+      const { answers = 0, waiting = 0 } = markers[name] ?? {};
+      return h('td', {}, answers ? trans.__('%1 of %2 marked', answers - waiting, answers) : '–');
+    });
+    const left = shared.reduce((sum, { markers }) => sum + (markers[name]?.waiting ?? 0), 0);
+    return h('tr', {}, h('th', { scope: 'row' }, name), ...cells, h('td', {}, String(left)));
+  });
+  const head = h('tr', {}, ...heads.map(name => h('th', { scope: 'col' }, name)));
+  const table = h('table', {}, h('thead', {}, head), h('tbody', {}, ...rows));
+  const label = trans.__('Who marks how many');
+  return h('div', { className: 'tfkit-Scroll', tabIndex: 0, role: 'group', 'aria-label': label }, table);
+}

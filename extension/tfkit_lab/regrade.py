@@ -1,0 +1,46 @@
+"""The route by which a student asks for another look at a question: it runs `autograder request`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+
+from tornado import web
+
+from tfkit_lab.handlers import _Handler
+
+SECONDS = 60.0
+
+
+class RegradeHandler(_Handler):
+    """POST: `{"path": …, "question": …, "reason": …}`, the notebook's path below the server's folder."""
+
+    @web.authenticated
+    async def post(self) -> None:
+        """Send the request into the exchange: 200 with what was sent; 400 with the reason where it cannot be."""
+        try:
+            asked = json.loads(self.request.body)
+            path, question, reason = (asked[key] for key in ("path", "question", "reason"))
+            if not all(isinstance(text, str) and text for text in (path, question, reason)):
+                raise TypeError
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return self.say(400, "the body must be an object with `path`, `question` and `reason`")
+        folder = self.folder_of(path)
+        if folder is None:
+            return self.say(400, f"there is no notebook {path}")
+        notebook = folder / path.rpartition("/")[2]
+        command = [sys.executable, "-m", "autograder", "request", "--", str(notebook), question, reason]
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(
+            *command, stdout=pipe, stderr=pipe, stdin=asyncio.subprocess.DEVNULL
+        )
+        try:
+            out, err = await asyncio.wait_for(process.communicate(), SECONDS)
+        except TimeoutError:
+            process.kill()
+            return self.say(400, f"the exchange did not answer within {SECONDS:.0f} s")
+        if process.returncode:
+            said = err.decode(errors="replace").strip().splitlines()
+            return self.say(400, (said[-1] if said else "it was not sent").removeprefix("autograder: "))
+        self.finish(json.dumps({"sent": out.decode(errors="replace").strip()}))
