@@ -109,7 +109,8 @@ class ClassPanel extends Widget {
   async refresh(): Promise<void> {
     const again = h('button', { type: 'button', onclick: () => void this.refresh() }, this._trans.__('Refresh'));
     const wide = h('button', { type: 'button', onclick: () => this._run(WIDE, {}) }, this._trans.__('As a page'));
-    const buttons = h('span', { className: 'tfkit-Course-buttons' }, wide, again);
+    const asPage = this.title.label !== '';
+    const buttons = h('span', { className: 'tfkit-Course-buttons' }, ...(asPage ? [] : [wide]), again);
     const header = h('div', { className: 'tfkit-Course-header' }, h('h2', {}, this._trans.__('Class')), buttons);
     try {
       const { assignments, python } = await request<{ assignments: IAssignment[]; python: string }>(
@@ -126,7 +127,10 @@ class ClassPanel extends Widget {
         header,
         h('div', { className: 'tfkit-Class-now' }, this._now.node, this._predictions.node),
         ...leaderboards(boards, this._trans),
-        ...(assignments.length ? assignments.map(one => this._assignment(one, python)) : [none])
+        ...this._submissions(
+          assignments.length ? assignments.map(one => this._assignment(one, python)) : [none],
+          asPage
+        )
       );
       await this._live();
     } catch (error) {
@@ -135,6 +139,12 @@ class ClassPanel extends Widget {
         h('p', { role: 'alert' }, error instanceof Error ? error.message : String(error))
       );
     }
+  }
+
+  /** On a page, which a class may see, what names students is folded. */
+  private _submissions(parts: readonly HTMLElement[], asPage: boolean): readonly HTMLElement[] {
+    const title = this._trans.__('Submissions, with names');
+    return asPage ? [h('details', {}, h('summary', {}, title), ...parts)] : parts;
   }
 
   private _timer = 0;
