@@ -167,9 +167,7 @@ describe('the marking page', () => {
 
   it('answers a regrade request with a new mark, or a sentence', async () => {
     const { made, asked } = await page([answer('ada')]);
-    const link = [...made.node.querySelectorAll('button')].find(one =>
-      one.textContent.startsWith('Regrade requests')
-    )!;
+    const link = [...made.node.querySelectorAll('button')].find(one => one.textContent.startsWith('Regrade requests'))!;
     expect(link.textContent).toContain('1 waits');
     link.click();
     await settled();
