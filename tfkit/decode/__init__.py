@@ -8,6 +8,7 @@ from tfkit.decode.generate import generate, stream
 from tfkit.decode.greedy import greedy_decode
 from tfkit.decode.logits_processors import LogitsProcessors
 from tfkit.decode.record import record, trace_json
+from tfkit.decode.record_search import record_search
 from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
 from tfkit.decode.speculative import Speculative
 from tfkit.decode.strategies import Beam, Diverse, Greedy, Sample, TextbookBeam
@@ -30,6 +31,7 @@ __all__ = [
     "generate",
     "greedy_decode",
     "record",
+    "record_search",
     "sample_token",
     "stream",
     "top_k_filter",

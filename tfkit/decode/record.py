@@ -64,13 +64,20 @@ def record(
     for event, cache in zip(trace["steps"], watched.states, strict=True):
         event |= {"cache": cache} if cache else {}
     if isinstance(model, nn.Module):
-        source = None if is_causal(model) else source
-        if source is not None:
-            trace["source"] = [token_name(source_token or token, i) for i in source[0].tolist()]
-        with evaluating(model):
-            room = budget - len(json.dumps(trace | {"attention": ""}))
-            trace["attention"] = attention(model, source, ids, max(budget // 4, room))
+        add_attention(trace, model, source, ids, source_token or token, budget)
     return trace
+
+
+def add_attention(
+    trace: dict[str, Any], model: nn.Module, source: Tensor | None, ids: Tensor, names: TokenNames, budget: int
+) -> None:
+    """Puts the source's tokens, and attention over ids [1,T] in the bytes that the trace leaves, into the trace."""
+    source = None if is_causal(model) else source
+    if source is not None:
+        trace["source"] = [token_name(names, i) for i in source[0].tolist()]
+    with evaluating(model):
+        room = budget - len(json.dumps(trace | {"attention": ""}))
+        trace["attention"] = attention(model, source, ids, max(budget // 4, room))
 
 
 def trace_json(

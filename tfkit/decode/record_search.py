@@ -1,0 +1,145 @@
+"""A recording of a search that somebody else wrote, made from what it asks of `step` and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tfkit.decode.record import BUDGET, add_attention
+from tfkit.decode.strategies import GREEDY
+from tfkit.decode.tree import TokenNames, Tree, token_name
+
+Ids = tuple[int, ...]
+StepFunction = Callable[[Tensor], Tensor]
+
+
+def record_search(
+    search: Callable[[StepFunction], Any],
+    step: StepFunction,
+    *,
+    token: TokenNames,
+    end_id: int | None = None,
+    title: str = "",
+    name: str = "your search",
+    top: int = 8,
+    model: nn.Module | None = None,
+    source_ids: Tensor | None = None,
+    source_token: TokenNames | None = None,
+    budget: int = BUDGET,
+) -> dict[str, Any]:
+    """Run `search(step)` and record it as `record` does, as far as it shows itself.
+
+    `step(prefix_ids[N,t]) -> logits[N,V]`. The hypotheses of a step are the prefixes that the search asks for; which
+    others it weighed nobody sees, so none is shown as dropped. It returns ids `[T]` or `[1,T]`, or `(ids, score)`
+    pairs, best first, each with the start that it asked first; a hypothesis ends at `end_id`. `model` and source_ids
+    `[1,S]`: to show the attention along the best hypothesis. Raises ValueError for a search of several sentences, and
+    for one whose prefixes or results do not continue each other, as those of one that asks for its newest tokens alone.
+    """
+    asked: dict[Ids, Tensor] = {}
+
+    def watched(prefix_ids: Tensor) -> Tensor:
+        """`step`, with its answers kept by prefix."""
+        logits = step(prefix_ids)
+        rows = logits.detach().double().log_softmax(-1).cpu()
+        asked.update(zip(map(tuple, prefix_ids.tolist()), rows, strict=True))
+        return logits
+
+    with torch.no_grad():
+        found = _hypotheses(search(watched))
+    tree = _SearchTree(asked, token, top)
+    results = [tree.finish(ids, score, end_id) for ids, score in found]
+    best = results[0] if results else 0
+    path = tree.path(best)
+    trace = {
+        "schema": "tfkit.trace/1",
+        "kind": "decoding",
+        "strategy": name,
+        "settings": {},
+        "title": title,
+        "source": None,
+        "prompt": [token_name(token, i) for i in tree.root],
+        "nodes": tree.nodes,
+        "steps": tree.events(),
+        "best": best,
+        "path": path,
+    }
+    if model is not None:
+        said = [*tree.root, *(tree.nodes[node]["token_id"] for node in path[1:])]
+        add_attention(trace, model, source_ids, torch.tensor([said]), source_token or token, budget)
+    return trace
+
+
+def _hypotheses(found: Any) -> list[tuple[Ids, float | None]]:
+    """What a search returns as (ids, its own score if it gives one), best first."""
+    if isinstance(found, Tensor):
+        rows = found.reshape(1, -1) if found.dim() < 2 else found
+        if len(rows) != 1:
+            raise ValueError(f"the search returned {len(rows)} sentences, and one is shown: give it one start")
+        return [(tuple(rows[0].tolist()), None)]
+    pairs = list(found)
+    if all(isinstance(one, int) for one in pairs):
+        return [(tuple(pairs), None)]
+    return [(tuple(torch.as_tensor(ids).tolist()), float(score)) for ids, score in pairs]
+
+
+class _SearchTree(Tree):
+    """The tree of the prefixes that were asked for; a step is all of one length."""
+
+    def __init__(self, asked: dict[Ids, Tensor], token: TokenNames, top: int) -> None:
+        if not asked:
+            raise ValueError("the search never called step: nothing can be recorded")
+        self.answers = dict(sorted(asked.items(), key=lambda pair: len(pair[0])))  # of one length in the order of asking
+        self.root = next(iter(self.answers))
+        super().__init__(GREEDY, token, top, self.root[-1])
+        self.places: dict[Ids, int] = {self.root: 0}
+        for prefix in self.answers:
+            if prefix != self.root:
+                self.continue_with(prefix, "live")
+
+    def continue_with(self, prefix: Ids, state: str) -> int:
+        """Adds a prefix's node below that of the prefix before -> its id; ValueError where that was never asked."""
+        before = self.answers.get(prefix[:-1])
+        if before is None:
+            raise ValueError(
+                f"the search went on to {list(prefix)} without asking step for {list(prefix[:-1])}: record_search "
+                "follows one sentence, and needs whole prefixes, the start included"
+            )
+        parent, logp = self.places[prefix[:-1]], before[prefix[-1]].item()
+        self.totals.append(self.totals[parent] + logp)
+        self.places[prefix] = self.node(parent, prefix[-1], logp, self.totals[-1], state)
+        return self.places[prefix]
+
+    def finish(self, ids: Sequence[int], score: float | None, end_id: int | None) -> int:
+        """The node of a result -> its id. What is behind the end is padding."""
+        start = len(self.root)
+        ends = [at + 1 for at, i in enumerate(ids) if at >= start and i == end_id]
+        prefix = tuple(ids[: ends[0]] if ends else ids)
+        if prefix in self.places:
+            node = self.places[prefix]
+        else:
+            node = self.continue_with(prefix, "finished" if ends else "live")
+        if score is not None:
+            self.nodes[node]["score"] = score
+        return node
+
+    def events(self) -> list[dict[str, Any]]:
+        """The steps of the trace: of each length the prefixes, their likeliest tokens, and what they became."""
+        found = []
+        for length in sorted({len(prefix) for prefix in self.answers}):
+            live = [prefix for prefix in self.answers if len(prefix) == length]
+            after = [node for prefix, node in self.places.items() if len(prefix) == length + 1]
+            ended = [node for node in after if self.nodes[node]["state"] == "finished"]
+            event: dict[str, Any] = {
+                "live": [self.places[prefix] for prefix in live],
+                "chosen": [node for node in after if node not in ended],
+                "finished": ended,
+                "topk": {},
+                "entropy": {},
+            }
+            for prefix in live:
+                self.add_top_tokens(event, str(self.places[prefix]), self.answers[prefix])
+            found.append(event)
+        return found
