@@ -506,22 +506,28 @@ for pair in corpus.test[:60:12]:
 guess.compare("no")
 
 # %% [markdown]
-# **Step through it.** The search is recorded once; after that you walk through it in the browser, forwards and backwards, by button or arrow key: the likeliest next words, the tree of
-# hypotheses with those that were dropped, and where the chosen layer and head looked. Beam and greedy search walk side by side: the step
-# at which they part is marked, and a button leads there.
+# **Step through your own search.** `record_search` runs it and keeps what it asks of `step`, and what it returns; after that you walk through it in the browser, forwards and backwards, by button or
+# arrow key: the likeliest next words, the tree of hypotheses that your search went on with, and where the chosen layer and head looked. Your two searches walk side by side: the step
+# at which they part is marked, and a button leads there. Where a search is not built yet, the library's stands in for it.
 
 # %% role="experiment"
-from tfkit.decode import Greedy, TextbookBeam, record
+from tfkit.decode import Greedy, TextbookBeam, record, record_search
 from tfkit_lab import Stepper
 
 
-def recorded(sentence, strategy):
-    return record(translator, to_ids(tokenizer, [sentence]), token=tokenizer.id_to_token, strategy=strategy,
-                  start_id=START, end_id=END, max_new_tokens=25, title=sentence)
+def recorded(sentence, search, name, stand_in):
+    source, common = to_ids(tokenizer, [sentence]), dict(token=tokenizer.id_to_token, end_id=END, title=sentence)
+    try:
+        return record_search(search, stepper_for(sentence), name=name, model=translator, source_ids=source, **common)
+    except NotImplementedError:
+        return record(translator, source, strategy=stand_in, start_id=START, max_new_tokens=25, **common)
 
 
 sentence = corpus.test[12].source
-Stepper(recorded(sentence, TextbookBeam(4)), recorded(sentence, Greedy()))
+Stepper(
+    recorded(sentence, lambda step: beam_search(step, START, END, 4, 25), "your beam search", TextbookBeam(4)),
+    recorded(sentence, lambda step: greedy_decode(step, torch.tensor([START]), END, 25, PAD), "your greedy search", Greedy()),
+)
 
 # %% [markdown]
 # *Figure: the stepper, with the next words' probabilities as bars, a tree of hypotheses and a map of attention, all for the step chosen.*
