@@ -26,7 +26,7 @@ from autograder.diagnosis.kinds import kind
 from autograder.localize.tell import localize_fault
 from autograder.parse import parse_source
 from autograder.sandbox_client import Cell, CellOutcome, SandboxClient, StudentError
-from autograder.translate import say
+from autograder.translate import say, title_of
 
 NOTHING_FITS = "This is none of the mistakes that we know; what was seen may tell you where to look."
 NOT_WRITTEN = "not written yet"
@@ -93,6 +93,7 @@ class Grader:
             max_score=exercise.points,
             seed=seed,
             sandbox=self.backend.name,
+            title=title_of(exercise),
         )
         try:
             where, lack = devices.choose(self.device, self.backend)
@@ -109,7 +110,7 @@ class Grader:
     def examine(self, exercise: Exercise, seed: int) -> tuple[Verdict, Attempt]:
         """The verdict for this seed on the CPU, and the whole attempt; passes on any exception of the grader."""
         verdict = Verdict(exercise=exercise.id, status="not_graded", score=0.0, max_score=exercise.points, seed=seed,
-                          sandbox=self.backend.name, device="cpu")  # fmt: skip
+                          sandbox=self.backend.name, device="cpu", title=title_of(exercise))  # fmt: skip
         attempt = self._decisive(exercise, verdict)
         return _judged(exercise, verdict, attempt, CPU_ALONE, self.weights), attempt
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import polib
 
+from autograder.api import Exercise
+
 OWN = Path(__file__).parent
 
 
@@ -47,3 +49,8 @@ def translate_text(text: str, unit: Path | None) -> str:
         if entry is not None and entry.msgstr:
             return entry.msgstr
     return text
+
+
+def title_of(exercise: Exercise) -> str:
+    """The exercise's title in the reader's language."""
+    return translate_text(exercise.title, exercise.folder)

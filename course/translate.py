@@ -4,9 +4,10 @@
     python -m course.translate es --new                 # begin with a language: every unit, and the verdicts' words
     python -m course.build DIR --language fr            # the notebooks
 
-A text is a paragraph, a list or a table of a notebook as it is built, or the sentence for a misconception. So a
-changed paragraph falls back to English by itself. Code stays as it is, with what it prints and writes on axes
-(docs/decisions/071), but for the questions and options of a prediction. `make course` holds catalogues to their units.
+A text is a paragraph, a list or a table of a notebook as it is built, the title of an exercise, or the sentence for a
+misconception. So a changed paragraph falls back to English by itself. Code stays as it is, with what it prints and
+writes on axes (docs/decisions/071), but for the questions and options of a prediction. `make course` holds catalogues
+to their units.
 """
 
 from __future__ import annotations
@@ -66,6 +67,11 @@ def questions(cell: NotebookNode) -> list[str]:
     return [text for text in dict.fromkeys(found) if isinstance(text, str) and text != name]
 
 
+def titles(unit: str) -> Iterator[tuple[str, str]]:
+    """Where and what: the titles of a unit's exercises, which head their verdicts."""
+    yield from ((exercise.id, exercise.title) for exercise in all_exercises() if exercise.unit == unit)
+
+
 def hints(unit: str) -> Iterator[tuple[str, str]]:
     """Where and what: the sentences for the misconceptions of a unit."""
     for exercise in all_exercises():
@@ -108,7 +114,7 @@ def in_language(folder: Path, notebook: NotebookNode, language: str | None) -> N
 def texts_to_translate(folder: Path) -> dict[str, list[str]]:
     """Text -> where it stands, of the whole unit."""
     found: dict[str, list[str]] = {}
-    for where, text in [*texts(builder.notebook(folder)), *hints(folder.name)]:
+    for where, text in [*texts(builder.notebook(folder)), *titles(folder.name), *hints(folder.name)]:
         found.setdefault(text, []).append(where)
     return found
 

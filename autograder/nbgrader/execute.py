@@ -19,6 +19,7 @@ from autograder.api import Exercise, Limits, Verdict
 from autograder.nbgrader import predictions, unfinished
 from autograder.report import verdict_html, verdict_line
 from autograder.sandbox import Backend, choose
+from autograder.translate import title_of
 
 DEADLY = "the grader was killed twice while it graded this submission: it needs a person"
 
@@ -194,7 +195,14 @@ def missing_answers(nb: NotebookNode, wanted: dict[str, Exercise | None]) -> lis
         if (cell.metadata.get("tfkit") or {}).get("missing")
     }
     return [
-        Verdict(exercise=e.id, status="failed", score=0.0, max_score=e.points, reason=gone[e.id.replace(".", "-")])
+        Verdict(
+            exercise=e.id,
+            status="failed",
+            score=0.0,
+            max_score=e.points,
+            title=title_of(e),
+            reason=gone[e.id.replace(".", "-")],
+        )  # fmt: skip
         for e in wanted.values()
         if e and e.id.replace(".", "-") in gone
     ]
@@ -211,7 +219,8 @@ def ungraded_verdict(cell: NotebookNode, exercise: Exercise | None) -> Verdict:
 
 def ungraded_exercise(exercise: Exercise, reason: str) -> Verdict:
     """The verdict `not_graded` for a failure of the grader, with its reason."""
-    return Verdict(exercise=exercise.id, status="not_graded", score=0.0, max_score=exercise.points, reason=reason)
+    return Verdict(exercise=exercise.id, status="not_graded", score=0.0, max_score=exercise.points, reason=reason,
+                   title=title_of(exercise))  # fmt: skip
 
 
 def scale_points(verdict: Verdict, points: float) -> Verdict:

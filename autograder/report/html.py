@@ -70,8 +70,15 @@ def _head(data: Mapping[str, Any]) -> str:
     score = f"<b>{say('{score} of {most}', score=number(data['score']), most=number(data['max_score']))}</b> {points}"
     return (
         f'<div class="tfkit-v-head"><span class="tfkit-v-badge">{badge}</span> '
-        f'<code>{_text(data["exercise"])}</code> <span class="tfkit-v-points">{score}</span></div>'
+        f'{_name(data)} <span class="tfkit-v-points">{score}</span></div>'
     )
+
+
+def _name(data: Mapping[str, Any]) -> str:
+    """The exercise's title, and its id beside it; the id alone where nobody knows the title."""
+    name = f"<code>{_text(data['exercise'])}</code>"
+    title = data.get("title")
+    return f'<strong class="tfkit-v-title">{_text(title)}</strong> {name}' if title else name
 
 
 def _to_begin(data: Mapping[str, Any]) -> str:

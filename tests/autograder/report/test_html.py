@@ -45,6 +45,13 @@ def test_says_status_score_hint_property_example_box_and_seed():
         assert word in page
 
 
+def test_the_title_heads_the_card_and_the_id_stands_beside_it():
+    page = verdict_html(verdict(title="Look back at <every> state"), styled=False)
+    title, name = page.index("Look back at &lt;every&gt; state</strong>"), page.index("<code>attention.attend</code>")
+    assert title < name < page.index("tfkit-v-points")
+    assert "<strong" not in verdict_html(verdict(), styled=False)
+
+
 def test_an_answer_as_it_was_released_is_asked_for_and_not_judged():
     said = "`attend` is not written yet"
     checks = (CheckResult(name="written", status="failed", message=said, of=2.0),)
