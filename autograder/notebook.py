@@ -17,7 +17,7 @@ from typing import Any
 from autograder.misconceptions import known_in
 from autograder.report.html import style
 from autograder.translate import say
-from autograder.warm import Process, WarmProcesses, request
+from autograder.warm import Process, WarmProcesses, complaint, request
 
 SECONDS = 300.0
 TICK = 1.0  # seconds between two progress reports
@@ -114,8 +114,7 @@ def verdict(exercise: str, history: list[str], tell: Tell = lambda _: None) -> d
             out, err = _answer(process, request(asked), exercise, tell)
     lines = out.splitlines()
     if not lines:
-        said = err.strip().splitlines()
-        raise CheckFailed(said[-1] if said else "the autograder gave no verdict and no reason")
+        raise CheckFailed(complaint(err))
     return json.loads(lines[-1])
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -24,6 +25,8 @@ COMMAND = (sys.executable, "-P", "-m", "autograder.warm")  # -P: nothing is impo
 WAIT_S = 600.0  # how long processes keep their memory when nobody asks for anything
 WAITING = 1 if "JUPYTERHUB_USER" in os.environ else 2  # on a hub, each user has some
 
+MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+UNBOXED = "no sandbox works here"  # as sandbox.choose says it
 GROUPS = hasattr(os, "killpg")  # not on Windows
 
 Process = subprocess.Popen[str]
@@ -95,6 +98,22 @@ class WarmProcesses:
 def request(arguments: Sequence[str]) -> str:
     """What a waiting process reads: the arguments of `autograder`."""
     return json.dumps(list(arguments)) + "\n"
+
+
+def complaint(err: str) -> str:
+    """Why a process gave no verdict, from its standard error: for the student who asked, else its last line."""
+    last = (err.strip().splitlines() or ["the autograder gave no verdict and no reason"])[-1]
+    if lacks := MISSING.fullmatch(last.strip()):
+        return (
+            f"checks need the Python package {lacks[1]}, which {sys.executable} does not have: install the course's "
+            "packages there (pip install tfkit-course), or ask whoever runs this server to, and check again"
+        )
+    if UNBOXED in last:
+        return (
+            "no sandbox works on this server, so the button cannot check here: run the cell with check(…) instead, "
+            "which counts as well (for whoever runs the server: `autograder doctor` says what is missing)"
+        )
+    return last[:500]
 
 
 def main() -> None:

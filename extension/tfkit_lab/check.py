@@ -13,7 +13,7 @@ from typing import Any
 
 from autograder.misconceptions import known_in
 from autograder.report import verdict_html
-from autograder.warm import WarmProcesses, request
+from autograder.warm import WarmProcesses, complaint, request
 from tfkit_lab.course import STATES
 
 SECONDS = 300.0  # a limit for when the autograder hangs; it has limits of its own
@@ -135,8 +135,7 @@ def _verdict(exercise: str, out: str, err: str) -> dict[str, Any]:
             # the temporary file's name would not help the reader
             card = verdict_html(found, styled=False)  # the front end has the style sheet
             return {**found, "file": "", "code": drawing(found.get("counterexample")), "html": card}
-    said = err.strip().splitlines()
-    raise CheckError(said[-1][:500] if said else "the autograder gave no verdict and no reason")
+    raise CheckError(complaint(err))
 
 
 def drawing(example: Any) -> str | None:

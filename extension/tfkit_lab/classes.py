@@ -49,6 +49,13 @@ def leaderboards(root: Path) -> list[dict[str, Any]]:
     return found
 
 
+def with_leaderboards(root: Path, units: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The units, those with a project with its `leaderboard`; None where nothing of it was measured under root."""
+    asked = any(unit["project"] for unit in units)
+    boards = {board["assignment"]: board for board in leaderboards(root)} if asked else {}
+    return [unit | ({"leaderboard": boards.get(unit["name"])} if unit["project"] else {}) for unit in units]
+
+
 def _assignments(root: Path, course: Path) -> Iterator[dict[str, Any]]:
     found: dict[str, list[dict[str, Any]]] = {}
     for path in sorted(course.glob("autograded/*/*/*.ipynb"))[:MAX_SUBMISSIONS]:

@@ -29,7 +29,7 @@ MAX_ABOUT = 240
 
 
 def units(root: Path) -> list[dict[str, Any]]:
-    """Notebooks with exercises, in path order, each exercise with its state."""
+    """The course's notebooks in path order: each exercise with its state, and the project of a unit that is one."""
     known = read_progress(root)
     found = (_unit(root, path, known) for path in _notebooks(root))
     return [unit for unit in found if unit is not None]
@@ -60,10 +60,11 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         exercises = _told_apart(exercises)
         due, asked = _due(unit), _asked(unit, exercises)
         worth, prose = _points(notebook["cells"]), _prose(notebook["cells"])
+        project = _project(notebook["cells"])
         predicted = _predicted(unit, path.parent)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    if not asked:
+    if not asked and project is None:
         return None
     listed = [
         {"id": key, "title": exercises.get(key, key), "lost": key not in exercises, "points": worth.get(key)}
@@ -78,6 +79,7 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         "minutes": _positive(unit.get("minutes")),
         "due": due,
         "exercises": listed,
+        "project": project,
         "predictions": predicted,
         "terms": [{"word": word, "means": means} for word, means in _TERM.findall(prose.get("glossary", ""))],
     }
@@ -122,6 +124,15 @@ def _points(cells: list[dict[str, Any]]) -> dict[str, float]:
         if mark.get("role") == "check" and isinstance(mark.get("exercise"), str) and points is not None:
             worth[mark["exercise"]] = worth.get(mark["exercise"], 0) + points
     return worth
+
+
+def _project(cells: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The cell of a project, such as the capstone's, and its points: it is measured as a whole, not by checks."""
+    for place, cell in enumerate(cells):
+        if cell["metadata"].get("tfkit", {}).get("role") == "project":
+            points = _positive(cell["metadata"].get("nbgrader", {}).get("points"))
+            return {"cell": str(cell.get("id", place)), "points": points}
+    return None
 
 
 def _positive(value: Any) -> float | None:

@@ -84,12 +84,13 @@ class _Handler(APIHandler):
 
 
 class CourseHandler(_Handler):
-    """GET: the units, their exercises and the state of each."""
+    """GET: the units, their exercises and the state of each; of a project the leaderboard, where there is one."""
 
     @web.authenticated
     async def get(self) -> None:
         """The course: 200 with its units and their exercises."""
         units = await asyncio.to_thread(course.units, self.root)
+        units = await asyncio.to_thread(classes.with_leaderboards, self.root, units)
         self.finish(json.dumps({"units": units}))
         if units and not HUB:  # a lab with a course: prepare for the first check, so that it need not wait for imports
             await prepare()

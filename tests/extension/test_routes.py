@@ -16,7 +16,8 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from autograder import notebook as in_kernel
-from autograder import warm
+from autograder import sandbox, warm
+from autograder.warm import UNBOXED
 from course.build import build
 from tfkit_lab import check as engine
 from tfkit_lab import course, handlers, sealed
@@ -108,6 +109,29 @@ async def test_a_grader_that_breaks_is_told_in_its_own_words(jp_fetch, jp_root_d
     assert caught.value.code == 500
     assert json.loads(caught.value.response.body)["message"] == "autograder: no exercise named masks.causal"
     assert not (jp_root_dir / course.PROGRESS).exists()
+
+
+@pytest.mark.parametrize(
+    "said, words",
+    [
+        ("ModuleNotFoundError: No module named 'torch'", "pip install tfkit-course"),
+        (f"autograder: {UNBOXED} (bwrap is not installed): install bubblewrap (--trust)", r"run the cell with check\("),
+        ("", "no verdict and no reason"),
+    ],
+)
+async def test_a_student_is_told_what_to_do_where_nothing_can_be_checked(jp_fetch, grader, said, words):
+    grader(f"sys.exit({said!r})")
+    with pytest.raises(HTTPClientError) as caught:
+        await post(jp_fetch, {"exercise": EXERCISE, "cells": CELLS})
+    assert re.search(words, json.loads(caught.value.response.body)["message"])
+
+
+def test_the_lack_of_a_sandbox_is_known_by_the_words_in_which_it_is_told(monkeypatch):
+    monkeypatch.setattr(sandbox, "_chosen", {})
+    monkeypatch.setattr(sandbox, "backends", list)
+    monkeypatch.setattr(sandbox, "SYSTEM", "linux")
+    with pytest.raises(sandbox.SandboxError, match=UNBOXED):
+        sandbox.choose()
 
 
 async def test_the_server_answers_while_a_check_runs_and_a_hang_up_ends_it(jp_fetch, grader, tmp_path):
@@ -275,6 +299,17 @@ def test_the_course_tells_what_the_home_page_shows(tmp_path):
     assert [e["at"] is not None for e in unit["exercises"]] == [True, False, False, False]
     words = {term["word"]: term["means"] for term in unit["terms"]}
     assert words["causal"] == "No position sees a later one." and "attention" not in words  # that is of unit 01
+
+
+async def test_a_unit_without_exercises_is_listed_as_the_project_that_it_is(jp_fetch, jp_root_dir):
+    build(jp_root_dir, ["17-capstone"])
+    (jp_root_dir / "autograded").mkdir()
+    measured = {"listed": True, "called": "Ada", "bits": 0.674, "floor": 0.57, "excess": 0.104, "seconds": 118}
+    (jp_root_dir / "capstone.json").write_text(json.dumps({"17-capstone": {"ada": measured}}))
+    (unit,) = json.loads((await jp_fetch("tfkit", "course")).body)["units"]
+    assert (unit["title"], unit["exercises"]) == ("17 · Your own language model", [])
+    assert unit["project"] == {"cell": "project-language-model", "points": 10}
+    assert [(row["called"], row["excess"]) for row in unit["leaderboard"]["rows"]] == [("Ada", 0.104)]
 
 
 @pytest.mark.parametrize("minutes", [-5, "long", True, None, float("nan"), float("inf")])

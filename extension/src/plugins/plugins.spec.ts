@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Gettext } from '@jupyterlab/translation/lib/gettext';
 import { describe, expect, it } from 'vitest';
 
-const sources = ['src/plugins', 'src/widgets'].flatMap(folder =>
+const sources = ['src/plugins', 'src/shared', 'src/widgets'].flatMap(folder =>
   readdirSync(folder, { recursive: true, encoding: 'utf-8' })
     .filter(file => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
     .map(file => readFileSync(`${folder}/${file}`, 'utf-8'))
@@ -28,7 +28,7 @@ describe.each(readdirSync('tfkit_lab/locale'))('the catalogue of %s', locale => 
         [1, forms[0]],
         [7, forms[forms.length - 1]]
       ] as const) {
-        expect(lab.dcnpgettext('tfkit_lab', '', key, plural, count, ...(plural ? [] : ['%1', '%2', '%3']))).toBe(
+        expect(lab.dcnpgettext('tfkit_lab', '', key, plural, count, ...(plural ? [] : ['%1', '%2', '%3', '%4']))).toBe(
           plural ? form.replace('%1', String(count)) : form
         );
       }

@@ -1,6 +1,7 @@
 /** Requests to our server extension. */
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
+import { translated } from '../widgets/words';
 import { answerInTab, inTab } from './tab';
 
 /** The JSON response of a route; an error response becomes an Error with the server's message. */
@@ -13,7 +14,14 @@ export async function request<T>(
     return (await answerInTab(route, init)) as T;
   }
   const url = URLExt.join(settings.baseUrl, 'tfkit', route);
-  const response = await ServerConnection.makeRequest(url, init, settings);
+  const response = await ServerConnection.makeRequest(url, init, settings).catch((error: unknown) => {
+    if (init.signal?.aborted) {
+      throw error; // somebody wanted that
+    }
+    throw new Error(
+      translated('The server does not answer: start it again. What is open in this tab is kept until then.')
+    );
+  });
   const text = await response.text();
   let body: { message?: string };
   try {

@@ -1,6 +1,7 @@
 /** What this extension offers to others: import these tokens, and require or provide them as JupyterLab plugins do. */
 import { Token } from '@lumino/coreutils';
 import { ISignal } from '@lumino/signaling';
+import type { ILeaderboard } from '../plugins/instructor/leaderboard';
 import { IModel } from '../widgets/model';
 
 /** A way to draw recorded traces of some kind. */
@@ -45,6 +46,13 @@ export interface ITerm {
   readonly means: string;
 }
 
+/** A cell of a student's own that is measured or marked as a whole, such as the capstone's. */
+export interface IProject {
+  /** The cell's id. */
+  readonly cell: string;
+  readonly points: number | null;
+}
+
 export interface IUnit {
   readonly path: string;
   /** The unit's name in the course, such as 02-masks. */
@@ -56,7 +64,11 @@ export interface IUnit {
   readonly minutes: number | null;
   /** The due date, as ISO 8601 with an offset, or null. */
   readonly due: string | null;
+  /** May be empty: a unit can be a project instead. */
   readonly exercises: readonly IExercise[];
+  readonly project?: IProject | null;
+  /** What was measured of the project, where the server can read it. */
+  readonly leaderboard?: ILeaderboard | null;
   /** How many predictions its notebook asks for, and how many are sealed. */
   readonly predictions: { readonly asked: number; readonly made: number };
   readonly terms: readonly ITerm[];

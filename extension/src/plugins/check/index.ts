@@ -52,7 +52,8 @@ class Checker {
     const mine: IRunning = { abort: new AbortController() };
     this._running.set(cell, mine);
     const shown = this._verdictUnder(panel, cell);
-    shown.showRunning(exercise, () => mine.abort.abort());
+    const known = this._course.units.flatMap(unit => unit.exercises).find(({ id }) => id === exercise);
+    shown.showRunning(known?.title ?? exercise, () => mine.abort.abort());
     const code = digest(cell.model.sharedModel.getSource());
     try {
       const verdict = await this._ask(panel, exercise, mine.abort.signal);

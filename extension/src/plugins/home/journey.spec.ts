@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ExerciseState, IExercise, IUnit } from '../../shared/tokens';
-import { comingDue, minutesLeft, search, splitTitle, resumePoint, tallyOf } from './journey';
+import { comingDue, isFinished, minutesLeft, search, splitTitle, resumePoint, tallyOf } from './journey';
 
 const exercise = (id: string, state: ExerciseState, more: Partial<IExercise> = {}): IExercise => ({
   ...{
@@ -138,5 +138,22 @@ describe('a search', () => {
     const hits = search([many], 'mask');
     expect(hits).toHaveLength(6);
     expect(hits[0]).toMatchObject({ exercise: { id: 'x.19' } }); // what begins with it comes first
+  });
+});
+
+describe('a unit that is a project', () => {
+  const project = (more: Partial<IUnit> = {}): IUnit => unit('17', [], { project: { cell: 'x', points: 10 }, ...more });
+
+  it('is not finished, takes its whole time, and adds no exercise', () => {
+    expect(isFinished(project())).toBe(false);
+    expect(minutesLeft(project())).toBe(60);
+    expect(tallyOf([project()])).toEqual({ passed: 0, exercises: 0, earned: 0, points: 0 });
+    expect(resumePoint([unit('one', [exercise('a', 'passed')]), project()])).toBeNull();
+    expect(search([project()], '17')).toHaveLength(1);
+  });
+
+  it('is to be handed in until its day has come', () => {
+    const [soon, past] = ['2100-01-01T00:00:00Z', '2020-01-01T00:00:00Z'].map(due => project({ due }));
+    expect(comingDue([soon, past])).toEqual([soon]);
   });
 });

@@ -38,16 +38,21 @@ export function resumePoint(units: readonly IUnit[]): IResumePoint | null {
   return place && { ...place, started: last !== undefined };
 }
 
-/** The unfinished units that are due next, soonest first. */
+/** Whether nothing is left to do in a unit. Nobody here knows that of a project: it is measured elsewhere. */
+export const isFinished = ({ exercises, project }: IUnit): boolean =>
+  !project && exercises.every(({ state }) => state === 'passed');
+
+/** The unfinished units that are due next, soonest first; a project as long as it can be handed in. */
 export function comingDue(units: readonly IUnit[], most = 4): IUnit[] {
-  const open = units.filter(unit => unit.due && isLate(unit, new Date(8.64e15)));
+  const ahead = ({ project, due }: IUnit): boolean => !!project && new Date(due!) > new Date();
+  const open = units.filter(unit => unit.due && (isLate(unit, new Date(8.64e15)) || ahead(unit)));
   return open.sort((a, b) => Date.parse(a.due!) - Date.parse(b.due!)).slice(0, most);
 }
 
 /** About how long what is left of a unit takes, in steps of five minutes; null where the course does not say. */
 export function minutesLeft({ minutes, exercises }: IUnit): number | null {
   const open = exercises.filter(({ state }) => state !== 'passed').length;
-  return minutes === null ? null : Math.ceil((minutes * open) / exercises.length / 5) * 5;
+  return minutes === null || !exercises.length ? minutes : Math.ceil((minutes * open) / exercises.length / 5) * 5;
 }
 
 /** "02 · Masks" as its number and the rest; a title without a number is all rest. */

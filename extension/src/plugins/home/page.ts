@@ -5,9 +5,11 @@ import { Widget } from '@lumino/widgets';
 import { courseIcon, stateIcons } from '../../shared/icons';
 import type { ExerciseState, ICourse, IUnit } from '../../shared/tokens';
 import { h, svg } from '../../widgets/dom';
+import { leaderboards } from '../instructor/leaderboard';
 import { isLate } from '../panel/ahead';
 import {
   comingDue,
+  isFinished,
   SearchResult,
   IResumePoint,
   minutesLeft,
@@ -42,7 +44,7 @@ export class HomePage extends Widget {
     this.node.setAttribute('aria-label', _trans.__('Course: Home'));
     this.node.append(
       hatch(),
-      h('div', { className: 'tfkit-Home-page' }, this._top, this._find(), this._found, this._path)
+      h('div', { className: 'tfkit-Home-page' }, this._top, this._find(), this._found, this._path, this._boards)
     );
     _course.changed.connect(this._draw, this);
     this._draw();
@@ -51,11 +53,14 @@ export class HomePage extends Widget {
   /** Offers the tour at the top of the page; `ended` is called when it is over or not wanted. */
   showTour(ended: () => void): void {
     this._tour?.node.remove();
-    this._tour = new Tour(tourSteps(this._trans), this._trans, () => {
+    const place = (card: HTMLElement, offered: boolean): void =>
+      offered ? this._top.before(card) : this._boards.after(card);
+    const over = (): void => {
       this._tour = null;
       ended();
-    });
-    this._top.before(this._tour.node);
+    };
+    this._tour = new Tour(tourSteps(this._trans), this._trans, over, place);
+    place(this._tour.node, true);
     this._draw();
   }
 
@@ -68,8 +73,10 @@ export class HomePage extends Widget {
       ...(error ? [h('p', { role: 'alert' }, error)] : this._hero(units))
     );
     const cards = units.map(unit => h('li', {}, this._card(unit)));
+    const boards = units.flatMap(({ leaderboard }) => (leaderboard ? [leaderboard] : []));
     this._path.replaceChildren(h('h2', {}, this._trans.__('Units')), h('ol', {}, ...cards));
-    this._box.hidden = this._path.hidden = !units.length || error !== null;
+    this._boards.replaceChildren(...leaderboards(boards, this._trans));
+    this._box.hidden = this._path.hidden = this._boards.hidden = !units.length || error !== null;
     this._showFound();
     if (this._tour) {
       this._tour.node.hidden = !units.length || error !== null;
@@ -85,23 +92,28 @@ export class HomePage extends Widget {
       return [h('p', {}, this._trans.__('No course notebooks were found in the folder this server shows.'))];
     }
     const stop = resumePoint(units);
-    const first = stop
-      ? this._resume(stop)
-      : h('section', { className: 'tfkit-Resume' }, h('h2', {}, this._trans.__('Every exercise is passed.')));
+    const project = units.find(unit => unit.project);
+    const first = stop ? this._resume(stop) : project ? this._toProject(project) : this._allPassed();
     return [h('div', { className: 'tfkit-Hero' }, first, this._progress(units))];
   }
 
-  /** The exercise to go on with, and the one strong button of the page. */
+  private _allPassed(): HTMLElement {
+    const words = h('div', {}, h('h2', {}, this._trans.__('Every exercise is passed.')));
+    return h('section', { className: 'tfkit-Resume tfkit-mod-alone' }, words);
+  }
+
+  /** What to do when all exercises are passed and the course ends with a project. */
+  private _toProject(unit: IUnit): HTMLElement {
+    const facts = [this._trans.__('Every exercise is passed.'), ...this._worth(unit)];
+    return this._ahead(unit, splitTitle(unit.title)[1], facts, this._trans.__('Open the project'), {
+      path: unit.path,
+      cell: unit.project!.cell
+    });
+  }
+
+  /** The exercise to go on with. */
   private _resume({ unit, exercise, started }: IResumePoint): HTMLElement {
     const words = started ? this._trans.__('Continue where you stopped') : this._trans.__('Start the course');
-    const button = h(
-      'button',
-      { type: 'button', className: 'tfkit-Continue' },
-      words,
-      h('span', { 'aria-hidden': 'true' }, ' →')
-    );
-    button.dataset.key = 'continue';
-    button.onclick = () => this._go({ path: unit.path, exercise: exercise.id });
     const place = this._trans.__(
       'Exercise %1 of %2 in %3',
       unit.exercises.indexOf(exercise) + 1,
@@ -114,10 +126,23 @@ export class HomePage extends Widget {
       ...(exercise.state === 'not_started' ? [] : [this._state(exercise.state)]),
       ...(left ? [this._trans.__('about %1 minutes left in this unit', left)] : [])
     ];
+    return this._ahead(unit, exercise.title, facts, words, { path: unit.path, exercise: exercise.id });
+  }
+
+  /** What is next, and the one strong button of the page. */
+  private _ahead(unit: IUnit, title: string, facts: string[], words: string, to: Parameters<Navigate>[0]): HTMLElement {
+    const button = h(
+      'button',
+      { type: 'button', className: 'tfkit-Continue' },
+      words,
+      h('span', { 'aria-hidden': 'true' }, ' →')
+    );
+    button.dataset.key = 'continue';
+    button.onclick = () => this._go(to);
     const text = h(
       'div',
       {},
-      h('h2', {}, exercise.title),
+      h('h2', {}, title),
       h('p', { className: 'tfkit-Facts' }, facts.join(' · ')),
       h('p', {}, unit.about),
       button
@@ -181,7 +206,7 @@ export class HomePage extends Widget {
   private _card(unit: IUnit): HTMLElement {
     const [number, name] = splitTitle(unit.title);
     const next = resumePoint([unit]);
-    const done = next === null;
+    const done = isFinished(unit);
     const here = resumePoint(this._course.units)?.unit === unit;
     const mark = done ? this._trans.__('✓ done') : here ? this._trans.__('you are here') : null;
     const card = h('button', {
@@ -223,14 +248,26 @@ export class HomePage extends Widget {
     const due = unit.due && !done ? [this._due(unit)] : [];
     const { asked, made } = unit.predictions;
     const predicted = asked ? [this._trans.__('%1 of %2 predictions', made, asked)] : [];
-    const facts = [this._trans.__('%1 of %2 points', earned, points), ...predicted, ...minutes, ...due];
+    const score = exercises ? [this._trans.__('%1 of %2 points', earned, points)] : [];
+    const facts = [...score, ...this._worth(unit), ...predicted, ...minutes, ...due];
     return h(
       'span',
       { className: 'tfkit-Meta' },
-      dots,
-      said,
+      ...(exercises ? [dots, said] : []),
       h('span', {}, facts.map(fact => fact.replace(/ /g, '\u00a0')).join(' · '))
     );
+  }
+
+  /** What a project is worth, and what has been reached of it in the class. */
+  private _worth({ project, leaderboard }: IUnit): string[] {
+    if (!project) {
+      return [];
+    }
+    const points = project.points
+      ? this._trans._n('a project for %1 point', 'a project for %1 points', project.points)
+      : this._trans.__('a project');
+    const best = leaderboard?.rows[0];
+    return [points, ...(best ? [this._trans.__('best so far %1 bits above', best.excess.toFixed(3))] : [])];
   }
 
   private _state(state: ExerciseState): string {
@@ -309,4 +346,5 @@ export class HomePage extends Widget {
   private readonly _count = h('p', { role: 'status' });
   private readonly _found = h('div', { className: 'tfkit-Found' });
   private readonly _path = h('nav', { className: 'tfkit-Path' });
+  private readonly _boards = h('div', { className: 'tfkit-Boards' });
 }

@@ -59,6 +59,8 @@ export class Tour {
     private readonly _steps: readonly ITourStep[],
     private readonly _trans: TranslationBundle,
     private readonly _ended: () => void,
+    /** Puts the card where it belongs: the offer is part of the page, the steps are over it. */
+    private readonly _place: (card: HTMLElement, offered: boolean) => void = () => undefined,
     private readonly _page: Document = document
   ) {
     this.node.setAttribute('aria-label', _trans.__('Tour'));
@@ -98,7 +100,11 @@ export class Tour {
     if (to >= this._here.length) {
       return this.end();
     }
+    const offered = this._at === 0;
     this._at = Math.max(0, to);
+    if (offered !== (this._at === 0)) {
+      this._place(this.node, this._at === 0);
+    }
     this._draw();
     this._heading.focus({ preventScroll: true }); // what is new is read out, and the keys stay here
     const still = this._page.defaultView?.matchMedia('(prefers-reduced-motion: reduce)').matches;
@@ -112,6 +118,7 @@ export class Tour {
       h('button', { type: 'button', className, onclick: act }, label);
     const [first, last] = [this._at === 0, this._at === steps.length - 1];
     this._heading.textContent = title;
+    this.node.classList.toggle('tfkit-mod-offer', first);
     const buttons = first
       ? [button(this._trans.__('No, thank you'), () => this.end())]
       : [
@@ -123,8 +130,7 @@ export class Tour {
     const place = h('span', { className: 'tfkit-Tour-place' });
     place.textContent = first ? '' : this._trans.__('%1 of %2', this._at, steps.length - 1);
     this.node.replaceChildren(
-      this._heading,
-      h('p', {}, words),
+      h('div', {}, this._heading, h('p', {}, words)),
       h('div', { className: 'tfkit-Tour-bar' }, place, ...buttons)
     );
     this.mark();

@@ -15,7 +15,7 @@ const SHOW = 'tfkit:show-course';
 const OPEN = 'tfkit:open-exercise';
 const HOME = 'tfkit:home';
 
-type Open = (path: string, exercise: string) => void;
+type Open = (to: { path: string; exercise?: string; cell?: string }) => void;
 
 /** The panel's settings. */
 interface IShown {
@@ -95,7 +95,7 @@ class CoursePanel extends Widget {
     }
     const words = this._trans.__('Next: %1', `${next.exercise.title} (${next.unit.title})`);
     const button = h('button', { type: 'button', className: 'tfkit-Next' }, words);
-    button.onclick = () => this._open(next.unit.path, next.exercise.id);
+    button.onclick = () => this._open({ path: next.unit.path, exercise: next.exercise.id });
     return [h('p', {}, button)];
   }
 
@@ -112,16 +112,25 @@ class CoursePanel extends Widget {
 
   private _unit(unit: IUnit): HTMLElement {
     const done = unit.exercises.filter(exercise => exercise.state === 'passed').length;
-    const heading = h(
-      'h3',
-      {},
-      unit.title,
-      ' ',
-      h('small', {}, this._trans.__('%1 of %2', done, unit.exercises.length))
-    );
+    const count = unit.exercises.length
+      ? [' ', h('small', {}, this._trans.__('%1 of %2', done, unit.exercises.length))]
+      : [];
+    const heading = h('h3', {}, unit.title, ...count);
     const wanted = unit.exercises.filter(exercise => !this._shown.hidePassed || exercise.state !== 'passed');
-    const list = h('ul', {}, ...wanted.map(exercise => h('li', {}, this._exercise(unit, exercise))));
+    const entries = wanted.map(exercise => this._exercise(unit, exercise));
+    const list = h('ul', {}, ...[...entries, ...this._project(unit)].map(entry => h('li', {}, entry)));
     return h('section', { 'aria-label': unit.title }, heading, ...this._due(unit), list);
+  }
+
+  private _project({ path, project }: IUnit): HTMLElement[] {
+    if (!project) {
+      return [];
+    }
+    const points = project.points ? this._trans._n('%1 point', '%1 points', project.points) : '';
+    const button = h('button', { type: 'button', className: 'tfkit-Exercise' });
+    button.onclick = () => this._open({ path, cell: project.cell });
+    button.append(h('span', {}, this._trans.__('Project')), h('span', { className: 'tfkit-StateName' }, points));
+    return [button];
   }
 
   private _exercise(unit: IUnit, exercise: IExercise): HTMLElement {
@@ -131,7 +140,7 @@ class CoursePanel extends Widget {
       title: exercise.id
     });
     button.dataset.exercise = exercise.id;
-    button.onclick = () => this._open(unit.path, exercise.id);
+    button.onclick = () => this._open({ path: unit.path, exercise: exercise.id });
     const mark = stateIcons[exercise.state].element({ tag: 'span', className: 'tfkit-State' });
     mark.setAttribute('aria-hidden', 'true');
     const state = exercise.lost ? this._trans.__('its cell is gone from the notebook') : this._name(exercise.state);
@@ -169,7 +178,7 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
     notebooks: INotebookTracker | null
   ) => {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
-    const open: Open = (path, exercise) => void app.commands.execute(OPEN, { path, exercise });
+    const open: Open = to => void app.commands.execute(OPEN, to);
     const panel = new CoursePanel(course, trans, open, () => void app.commands.execute(HOME));
     notebooks?.activeCellChanged.connect((_, cell) => {
       panel.here = exerciseOf(cell?.model);
