@@ -70,16 +70,64 @@ const UNREAD = [
 const GIVES_UP =
   /(validate\d+)\.errors = \[\{instancePath(?::([^{}]*?))?,keyword:("\w+"),params:(\{[^{}]*\})\}\];return false;/g;
 const INTEGER = /\(\(typeof (\w+) == "number"\) && \(!\(\1 % 1\) && !isNaN\(\1\)\)\)/g;
-const WRONG =
-  'const wrong = (of, instancePath, keyword, params) => {of.errors = [{instancePath,keyword,params}];return false}; const mistyped = (of, path, type) => wrong(of, path, "type", {type}); const integer = value => typeof value == "number" && !(value % 1) && !isNaN(value);';
+const CALLED_BY = /, ?parentData, ?parentDataProperty, ?rootData=data(?=\})/g;
+const RANGE =
+  /if\(typeof (\w+(?:\[\w+\]|\.\w+)*) == "number"\)\{if\(\1 < (-?\d+) \|\| isNaN\(\1\)\)(\{return wrong\([^;]*;\})\}(?!\s*else)/g; // with an `else` it is a test of the type
+const JOIN = /vErrors === null \? (validate\d+)\.errors : vErrors\.concat\(\1\.errors\)/g;
+const REQUIRED = /let (missing\d+);if\(([^{]*?)\)\{return wrong/g;
+const OPTIONS = /(schema\d+)((?:\.\w+)+\.enum)/g;
+
+// what the shortened code calls
+const HELPERS = [
+  'const wrong = (of, instancePath, keyword, params) => {of.errors = [{instancePath,keyword,params}];return false};',
+  'const mistyped = (of, path, type) => wrong(of, path, "type", {type});',
+  'const integer = value => typeof value == "number" && !(value % 1) && !isNaN(value);',
+  'const below = (value, least) => typeof value == "number" && (value < least || isNaN(value));',
+  'const lacking = (object, keys) => keys.find(key => object[key] === undefined);',
+  'const joined = (errors, of) => errors === null ? of.errors : errors.concat(of.errors);'
+].join('');
+
+/** The first key that is missing, found by a list of them. */
+function required(_, missing, condition) {
+  const keys = [...condition.matchAll(/(\w+)\.(\w+) === undefined/g)];
+  return `const ${missing} = lacking(${keys[0][1]},${JSON.stringify(keys.map(([, , key]) => key))});if(${missing}){return wrong`;
+}
+
+/** The options of an enum, in the place of a path into the whole schema. */
+function options(code) {
+  const schemaOf = name => JSON.parse(new RegExp(`const ${name} = (\\{.*?\\});(?:const|function)`).exec(code)[1]);
+  return code.replace(OPTIONS, (_, name, path) =>
+    JSON.stringify(
+      path
+        .slice(1)
+        .split('.')
+        .reduce((part, key) => part[key], schemaOf(name))
+    )
+  );
+}
+
+const WENT_WELL = /var (valid\d+) = (_errs\d+) === errors;\}else \{var \1 = true;\}if\(\1\)\{/g;
+
+/** Leaves out the question whether a part was right where each error in it returns at once. */
+function unasked(code) {
+  return code.replace(WENT_WELL, (whole, _, before, at) => {
+    const part = code.slice(code.lastIndexOf(`const ${before} = errors;`, at), at);
+    return part.includes('vErrors') ? whole : '}{';
+  });
+}
+
 const shorter = code =>
-  code
+  unasked(options(code))
     .replace(INTEGER, 'integer($1)')
     .replace(/comparison: "[<>=]+", /g, '')
     .replace(GIVES_UP, (_, of, path = 'instancePath', keyword, params) => {
       const [, type] = /^\{type: ("\w+")\}$/.exec(params) ?? [];
       return type ? `return mistyped(${of},${path},${type});` : `return wrong(${of},${path},${keyword},${params});`;
-    }) + WRONG;
+    })
+    .replace(CALLED_BY, '')
+    .replace(RANGE, 'if(below($1,$2))$3')
+    .replace(JOIN, 'joined(vErrors,$1)')
+    .replace(REQUIRED, required) + HELPERS;
 
 /** The validator as code of its own: pages forbid `eval`, by which ajv compiles schemas otherwise. */
 function validator(schema) {
@@ -116,7 +164,9 @@ export async function generated() {
   }
   const imports = kinds.map(kind => `import { mount as ${kind} } from '../widgets/${kind}';`).join('\n');
   const sheet = readFileSync(join(HERE, '../autograder/report/tokens.css'), 'utf-8');
-  const framing = line => /--tfk-(ink|card|sunk|page|accent|line|lit|on-lit|on-accent)/.test(line);
+  const names =
+    /--tfk-(ink(-soft)?|card|sunk|page|(on-)?accent|line(-strong)?|(on-)?lit|font-ui|t[1-4]|s[1-4]|r[12]|quick|seq-\w+|void|hatch|c[12]):/;
+  const framing = line => names.test(line); // what a stepper needs
   const parts = { FRAME: line => framing(line), SCALES: line => !framing(line) };
   files['tokens.ts'] = `${BANNER.replace('the schema', 'autograder/report/tokens.css')}\n`;
   for (const [name, wanted] of Object.entries(parts)) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 from tfkit.decode import record
 from tfkit.decode.decoders import is_causal
 
+UNKNOWN = re.compile(r"[<\[(|]*unk(nown)?[>\])|]*|⁇", re.I)
 Encode = Callable[[str], Sequence[int]]
 
 
@@ -63,9 +65,17 @@ class Session:
         if not ids:
             raise ValueError("there is nothing to decode from: write something")
         self.source = torch.tensor([ids], device=self.source.device)
+        if len({id(strategy) for strategy in self.strategies}) == 1:  # a run and its branch would be the same run twice
+            self.strategies = self.strategies[:1]
         self.forced = [[] for _ in self.strategies]
         self.how["title"] = text
         return self.runs()
+
+    def unknown(self) -> tuple[int, int]:
+        """How many tokens of the source stand for what the tokenizer does not know, and how many there are."""
+        name = self.how.get("source_token") or self.how["token"]
+        names = [name(i) or "" for i in self.source[0].tolist()]
+        return sum(UNKNOWN.fullmatch(one) is not None for one in names), len(names)
 
 
 def in_words(text: Any, prompt: str, how: dict[str, Any]) -> tuple[Any, Tensor, Encode, dict[str, Any]]:

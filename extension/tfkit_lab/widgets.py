@@ -85,6 +85,7 @@ class Stepper(View):
     pin = traitlets.Int(-1, min=-1).tag(sync=True)
     asks = traitlets.List(traitlets.Unicode()).tag(sync=True)
     said = traitlets.Unicode().tag(sync=True)
+    answered = traitlets.Int(0).tag(sync=True)  # how many requests: an answer can be the picture that is there already
     session: Session | None = None
 
     def __init__(
@@ -121,6 +122,8 @@ class Stepper(View):
             self.answer(asked)
         except Exception as error:  # of the model, which may be a student's: it is told where it was asked for
             self.said = f"{type(error).__name__}: {error}"
+        finally:
+            self.answered += 1
 
     def answer(self, asked: dict[str, Any]) -> None:
         """What the browser asks: {"do": "branch", "of": 0, "ids": […]}, {"do": "prompt", "text": …}, {"do": "keep",
@@ -132,6 +135,10 @@ class Stepper(View):
             self.other = self.session.branch(asked["of"], asked["ids"])
         elif asked["do"] == "prompt":
             self.trace, self.other = (*self.session.prompt(asked["text"]), None)[:2]
+            unknown, of = self.session.unknown()
+            if unknown:
+                which = f"{unknown} of {of} tokens of this text are unknown to the tokenizer"
+                self.said = f"{which}: the model cannot tell them apart"
         elif asked["do"] == "keep":
             self.session.keep(asked["of"])
             self.trace, self.other = (self.trace, self.other)[asked["of"]], None

@@ -65,6 +65,25 @@ def test_another_text_is_decoded_by_both_strategies():
     assert [stepper.trace["strategy"], stepper.other["strategy"]] == ["greedy", "beam"]
 
 
+def test_another_text_after_a_branch_is_decoded_once():
+    stepper = seq2seq(Greedy(), encode=lambda text: [NAMES.index(word) for word in text.split()])
+    stepper.answer({"do": "branch", "of": 0, "ids": [4]})
+    stepper.answer({"do": "prompt", "text": "the ! !"})
+    assert stepper.trace["source"] == ["the", "!", "!"] and stepper.trace["offset"] == 0 and stepper.other is None
+
+
+def test_what_the_tokenizer_does_not_know_is_told():
+    words = {name: i for i, name in enumerate(NAMES)}
+    token = lambda i: "<unk>" if i == words["!"] else name(i)
+    how = dict(token=token, end_id=END, max_new_tokens=6, start_id=START)
+    encode = lambda text: [words.get(word, words["!"]) for word in text.split()]
+    stepper = Stepper.live(plain(), SOURCES[:1], strategy=Greedy(), encode=encode, **how)
+    stepper._asked(stepper, {"do": "prompt", "text": "the 日本語 😀"}, [])
+    assert stepper.said.startswith("2 of 3 tokens of this text are unknown") and stepper.answered == 1
+    stepper._asked(stepper, {"do": "prompt", "text": "the the"}, [])
+    assert stepper.said == "" and stepper.answered == 2
+
+
 @pytest.mark.parametrize(
     "asked, words",
     [

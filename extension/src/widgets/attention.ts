@@ -4,9 +4,11 @@ import { validate } from '../generated/attention.valid';
 import { h } from './dom';
 import { Grid, IGrid } from './grid';
 import { IRenderProps } from './model';
+import { palette } from './palette';
 import { choice, ICanvas, picture } from './picture';
 import { IHeads, IPlan, planThumbnails, thumbnails } from './thumbnails';
 import { headMap, inflate, mapBytes, poolingNote } from './trace';
+import { translated } from './words';
 
 type IMaps = IAttention['maps'][number];
 
@@ -19,7 +21,7 @@ function gridOf({ map, bytes, kinds }: IOpened, layer: number, head: number): IG
   const start = (layer * map.heads + head) * rows * cols;
   const mark = marksOf(map, layer, head);
   return {
-    name: `${map.names[layer]}, head ${head + 1}`,
+    name: translated('%1, head %2', map.names[layer], head + 1),
     rows,
     cols,
     low: 0,
@@ -73,7 +75,7 @@ function overview(
   });
   return h(
     'div',
-    { className: 'tfk-scroll tfk-overview', tabIndex: 0, role: 'group', 'aria-label': 'All heads' },
+    { className: 'tfk-scroll tfk-overview', tabIndex: 0, role: 'group', 'aria-label': translated('All heads') },
     ...rows
   );
 }
@@ -111,10 +113,14 @@ async function unpack(map: IMaps): Promise<IOpened> {
 }
 
 function build({ trace, root, place, announce }: ICanvas<IAttention>): () => void {
-  const names = { rows: trace.tokens, cols: trace.keys.length ? trace.keys : trace.tokens, axes: ['query', 'key'] };
+  const names = {
+    rows: trace.tokens,
+    cols: trace.keys.length ? trace.keys : trace.tokens,
+    axes: [translated('query'), translated('key')]
+  };
   const grid = new Grid(names, 380, (row, col) => place.set({ row, col }));
   const sets = choice(
-    'Attention',
+    translated('Attention'),
     trace.maps.map(map => `${map.names[0]} … ${(map.pooled ?? map).rows} × ${(map.pooled ?? map).cols}`),
     place,
     'set'
@@ -124,7 +130,7 @@ function build({ trace, root, place, announce }: ICanvas<IAttention>): () => voi
   const sorting = h('label', {}, sort, sortName);
   const all = h('div');
   const [note, told] = [
-    h('p', { className: 'tfk-note', role: 'log' }, 'Unpacking …'),
+    h('p', { className: 'tfk-note', role: 'log' }, translated('Unpacking …')),
     h('p', { className: 'tfk-note' })
   ];
   root.append(
@@ -139,15 +145,16 @@ function build({ trace, root, place, announce }: ICanvas<IAttention>): () => voi
     const at = place.at('set', trace.maps.length - 1);
     const map = trace.maps[at];
     sorting.hidden = !map.order;
-    sortName.textContent = `Sort by ${map.order?.name}`;
+    sortName.textContent = translated('Sort by %1', map.order?.name ?? '');
     sort.checked = !!place.at('sorted', 1);
     if (opened?.map !== map) {
       void open(map);
       return;
     }
     const show = sort.checked ? sortGrid : (one: IGrid) => one;
-    if (overviewed !== `${at} ${sort.checked}`) {
-      overviewed = `${at} ${sort.checked}`;
+    const drawn = `${at} ${sort.checked} ${palette().name}`;
+    if (overviewed !== drawn) {
+      overviewed = drawn;
       all.replaceChildren(overview(opened, show, (layer, head) => place.set({ layer, head })));
     }
     const [layer, head] = [place.at('layer', map.layers - 1), place.at('head', map.heads - 1)];
@@ -160,7 +167,7 @@ function build({ trace, root, place, announce }: ICanvas<IAttention>): () => voi
     told.textContent = map.pooled
       ? poolingNote(map.pooled)
       : shownNow.groups
-        ? `This query${turnOf(shownNow, row)}: ${shares(shownNow, row)}`
+        ? `${translated('This query')}${turnOf(shownNow, row)}: ${shares(shownNow, row)}`
         : '';
     announce(`${shownNow.name}: ${words}`);
   };

@@ -4,6 +4,7 @@ import { validate } from '../generated/corruption.valid';
 import { h, icon, visibleToken, tableHead } from './dom';
 import { IRenderProps } from './model';
 import { choice, ICanvas, picture } from './picture';
+import { translated } from './words';
 
 export type IDraw = ICorruption['objectives'][number]['draws'][number];
 
@@ -16,7 +17,7 @@ function inputs({ inputs: given, changed }: IDraw): HTMLElement[] {
       'li',
       changed[i] ? { className: 'tfk-now' } : {},
       visibleToken(token),
-      changed[i] ? h('span', { className: 'tfk-sr' }, ' (changed)') : ''
+      changed[i] ? h('span', { className: 'tfk-sr' }, translated(' (changed)')) : ''
     )
   );
 }
@@ -36,24 +37,33 @@ function aligned(tokens: string[], draw: IDraw): HTMLElement {
       ...cells
     );
   });
-  return h('table', {}, tableHead(['text', 'goes in', 'to be predicted']), h('tbody', {}, ...rows));
+  return h(
+    'table',
+    {},
+    tableHead([translated('text'), translated('goes in'), translated('to be predicted')]),
+    h('tbody', {}, ...rows)
+  );
 }
 
 function build({ trace, root, place, announce }: ICanvas<ICorruption>): () => void {
   const which = choice(
-    'Objective',
+    translated('Objective'),
     trace.objectives.map(o => o.name),
     place,
     'objective'
   );
-  const again = h('button', { type: 'button' }, 'Draw again');
-  const back = h('button', { type: 'button', title: 'The draw before', 'aria-label': 'The draw before' }, icon('back'));
+  const again = h('button', { type: 'button' }, translated('Draw again'));
+  const back = h(
+    'button',
+    { type: 'button', title: translated('The draw before'), 'aria-label': translated('The draw before') },
+    icon('back')
+  );
   const count = h('span');
   const body = h('div');
   root.append(h('div', { className: 'tfk-bar' }, which.node, back, again, count));
   root.append(
     toks(
-      'Text',
+      translated('Text'),
       trace.tokens.map(token => h('li', {}, visibleToken(token)))
     ),
     body
@@ -64,22 +74,30 @@ function build({ trace, root, place, announce }: ICanvas<ICorruption>): () => vo
     const at = place.at('draw', 1e9) % draws.length;
     again.onclick = () => place.set({ draw: (at + 1) % draws.length });
     back.onclick = () => place.set({ draw: (at + draws.length - 1) % draws.length });
-    count.textContent = `draw ${at + 1} of ${draws.length}`;
+    count.textContent = translated('draw %1 of %2', at + 1, draws.length);
     const now = draws[at];
     const wanted = now.labels.filter((label): label is string => label !== null);
     const lists = [
-      toks('Goes in', inputs(now)),
+      toks(translated('Goes in'), inputs(now)),
       toks(
-        'To be written',
+        translated('To be written'),
         wanted.map(label => h('li', {}, visibleToken(label)))
       )
     ];
     body.replaceChildren(
       ...lists,
-      ...(now.aligned ? [h('details', {}, h('summary', {}, 'Token by token'), aligned(trace.tokens, now))] : [])
+      ...(now.aligned
+        ? [h('details', {}, h('summary', {}, translated('Token by token')), aligned(trace.tokens, now))]
+        : [])
     );
     announce(
-      `${name}, draw ${at + 1}: ${now.inputs.map(visibleToken).join(' ')}; to be written: ${wanted.map(visibleToken).join(' ')}`
+      translated(
+        '%1, draw %2: %3; to be written: %4',
+        name,
+        at + 1,
+        now.inputs.map(visibleToken).join(' '),
+        wanted.map(visibleToken).join(' ')
+      )
     );
   };
   return draw;

@@ -2,7 +2,10 @@
 import { framed } from './axes';
 import { h, visibleToken, tableHead } from './dom';
 import { highlightToken, listen } from './highlight';
+import { Colour, GROUPS, IMapPalette, LEVELS, mapPalette } from './palette';
+import { enlarge, outline } from './pixels';
 import { IPooling, positions } from './trace';
+import { translated } from './words';
 
 export type ValueAt = (row: number, column: number) => number;
 
@@ -67,67 +70,53 @@ export function pool({ rows, cols, at }: Pick<IGrid, 'rows' | 'cols' | 'at'>, mo
   return { rows: Math.ceil(rows / by), cols: Math.ceil(cols / by), by, from };
 }
 
-type Colour = [number, number, number];
-const INK: Colour = [13, 42, 90];
-const WARM: Colour = [163, 71, 0];
-const CIVIDIS: Colour[] = [
-  [0, 34, 78],
-  [53, 69, 108],
-  [102, 105, 112],
-  [148, 142, 119],
-  [200, 184, 102],
-  [254, 232, 56]
-];
-
-const mix = (a: Colour, b: Colour, share: number): Colour =>
-  [0, 1, 2].map(i => Math.round(a[i] + (b[i] - a[i]) * share)) as Colour;
-
-const LEVELS = 255;
-const SCALES = [INK, WARM].map(ink =>
-  Array.from({ length: LEVELS + 1 }, (_, i) => mix([255, 255, 255], ink, i / LEVELS))
-);
-
 /** The colour of a value: safe for the colour-blind, lightness alone tells the order. */
-export function colour(value: number, { low, high, kind }: Pick<IGrid, 'low' | 'high' | 'kind'>): Colour {
+export function colour(
+  value: number,
+  { low, high, kind }: Pick<IGrid, 'low' | 'high' | 'kind'>,
+  { sequential, positive, negative }: IMapPalette = mapPalette()
+): Colour {
   if (kind === 'integer') {
-    const place = ((value - low) / (high - low || 1)) * (CIVIDIS.length - 1);
-    const from = Math.min(CIVIDIS.length - 2, Math.floor(place));
-    return mix(CIVIDIS[from], CIVIDIS[from + 1], place - from);
+    return sequential[Math.round((LEVELS * (value - low)) / (high - low || 1))];
   }
   const most = Math.max(Math.abs(low), Math.abs(high)) || 1;
-  const share = Math.min(1, Math.sqrt(Math.abs(value) / most));
-  return SCALES[value < 0 ? 1 : 0][Math.round(share * LEVELS)];
+  const level = Math.round(LEVELS * Math.min(1, Math.sqrt(Math.abs(value) / most)));
+  return (kind !== 'signed' ? sequential : value < 0 ? negative : positive)[level];
 }
 
-/** The colours of the groups, in the order of their names; their names are told too. */
-export const TINTS: Colour[] = [[255, 255, 255], INK, WARM, [0, 110, 85], [110, 45, 140], [90, 90, 90]];
-const FAINT = 0.16; // what may be looked at, and is not
-const TONES = TINTS.map(tint =>
-  Array.from({ length: LEVELS + 1 }, (_, i) => mix(TINTS[0], tint, FAINT + ((1 - FAINT) * i) / LEVELS))
-);
-
 /** The colour of a square. */
-export function squareColour(map: IGrid, row: number, col: number): Colour {
+export function squareColour(map: IGrid, row: number, col: number, tones: IMapPalette = mapPalette()): Colour {
   const value = map.at(row, col);
   if (!map.groups) {
-    return colour(value, map);
+    return colour(value, map, tones);
   }
   const group = map.groups.of(row, col);
   const share = Math.min(1, Math.sqrt(Math.abs(value) / (map.high || 1)));
-  return group ? TONES[tintOf(group)][Math.round(share * LEVELS)] : TINTS[0];
+  return group ? tones.groups[tintOf(group)][Math.round(share * LEVELS)] : tones.none;
 }
 
 const word = ([red, green, blue]: Colour): number => (255 << 24) | (blue << 16) | (green << 8) | red; // as canvases keep it
-const WORDS = [SCALES[0], ...TONES.slice(1)].map(tones =>
-  Uint32Array.from({ length: LEVELS + 1 }, (_, i) => word(tones[Math.round(Math.sqrt(i / LEVELS) * LEVELS)]))
-);
-const HIDDEN = new Uint32Array(LEVELS + 1).fill(word(TINTS[0]));
+let words: { name: string; plain: Uint32Array; groups: Uint32Array[]; hidden: Uint32Array } | null = null;
 
-/** The colours of weights kept as bytes, as words of a canvas: those of a group, or of maps that have none. */
-export const colourWords = (group: number | null): Uint32Array =>
-  group === null ? WORDS[0] : group ? WORDS[tintOf(group)] : HIDDEN;
+function wordsOf(tones: IMapPalette): NonNullable<typeof words> {
+  const all = (scale: Colour[]): Uint32Array =>
+    Uint32Array.from({ length: LEVELS + 1 }, (_, i) => word(scale[Math.round(Math.sqrt(i / LEVELS) * LEVELS)]));
+  return {
+    name: tones.name,
+    plain: all(tones.sequential),
+    groups: tones.groups.map(all),
+    hidden: new Uint32Array(LEVELS + 1).fill(word(tones.none))
+  };
+}
 
-const tintOf = (group: number): number => 1 + ((group - 1) % (TINTS.length - 1));
+/** The colours of weights kept as bytes, as words of a canvas: `of(group)` those of a group, `of(null)` of maps that have none. */
+export function colourWords(): (group: number | null) => Uint32Array {
+  const tones = mapPalette();
+  const now = words?.name === tones.name ? words : (words = wordsOf(tones));
+  return group => (group === null ? now.plain : group ? now.groups[tintOf(group)] : now.hidden);
+}
+
+const tintOf = (group: number): number => (group - 1) % GROUPS.length;
 
 /** Fills a canvas, one square a value, no smaller than fits `size`; returns what a square stands for, and its side in pixels. */
 export function fill(
@@ -136,46 +125,30 @@ export function fill(
   size: number,
   cursor: { row: number; col: number }
 ): { small: IPooled; side: number } {
+  const tones = mapPalette();
   const small = pool(map, Math.min(MOST, size));
   const side = Math.max(1, Math.min(26, Math.floor(size / Math.max(small.rows, small.cols))));
-  canvas.width = small.cols * side;
-  canvas.height = small.rows * side;
-  const pen = canvas.getContext('2d');
-  if (!pen) {
-    return { small, side }; // no canvas here (a test's DOM): the table says the same
-  }
-  const image = pen.createImageData(small.cols, small.rows);
-  const pixels = image.data;
-  for (let r = 0, i = 0; r < small.rows; r++) {
-    for (let c = 0; c < small.cols; c++, i += 4) {
-      const place = small.from(r, c);
-      const rgb = squareColour(map, Math.floor(place / map.cols), place % map.cols);
-      pixels[i] = rgb[0];
-      pixels[i + 1] = rgb[1];
-      pixels[i + 2] = rgb[2];
-      pixels[i + 3] = 255;
+  const paint = (pixels: Uint8ClampedArray): void => {
+    for (let r = 0, i = 0; r < small.rows; r++) {
+      for (let c = 0; c < small.cols; c++, i += 4) {
+        const place = small.from(r, c);
+        const rgb = squareColour(map, Math.floor(place / map.cols), place % map.cols, tones);
+        pixels[i] = rgb[0];
+        pixels[i + 1] = rgb[1];
+        pixels[i + 2] = rgb[2];
+        pixels[i + 3] = 255;
+      }
     }
+  };
+  const pen = enlarge(canvas, [small.rows, small.cols], side, paint, tones);
+  const [x, y] = [cursor.col, cursor.row].map(at => Math.floor(at / small.by) * side);
+  if (pen) {
+    pen.globalAlpha = 0.5; // the row; its square, below, at full strength
+    outline(pen, [0, y, canvas.width, side], tones);
+    pen.globalAlpha = 1;
+    outline(pen, [x, y, side, side], tones);
   }
-  pen.putImageData(image, 0, 0);
-  pen.imageSmoothingEnabled = false;
-  pen.globalCompositeOperation = 'copy'; // over itself: the small picture in the corner is what is enlarged
-  pen.drawImage(canvas, 0, 0, small.cols, small.rows, 0, 0, canvas.width, canvas.height);
-  pen.globalCompositeOperation = 'source-over';
-  outline(pen, Math.floor(cursor.col / small.by) * side, Math.floor(cursor.row / small.by) * side, side, canvas.width);
   return { small, side };
-}
-
-/** The cursor's row, and its square, in two colours so that they stand out on any ground. */
-function outline(pen: CanvasRenderingContext2D, x: number, y: number, side: number, width: number): void {
-  for (const [paint, wide] of [
-    ['#fff', 3],
-    ['#c2185b', 1.5]
-  ] as const) {
-    pen.strokeStyle = paint;
-    pen.lineWidth = wide;
-    pen.strokeRect(0.5, y + 0.5, width - 1, Math.max(side - 1, 1));
-    pen.strokeRect(x + 0.5, y + 0.5, Math.max(side - 1, 2), Math.max(side - 1, 2));
-  }
 }
 
 /** The positions that a row or column stands for, with their names. */
@@ -189,8 +162,8 @@ function named(map: IGrid, side: 'rows' | 'cols', at: number, names: string[]): 
 export function describeValue(value: number, kind: IGrid['kind']): string {
   return kind === 'bool'
     ? value
-      ? 'yes'
-      : 'no'
+      ? translated('yes')
+      : translated('no')
     : kind === 'integer'
       ? String(Math.round(value))
       : (Math.round(value * 100) / 100 || 0).toFixed(2);
@@ -211,7 +184,11 @@ function rowTable(map: IGrid, row: number, names: INames): HTMLElement {
     const cells = [describeValue(value, map.kind), ...more].map(text => h('td', {}, text));
     return h('tr', {}, h('th', { scope: 'row' }, named(map, 'cols', c, names.cols)), ...cells);
   });
-  const head = [names.axes[1], 'value', ...(groups ? ['kind', ...(groups.mark ? [groups.mark.name] : [])] : [])];
+  const head = [
+    names.axes[1],
+    translated('value'),
+    ...(groups ? [translated('kind'), ...(groups.mark ? [groups.mark.name] : [])] : [])
+  ];
   return h('table', {}, tableHead(head), h('tbody', {}, ...body));
 }
 
@@ -230,9 +207,23 @@ function legend({ groups, rows, cols }: IGrid): HTMLElement[] {
     .sort((a, b) => a - b)
     .map(group => {
       const swatch = h('i', { className: 'tfk-swatch', 'aria-hidden': 'true' });
-      swatch.style.background = `rgb(${TINTS[tintOf(group)].join()})`;
+      swatch.style.background = `var(${GROUPS[tintOf(group)]})`;
       return h('span', {}, swatch, groups!.names[group]);
     });
+}
+
+/** What the colours of a map without groups mean. */
+function ramp(map: IGrid): (HTMLElement | string)[] {
+  const swatch = (kind: string): HTMLElement => h('i', { className: `tfk-swatch ${kind}`, 'aria-hidden': 'true' });
+  if (map.kind === 'bool') {
+    return [
+      h('span', {}, swatch('tfk-ramp-yes'), translated('yes')),
+      h('span', {}, swatch('tfk-ramp-no'), translated('no'))
+    ];
+  }
+  const [low, high] = [map.low, map.high].map(value => describeValue(value, map.kind));
+  const tones = map.kind === 'signed' ? 'tfk-ramp-signed' : 'tfk-ramp';
+  return [low, ' ', swatch(tones), ' ', high];
 }
 
 const MOVES: Record<string, [number, number]> = {
@@ -278,13 +269,15 @@ export class Grid {
     const words = this._words(at.row, at.col);
     this._title.textContent = map.name;
     this.node.setAttribute('aria-label', map.name);
-    this._box.setAttribute('aria-label', `${map.name}, ${map.rows} × ${map.cols}; arrow keys move`);
+    this._box.setAttribute('aria-label', translated('%1, %2 × %3; arrow keys move', map.name, map.rows, map.cols));
     this._said.textContent = words;
-    const scale =
-      map.kind === 'bool' ? 'dark: yes' : `${describeValue(map.low, map.kind)} to ${describeValue(map.high, map.kind)}`;
-    this._scale.replaceChildren(scale, ...legend(map));
+    this._scale.replaceChildren(...(map.groups ? legend(map) : ramp(map)));
     this._details.replaceChildren(
-      h('summary', {}, `Row ${positions(placeOf(map, 'rows', at.row), map.pooled, 'rows').join('–')} as a table`),
+      h(
+        'summary',
+        {},
+        translated('Row %1 as a table', positions(placeOf(map, 'rows', at.row), map.pooled, 'rows').join('–'))
+      ),
       rowTable(map, at.row, this._names)
     );
     return words;
@@ -352,6 +345,6 @@ export class Grid {
   private readonly _frame = h('div');
   private readonly _box = h('div', { className: 'tfk-grid', tabIndex: 0, role: 'application' });
   private readonly _said = h('p', { className: 'tfk-note' });
-  private readonly _scale = h('p', { className: 'tfk-note' });
+  private readonly _scale = h('p', { className: 'tfk-note tfk-legend' });
   private readonly _details = h('details');
 }

@@ -1,6 +1,8 @@
 /** Attention of one head as a picture on canvas, with the current query's row as a table beside it. */
 import { framed } from './axes';
 import { h, visibleToken } from './dom';
+import { faded, IPalette, LEVELS, palette } from './palette';
+import { enlarge, outline } from './pixels';
 import { headMap, IAttention, inflate, IPooling, mapBytes, poolingNote, positions } from './trace';
 import { translated } from './words';
 
@@ -13,25 +15,26 @@ export interface IHeatmap {
 
 const SHOWN_ROWS = 64; // of the table; the largest weights first when there are more
 
-const INK = [13, 42, 90]; // on white in every theme: a canvas is not repainted when the theme changes
+const PAST = 0.6; // of the colour of rows before the step's
 
-/** One pixel per weight, from clear to ink (square root: faint weights stay visible); rows of the future stay clear. */
+/** One pixel per weight (square root: faint weights stay visible), rows of the past fainter; those of the future stay clear. */
 export function paint(
   pixels: Uint8ClampedArray,
   at: At,
   rows: number,
   columns: number,
   query: number,
-  rgb: number[]
+  { sequential, none }: Pick<IPalette, 'sequential' | 'none'>
 ): void {
-  const [red, green, blue] = rgb;
-  for (let r = 0, i = 0; r < rows; r++) {
-    const most = r > query ? 0 : r === query ? 255 : 255 * 0.55;
+  const past = faded(sequential, none, PAST);
+  for (let r = 0, i = 0; r < rows && r <= query; r++) {
+    const tones = r === query ? sequential : past;
     for (let c = 0; c < columns; c++, i += 4) {
-      pixels[i] = red;
-      pixels[i + 1] = green;
-      pixels[i + 2] = blue;
-      pixels[i + 3] = most && Math.round(most * Math.sqrt(at(r, c)));
+      const tone = tones[Math.round(LEVELS * Math.sqrt(at(r, c)))];
+      pixels[i] = tone[0];
+      pixels[i + 1] = tone[1];
+      pixels[i + 2] = tone[2];
+      pixels[i + 3] = 255;
     }
   }
 }
@@ -82,7 +85,7 @@ function strongest(at: At, row: number, columns: string[], pooled?: IPooling): s
 
 /** A view of one kind of attention. Inflating takes a moment; the picture appears when it is done. */
 export function heatmap(title: string, map: IAttention): IHeatmap {
-  const canvas = h('canvas', { role: 'img' });
+  const canvas = h('canvas', { role: 'img', className: 'tfk-ahead' });
   const frame = h('div', {}, canvas);
   const said = h('p', { className: 'tfk-note' });
   const note = h('p', { className: 'tfk-note' }, poolingNote(map.pooled));
@@ -130,18 +133,18 @@ export function heatmap(title: string, map: IAttention): IHeatmap {
   return { node, draw };
 }
 
+const MOST = 20; // pixels of a square's side
+const SIDE = 280; // of the whole, unless it has more squares than that
+
 function picture(canvas: HTMLCanvasElement, at: At, map: IAttention, query: number): number {
-  canvas.width = map.cols;
-  canvas.height = map.rows;
-  const scale = Math.max(1, Math.min(20, Math.floor(280 / Math.max(map.cols, map.rows))));
-  canvas.style.width = `${map.cols * scale}px`;
-  canvas.style.height = `${map.rows * scale}px`;
-  const context = canvas.getContext('2d');
-  if (!context) {
-    return scale; // no canvas here (a test's DOM): the table says the same
+  const tones = palette();
+  const side = Math.max(1, Math.min(MOST, Math.floor(SIDE / Math.max(map.cols, map.rows))));
+  const pixels = (into: Uint8ClampedArray): void => paint(into, at, map.rows, map.cols, query, tones);
+  const pen = enlarge(canvas, [map.rows, map.cols], side, pixels, tones);
+  if (pen) {
+    const ahead = (query + 1) * side;
+    pen.clearRect(0, ahead, canvas.width, canvas.height - ahead); // of the lines too: nothing is there yet
+    outline(pen, [0, query * side, canvas.width, side], tones);
   }
-  const image = context.createImageData(map.cols, map.rows);
-  paint(image.data, at, map.rows, map.cols, query, INK);
-  context.putImageData(image, 0, 0);
-  return scale;
+  return side;
 }

@@ -6,6 +6,7 @@ import { ValueAt, Grid, IGrid } from './grid';
 import { IRenderProps } from './model';
 import { picture } from './picture';
 import { inflate } from './trace';
+import { translated } from './words';
 
 type IPacked = IMatrices['maps'][number];
 
@@ -29,7 +30,7 @@ async function open(map: IPacked): Promise<IGrid> {
 export const mount = picture<IMatrices>('Matrices', validate, ({ trace, root, place, announce }) => {
   const side = trace.maps.length > 2 ? 260 : 340;
   const grids = trace.maps.map(() => new Grid(trace, side, (row, col) => place.set({ row, col })));
-  const note = h('p', { className: 'tfk-note', role: 'log' }, 'Unpacking …');
+  const note = h('p', { className: 'tfk-note', role: 'log' }, translated('Unpacking …'));
   root.append(h('div', { className: 'tfk-row' }, ...grids.map(grid => grid.node)), note);
   let maps: IGrid[] = [];
   const draw = (): void => {

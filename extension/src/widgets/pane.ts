@@ -102,9 +102,13 @@ export class Pane {
     const { trace } = this;
     const some = step >= 0;
     const take: SelectToken = this._take && ((token, name) => this._take?.([...tokenIdsTo(trace, node), token], name));
+    const before = [...this._candidates.querySelectorAll<HTMLElement>('.tfk-p')].map(bar => bar.style.width);
     this._candidates.replaceChildren(
       ...(some ? [h('h4', {}, translated('Next token')), candidateTable(trace, step, node, take)] : [])
     );
+    this._candidates.querySelectorAll<HTMLElement>('.tfk-p').forEach((bar, i) => {
+      bar.style.setProperty('--tfk-from', before[i] ?? '0'); // from where the bar of this rank was
+    });
     const draft = some ? draftTable(trace, step) : null;
     this._draft.replaceChildren(...(draft ? [draft] : []));
     const cache = some ? cacheView(trace.steps[step].cache) : null;

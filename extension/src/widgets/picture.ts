@@ -1,6 +1,7 @@
 /** The common parts of views of recorded pictures: validation, the saved position, screen reader announcements. */
 import { h } from './dom';
 import { IModel } from './model';
+import { onTheme } from './palette';
 import { IValidate, schemaProblem } from './schema';
 import { shareBar } from './share';
 import { CSS, PICTURE_CSS } from './style';
@@ -55,7 +56,9 @@ export function picture<T extends ITitled>(
     rebuild();
     model.on('change:trace', rebuild);
     model.on('change:place', change);
+    const still = onTheme(change);
     return () => {
+      still();
       model.off('change:trace', rebuild);
       model.off('change:place', change);
       node?.remove();

@@ -7,10 +7,11 @@ import { VIEWS } from '../generated/views';
 import { differs, IPart, paired } from './anatomy';
 import { sortGrid } from './attention';
 import { layOut } from './contributions';
-import { colour, IGrid, pool, rowOf, squareColour, TINTS } from './grid';
+import { colour, IGrid, pool, rowOf, squareColour } from './grid';
 import { opening, settled } from './lens';
 import { RecordedModel } from './model';
 import { documentShares } from './retrieval';
+import { mapPalette } from './palette';
 import { planThumbnails, thumbnail, thumbnails } from './thumbnails';
 import { headMap } from './trace';
 import { columns, valueAt } from './training';
@@ -143,7 +144,7 @@ describe('a map', () => {
       expect(tones).toEqual([...tones].sort((a, b) => b - a));
     }
     const steps = [0, 3, 9, 20, 31].map(v => light(colour(v, { low: 0, high: 31, kind: 'integer' })));
-    expect(steps).toEqual([...steps].sort((a, b) => a - b));
+    expect(steps).toEqual([...steps].sort((a, b) => b - a));
   });
 
   it('is refused when its bytes are too few', async () => {
@@ -254,7 +255,7 @@ describe('a pattern of attention', () => {
       groups: { names: ['hidden', 'text'], of: (_, c) => Number(c > 0) }
     };
     const [hidden, none, all] = [0, 1, 2].map(c => squareColour(map, 0, c));
-    expect([hidden, all]).toEqual([TINTS[0], TINTS[1]]);
+    expect([hidden, all]).toEqual([mapPalette().none, mapPalette().groups[0][255]]);
     expect(none).not.toEqual(hidden);
   });
 

@@ -316,6 +316,36 @@ describe('the stepper', () => {
     expect([model.get('other'), (model.get('trace') as ITrace).strategy]).toEqual([null, 'sample']);
   });
 
+  it('fades while the kernel computes, until it has answered, with the same picture or an error', () => {
+    const { model, root } = shownIn(golden('greedy'), 1, { asks: ['branch', 'prompt'] });
+    root.querySelector<HTMLElement>('[aria-label^="Take "]')!.click();
+    expect(root.getAttribute('aria-busy')).toBe('true');
+    model.set('said', 'ValueError: no');
+    model.set('answered', 1);
+    expect([root.hasAttribute('aria-busy'), root.querySelector('[role=log]')!.textContent]).toEqual([
+      false,
+      'ValueError: no'
+    ]);
+  });
+
+  it('tells how many steps two runs took that say the same, and which began by hand', () => {
+    const [one, other] = [golden('greedy'), golden('greedy')];
+    other.steps.push(other.steps[other.steps.length - 1]);
+    expect(shownIn(one, 0, { other }).root.textContent).toContain(
+      `Both runs say the same, A after ${one.steps.length} steps and B after ${one.steps.length + 1}.`
+    );
+    const forced = { ...golden('greedy'), offset: 1 };
+    expect(shownIn(one, 0, { other: forced }).root.textContent).toMatch(/B: greedy \(.*\), steps chosen by hand: 1/);
+  });
+
+  it('grows its bars from where those of the step before were', () => {
+    const { root } = shownIn(golden('greedy'));
+    const bars = (): HTMLElement[] => [...root.querySelectorAll<HTMLElement>('[aria-label="Next token"] .tfk-p')];
+    const before = bars().map(bar => bar.style.width);
+    key(root, 'ArrowRight');
+    expect(bars()[0].style.getPropertyValue('--tfk-from')).toBe(before[0]);
+  });
+
   it('asks the kernel for another token or prompt, and says what it answers', () => {
     const trace = golden('greedy');
     const { model, root } = shownIn(trace, 1, { asks: ['branch', 'prompt'] });

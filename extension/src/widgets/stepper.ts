@@ -3,6 +3,7 @@ import { h, icon, visibleToken } from './dom';
 import { listen } from './highlight';
 import { IModel } from './model';
 import { IPaneState, Pane } from './pane';
+import { onTheme, palette } from './palette';
 import { shareBar } from './share';
 import { probabilities, entropies, Strip } from './strip';
 import { CSS } from './style';
@@ -41,7 +42,8 @@ class Stepper {
 
   /** Redraws only when something visible has changed, because setting a value here triggers an event of the model. */
   draw(): void {
-    const state = [...(Object.values(this._shown) as number[]), ...this._panes.map(pane => pane.wanted)].join();
+    const shown = [...(Object.values(this._shown) as number[]), ...this._panes.map(pane => pane.wanted)];
+    const state = `${shown.join()} ${palette().name}`;
     if (state !== this._drawn) {
       this._drawn = state;
       this._draw();
@@ -51,6 +53,12 @@ class Stepper {
   /** Shows a message of the kernel, usually why a request failed. */
   tell(words: string): void {
     this._said.textContent = words;
+  }
+
+  /** The kernel has answered; what it says, if anything, stays. */
+  answered(said: string): void {
+    this.root.removeAttribute('aria-busy');
+    this.tell(said);
   }
 
   dispose(): void {
@@ -119,6 +127,7 @@ class Stepper {
 
   private _ask(message: Record<string, unknown>, what: string): void {
     this.tell(translated('Asking the kernel: %1 …', what));
+    this.root.setAttribute('aria-busy', 'true'); // the picture fades until the answer is there
     this._model.send?.(message);
   }
 
@@ -221,9 +230,7 @@ class Stepper {
       return [];
     }
     const keep = h('button', { type: 'button', onclick: () => this._keep(place) }, translated('Keep only this'));
-    return [
-      h('h4', { className: 'tfk-which' }, `${'AB'[place]}: ${pane.trace.strategy} ${settings(pane.trace)}`, ' ', keep)
-    ];
+    return [h('h4', { className: 'tfk-which' }, `${'AB'[place]}: ${nameOf(pane.trace)}`, ' ', keep)];
   }
 
   private _keep(place: number): void {
@@ -258,7 +265,12 @@ class Stepper {
       const label = translated('First difference: step %1', this._parting + 1);
       box.append(h('button', { type: 'button', onclick: () => this._go(this._parting) }, label));
     } else if (this._panes.length > 1) {
-      box.append(translated('Both runs say the same.'));
+      const [one, other] = this._panes.map(pane => countSteps(pane.trace));
+      box.append(
+        one === other
+          ? translated('Both runs say the same.')
+          : translated('Both runs say the same, A after %1 steps and B after %2.', one, other)
+      );
     }
     if (this._model.send && this._asks.includes('prompt')) {
       const what = this._panes[0].trace.source ? translated('Another source') : translated('Another prompt');
@@ -337,6 +349,12 @@ class Stepper {
   private _drawn = '';
 }
 
+/** What a run is told by: its strategy, the settings, and how much of it was chosen by hand. */
+function nameOf(trace: ITrace): string {
+  const forced = trace.offset ? translated('steps chosen by hand: %1', trace.offset) : '';
+  return [`${trace.strategy} ${settings(trace)}`.trim(), forced].filter(Boolean).join(', ');
+}
+
 /** A strategy's settings, those that say something. */
 function settings(trace: ITrace): string {
   const said = Object.entries(trace.settings ?? {}).filter(([, value]) => value !== null && typeof value !== 'object');
@@ -365,15 +383,19 @@ export function mount(model: IModel, el: HTMLElement): () => void {
   };
   const change = (): void => view?.draw();
   const say = (): void => view?.tell((model.get('said') ?? '') as string);
+  const answered = (): void => view?.answered((model.get('said') ?? '') as string);
   const heard: [string, () => void][] = [
     ['trace', rebuild],
     ['other', rebuild],
     ['said', say],
+    ['answered', answered],
     ...KEPT.map((key): [string, () => void] => [key, change])
   ];
   build();
   heard.forEach(([key, act]) => model.on(`change:${key}`, act));
+  const still = onTheme(change);
   return () => {
+    still();
     heard.forEach(([key, act]) => model.off(`change:${key}`, act));
     view?.dispose();
     node?.remove();

@@ -2,6 +2,7 @@
 import { h } from './dom';
 import { colourWords } from './grid';
 import { IAttention, mapBytes } from './trace';
+import { translated } from './words';
 
 const SIZE = 56; // of a thumbnail's longer side, at most
 const LEAST = 14; // and at least: narrower, nothing can be seen, and the row scrolls
@@ -94,7 +95,7 @@ export function thumbnails(
   const buttons = Array.from({ length: heads.map.heads }, (_, head) => {
     const button = h('button', {
       type: 'button',
-      'aria-label': `${name}, head ${head + 1}`,
+      'aria-label': translated('%1, head %2', name, head + 1),
       onclick: () => pick(head)
     });
     button.style.cssText = `width:${width + STEP - 2}px;height:${height + STEP - 2}px`;
@@ -128,10 +129,11 @@ function print(
   side: number
 ): void {
   const [levels, groups] = small;
+  const wordsOf = colourWords();
   for (let r = 0; r < height * side; r++) {
     const row = Math.floor(r / side) * width;
     for (let c = 0, at = r * stride + left; c < width; c++) {
-      const word = colourWords(kinds && groups[row + c])[levels[row + c]];
+      const word = wordsOf(kinds && groups[row + c])[levels[row + c]];
       for (let k = 0; k < side; k++) {
         words[at++] = word;
       }

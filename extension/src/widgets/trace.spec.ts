@@ -18,6 +18,7 @@ import {
   visibleNodes
 } from './trace';
 import { paint, rowTable } from './heatmap';
+import { faded, palette } from './palette';
 
 // The same files that the Python side validates.
 const golden = (name: string): ITrace => JSON.parse(readFileSync(`../tests/extension/golden/${name}.json`, 'utf-8'));
@@ -149,10 +150,14 @@ describe('the tree', () => {
 describe('the picture', () => {
   const at = (r: number, c: number): number => (r === c ? 1 : 0);
 
-  it('keeps rows to come clear', () => {
+  it('keeps rows to come clear, and those of the past fainter than the row of the step', () => {
     const pixels = new Uint8ClampedArray(4 * 9);
-    paint(pixels, at, 3, 3, 1, [1, 2, 3]);
-    expect([pixels[3], pixels[4 * 4 + 3], pixels[4 * 8 + 3]]).toEqual([140, 255, 0]);
+    const tones = palette();
+    paint(pixels, at, 3, 3, 1, tones);
+    const [past, now, ahead] = [0, 4, 8].map(place => [...pixels.slice(4 * place, 4 * place + 4)]);
+    expect(now).toEqual([...tones.sequential[255], 255]);
+    expect(past).toEqual([...faded(tones.sequential, tones.none, 0.6)[255], 255]);
+    expect(ahead[3]).toBe(0);
   });
 
   it('has a table that hides no spike', () => {

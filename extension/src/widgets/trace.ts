@@ -2,6 +2,7 @@
 import type { IDecoding, IMaps, INode, IPooled } from '../generated/decoding';
 import { validate } from '../generated/decoding.valid';
 import { schemaProblem } from './schema';
+import { translated } from './words';
 
 export type { ICache, IDraft, IGuess, INode, IStage, IStep } from '../generated/decoding';
 export type { ICandidate as Candidate } from '../generated/decoding';
@@ -113,7 +114,10 @@ export function positions(at: number, pooled: IPooling | undefined, side: 'rows'
 /** What a reader is to know of a pooled map; nothing of others. */
 export const poolingNote = (pooled?: IPooling): string =>
   pooled
-    ? `Attention pooled ${pooled.by} × ${pooled.by} to keep the notebook small: each square is the largest weight of its block.`
+    ? translated(
+        'Attention pooled %1 × %1 to keep the notebook small: each square is the largest weight of its block.',
+        pooled.by
+      )
     : '';
 
 export interface IPlaced {

@@ -35,7 +35,7 @@ function edge(from: INodePosition, to: INodePosition, best: boolean): SVGElement
   });
 }
 
-function spot(p: INodePosition, best: boolean): SVGElement {
+function spot(p: INodePosition, best: boolean, arrived: boolean): SVGElement {
   const { node } = p;
   const told = svg(
     'title',
@@ -44,7 +44,7 @@ function spot(p: INodePosition, best: boolean): SVGElement {
   );
   return svg(
     'g',
-    { class: `tfk-${node.state}${best ? ' tfk-best' : ''}` },
+    { class: `tfk-${node.state}${best ? ' tfk-best' : ''}${arrived ? ' tfk-arrived' : ''}` },
     told,
     svg('circle', { cx: p.left, cy: p.top, r: 4 }),
     markToken(svg('text', { x: p.left + 8, y: p.top + 4 }, p.label), visibleToken(node.token))
@@ -66,7 +66,7 @@ export function drawTree(trace: ITrace, step: number): SVGElement {
       root.append(edge(parent, p, best.has(p.node.id) && best.has(parent.node.id)));
     }
   }
-  root.append(...placed.map(p => spot(p, best.has(p.node.id))));
+  root.append(...placed.map(p => spot(p, best.has(p.node.id), p.node.step === step + 1)));
   const newest = placed.filter(p => best.has(p.node.id)).sort((a, b) => b.x - a.x)[0];
   root.setAttribute('data-newest', String((newest?.top ?? 0) / height));
   return root;

@@ -1,0 +1,53 @@
+/** Squares on a canvas: as large as there is room for, parted by thin lines, with a frame around one of them. */
+import { IPalette } from './palette';
+
+const PARTED = 8; // pixels of a square's side from which lines part it from its neighbours
+
+/** Paints an image on a canvas, `side` pixels to a square; without a context (a test's DOM) nothing. */
+export function enlarge(
+  canvas: HTMLCanvasElement,
+  [rows, cols]: [number, number],
+  side: number,
+  paint: (pixels: Uint8ClampedArray) => void,
+  { ground }: IPalette
+): CanvasRenderingContext2D | null {
+  canvas.width = cols * side;
+  canvas.height = rows * side;
+  const pen = canvas.getContext('2d');
+  if (!pen) {
+    return null; // the table beside it says the same
+  }
+  const image = pen.createImageData(cols, rows);
+  paint(image.data);
+  pen.putImageData(image, 0, 0);
+  pen.imageSmoothingEnabled = false;
+  pen.globalCompositeOperation = 'copy'; // over itself: the small picture in the corner is what is enlarged
+  pen.drawImage(canvas, 0, 0, cols, rows, 0, 0, canvas.width, canvas.height);
+  pen.globalCompositeOperation = 'source-over';
+  if (side >= PARTED) {
+    pen.fillStyle = ground;
+    for (let r = 1; r < rows; r++) {
+      pen.fillRect(0, r * side - 1, canvas.width, 1);
+    }
+    for (let c = 1; c < cols; c++) {
+      pen.fillRect(c * side - 1, 0, 1, canvas.height);
+    }
+  }
+  return pen;
+}
+
+/** A frame around part of a canvas, in two colours so that it stands out on any ground. */
+export function outline(
+  pen: CanvasRenderingContext2D,
+  [x, y, width, height]: [number, number, number, number],
+  { ink, ground }: IPalette
+): void {
+  for (const [paint, wide] of [
+    [ground, 4],
+    [ink, 2]
+  ] as const) {
+    pen.strokeStyle = paint;
+    pen.lineWidth = wide;
+    pen.strokeRect(x + 1, y + 1, Math.max(width - 2, 2), Math.max(height - 2, 2));
+  }
+}
