@@ -37,6 +37,7 @@ NOT_FOR_STUDENTS = (  # of JupyterLab's plugins, in the lab that shows the cours
     "@jupyter/nbgrader:create-assignment",
     "@jupyterlab/apputils-extension:announcements",
     "@tfkit/lab:instructor",
+    "@jupyterlite/pyodide-kernel-extension",  # for labs in a tab: here it finds no kernel to start, and logs an error
 )
 OFFERED = "exchange/tfkit/outbound"
 

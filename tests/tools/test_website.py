@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,22 @@ def test_the_gallery_is_an_exported_page():
     assert len(views.exported((DOCS / "gallery.html").read_text(encoding="utf-8"))) > 10
     with pytest.raises(SiteError, match="no exported page"):
         views.exported("<html></html>")
+
+
+def test_no_random_word_of_the_gallerys_corruptions_is_padding():
+    """BERT draws its random words from the vocabulary: what the gallery gives it as one are words."""
+    states = views.exported((DOCS / "gallery.html").read_text(encoding="utf-8"))
+    (trace,) = [state["trace"] for state in states if state["trace"]["kind"] == "corruption"]
+    (bert,) = [one for one in trace["objectives"] if "BERT" in one["name"]]
+    inputs = [token for draw in bert["draws"] for token in draw["inputs"]]
+    assert len(inputs) == len(bert["draws"]) * len(trace["tokens"]) and "<pad>" not in inputs
+
+
+def test_the_books_translator_translates_better_than_looking_up():
+    """What a reader of unit 05 sees first of the model: its scores beside those of a translation memory."""
+    kept = json.loads((DOCS / "book/05-transformer.json").read_text(encoding="utf-8"))
+    scores = dict(re.findall(r"(your model|translation memory) +all \d+: BLEU ([\d.]+)", json.dumps(kept)))
+    assert float(scores["your model"]) > 1.2 * float(scores["translation memory"])
 
 
 @pytest.mark.slow
