@@ -91,7 +91,8 @@ class _SearchTree(Tree):
     def __init__(self, asked: dict[Ids, Tensor], token: TokenNames, top: int) -> None:
         if not asked:
             raise ValueError("the search never called step: nothing can be recorded")
-        self.answers = dict(sorted(asked.items(), key=lambda pair: len(pair[0])))  # of one length in the order of asking
+        # of one length in the order of asking
+        self.answers = dict(sorted(asked.items(), key=lambda pair: len(pair[0])))
         self.root = next(iter(self.answers))
         super().__init__(GREEDY, token, top, self.root[-1])
         self.places: dict[Ids, int] = {self.root: 0}
