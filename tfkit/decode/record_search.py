@@ -53,7 +53,7 @@ def record_search(
     results = [tree.finish(ids, score, end_id) for ids, score in found]
     best = results[0] if results else 0
     path = tree.path(best)
-    trace = {
+    trace: dict[str, Any] = {
         "schema": "tfkit.trace/1",
         "kind": "decoding",
         "strategy": name,
