@@ -93,3 +93,38 @@ test('answers are marked by the rubric, by key, and a request is answered', asyn
   await accessible(page, '#tfkit-marking');
   await shot(page, 'marking-requests-narrow-dark');
 });
+
+test('two markers of one answer lose neither mark, and a changed item changes marks', async ({ page }) => {
+  await lab(page);
+  await command(page, 'tfkit:marking');
+  const marking = page.locator('#tfkit-marking');
+  const named = { has: page.locator('summary', { hasText: 'overfitting' }) };
+  const group = marking.locator('.tfkit-Group', named);
+  await group.locator('.tfkit-RubricItem input').nth(2).check();
+  const of = { course: 'marking', assignment: '06-training', notebook: '06-training', cell: 'task-too-good' };
+  const other = { ...of, seen: { dora: 0 }, score: 0.5, own: 'Half an idea.', chosen: [] };
+  const headers = { Authorization: 'token tests' };
+  const given = await page.request.post('http://127.0.0.1:8899/tfkit/marking/mark', { data: other, headers });
+  expect(given.ok(), await given.text()).toBe(true);
+  await group.getByRole('button', { name: 'Give to 2 answers' }).click();
+  const conflict = marking.locator('.tfkit-Conflict');
+  await expect(conflict).toContainText('1 answer was marked meanwhile');
+  await expect(conflict).toContainText('Half an idea.');
+  await accessible(page, '#tfkit-marking');
+  await shot(page, 'marking-conflict');
+  await conflict.getByRole('button', { name: 'Give mine instead' }).click();
+  await expect(conflict).toHaveCount(0);
+  const done = marking.locator('.tfkit-Group.tfkit-done', named);
+  await done.locator('summary').click();
+  await done.getByRole('button', { name: /^Change this item: Not enough/ }).click();
+  await done.getByLabel('Points of the item').fill('0.5');
+  await shot(page, 'marking-rubric');
+  await done.getByRole('button', { name: 'Change, and 2 marks' }).click();
+  await expect(marking.locator('.tfkit-MarkState', { hasText: '0.5 of 2' })).toHaveCount(2);
+  await marking.getByRole('button', { name: 'Share' }).click();
+  await marking.getByLabel('Markers, with commas between them').fill('eve, otto');
+  await marking.getByRole('button', { name: 'Share evenly' }).click();
+  await expect(marking.locator('tbody th')).toHaveText(['eve', 'otto']);
+  await accessible(page, '#tfkit-marking');
+  await shot(page, 'marking-shares');
+});
