@@ -27,7 +27,7 @@ ACCEPTED, DECLINED = "On your request: {sentence}", "Your request was declined: 
 
 
 def list_requests(root: Path) -> list[dict[str, Any]]:
-    """Every request, those without an answer first, with the question, the answer, its verdict and mark.
+    """Every request, those that wait first and with the answer, its verdict and mark.
 
     Reads new ones from the exchange. One about a question that the student has nothing graded in is left there.
     Raises BadMark.
@@ -65,11 +65,14 @@ def _as_json(root: Path, gradebook: Any, store: MarkingStore, one: RegradeReques
         "id": one.id, **one.of._asdict(), "student": one.student, "reason": one.reason, "at": one.at,
         "sender": "" if one.sender == one.student else one.sender,
         "accepted": one.accepted, "sentence": one.sentence, "by": one.by,
+        "kind": "task", "max_score": 0.0, "answer": None, "rubric": [],
     }  # fmt: skip
+    if one.accepted is not None:  # the page shows no more of it
+        return told
     try:
         question = find_question(gradebook, one.of)
     except BadMark:  # the assignment was made again without it
-        return {**told, "kind": "task", "max_score": 0.0, "answer": None, "rubric": []}
+        return told
     marks = store.marks(one.of)
     given = answers(root, gradebook, question, marks, source_of(root, one.of), only=one.student)
     items = desk.items_shown(root, one.of, marks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 from nbgrader.utils import notebook_hash
 from rich.console import Console
 
@@ -21,6 +23,7 @@ from autograder.cluster.course import BadCourse
 from autograder.cluster.interrupt import Interrupt
 from autograder.cluster.pool import JobOutcome
 from autograder.cluster.records import Records
+from autograder.marking import regrades
 from autograder.nbgrader import execute
 from autograder.serve import command, status
 from autograder.serve import course as served
@@ -136,6 +139,34 @@ def test_the_page_is_where_the_student_finds_it(course, service):
     assert "Your scores are divided by d." in page(course, "ada").read_text()
     with pytest.raises(NoFeedback, match="nobody"):
         give_feedback(course.root, UNIT, "nobody")
+
+
+def test_the_answer_to_a_regrade_request_is_on_the_page_that_the_student_fetches(course, service):
+    """Two requests through the exchange, which collecting and grading pass by; one is accepted and one declined."""
+
+    def back(root, assignment, students):
+        for student in students:
+            give_feedback(root, assignment, student)
+            yield student, ""
+
+    def ask(exercise):
+        cell = f"check-{exercise.replace('.', '-')}"
+        folder = course.root / "exchange/tfkit/inbound" / f"ada+{UNIT}.regrade+2026-11-03 10:00:00 UTC+{cell}"
+        folder.mkdir()
+        (folder / "request.json").write_text(json.dumps({"notebook": UNIT, "cell": cell, "reason": "It is right."}))
+
+    submit(course, "ada", wrong(course))
+    ask(IDS[0]), ask(IDS[1])
+    assert service(back).run() == 0 and course.grades("ada")[IDS[0]] == (0, False)
+    first, second = regrades.list_requests(course.root)
+    version = first["answer"]["version"]
+    done = regrades.accept(course.root, first["id"], version, 1.5, "Half of it <b>is</b> right.", [], "eve")
+    assert (done["done"], done["feedback"]) == (["ada"], "")
+    regrades.decline(course.root, second["id"], second["answer"]["version"], "It has all its points.", "eve")
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "tfkit") as gradebook:
+        assert gradebook.find_submission(UNIT, "ada").score == 1.5 + 2 * POINTS
+    shown = page(course, "ada").read_text()
+    assert "Half of it" in shown and "Your request was declined: It has all its points." in shown
 
 
 def test_a_submission_that_is_still_being_copied_waits(course, pool, service):
