@@ -15,7 +15,16 @@ from torch import Tensor, nn
 
 from .. import tracing
 from . import attention_kernel
-from .attention_kernel import append_sink_key, causal_rows, fused_attention, kernel_shares_heads, softcap_as_bias
+from .attention_kernel import (
+    added_to_scores,
+    append_sink_key,
+    attend_cpu_in_place,
+    causal_rows,
+    fused_attention,
+    kernel_shares_heads,
+    runs_by_hand,
+    softcap_as_bias,
+)
 
 if TYPE_CHECKING:
     from .cache import Cache
@@ -135,8 +144,8 @@ def attend(
     """Scaled dot-product attention, fused (Vaswani et al. 2017, 3.2.1).
 
     q [B,H,Q,D], k [B,H,K,D], v [B,H,K,Dv], or with fewer heads, each of which H / G neighbouring queries' heads read
-    (grouped queries); mask bool, True = may attend, or a rule (`nn.flex`), and bias, added to the
-    scaled scores, both broadcastable to [B,H,Q,K]; causal: each of the last Q positions attends to keys up to itself;
+    (grouped queries); mask bool, True = may attend, and bias, added to the scaled scores, both
+    broadcastable to [B,H,Q,K], or rules (`nn.flex`); causal: each of the last Q positions attends to keys up to itself;
     scale: default 1/sqrt(D); dropout: probability for the weights, at each call (pass 0.0 outside training); softcap:
     scores s become softcap · tanh(s / softcap), before bias and mask (Gemma 2); sinks [H]: a score per head for
     attending to nothing, which takes part in the softmax (gpt-oss) -> [B,H,Q,Dv]
@@ -144,12 +153,14 @@ def attend(
     """
     if attention_kernel.texts_rule is not None:
         mask = attention_kernel.texts_rule.combine_with(mask, q, k)
-    if k.size(1) != q.size(1) and not kernel_shares_heads(q, mask, bias, dropout, softcap, sinks):
-        groups = q.size(1) // k.size(1)
-        k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,K,·]
+    if bias is not None and not isinstance(bias, torch.Tensor):  # a rule
+        mask, bias = bias if mask is None else mask & bias, None
     if mask is not None and not isinstance(mask, torch.Tensor):
         how = {"bias": bias, "causal": causal, "scale": scale, "dropout": dropout, "softcap": softcap, "sinks": sinks}
         return mask.attend(q, k, v, **how)
+    if k.size(1) != q.size(1) and not kernel_shares_heads(q, mask, bias, dropout, softcap, sinks):
+        groups = q.size(1) // k.size(1)
+        k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,K,·]
     if mask is not None and mask.dtype != torch.bool:
         raise TypeError(
             f"attend: mask has dtype {mask.dtype}, must be torch.bool (True = may attend); scores go in bias"
@@ -180,9 +191,11 @@ def _attend(
     """Expresses sinks and a soft cap in terms of the fused kernel, or of the override that replaces it."""
     if sinks is not None:
         k, v, mask, bias, causal = append_sink_key(q, k, v, mask, bias, causal, sinks)
+    override = attention_kernel.attention_override
+    if softcap is not None and override is None and dropout < 1.0 and runs_by_hand(q):
+        return attend_cpu_in_place(q, k, v, *added_to_scores(q, k, mask, bias, causal), scale, dropout, softcap)
     if softcap is not None:
         q, bias = softcap_as_bias(q, k, bias, scale, softcap)
-    override = attention_kernel.attention_override
     kernel = fused_attention if override is None else override
     return kernel(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout)
 

@@ -61,11 +61,12 @@ def empty_rows(added: Tensor) -> tuple[Tensor, Tensor] | tuple[None, None]:
     return (empty, added.masked_fill(empty, 0.0)) if empty.any() else (None, None)
 
 
-def attend_cpu_dropout(
-    q: Tensor, k: Tensor, v: Tensor, added: Tensor | None, causal: bool, scale: float | None, dropout: float
-) -> Tensor:
-    """The same for training with dropout on a CPU, for which PyTorch has no fused kernel: the same steps in place, with
-    the dropout bits drawn in bulk and the factor 1 / (1 - p) applied to v.
+def attend_cpu_in_place(
+    q: Tensor, k: Tensor, v: Tensor, added: Tensor | None, causal: bool, scale: float | None, dropout: float,
+    softcap: float | None = None,
+) -> Tensor:  # fmt: skip
+    """The same with dropout or a soft cap on a CPU, for which PyTorch has no fused kernel: the same steps in place,
+    with the dropout bits drawn in bulk and the factor 1 / (1 - p) applied to v.
 
     added [.., Q, K]: a float bias with -inf at hidden keys, a bool mask, or None -> [B,H,Q,Dv]
     """
@@ -73,14 +74,18 @@ def attend_cpu_dropout(
         added = causal_rows(q.size(-2), k.size(-2), q.device)
     if added is not None and added.dtype == torch.bool:
         added = additive_mask(added, False, q.size(-2), k.size(-2), q.dtype)
-    scores = (q * (q.size(-1) ** -0.5 if scale is None else scale)) @ k.transpose(-2, -1)
+    scale = q.size(-1) ** -0.5 if scale is None else scale
+    scores = (q * (scale / (softcap or 1.0))) @ k.transpose(-2, -1)
+    if softcap is not None:
+        scores = softcap * scores.tanh_()
     empty = None
     if added is not None:
         empty, filled = once_per_mask(added, "empty rows", lambda: empty_rows(added))  # these rows get zeros at the end
         scores.add_(added if filled is None else filled)
     weights = scores.softmax(-1)
-    weights = torch.where(keep_mask(weights.shape, dropout), weights, 0.0)
-    out = weights @ (v * (1 / (1 - dropout)))
+    if dropout > 0:
+        weights, v = torch.where(keep_mask(weights.shape, dropout), weights, 0.0), v * (1 / (1 - dropout))
+    out = weights @ v
     return out if empty is None else out.masked_fill(empty, 0.0)
 
 
@@ -139,6 +144,23 @@ def fused_attention(
     dropout: float,
 ) -> Tensor:
     """The fused computation behind `attend`, with the same shapes, but without tracing and without the override."""
+    added, causal = added_to_scores(q, k, mask, bias, causal)
+    if 0.0 < dropout < 1.0 and runs_by_hand(q):
+        return attend_cpu_in_place(q, k, v, added, causal, scale, dropout)
+    groups = k.size(1) != q.size(1)
+    return F.scaled_dot_product_attention(q, k, v, added, dropout, causal, scale=scale, enable_gqa=groups)
+
+
+def runs_by_hand(q: Tensor) -> bool:
+    """Whether `attend_cpu_in_place` computes dropout and soft caps: on a CPU, and not in a graph."""
+    return q.device.type == "cpu" and not torch.compiler.is_compiling()
+
+
+def added_to_scores(
+    q: Tensor, k: Tensor, mask: Tensor | None, bias: Tensor | None, causal: bool
+) -> tuple[Tensor | None, bool]:
+    """Mask, bias and causality in the terms of PyTorch's kernels -> a bool mask, or what is added to the scores
+    [...,Q,K], or None; and the kernel's own flag for causality."""
     if causal and q.size(-2) == 1:
         causal = False  # a single query is the last: it sees every key
     sizes = q.size(-2), k.size(-2)
@@ -151,7 +173,4 @@ def fused_attention(
         mask, causal = additive_mask(mask, causal, *sizes, q.dtype), False
     elif causal and sizes[0] != sizes[1]:
         mask, causal = causal_rows(*sizes, q.device), False
-    if 0.0 < dropout < 1.0 and q.device.type == "cpu" and not torch.compiler.is_compiling():
-        return attend_cpu_dropout(q, k, v, mask, causal, scale, dropout)
-    groups = k.size(1) != q.size(1)
-    return F.scaled_dot_product_attention(q, k, v, mask, dropout, causal, scale=scale, enable_gqa=groups)
+    return mask, causal

@@ -57,7 +57,8 @@ def mix_experts(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[Ca
     batches = zip(experts, x[token].split(counts), strict=True)
     mixed = torch.cat([expert(rows) for expert, rows in batches if needed or len(rows)])
     mixed = (weights.flatten()[order, None] * mixed).to(x.dtype)
-    return torch.zeros_like(x).index_add_(0, token, mixed)
+    # `index_add_` would keep `mixed` for the backward pass, which does not need it
+    return torch.zeros_like(x).scatter_add_(0, token[:, None].expand_as(mixed), mixed)
 
 
 def _mix_in_graph(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[Callable[[Tensor], Tensor]]) -> Tensor:

@@ -20,7 +20,8 @@ class RMSNorm(nn.Module):
     def normalize(self, x: Tensor) -> Tensor:
         """x [...,width] -> [...,width], before the weight, in float32 or wider"""
         wide = x.to(torch.promote_types(x.dtype, torch.float32))
-        return wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.eps)
+        norm = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)  # the squares themselves are never stored
+        return wide * torch.rsqrt(norm.square() / x.size(-1) + self.eps)
 
     def forward(self, x: Tensor) -> Tensor:
         """x [...,width] -> [...,width]"""

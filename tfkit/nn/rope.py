@@ -133,9 +133,11 @@ def rope_rotation(positions: Tensor, frequencies: Tensor, factor: float, dtype: 
 def rotate_halves(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Rotate column i with column i + R of the first 2R columns by the angle of their position; the rest stays.
 
-    x [B,H,L,D], cos and sin [B or 1,1,L,R] -> [B,H,L,D]
+    x [B,H,L,D], cos and sin [B or 1,1,L,R] -> [B,H,L,D], which lies in memory as [B,L,H,D], as projections do: so
+    attention's result does, and the heads are merged without a copy
     """
     half = cos.size(-1)
+    x, cos, sin = x.transpose(1, 2), cos.transpose(1, 2), sin.transpose(1, 2)
     first, second, rest = x.split([half, half, x.size(-1) - 2 * half], dim=-1)
     turned = [first * cos - second * sin, second * cos + first * sin]
-    return torch.cat(turned if rest.size(-1) == 0 else [*turned, rest], dim=-1)
+    return torch.cat(turned if rest.size(-1) == 0 else [*turned, rest], dim=-1).transpose(1, 2)

@@ -13,7 +13,7 @@ from pathlib import Path
 PACKAGE = "tfkit"
 LEFT_OUT = {"save_pretrained", "names", "self.names", "__call__"}  # for files, and for the names in other libraries
 HEAD_TABLES = ("HEAD_CLASSES", "ENCODER_HEAD_CLASSES", "TASK_HEADS")
-FASTER = "attend_cpu_dropout"
+FASTER = "attend_cpu_in_place"
 Symbol = tuple[str, str]  # module, name
 
 
@@ -185,8 +185,9 @@ class Uses(ast.NodeVisitor):
 
 
 def is_tracing(node: ast.expr) -> bool:
-    """Whether an expression belongs to tracing: `tracing.note(…)`, or `tracing.recorder() is not None`."""
-    return ast.unparse(node).startswith("tracing.")
+    """Whether an expression belongs to tracing, or asks for FlexAttention: `tracing.note(…)`, `tracing.recorder() is
+    not None`, `flex.is_chosen(…)`."""
+    return ast.unparse(node).startswith(("tracing.", "flex.is_"))
 
 
 def defaults(node: ast.AST) -> list[ast.expr]:
