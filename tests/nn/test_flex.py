@@ -84,6 +84,50 @@ def test_what_flex_attention_does_not_know_takes_the_table(monkeypatch):
     assert attend(q, k, v, mask=rule, dropout=0.5).shape == v.shape
 
 
+COUNTS = torch.tensor([[1, 2, 0], [3, 1, 1], [0, 0, 2]]).expand(2, -1, -1)
+DISTANCES = torch.randn(2, 2 * LENGTH - 1, generator=torch.Generator().manual_seed(2))
+OF_KEYS = torch.randn(2, 2, LENGTH, generator=torch.Generator().manual_seed(3))
+HIDDEN_AHEAD = DISTANCES.masked_fill(torch.arange(1 - LENGTH, LENGTH) > 0, float("-inf"))
+WIDE_COUNTS = COUNTS.repeat_interleave(4, 1).repeat_interleave(4, 2)[None].float()
+BIASED = {
+    "distances": (flex.distance_bias(DISTANCES), DISTANCES[:, AT - AT[:, None] + LENGTH - 1][None]),
+    "distances, none ahead": (flex.distance_bias(HIDDEN_AHEAD), HIDDEN_AHEAD[:, AT - AT[:, None] + LENGTH - 1][None]),
+    "keys": (flex.key_bias(OF_KEYS), OF_KEYS[:, :, None].expand(-1, -1, LENGTH, -1)),
+    "keys, one for all rows": (flex.key_bias(OF_KEYS[:1]), OF_KEYS[:1, :, None].expand(-1, -1, LENGTH, -1)),
+    "blocks that count twice": (flex.counted_blocks(COUNTS, 4, torch.float32), WIDE_COUNTS.log()),
+}
+
+
+@pytest.mark.filterwarnings("ignore:flex_attention called without")
+@pytest.mark.parametrize("name", BIASED)
+def test_a_rule_with_a_bias_adds_it_to_the_scores(name, uncompiled, monkeypatch):
+    rule, bias = BIASED[name]
+    rule = rule & flex.keys(REAL) & (flex.window(3) | flex.first_keys(2))
+    seen = (((AT[:, None] - AT).abs() <= 3) | (AT < 2)) & REAL[:, None, None]
+    q, k, v = (x.detach() for x in draw())
+    expected = attend_by_hand(q, k, v, mask=seen, bias=bias, softcap=2.0)[0]
+    torch.testing.assert_close(attend(q, k, v, mask=rule, softcap=2.0), expected, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(attend(q, k, v, bias=rule, softcap=2.0), expected, rtol=1e-5, atol=1e-5)
+    monkeypatch.setattr(flex, "pays", lambda device, length: False)
+    torch.testing.assert_close(attend(q, k, v, mask=rule, softcap=2.0), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_two_biases_are_added_and_not_joined_by_or():
+    one, two = flex.distance_bias(DISTANCES), flex.key_bias(OF_KEYS)
+    both = (one & two).bias_table(LENGTH, LENGTH, "cpu")
+    torch.testing.assert_close(both, BIASED["distances"][1] + BIASED["keys"][1])
+    with pytest.raises(ValueError, match="cannot be combined by |"):
+        one | flex.window(1)
+
+
+@pytest.mark.filterwarnings("ignore:flex_attention called without")
+def test_grouped_queries_go_through_as_they_are(uncompiled):
+    q, k, v = (x.detach() for x in draw())
+    k, v = k[:, :1], v[:, :1]
+    expected = attend_by_hand(q, k.expand_as(q), v.expand_as(q), causal=True)[0]
+    torch.testing.assert_close(attend(q, k, v, mask=flex.visible(None), causal=True), expected, rtol=1e-5, atol=1e-5)
+
+
 def test_a_rule_makes_its_table_once():
     rule = flex.causal() & flex.segments(TEXTS)
     assert rule.table(LENGTH, LENGTH, "cpu") is rule.table(LENGTH, LENGTH, "cpu")

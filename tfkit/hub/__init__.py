@@ -22,14 +22,17 @@ from ..nn.int8 import Int8Weight
 from . import files, loading, published
 
 
-def from_config(name: str, head: str | None = None, preset: str | None = None, **changes: Any) -> Any:
+def from_config(
+    name: str, head: str | None = None, preset: str | None = None, *, attn_implementation: str = "sdpa", **changes: Any
+) -> Any:
     """A model with fresh weights: from_config("transformer", head="seq2seq_lm", preset="base", dropout=0.0).
 
-    name: an architecture, or a published size by its own name; changes: fields of the architecture's Config.
-    Raises LookupError for an unknown name or preset, ValueError for an unknown head, TypeError for an unknown field.
+    name: an architecture, or a published size by its own name; attn_implementation: "sdpa" or "flex_attention", see
+    `Model.set_attn_implementation`; changes: fields of the architecture's Config. Raises LookupError for an unknown
+    name or preset, ValueError for an unknown head or attn_implementation, TypeError for an unknown field.
     """
     module, settings = registry.resolve(name, preset)
-    return module.MODEL(_config(module, {**settings, **changes}, name), head)
+    return _set_attention(module.MODEL(_config(module, {**settings, **changes}, name), head), attn_implementation)
 
 
 def from_hf_config(config: dict[str, Any], head: str | None = None) -> Any:
@@ -49,6 +52,7 @@ def from_pretrained(
     dtype: torch.dtype | str | None = None,
     new_head: bool = False,
     strict: str = "error",
+    attn_implementation: str = "sdpa",
     **overrides: Any,
 ) -> Any:
     """The model in a directory, in eval mode: config.json with model.safetensors (or its shards and their index), or
@@ -59,7 +63,8 @@ def from_pretrained(
     `nn.int8.quantize` does, and keeps float32 elsewhere. Weights of other heads are left out. new_head: whether weights
     that belong to this head alone may be missing or of another size and are then initialised afresh, as for
     fine-tuning. strict: "error" or "warn" for unknown configuration fields and tensors; fields that are known to
-    change the result always raise. overrides: fields of the configuration, under our names or transformers':
+    change the result always raise. attn_implementation: "sdpa" or "flex_attention", see
+    `Model.set_attn_implementation`. overrides: fields of the configuration, under our names or transformers':
     num_labels=5. Raises FileNotFoundError; TypeError for an argument that is not a path, or an override that is not a
     field; ValueError for a damaged file, an unknown field, missing, extra or misshapen tensors.
     """
@@ -68,6 +73,7 @@ def from_pretrained(
     directory = _existing(directory)
     config_dict = _described(directory / files.CONFIG, head, strict, overrides)
     model = loading.load(directory, *config_dict, dtype=dtype, new_head=new_head, strict=strict)
+    _set_attention(model, attn_implementation)
     model.generation_config = settings.read(directory, files.read_json(directory / files.CONFIG))
     return model
 
@@ -116,6 +122,13 @@ def _new(directory: Any) -> Path:
     if (file := next((part for part in (path, *path.parents) if part.is_file()), None)) is not None:
         raise NotADirectoryError(f"directory={str(path)!r}: {file} is a file; give another folder")
     return path
+
+
+def _set_attention(model: Any, name: str) -> Any:
+    """The model, set to this attn_implementation unless it is the default. Raises ValueError if it does not have it."""
+    if name != "sdpa":
+        model.set_attn_implementation(name)
+    return model
 
 
 def _config(module: ModuleType, settings: dict, name: str) -> Any:

@@ -136,11 +136,13 @@ class Model(nn.Module):
     HEADS: ClassVar[tuple[str | None, ...]] = (None,)
     STATIC_CACHE: ClassVar[bool] = True  # whether its decoder, if any, supports a cache of fixed size
     NOT_COMPILABLE: ClassVar[str | None] = None  # the reason why a decoding step cannot be compiled, if there is one
+    FLEX_ATTENTION: ClassVar[bool] = False  # whether it can give its layers the rules of `nn.flex` in place of masks
     PADDING_ROW: ClassVar[bool] = False  # whether the padding token has a row of its own in the token embeddings
     task_head: Any  # the head's own layers, if any
     pooler: Any  # an encoder's pooler: the layer between the first position and the head
     # read by transformers' Trainer: losses here are means, without an argument for the number of items
     accepts_loss_kwargs = False
+    attn_implementation = "sdpa"  # see `set_attn_implementation`
 
     def __init__(self, config: Any, head: str | None = None) -> None:
         super().__init__()
@@ -173,6 +175,20 @@ class Model(nn.Module):
     def last_position(self) -> int | None:
         """The maximum length of the decoder's text; None: no position table limits it."""
         return getattr(self.config, "max_length", None)
+
+    def set_attn_implementation(self, name: str) -> None:
+        """Choose what computes attention: "sdpa", PyTorch's fused kernels with the model's masks, the default; or
+        "flex_attention", FlexAttention with block masks, which computes no block of scores that is hidden and holds no
+        table of masks or biases. Where that cannot compute the result (see `nn.flex.is_chosen`), the fused kernels do;
+        the result is the same. Raises ValueError for another name, or a model whose attention has no such rules."""
+        if name not in ("sdpa", "flex_attention"):
+            raise ValueError(f"attn_implementation={name!r}: there is 'sdpa', the default, and 'flex_attention'")
+        if name == "flex_attention" and not self.FLEX_ATTENTION:
+            raise ValueError(
+                f"attn_implementation={name!r}: {type(self).__name__} has 'sdpa' alone; FlexAttention is for models "
+                "with windows, sparse blocks, sinks, soft caps, or biases by position"
+            )
+        self.attn_implementation = name
 
     def save_pretrained(self, directory: str | Path, **how: Any) -> None:
         """Write config.json and model.safetensors; `tfkit.from_pretrained` reads them. how: `max_shard_size`, "5GB"."""

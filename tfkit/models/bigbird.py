@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..namemap import NameMap
-from ..nn import Attention, Dropout, FeedForward, merge_heads
+from ..nn import Attention, Dropout, FeedForward, flex, merge_heads
 from ..nn.block_sparse import block_sparse_attention, block_table, draw_random_blocks
 from ..nn.cache import Cache
 from ..nn.feed_forward import get_activation
@@ -58,10 +58,11 @@ OLD_PLAN = (1024, 3072, 4096)  # lengths, in tokens
 
 @dataclass(frozen=True)
 class SparseContext:
-    """The context of block-sparse attention. non_padding bool [B,N,W]: tokens that are not padding, in N blocks of
-    W."""
+    """The context of block-sparse attention. non_padding bool [B,N,W]: tokens that are not padding, in N blocks of W;
+    rule: the same for FlexAttention, or None."""
 
     non_padding: torch.Tensor
+    rule: Any = None
 
 
 class Embeddings(bert.Embeddings):
@@ -107,7 +108,7 @@ class SparseAttention(Attention):
             non_padding.size(1), self.draw_blocks(non_padding) if self.training else None, x.device
         )
         again = 0 if self.training else self.config.n_random
-        out = block_sparse_attention(q, k, v, non_padding, table, once, first_block_repeats=again)
+        out = block_sparse_attention(q, k, v, non_padding, table, once, first_block_repeats=again, rule=context.rule)
         return self.o_proj(merge_heads(out) * non_padding.view(*x.shape[:2], 1))
 
     def draw_blocks(self, non_padding: Tensor) -> Tensor:
@@ -194,6 +195,7 @@ class QuestionAnsweringHead(task_heads.QuestionAnsweringHead):
 
 class BigBird(BERT):
     EMBEDDINGS, LAYERS = Embeddings, Layers
+    FLEX_ATTENTION = True
     HEAD_CLASSES = {
         None: heads.NoHeadWithPooler, "masked_lm": MaskedLMHead, "causal_lm": CausalLMHead,
         "pretraining": heads.PretrainingHead,
@@ -257,6 +259,8 @@ class BigBird(BERT):
             non_padding = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
             x, non_padding = F.pad(x, (0, 0, 0, -length % c.block)), F.pad(non_padding, (0, -length % c.block))
             context = SparseContext(non_padding.unflatten(1, (-1, c.block)))
+            if flex.is_chosen(self, x.size(1), x.device):
+                context = replace(context, rule=flex.visible(non_padding))
         for layer in self.layers:
             x = layer(x, mask, cache, context)
         return x[:, :length]

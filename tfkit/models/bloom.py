@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from ..namemap import NameMap
-from ..nn import Cache, Dropout, FeedForward
+from ..nn import Cache, Dropout, FeedForward, flex
 from ..nn.feed_forward import get_activation
 from . import _task_heads as task_heads
 from . import llama
@@ -106,7 +106,10 @@ class BLOOM(llama.Llama):
     ) -> Tensor:
         keys = x.size(1) if cache is None else cache.width(x.size(1))
         non_padding = x.new_ones(1, keys, dtype=torch.bool) if mask is None else mask[:, 0, 0]
-        bias = alibi_bias(non_padding, self.config.n_heads).to(x.dtype)
+        bias: Any = alibi_bias(non_padding, self.config.n_heads).to(x.dtype)
+        if flex.is_chosen(self, x.size(1), x.device, cache, self.config.attn_dropout):
+            rule: Any = flex.visible(None if mask is None else non_padding) & flex.key_bias(bias[:, :, 0])
+            mask, bias = rule, None
         for layer in self.layers:
             x = layer(x, bias, mask, cache)
         return self.norm(x)

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..nn import Attention
+from ..nn import Attention, flex
 from ..nn.cache import Cache
 from ..nn.positions import position_range
 from . import gpt2
@@ -51,15 +51,23 @@ def band_mask(mask: Tensor | None, ids: Tensor, cache: Cache | None, window: int
     return near if mask is None else F.pad(mask, (0, keys - mask.size(-1))) & near
 
 
+def full_and_band_masks(model: Any, ids: Tensor, mask: Tensor | None, cache: Cache | None) -> tuple[Any, Any]:
+    """mask bool [B,1,1,K] or None, ids [B,Q] the new ones -> the masks of layers with full and with banded attention"""
+    if flex.is_chosen(model, ids.size(1), ids.device, cache, model.config.attn_dropout):
+        full = flex.visible(None if mask is None else mask[:, 0, 0])
+        return full, full & flex.window(model.config.window - 1, 0)
+    return mask, band_mask(mask, ids, cache, model.config.window)
+
+
 def banded_layers(
     model: Any, local: list[bool], ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None
 ) -> Tensor:
     """As GPT-2's `hidden`, where `local` says of each layer whether it is banded -> [B,L,E]"""
-    band = band_mask(mask, ids, cache, model.config.window)
+    full, band = full_and_band_masks(model, ids, mask, cache)
     tokens, where = embed_ids(model.embed, ids, "input_ids"), embed_ids(model.position, positions, "position_ids")
     x = model.drop(tokens + where)
     for layer, is_local in zip(model.layers, local, strict=True):
-        x = layer(x, band if is_local else mask, cache)
+        x = layer(x, band if is_local else full, cache)
     return model.norm(x)
 
 
@@ -70,6 +78,7 @@ class Block(gpt2.Block):
 
 class GPT3(gpt2.GPT2):
     BLOCK = Block
+    FLEX_ATTENTION = True
 
     def local(self) -> list[bool]:
         """Whether each layer is banded -> one bool per layer"""

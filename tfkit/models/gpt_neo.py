@@ -51,6 +51,7 @@ class GPTNeo(gpt2.GPT2):
     HEAD_CLASSES = {head: top for head, top in gpt2.GPT2.HEAD_CLASSES.items() if head != "double_heads"}
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK = Block
+    FLEX_ATTENTION = True
     SCALES_RESIDUAL_INIT = False
 
     def __init__(self, config: Config, head: str | None = None) -> None:

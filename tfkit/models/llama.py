@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..namemap import NameMap
-from ..nn import Cache
+from ..nn import Cache, flex
 from ..nn.feed_forward import GatedFeedForward, get_activation
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
 from ..nn.positions import position_range
@@ -129,6 +129,7 @@ class Llama(Model):
     }  # fmt: skip
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER: ClassVar[Any] = Layer
+    FLEX_ATTENTION = True
     ZERO_PADDING = True  # whether the padding token's embedding is zero and stays zero
 
     def __init__(self, config: Any, head: str | None = None) -> None:
@@ -196,6 +197,14 @@ class Llama(Model):
         near = torch.arange(keys, device=positions.device) > positions[:, None] - self.config.window  # [L,K]
         return near if mask is None else F.pad(mask, (0, keys - mask.size(-1))) & near
 
+    def layer_masks(self, mask: Tensor | None, positions: Tensor, keys: int, cache: Cache | None) -> dict[str, Any]:
+        """mask bool [B,1,1,K] or None, positions [L] of the new keys among all -> the mask of each kind of layer"""
+        kinds = set(self.layer_types())
+        if flex.is_chosen(self, len(positions), positions.device, cache, self.config.attn_dropout):
+            full = flex.visible(None if mask is None else mask[:, 0, 0])
+            return {kind: full & flex.window(self.config.window - 1, 0) if kind == SLIDING else full for kind in kinds}
+        return {kind: self.window_mask(mask, positions, keys) if kind == SLIDING else mask for kind in kinds}
+
     @property
     def last_position(self) -> int | None:
         """None: no position table limits the text. Rotary frequencies may depend on its length, though not in a
@@ -210,7 +219,7 @@ class Llama(Model):
         one_for_all = isinstance(past, Tensor) and torch.compiler.is_compiling()  # in a graph: see `last_position`
         length = new if cache is None or one_for_all else cache.length + new
         keys, among = new if cache is None else cache.width(new), position_range(past, new, x.device)
-        masks = {kind: self.window_mask(mask, among, keys) if kind == SLIDING else mask for kind in set(kinds)}
+        masks = self.layer_masks(mask, among, keys, cache)
         rotations = {kind: self.rotation(kind, positions, length, x.dtype) for kind in set(kinds)}
         for layer, kind in zip(self.layers, kinds, strict=True):
             x = layer(x, rotations[kind], masks[kind], cache)

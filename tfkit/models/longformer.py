@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from ..namemap import NameMap
+from ..nn import flex
 from ..nn.sliding_window import WindowAttention, WindowContext, window_mask
 from . import bert, roberta
 from ._base import Model, Output, configuration, normal_init, to_bool_mask
@@ -59,6 +60,7 @@ class Longformer(Model):
         head: top for head, top in RoBERTa.HEAD_CLASSES.items() if head != "causal_lm"
     }  # windows extend to both sides
     PADDING_ROW = True
+    FLEX_ATTENTION = True
     HEADS = tuple(HEAD_CLASSES)
 
     init_weights = staticmethod(normal_init)  # also initialises the layers of a new head at loading
@@ -113,18 +115,22 @@ class Longformer(Model):
     def context(self, non_padding: Tensor, global_mask: Tensor | None) -> WindowContext:
         """non_padding, global_mask bool [B,L] (None: no global tokens) -> the window context that all layers share"""
         reaches = {width // 2 for width in self.config.windows()}
-        local_mask = (
-            non_padding if global_mask is None else non_padding & ~global_mask
-        )  # global keys are attended to separately
         # the only number that is read from the device
         most = 0 if global_mask is None else int(global_mask.sum(1).max())
         global_positions = is_global = None
         if global_mask is not None and most:
             global_positions = global_mask.byte().argsort(dim=1, descending=True, stable=True)[:, :most]  # [B,G]
             is_global = global_mask.gather(1, global_positions)
-        return WindowContext(
-            non_padding, {reach: window_mask(local_mask, reach) for reach in reaches}, global_positions, is_global
-        )
+        local_masks = {reach: self.local_mask(non_padding, global_mask, reach) for reach in reaches}
+        return WindowContext(non_padding, local_masks, global_positions, is_global)
+
+    def local_mask(self, non_padding: Tensor, global_mask: Tensor | None, reach: int) -> Any:
+        """non_padding, global_mask bool [B,L] or None -> the mask of `sliding_attention`, without the global keys; a
+        rule has them too"""
+        if flex.is_chosen(self, non_padding.size(1), non_padding.device, dropout=self.config.attn_dropout):
+            near = flex.window(reach) if global_mask is None else flex.window(reach) | flex.keys(global_mask)
+            return flex.visible(non_padding) & near
+        return window_mask(non_padding if global_mask is None else non_padding & ~global_mask, reach)
 
     def default_global_mask(self, ids: Tensor) -> Tensor | None:
         """The global tokens by default, by the head: bool [B,L] or None. Raises ValueError if sep tokens are

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from ..namemap import FusedTensors, NameMap
-from ..nn import Dropout
+from ..nn import Dropout, flex
 from ..nn.feed_forward import GatedFeedForward, get_activation
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
 from ..nn.rope import rope_frequencies, rope_rotation
@@ -196,6 +196,7 @@ class ModernBERT(Model):
         "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
     PADDING_ROW = True
+    FLEX_ATTENTION = True
     HEADS = tuple(HEAD_CLASSES)
 
     def __init__(self, config: Config, head: str | None = None) -> None:
@@ -246,6 +247,13 @@ class ModernBERT(Model):
         near = (at[:, None] - at).abs() <= self.config.window // 2  # [L,L]
         return near if mask is None else mask & near
 
+    def layer_masks(self, mask: Tensor | None, length: int, device: torch.device) -> dict[str, Any]:
+        """mask bool [B,1,1,L] or None -> the mask of each kind of layer"""
+        if flex.is_chosen(self, length, device, dropout=self.config.attn_dropout):
+            full = flex.visible(None if mask is None else mask[:, 0, 0])
+            return {FULL: full, SLIDING: full & flex.window(self.config.window // 2)}
+        return {FULL: mask, SLIDING: self.window_mask(mask, length, device)}
+
     def forward(
         self,
         input_ids: Tensor | None = None,
@@ -268,7 +276,7 @@ class ModernBERT(Model):
         x = self.embed(ids)
         positions = torch.arange(length, device=ids.device) if position_ids is None else position_ids
         kinds = self.layer_types()
-        masks = {FULL: mask, SLIDING: self.window_mask(mask, length, ids.device)}
+        masks = self.layer_masks(mask, length, ids.device)
         rotations = {kind: self.rotation(kind, positions, length, x.dtype) for kind in set(kinds)}
         for layer, kind in zip(self.layers, kinds, strict=True):
             x = layer(x, rotations[kind], masks[kind])

@@ -83,6 +83,7 @@ class OPT(llama.Llama):
     HEAD_CLASSES = {"sequence_classification": task_heads.LastTokenClassificationHead}
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER = Layer
+    FLEX_ATTENTION = False
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)

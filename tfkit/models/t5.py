@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from ..namemap import NameMap
-from ..nn import Attention, Dropout, relative_bucket
+from ..nn import Attention, Dropout, flex, relative_bucket
 from ..nn.cache import Cache
 from ..nn.feed_forward import get_activation
 from ..objectives.cross_entropy import cross_entropy, word_scores
@@ -135,8 +135,10 @@ class DecoderLayer(nn.Module):
         return x + self.drop(self.ff(self.norm3(x)))
 
 
-def without_padding(bias: Tensor, mask: Tensor | None) -> Tensor:
+def without_padding(bias: Any, mask: Tensor | None) -> Any:
     """bias [1,H,Q,K], mask bool [B,K] or None -> [1 or B,H,Q,K], with -inf at padding"""
+    if flex.is_rule(bias):
+        return bias if mask is None else bias & flex.keys(mask)
     return bias if mask is None else bias.masked_fill(~mask[:, None, None], float("-inf"))
 
 
@@ -144,6 +146,7 @@ class T5(Model):
     ENCODER_HEAD_CLASSES = {"encoder": heads.NoHead, "token_classification": task_heads.TokenClassificationHead}
     HEADS = (None, "seq2seq_lm", *HEAD_CLASSES, *ENCODER_HEAD_CLASSES)
     SHIFTS_INPUT_IDS = False
+    FLEX_ATTENTION = True
     forward, decoder_ids, read_mask = tasks_forward, shifted_labels, all_labels
 
     def __init__(self, config: Config, head: str | None = None) -> None:
@@ -172,7 +175,7 @@ class T5(Model):
             words = module.num_embeddings == self.config.vocab_size
             nn.init.normal_(module.weight, std=1.0 if words else self.config.d_model**-0.5)
 
-    def bias(self, side: str, past: Tensor | int, queries: int, keys: int) -> Tensor:
+    def bias(self, side: str, past: Tensor | int, queries: int, keys: int, cache: Cache | None = None) -> Any:
         """The position bias of `queries` positions after `past` others, for `keys` keys -> [1,H,Q,K]
 
         It is built once and used in every layer. It depends only on the distance, so each distance is looked up once;
@@ -182,6 +185,8 @@ class T5(Model):
         bias = table(relative_bucket(distance, side == "encoder", c.n_buckets, c.max_distance)).T  # [H,Q+K-1]
         if side == "decoder":
             bias = bias.masked_fill(distance > 0, float("-inf"))
+        if flex.is_chosen(self, queries, bias.device, cache, c.dropout):
+            return flex.visible(None) & flex.distance_bias(bias)
         return bias.unfold(1, keys, 1).flip(1)[None]  # the first window belongs to the last query
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Output:
@@ -202,7 +207,7 @@ class T5(Model):
         if cache is not None and isinstance(past, int) and past and new == 1:
             bias = self.next_bias(cache, past)
         else:
-            bias = self.bias("decoder", past, new, new if cache is None else cache.width(new))
+            bias = self.bias("decoder", past, new, new if cache is None else cache.width(new), cache)
         bias = without_padding(bias, mask)
         x = self.drop(embed_ids(self.embed, ids, "decoder_input_ids"))
         for layer in self.decoder:
@@ -215,7 +220,7 @@ class T5(Model):
         row = cache.constants.get(self)
         if row is None or row.size(-1) <= past:
             room = max(64, 2 * past + 2)
-            row = cache.constants[self] = self.bias("decoder", room - 1, 1, room)
+            row = cache.constants[self] = self.bias("decoder", room - 1, 1, room, cache)
         return row[..., row.size(-1) - past - 1 :]
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import tracing
+from . import flex
 from .attention import attend
 
 KINDS = [tracing.KINDS.index(kind) for kind in ("global", "window", "window", "window", "global")]  # of `block_table`
@@ -100,6 +101,17 @@ def block_table(blocks: int, drawn: Tensor | None = None, device: torch.device |
     return table, F.pad(first_mention, (0, drawn.size(-1)), value=True)
 
 
+def count_mentions(table: Tensor, first_mention: Tensor, first_block_repeats: int) -> Tensor:
+    """How often each block sees each other one. As in `block_sparse_attention` -> int64 [H or 1,N,N]"""
+    heads, blocks = len(table), table.size(1) + 2
+    counts = torch.ones(heads, blocks, blocks, dtype=torch.int64, device=table.device)  # the ends see every block
+    middle = torch.zeros_like(counts[:, 1:-1])
+    middle.scatter_add_(-1, table, first_mention.long().expand_as(table))
+    middle[..., 0] += first_block_repeats
+    counts[:, 1:-1] = middle
+    return counts
+
+
 def block_sparse_attention(
     q: Tensor,
     k: Tensor,
@@ -109,12 +121,17 @@ def block_sparse_attention(
     first_mention: Tensor,
     *,
     first_block_repeats: int = 0,
+    rule: Any = None,
 ) -> Tensor:
     """The two blocks at the ends look at all keys, and those in between where the table says.
 
     q, k, v [B,H,L,D], L a multiple of the block; non_padding bool [B,N,W]: keys that count; table, once from
-    `block_table`; first_block_repeats: how often more the first block counts for all but the ends -> [B,H,L,D]
+    `block_table`; first_block_repeats: how often more the first block counts for all but the ends; rule: of the keys
+    that count, for FlexAttention, or None -> [B,H,L,D]
     """
+    if flex.is_rule(rule):
+        counts = count_mentions(table, first_mention, first_block_repeats).expand(q.size(1), -1, -1)
+        return attend(q, k, v, mask=rule & flex.counted_blocks(counts, non_padding.size(2), q.dtype))
     batch, heads, length, width = q.shape
     blocks, block = non_padding.shape[1:]
     q = q.unflatten(2, (blocks, block))  # [B,H,N,W,D]

@@ -2,7 +2,8 @@
 
 A rule is a function of positions; blocks of 128 x 128 positions in which it is False everywhere are never computed.
 `attend(mask=Rule)` uses FlexAttention on a GPU if that is faster, and otherwise the mask [B,H,Q,K] that the rule
-describes, computed once for all layers.
+describes, computed once for all layers. A model gives its layers rules in place of masks after
+`model.set_attn_implementation("flex_attention")`, wherever `is_chosen` says that FlexAttention can be used.
 """
 
 from __future__ import annotations
@@ -19,33 +20,46 @@ from torch import Tensor
 from .. import tracing
 from . import attention_kernel
 from .attention import attend
+from .cache import Cache
 from .mask_sharing import once_per_mask
 
 if TYPE_CHECKING:
     from torch.nn.attention.flex_attention import BlockMask
 
 T = TypeVar("T")
-Test = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
+Function = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 SHORTEST = 1024  # queries: with fewer a full mask costs little, and compiling takes a minute
 
 
 class Rule:
-    """sees(b, h, q, k) -> bool, on int tensors that broadcast: whether query q of head h in row b may attend to key k.
-    batch, heads: the numbers of rows and heads with rules of their own; 1: all share one. Rules combine by & and |."""
+    """allows(b, h, q, k) -> bool, on int tensors that broadcast: whether query q of head h in row b may attend to key
+    k. bias(b, h, q, k) -> float, which is added to the scaled score, or None.
 
-    def __init__(self, allows: Test, batch: int = 1, heads: int = 1) -> None:
-        self.allows, self.batch, self.heads = allows, batch, heads
+    batch, heads: the numbers of rows and heads with rules of their own; 1: all share one. everywhere: FlexAttention is
+    used on any device and for any length, if no gradient is needed. Rules combine by &, with the sum of their biases,
+    and by |. Raises ValueError for | with a bias.
+    """
+
+    def __init__(
+        self, allows: Function, batch: int = 1, heads: int = 1, bias: Function | None = None, everywhere: bool = False
+    ) -> None:
+        self.allows, self.batch, self.heads, self.bias, self.everywhere = allows, batch, heads, bias, everywhere
         self.memo: dict[Any, Any] = {}  # a cache that lives as long as the rule: one forward pass
 
     def __and__(self, other: Rule) -> Rule:
-        return Rule(lambda b, h, q, k: self.allows(b, h, q, k) & other.allows(b, h, q, k), *self.broadcast_shape(other))
+        one, two = self.allows, other.allows
+        return self.combine(other, lambda b, h, q, k: one(b, h, q, k) & two(b, h, q, k), add(self.bias, other.bias))
 
     def __or__(self, other: Rule) -> Rule:
-        return Rule(lambda b, h, q, k: self.allows(b, h, q, k) | other.allows(b, h, q, k), *self.broadcast_shape(other))
+        if self.bias is not None or other.bias is not None:
+            raise ValueError("a rule with a bias cannot be combined by |: which of the scores would it be added to?")
+        one, two = self.allows, other.allows
+        return self.combine(other, lambda b, h, q, k: one(b, h, q, k) | two(b, h, q, k), None)
 
-    def broadcast_shape(self, other: Rule) -> tuple[int, int]:
-        """-> the numbers of rows and heads of the combined rule"""
-        return max(self.batch, other.batch), max(self.heads, other.heads)
+    def combine(self, other: Rule, allows: Function, bias: Function | None) -> Rule:
+        """-> the rule with these functions, and the larger numbers of rows and heads"""
+        batch, heads = max(self.batch, other.batch), max(self.heads, other.heads)
+        return Rule(allows, batch, heads, bias, self.everywhere or other.everywhere)
 
     def memoize(self, key: Hashable, make: Callable[[], T]) -> T:
         """make(), or its earlier result for this key, so that all layers share it."""
@@ -60,17 +74,26 @@ class Rule:
 
     def table(self, q_len: int, k_len: int, device: torch.device) -> Tensor:
         """-> bool [batch,heads,Q,K]"""
-
-        def make() -> Tensor:
-            b, h, q, k = (torch.arange(n, device=device) for n in (self.batch, self.heads, q_len, k_len))
-            seen = self.allows(b[:, None, None, None], h[:, None, None], q[:, None], k)
-            return seen.expand(self.batch, self.heads, q_len, k_len).contiguous()
-
+        make = lambda: self.evaluate(self.allows, q_len, k_len, device)
         return self.memoize(("table", q_len, k_len, device), make)
+
+    def bias_table(self, q_len: int, k_len: int, device: torch.device) -> Tensor | None:
+        """-> float [batch,heads,Q,K], or None for a rule without a bias"""
+        bias = self.bias
+        if bias is None:
+            return None
+        make = lambda: self.evaluate(bias, q_len, k_len, device)
+        return self.memoize(("bias", q_len, k_len, device), make)
+
+    def evaluate(self, function: Function, q_len: int, k_len: int, device: torch.device) -> Tensor:
+        """-> the function's values at all positions [batch,heads,Q,K]"""
+        b, h, q, k = (torch.arange(n, device=device) for n in (self.batch, self.heads, q_len, k_len))
+        values = function(b[:, None, None, None], h[:, None, None], q[:, None], k)
+        return values.expand(self.batch, self.heads, q_len, k_len).contiguous()
 
     def blocks(self, q_len: int, k_len: int, device: torch.device) -> BlockMask:
         """-> torch's BlockMask"""
-        from torch.nn.attention.flex_attention import create_block_mask
+        from torch.nn.attention.flex_attention import create_block_mask  # loading it takes a second
 
         rows, heads = (None if n == 1 else n for n in (self.batch, self.heads))
         make = lambda: create_block_mask(self.allows, rows, heads, q_len, k_len, device=device)
@@ -84,10 +107,55 @@ class Rule:
         lengths = q.size(-2), k.size(-2)
         rule = self.causal(*lengths) if causal else self
         open_or_other = tracing.is_observed() or attention_kernel.attention_override is not None
-        if pays(q.device, lengths[0]) and bias is None and dropout == 0.0 and not open_or_other:
+        if self.is_faster(q) and bias is None and dropout == 0.0 and not open_or_other:
             return attend_by_rule(q, k, v, rule, scale=scale, softcap=softcap, sinks=sinks)
+        own = rule.bias_table(*lengths, q.device)
+        bias = own if bias is None else bias if own is None else bias + own
         how = {"bias": bias, "scale": scale, "dropout": dropout, "softcap": softcap, "sinks": sinks}
         return attend(q, k, v, mask=rule.table(*lengths, q.device), **how)
+
+    def is_faster(self, q: Tensor) -> bool:
+        """Whether queries [B,H,Q,D] go through FlexAttention; on a CPU it has no gradient."""
+        on_cpu = self.everywhere and q.device.type == "cpu" and not torch.is_grad_enabled()
+        return on_cpu or pays(q.device, q.size(-2))
+
+
+def add(one: Function | None, two: Function | None) -> Function | None:
+    """The sum of two biases, of which each may be None."""
+    if one is None or two is None:
+        return two if one is None else one
+    return lambda b, h, q, k: one(b, h, q, k) + two(b, h, q, k)
+
+
+def is_rule(mask: Any) -> bool:
+    """Whether a mask is a `Rule`."""
+    return isinstance(mask, Rule)
+
+
+def is_chosen(model: Any, length: int, device: torch.device, cache: Any = None, dropout: float = 0.0) -> bool:
+    """Whether a model's forward pass over `length` positions gives its layers rules in place of masks.
+
+    It does if the model was set to "flex_attention" and FlexAttention can compute the result: for a whole text, with an
+    empty cache or none; without a trace, an edit or a substitution; without `dropout` of the weights, in training; on a
+    GPU from `SHORTEST` positions on; on a CPU, where it has no gradient, without one. Otherwise the model's masks are
+    used, with the same result.
+    """
+    if model.attn_implementation != "flex_attention" or torch.compiler.is_compiling():
+        return False
+    whole = cache is None or (type(cache) is Cache and cache.length == 0)
+    open_or_other = tracing.is_observed() or attention_kernel.attention_override is not None
+    if not whole or open_or_other or (model.training and dropout > 0):
+        return False
+    return not torch.is_grad_enabled() if device.type == "cpu" else pays(device, length)
+
+
+def visible(non_padding: Tensor | None) -> Rule:
+    """The rule that a model set to FlexAttention begins with: every query sees all keys that are not padding.
+
+    non_padding bool [B,K]; None: no key is padding. FlexAttention is then used on a CPU too, uncompiled.
+    """
+    rule = Rule(lambda b, h, q, k: (k >= 0) & (q >= 0), everywhere=True)
+    return rule if non_padding is None else rule & keys(non_padding)
 
 
 def causal(past: int = 0) -> Rule:
@@ -177,6 +245,33 @@ def chosen_blocks(seen: Tensor, size: int) -> Rule:
     return Rule(lambda b, h, q, k: seen[h, q // size, k // size], heads=len(seen))
 
 
+def counted_blocks(counts: Tensor, size: int, dtype: torch.dtype) -> Rule:
+    """counts int64 [H,N,M]: how often a block of `size` queries sees a block of `size` keys; what it sees n times has
+    n times the weight (BigBird). dtype: of the scores."""
+    logs = counts.to(dtype).log()
+    rule = chosen_blocks(counts > 0, size)
+    rule.bias = lambda b, h, q, k: logs[h, q // size, k // size]
+    return rule
+
+
+def distance_bias(bias: Tensor) -> Rule:
+    """bias [H,Q+K-1]: what is added to the scores of a head at the distances key - query from 1 - Q to K - 1, of as
+    many queries as keys (T5); -inf hides a key."""
+    last = bias.size(1) // 2  # Q - 1
+    return Rule(
+        lambda b, h, q, k: bias[h, k - q + last] > float("-inf"), heads=len(bias),
+        bias=lambda b, h, q, k: bias[h, k - q + last],
+    )  # fmt: skip
+
+
+def key_bias(bias: Tensor) -> Rule:
+    """bias [B,H,K]: what is added to all scores of a key (ALiBi: Press et al. 2021, arXiv:2108.12409)"""
+    everything = lambda b, h, q, k: (k >= 0) & (q >= 0)
+    if len(bias) == 1:  # all rows share it
+        return Rule(everything, heads=bias.size(1), bias=lambda b, h, q, k: bias[0 * b, h, k])
+    return Rule(everything, bias.size(0), bias.size(1), lambda b, h, q, k: bias[b, h, k])
+
+
 @cache
 def _compiled() -> Callable[..., Any]:
     from torch.nn.attention.flex_attention import flex_attention
@@ -217,15 +312,33 @@ def attend_by_rule(
 ) -> Tensor:
     """FlexAttention. Shapes, scale, softcap and sinks as in `attend`; run: the function that computes it, by default
     compiled -> [B,H,Q,Dv]. A query that may attend to no key gives zeros."""
-    score_mod = None
-    if softcap is not None:
-        score_mod = lambda score, b, h, q_at, k_at: softcap * torch.tanh(score / softcap)
-    blocks = rule.blocks(q.size(-2), k.size(-2), q.device)
-    run = _compiled() if run is None else run
-    if sinks is None:
-        return run(q, k, v, score_mod, blocks, scale)
-    from torch.nn.attention.flex_attention import AuxRequest
+    from torch.nn.attention.flex_attention import AuxRequest, flex_attention
 
-    out, beside = run(q, k, v, score_mod, blocks, scale, return_aux=AuxRequest(lse=True))
+    score_mod = change_of_scores(rule.bias, softcap)
+    blocks = rule.blocks(q.size(-2), k.size(-2), q.device)
+    if run is None:
+        run = flex_attention if q.device.type == "cpu" else _compiled()
+    how: dict[str, Any] = {
+        "score_mod": score_mod,
+        "block_mask": blocks,
+        "scale": scale,
+        "enable_gqa": k.size(1) != q.size(1),
+    }
+    if sinks is None:
+        return run(q, k, v, **how)
+    out, beside = run(q, k, v, **how, return_aux=AuxRequest(lse=True))
     share = (beside.lse - sinks.to(beside.lse.dtype)[:, None]).sigmoid()  # the share of the softmax without the sink
     return (out * share[..., None]).to(q.dtype)
+
+
+def change_of_scores(bias: Function | None, softcap: float | None) -> Callable[..., Tensor] | None:
+    """-> FlexAttention's function of a score and its place: the soft cap, then the bias; None if there is neither"""
+    if bias is None and softcap is None:
+        return None
+
+    def change(score: Tensor, b: Tensor, h: Tensor, q_at: Tensor, k_at: Tensor) -> Tensor:
+        if softcap is not None:
+            score = softcap * torch.tanh(score / softcap)
+        return score if bias is None else score + bias(b, h, q_at, k_at)
+
+    return change

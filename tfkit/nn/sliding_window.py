@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .. import tracing
+from . import flex
 from .attention import Projections, attend, merge_heads, split_heads
 
 
@@ -66,7 +67,7 @@ def sliding_attention(
     q: Tensor,
     k: Tensor,
     v: Tensor,
-    mask: Tensor,
+    mask: Any,
     *,
     before: int = 1,
     after: int = 1,
@@ -76,8 +77,11 @@ def sliding_attention(
     """Every query over the keys within its window, in memory linear in L: a few blocks of keys for a block of queries.
 
     q, k, v [B,L,H,D], mask [B,N,W,(before+1+after)·W], as from `window_mask`; shared: (keys [B,G,H,D], values
-    [B,G,H,D], non_padding bool [B,G]) that all queries see besides -> [B,L,H·D]
+    [B,G,H,D], non_padding bool [B,G]) that all queries see besides; a rule as the mask has its own shared keys
+    -> [B,L,H·D]
     """
+    if flex.is_rule(mask):
+        return merge_heads(attend(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), mask=mask, dropout=dropout))
     batch, length, heads, width = q.shape
     blocks, reach = mask.shape[1:3]
     q, k, v = (F.pad(x, (0, 0, 0, 0, 0, -length % reach)).unflatten(1, (blocks, reach)) for x in (q, k, v))
@@ -113,12 +117,12 @@ def trace_global(length: int, heads: int, at: Any) -> None:
 class WindowContext:
     """Which positions attend to which, for all layers of a text with windows and global tokens.
 
-    non_padding bool [B,L]; local: half a window's width -> `window_mask`, without the global keys; global_positions
+    non_padding bool [B,L]; local_masks: half a window's width -> the mask of `sliding_attention`; global_positions
     int64 [B,G] and is_global bool [B,G], false where a row has fewer than G; both None where no token is global.
     """
 
     non_padding: Tensor
-    local_masks: dict[int, Tensor]
+    local_masks: dict[int, Any]
     global_positions: Tensor | None
     is_global: Tensor | None
 

@@ -249,6 +249,12 @@ class PublishedSize:
     rows: int = 16
     length: int = 512
     changes: dict[str, Any] = field(default_factory=dict)
+    attention: str = "sdpa"  # or "flex_attention"
+
+    @property
+    def name(self) -> str:
+        """The size and its length, in the first column of a table."""
+        return f"{self.size}, {self.length:,} tokens" + (", FlexAttention" if self.attention != "sdpa" else "")
 
     def settings(self, setup: Setup) -> dict[str, Any]:
         """Fields that override the preset's."""
@@ -266,7 +272,8 @@ class PublishedSize:
     def our_model(self, setup: Setup) -> nn.Module:
         """Our model, freshly initialised, on the device."""
         with torch.device(setup.device):
-            return tfkit.from_config(self.size, self.head, **self.settings(setup))
+            settings = self.settings(setup)
+            return tfkit.from_config(self.size, self.head, attn_implementation=self.attention, **settings)
 
     def their_model(self, setup: Setup) -> Any:
         """transformers' model of the same configuration. Raises LookupError if it has none."""
@@ -296,11 +303,15 @@ TRAINED = [
     PublishedSize("longformer-base-4096", "masked_lm", rows=1, length=16384, changes={"max_length": 16386}),
     PublishedSize("bigbird-roberta-base", "masked_lm", rows=4, length=4096),
     PublishedSize("bigbird-roberta-base", "masked_lm", rows=1, length=16384, changes={"max_length": 16384}),
+    PublishedSize("longformer-base-4096", "masked_lm", rows=1, length=16384, attention="flex_attention",
+        changes={"max_length": 16386, "attn_dropout": 0.0}),  # FlexAttention has no dropout of the weights
+    PublishedSize("bigbird-roberta-base", "masked_lm", rows=1, length=16384, attention="flex_attention",
+        changes={"max_length": 16384}),
     PublishedSize("reformer-enwik8", "causal_lm", rows=1, length=65536),
     PublishedSize("prophetnet-large-uncased", "seq2seq_lm", rows=8),
     PublishedSize("transfo-xl-wt103", "causal_lm", rows=16),
     PublishedSize("llama-3.2-1b", "causal_lm", rows=4, length=2048),
-]
+]  # fmt: skip
 TRAINING_COLUMNS = (
     "rows x tokens", "forward ms", "step ms", "padded step ms", "compiled step ms", "TFLOP/s", "of products", "peak GB",
     "theirs: step ms", "theirs: compiled step ms", "theirs / ours", "compiled: theirs / ours", "seconds",
@@ -310,7 +321,7 @@ TRAINING_COLUMNS = (
 # -- forward pass and training step -----------------------------------------------------------------------------------
 def training(setup: Setup) -> list[BenchmarkCase]:
     """One row for each published size."""
-    return [BenchmarkCase(f"{size.size}, {size.length:,} tokens", partial(train_size, size)) for size in TRAINED]
+    return [BenchmarkCase(size.name, partial(train_size, size)) for size in TRAINED]
 
 
 def batch_of(size: PublishedSize, setup: Setup, vocabulary: int) -> dict[str, Tensor]:
