@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -24,6 +25,7 @@ def test_a_package_has_a_page_for_each_module(api, tmp_path):
     assert api.write(tmp_path / "api", ["tfkit.retrieve"]) == []
     page = (tmp_path / "api/tfkit/retrieve/dense.html").read_text(encoding="utf-8")
     assert "DenseIndex" in page and "searched by inner product" in page
+    assert re.search(r"main\.pdoc\s*\{\s*overflow-wrap:\s*break-word", page)  # long names stay within a phone's width
     assert not [part for part in ("src", "href") if f'{part}="http' in page.replace('href="https://pdoc.dev"', "")]
 
 
