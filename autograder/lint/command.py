@@ -62,7 +62,8 @@ def _sum(assignment: str, made: release.Release, seconds: float) -> Iterator[Fau
     if not made.points:
         yield Fault(assignment, "-", "nothing in it is worth a point")
     checks = sum(cell.grade for one in made.known.values() for cell in one.cells)
-    yield f"{assignment}: {checks} checks, {made.points:g} points; the solution takes {seconds:.1f} s of the processor"
+    count = f"{checks} check{'s' * (checks != 1)}"
+    yield f"{assignment}: {count}, {made.points:g} points; the solution takes {seconds:.1f} s of the processor"
 
 
 def _place(assignment: str, name: str) -> str:

@@ -108,7 +108,7 @@ def test_the_command_lints_what_it_wrote_in_the_box(tmp_path, capsys):
     said = capsys.readouterr().out
     assert end.value.code == 0, said
     assert "slips the tests catch" in said and "your tests miss" not in said
-    assert "hw1: 1 checks, 2 points" in said and "no faults" in said
+    assert "hw1: 1 check, 2 points" in said and "no faults" in said
     assert (tmp_path / "course/nbgrader_config.py").is_file()
 
 
