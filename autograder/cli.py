@@ -16,9 +16,10 @@ from autograder.benchmark import command as benchmark
 from autograder.capstone import command as capstone
 from autograder.marking import command as marking
 from autograder.report.text import plain, verdict_text
-from tfkit_course import install
+from tfkit_course import install, replace_unencodable
 
 RECIPES = ("github-classroom", "gradescope-autograder")  # these export no scores, but the checks for another grader
+POSIX = ("fcntl", "grp", "pwd", "resource", "termios")  # modules of Python's that Windows does not have
 PAGES = {
     "report": "write a page about how a class did, and what to teach again",
     "similarity": "write a page about answers that are unusually alike",
@@ -29,8 +30,16 @@ class BadInput(Exception):
     """The request cannot be carried out; the message says what was wrong, where, and what to do."""
 
 
+def _lack(command: str, error: ImportError, *extras: str) -> str:
+    """Why a command cannot be loaded: a module that only POSIX has, or a package of these extras."""
+    if error.name in POSIX:
+        return f"`autograder {command}` needs Linux, or WSL 2 on Windows: Python has no {error.name} on this system"
+    return f"`autograder {command}` needs {error.name}: {install(*extras)}"
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command; exits 0 (all passed), 1 (not all) or 2 (not graded, or a request that makes no sense)."""
+    replace_unencodable()
     arguments = _parser().parse_args(argv)
     try:
         code = arguments.run(arguments)
@@ -251,7 +260,7 @@ def _grade(arguments: argparse.Namespace) -> int:
     try:
         from autograder.cluster import command
     except ImportError as error:
-        raise BadInput(f"`autograder grade` needs {error.name}: {install('grading', 'cluster')}") from error
+        raise BadInput(_lack("grade", error, "grading", "cluster")) from error
     from rich.console import Console
 
     names = ("course", "assignment", "workers", "scheduler", "device", "resume", "regrade", "yes")
@@ -267,7 +276,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     try:
         from autograder.serve import command
     except ImportError as error:
-        raise BadInput(f"`autograder serve` needs {error.name}: {install('grading', 'cluster')}") from error
+        raise BadInput(_lack("serve", error, "grading", "cluster")) from error
     from rich.console import Console
 
     names = ("workers", "scheduler", "device", "every", "once", "passback")
@@ -284,7 +293,7 @@ def _export(arguments: argparse.Namespace) -> int:
     try:
         from autograder.report import export, recipes
     except ImportError as error:
-        raise BadInput(f"`autograder export` needs {error.name}: {install('grading')}") from error
+        raise BadInput(_lack("export", error, "grading")) from error
     try:
         if arguments.to in RECIPES:
             where = arguments.course, arguments.assignment, arguments.to, arguments.output
@@ -305,7 +314,7 @@ def _passback(arguments: argparse.Namespace) -> int:
     try:
         from autograder.report import lti, scores
     except ImportError as error:
-        raise BadInput(f"`autograder passback` needs {error.name}: {install('grading', 'lti')}") from error
+        raise BadInput(_lack("passback", error, "grading", "lti")) from error
     try:
         found = scores.read(arguments.course, arguments.assignment)
         done = lti.send(arguments.course, found, arguments.again)
@@ -325,7 +334,7 @@ def _roster(arguments: argparse.Namespace) -> int:
     try:
         from autograder.report import lti, scores
     except ImportError as error:
-        raise BadInput(f"`autograder roster` needs {error.name}: {install('grading', 'lti')}") from error
+        raise BadInput(_lack("roster", error, "grading", "lti")) from error
     try:
         added = lti.enrol(arguments.course)
     except scores.NoExport as error:
@@ -363,7 +372,7 @@ def _page(arguments: argparse.Namespace) -> int:
     try:
         from autograder.cluster.course import BadCourse
     except ImportError as error:
-        raise BadInput(f"`autograder {arguments.page}` needs {error.name}: {install('grading')}") from error
+        raise BadInput(_lack(arguments.page, error, "grading")) from error
     from autograder.report.files import write_new
     from autograder.sandbox import SandboxError
 
@@ -387,7 +396,7 @@ def _history(arguments: argparse.Namespace) -> int:
     try:
         from autograder.cluster import history
     except ImportError as error:
-        raise BadInput(f"`autograder history` needs {error.name}: {install('grading')}") from error
+        raise BadInput(_lack("history", error, "grading")) from error
     from rich.console import Console
 
     try:
@@ -419,7 +428,7 @@ def _misconceptions(arguments: argparse.Namespace) -> int:
     try:
         from autograder.report import unexplained, unexplained_command
     except ImportError as error:
-        raise BadInput(f"`autograder misconceptions` needs {error.name}: {install('grading')}") from error
+        raise BadInput(_lack("misconceptions", error, "grading")) from error
     from autograder.misconceptions import BadMisconceptions
     from autograder.sandbox import SandboxError
 
@@ -433,7 +442,7 @@ def _lint(arguments: argparse.Namespace) -> int:
     try:
         from autograder.lint import command
     except ImportError as error:
-        raise BadInput(f"`autograder lint` needs {error.name}: {install('grading')}") from error
+        raise BadInput(_lack("lint", error, "grading")) from error
     from autograder.sandbox import SandboxError
 
     count = 0
@@ -450,11 +459,13 @@ def _lint(arguments: argparse.Namespace) -> int:
 
 
 def _adopt(arguments: argparse.Namespace) -> int:
+    from autograder import sandbox
+
     try:
         from autograder import adopt
         from autograder.nbgrader import config
     except ImportError as error:
-        raise BadInput(f"`autograder adopt` needs {error.name}: {install('grading')}") from error
+        raise BadInput(_lack("adopt", error, "grading")) from error
     try:
         source, report = adopt.adopt(arguments.notebook, arguments.course)
         written = config.install(arguments.course)
@@ -466,6 +477,9 @@ def _adopt(arguments: argparse.Namespace) -> int:
         print(line)
     for path in (source, *written):
         print(f"wrote {path}")
+    if not sandbox.SYSTEM.startswith("linux"):
+        print("not linted: `autograder lint` runs stub and solution in a sandbox, which needs Linux")
+        return 0
     arguments.assignments = [source.stem]
     return _lint(arguments)
 
@@ -480,7 +494,7 @@ def _mcp(arguments: argparse.Namespace) -> int:
         try:
             from autograder.assistants.server import make_server
         except ImportError as error:
-            raise BadInput(f"`autograder mcp` needs {error.name}: {install('grading', 'mcp')}") from error
+            raise BadInput(_lack("mcp", error, "grading", "mcp")) from error
         make_server(found, arguments.trust).run("stdio")
     except (rules.BadRules, log.NoLog) as error:
         raise BadInput(str(error)) from error

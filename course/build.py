@@ -45,6 +45,7 @@ from autograder.nbgrader import config
 from course import all_exercises, glossary
 from course import units as unit_folders
 from course.settings import LessonError, Unit, language_of, read
+from tfkit_course import replace_unencodable
 
 ENGLISH = "en"  # the language of the lessons
 ROLES = ("setup", "exercise", "demo", "experiment", "predict")
@@ -425,6 +426,7 @@ def _write_if_new(path: Path, text: str) -> bool:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 0 when all was built, 1 with one line on stderr where a lesson or the machine is at fault."""
+    replace_unencodable()
     parser = argparse.ArgumentParser(prog="python -m course.build", description="Build nbgrader's source notebooks.")
     parser.add_argument("directory", type=Path, help="the nbgrader course directory")
     parser.add_argument("--unit", action="append", metavar="NAME", help="only this unit (may be repeated)")

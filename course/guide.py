@@ -24,6 +24,7 @@ from course import all_exercises, glossary, units
 from course import build as builder
 from course.settings import Unit
 from course.variants import choices
+from tfkit_course import replace_unencodable
 
 SKIPPED = ("Reading", "Read on", "In your own words", glossary.TITLE)
 
@@ -145,6 +146,7 @@ def write(course_dir: Path, names: list[str] | None = None) -> list[Path]:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 1 with one line on stderr where a lesson is at fault."""
+    replace_unencodable()
     parser = argparse.ArgumentParser(
         prog="python -m course.guide", description="Write a guide for instructors per unit."
     )

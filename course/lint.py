@@ -33,6 +33,7 @@ from autograder.lint import notebook as reading
 from autograder.lint.notebook import Fault, Problems, code, tree
 from course import all_exercises, glossary, translate, units
 from course import build as builder
+from tfkit_course import replace_unencodable
 from tfkit_lab import show
 
 CODE_LINES = 30  # what a laptop shows of code; of an exercise, what the student gets
@@ -269,6 +270,7 @@ def translation_faults(folder: Path) -> list[Fault]:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 0 where no rule is broken."""
+    replace_unencodable()
     parser = argparse.ArgumentParser(prog="python -m course.lint", description="Build every unit and check its cells.")
     parser.add_argument("directory", type=Path, nargs="?", default=Path("build/course"), help="where to build")
     options = parser.parse_args(arguments)

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from course import units
+from tfkit_course import replace_unencodable
 
 TEMPLATE = Path(__file__).parent / "template"
 FIRST = 90  # units of other packages come after ours, unless their folder's number says otherwise
@@ -59,6 +60,7 @@ def _replaced(text: str, replacements: dict[str, str]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 1 with one line on stderr where the package cannot be written."""
+    replace_unencodable()
     parser = argparse.ArgumentParser(prog="python -m course.new", description="Write a package with a unit.")
     parser.add_argument("name", help="name of the Python package, such as my_unit")
     parser.add_argument("--directory", type=Path, metavar="DIR", help="parent folder; by default the current one")

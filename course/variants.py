@@ -15,6 +15,7 @@ from autograder.lint.notebook import code, tree
 from autograder.variants import variant
 from course import build as builder
 from course import units
+from tfkit_course import replace_unencodable
 
 
 def choices(folder: Path) -> dict[str, Sequence[Any]]:
@@ -54,6 +55,7 @@ def table(folder: Path, students: Sequence[str]) -> Table:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 1 with one line on stderr where there is nothing to show."""
+    replace_unencodable()
     parser = argparse.ArgumentParser(prog="python -m course.variants", description="Print each student's own numbers.")
     parser.add_argument("unit")
     parser.add_argument("students", nargs="+", metavar="STUDENT", help="account names on the machine or the hub")

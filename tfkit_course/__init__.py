@@ -5,7 +5,10 @@ Import names and the name that pip knows differ: `tfkit` and `autograder` belong
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
+import sys
 from importlib import metadata
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,6 +16,7 @@ from urllib.request import url2pathname
 
 NAME = "tfkit-course"
 PACKAGES = ("tfkit", "autograder", "course", "tfkit_lab")
+PLAIN = {"✓": "+", "✗": "x", "→": "->", "←": "<-", "≤": "<=", "≥": ">=", "−": "-", "√": "sqrt "}
 
 
 def install(*extras: str) -> str:
@@ -39,6 +43,18 @@ def refuse_strangers() -> None:
                     f"name as ours; the files of the two overwrite each other: `pip uninstall {found.name} {NAME}`, "
                     f"then install {NAME} again"
                 )
+
+
+def replace_unencodable() -> None:
+    """Print plain signs for what standard output cannot encode, as a pipe's on Windows, instead of raising."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and "utf" not in sys.stdout.encoding.lower():
+        codecs.register_error(NAME, _plain_signs)
+        sys.stdout.reconfigure(errors=NAME)
+
+
+def _plain_signs(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    return "".join(PLAIN.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
 
 
 def main() -> None:

@@ -14,6 +14,8 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from tfkit_course import replace_unencodable
+
 from .. import registry
 from . import words
 from .say import console, refuse
@@ -26,6 +28,7 @@ NAME = typer.Argument(help="an architecture")
 @app.callback()
 def main() -> None:
     """Readable reference implementations of transformer models."""
+    replace_unencodable()
 
 
 @app.command("list")

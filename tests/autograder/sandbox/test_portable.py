@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from autograder import registry, run, sandbox
@@ -74,7 +75,7 @@ def test_a_package_that_is_missing_is_named(backend, monkeypatch):
         backend.start(Limits())
 
 
-def simulated(tmp_path: Path, system: str, code: str) -> subprocess.CompletedProcess[str]:
+def simulated(tmp_path: Path, system: str, code: str, before: str = "") -> subprocess.CompletedProcess[str]:
     """Runs `code` where the grader and the student's process have nothing that only POSIX has."""
     removed = tmp_path / "removed.py"
     removed.write_text(WITHOUT_POSIX)
@@ -91,8 +92,9 @@ portable.Portable.command = command
 """
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
     return subprocess.run(
-        [sys.executable, "-c", start + code], env=env, capture_output=True, text=True, timeout=300, cwd=tmp_path
-    )
+        [sys.executable, "-c", f"{before}{start}{code}"], env=env, capture_output=True, text=True, timeout=300,
+        cwd=tmp_path, errors="replace",
+    )  # fmt: skip
 
 
 def test_a_check_without_posix(tmp_path):
@@ -130,6 +132,42 @@ main(["check", "masks.causal", "removed.py"])
     assert "sandbox      sandbox-exec: not here (not on this machine)" in done.stdout
     assert "sandbox      subprocess: NOT ISOLATED, only with --trust" in done.stdout
     assert "students' code is isolated on Linux only, and this is darwin" in done.stderr
+
+
+CODE_PAGE = """
+import builtins, io, sys
+sys.stdout.reconfigure(encoding="cp1252", errors="strict")
+def open_there(file, mode="r", buffering=-1, encoding=None, *more, real=io.open, **options):
+    unnamed = "b" not in mode and encoding in (None, "locale")
+    return real(file, mode, buffering, "cp1252" if unnamed else encoding, *more, **options)
+io.open = builtins.open = open_there
+"""
+
+
+def test_commands_for_a_pc_where_files_and_pipes_have_a_code_page(tmp_path):
+    """Windows' code page cannot encode every sign that is printed or written; `autograder lint` needs Linux."""
+    (tmp_path / "mine.py").write_text(answers(registry.find(CAUSAL), "wrong")[0].read_text(encoding="utf-8"))
+    half = "def half(x):\n    ### BEGIN SOLUTION\n    return x / 2\n    ### END SOLUTION"
+    cells = [nbformat.v4.new_code_cell(text) for text in (half, "assert half(3) == 1.5, '½ → …'")]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "hw1.ipynb")
+    code = f"""
+from autograder.cli import main
+from course import build, guide, new
+def status(command, arguments):
+    try:
+        return command(arguments)
+    except SystemExit as end:
+        return end.code
+print([status(main, ["check", {CAUSAL!r}, "mine.py", "--trust"]), status(main, ["adopt", "hw1.ipynb", "my-course"]),
+       status(main, ["lint", "my-course"]), status(new.main, ["my_unit"]),
+       *(status(command, ["my-course", "--unit", "02-masks"]) for command in (build.main, guide.main))])
+"""
+    before = "import jupyter_server.services.contents.filemanager, nbgrader.utils, platformdirs"  # ask sys.platform
+    done = simulated(tmp_path, "win32", CODE_PAGE + code, before)
+    assert done.stdout.splitlines()[-1:] == ["[1, 0, 2, 0, 0, 0]"], done.stdout + done.stderr
+    assert "\n  x " in done.stdout and "\n  + " in done.stdout and "not linted" in done.stdout
+    assert "`autograder lint` needs Linux, or WSL 2 on Windows: Python has no fcntl" in done.stderr
+    assert "½ → …" in (tmp_path / "my-course/source/hw1/hw1.ipynb").read_text(encoding="utf-8")
 
 
 def test_the_profile_names_the_one_port_and_the_one_folder(tmp_path):
