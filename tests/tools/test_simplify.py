@@ -19,6 +19,7 @@ from tfkit.tools.simplify import simplify
         ("made = {'a': x}\n    print(made.pop('a'))", "print(x)"),
         ("x = x\n    print(x)", "print(x)"),
         ("return (f(x))", "return f(x)"),
+        ("return x, (f)(x)", "return x, f(x)"),
         ("return (x // y) ** z", "return (x // y) ** z"),
         ("f((x - y) / z, (x or y) and z)", "f((x - y) / z, (x or y) and z)"),
     ],
@@ -38,3 +39,13 @@ def test_a_function_that_writes_to_its_argument_is_not_put_where_the_argument_is
     space = {}
     exec(simplify(text), space)
     assert space["MODEL"](3) == 9
+
+
+@pytest.mark.parametrize(
+    ("parameters", "arguments", "is_replaced"),
+    [("x, y=1", "x, y", True), ("x, y=1, **more", "x, y", True), ("x, y=1", "y, x", False), ("x, y=2", "x, y", False)],
+)
+def test_a_function_that_only_passes_its_arguments_on_is_replaced(parameters, arguments, is_replaced):
+    target = "def target(x, y=1):\n    if x:\n        return y\n    return x\n"
+    text = f"{target}\n\ndef forward({parameters}):\n    return target({arguments})\n\n\nMODEL = forward\n"
+    assert ("MODEL = target" in simplify(text)) is is_replaced

@@ -19,6 +19,8 @@ def propagate_constants(source: Source, seen: Observations) -> str:
         index = source.index[node]
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr not in TENSOR_ATTRIBUTES:
             replace_by_constant(source, node, seen.constant(index), FOLDABLE)
+        elif isinstance(node, ast.Subscript) and is_table_lookup(node):
+            replace_by_constant(source, node, seen.constant(index), {"symbol"})
         elif isinstance(node, ast.Call):
             name = node.func.id if isinstance(node.func, ast.Name) else ""
             if name in LOOKUPS or not (node.args or node.keywords or isinstance(source.parent[node], ast.Expr)):
@@ -35,6 +37,12 @@ def propagate_constants(source: Source, seen: Observations) -> str:
         elif isinstance(node, ast.Dict):
             remove_empty_dict_stars(source, seen, node)
     return source.apply()
+
+
+def is_table_lookup(node: ast.Subscript) -> bool:
+    """Whether an expression reads a constant key of a table of the file, such as `ACTIVATIONS["relu"]`."""
+    is_table = isinstance(node.value, ast.Name) and node.value.id.isupper()
+    return is_table and isinstance(node.slice, ast.Constant) and isinstance(node.ctx, ast.Load)
 
 
 def replace_by_constant(source: Source, node: ast.expr, value: Value | None, kinds: set[str]) -> None:

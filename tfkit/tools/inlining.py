@@ -10,6 +10,7 @@ from torch import Tensor
 
 from .ast_queries import (
     DUNDER,
+    ROOTS,
     Function,
     count_references,
     effective_statements,
@@ -74,6 +75,37 @@ def inlining_candidates(source: Source) -> Iterator[tuple[Function, list[ast.Cal
             and all(isinstance(call.func, ast.Attribute) and is_simple(call.func.value) for call in mine)
         ):
             yield function, mine
+
+
+def remove_forwarders(source: Source) -> str:
+    """Replaces a function that only passes its arguments on to another one, with the same parameters, by that one."""
+    by_name = {f.name: f for f in source.tree.body if isinstance(f, Function)}
+    for function in by_name.values():
+        body = effective_statements(function.body)
+        call = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or function.name in ROOTS:
+            continue
+        target = by_name.get(call.func.id)
+        if target is None or target is function or function.decorator_list or not passes_on(function, call, target):
+            continue
+        for node in source.nodes:
+            if isinstance(node, ast.Name) and node.id == function.name:
+                source.replace(node, target.name)
+        source.remove(function)
+        return source.apply()
+    return source.apply()
+
+
+def passes_on(function: Function, call: ast.Call, target: Function) -> bool:
+    """Whether a call gives a function's parameters, in their order, to a function with the same names and defaults.
+    Further keywords, `**given`, that it does not pass on may differ."""
+    own, other = function.args, target.args
+    if call.keywords or own.vararg or other.vararg or own.kwonlyargs or other.kwonlyargs or other.kwarg:
+        return False
+    names = [arg.arg for arg in own.args]
+    same_defaults = list(map(ast.dump, own.defaults)) == list(map(ast.dump, other.defaults))
+    given = [each.id if isinstance(each, ast.Name) else None for each in call.args]
+    return given == names == [arg.arg for arg in other.args] and same_defaults
 
 
 def inline_call(source: Source, function: Function, value: ast.expr, call: ast.Call) -> str | None:

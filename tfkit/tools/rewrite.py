@@ -173,7 +173,7 @@ def remove_redundant_parentheses(source: Source) -> str:
         direct = (ast.Assign, ast.AnnAssign, ast.Return, ast.keyword, ast.Call, ast.Tuple, ast.BinOp, ast.BoolOp)
         if not isinstance(above, direct):
             continue
-        if isinstance(above, ast.Call) and above.func is node:
+        if isinstance(above, ast.Call) and above.func is node and not isinstance(node, ast.Name):
             continue
         if isinstance(above, (ast.BinOp, ast.BoolOp)) and isinstance(
             node, (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Lambda)

@@ -15,7 +15,7 @@ from .dead_code import (
     remove_stale_raises,
     remove_unused_definitions,
 )
-from .inlining import inline_expressions, inline_statements
+from .inlining import inline_expressions, inline_statements, remove_forwarders
 from .rewrite import Source, remove_redundant_parentheses
 from .scalar_replacement import expand_stars, replace_aggregates
 
@@ -28,6 +28,7 @@ PASSES = (
     remove_dead_stores,
     remove_dead_attributes,
     inline_expressions,
+    remove_forwarders,
     inline_statements,
     replace_aggregates,
     fold_dict_lookups,
