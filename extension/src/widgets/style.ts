@@ -35,7 +35,7 @@ tr.tfk-chosen th[scope=row]{font-weight:700}
 .tfk-p{display:inline-block;height:.8em;background:var(--tfk-c1);min-width:1px;border-radius:2px;vertical-align:-.05em}
 tr.tfk-chosen .tfk-p{background:var(--tfk-c2)}
 .tfk-note{color:var(--soft);font-size:var(--tfk-t1);margin:4px 0 0}
-.tfk-row>*{min-width:0;max-width:100%}.tfk-row .tfk-note{max-width:min(300px,100%)}.tfk-row>:empty{display:none}
+.tfk-row>*{min-width:0;max-width:100%}.tfk-row .tfk-note{max-width:min(250px,100%)}.tfk-row>:empty{display:none}
 .tfk-tree{overflow:auto;max-height:min(70vh,480px);max-width:100%;border:1px solid var(--tfk-line);border-radius:6px;padding:4px;box-sizing:border-box}
 .tfk-tree>svg{display:block;max-width:none}
 .tfk-tree text{fill:var(--ink);font:11px var(--jp-code-font-family,monospace)}

@@ -133,11 +133,13 @@ test('Check says what is wrong with a wrong answer, and that a right one is righ
   const right = await page.evaluate(() =>
     window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.getSource()
   );
-  await setSource(page, collected(EXERCISE, 'own_position_hidden'));
+  await setSource(page, `# ${'A long first line. '.repeat(12)}\n${collected(EXERCISE, 'own_position_hidden')}`);
   const button = page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true });
+  await expect(page.locator('.jp-Cell.jp-mod-active')).toHaveClass(/jp-toolbar-overlap/); // its first line is long
   await button.click();
   const verdict = page.locator('.tfkit-Verdict');
   await expect(verdict).toHaveAttribute('data-state', 'failed', { timeout: 90000 });
+  await expect(verdict.locator('.tfkit-v-title')).toHaveText('No looking ahead');
   await expect(verdict.locator('.tfkit-v-hint')).not.toBeEmpty();
   await expect(page.locator(`#tfkit-course [data-exercise="${EXERCISE}"]`)).toContainText('not yet right');
   await expect(verdict.locator('.tfkit-v-chips li').first()).toHaveText(/^✗ values 0 of /);
