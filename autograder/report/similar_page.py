@@ -105,7 +105,7 @@ def _code(place: str, pair: SimilarPair, answers: Mapping[str, Mapping[str, str]
 
 def _match(match: Match, pair: SimilarPair, answers: Mapping[str, Mapping[str, str]]) -> str:
     sides = "".join(
-        f'<div>{escape(student)}<pre tabindex="0" aria-label="{escape(student)}\'s answer">'
+        f'<div>{escape(student)}<pre tabindex="0" role="group" aria-label="{escape(student)}\'s answer">'
         f"{chr(10).join(_lines(answers[student][match.cell], lines))}</pre></div>"
         for student, lines in zip(pair.students, match.lines, strict=True)
     )

@@ -62,7 +62,7 @@ def _shown(one: Cluster) -> Iterator[UnexplainedAnswer]:
 
 def _code(one: UnexplainedAnswer) -> str:
     name = escape(one.student)
-    return f'<div>{name}<pre tabindex="0" aria-label="{name}\'s answer">{escape(one.code)}</pre></div>'
+    return f'<div>{name}<pre tabindex="0" role="group" aria-label="{name}\'s answer">{escape(one.code)}</pre></div>'
 
 
 def terminal(one: Cluster) -> RenderableType:

@@ -80,7 +80,8 @@ def _course(name: str, assignments: dict[str, Any]) -> str:
     head = "".join(f'<th scope="col">{column}' for column in COLUMNS)
     listed = "".join(f"<li>{one}" for one in failures)
     failed = f"<h3>Could not be graded</h3><ul>{listed}</ul>" if listed else ""
-    table = f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    box = f'<div class="scroll" role="group" aria-label="{html.escape(name)}" tabindex="0">'  # keys must scroll it too
+    table = f"{box}<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     return f"<h2>{html.escape(name)}</h2>{table}{failed}\n"
 
 

@@ -130,6 +130,7 @@ def test_the_page_stands_alone(course, tmp_path, capsys):
     assert set(found.loads) <= {"href"} and 'href="http' not in text
     assert '<a href="#pair-1">' in text and ">ada and eve</a>" in text and ">f and g</a>" in text
     assert "cells of their own" in text
+    assert '<pre tabindex="0" role="group" aria-label=' in text  # a name needs a role
     assert "<b>" not in text and "&lt;b&gt;huge" in text
     assert "<mark>    scores[~m] = -1e9  # &lt;b&gt;huge&lt;/b&gt;</mark>" in text
     assert "Not compared" in text and "cleo" in text

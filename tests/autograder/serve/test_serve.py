@@ -236,6 +236,7 @@ def test_the_hub_shows_counts_to_those_who_may_see_them(monkeypatch):
     assert "a&lt;b" in status.page(found) and "<td>3<td>2<td>1<td>1" in status.page(found)
     assert "<b>x</b>: y" in status.page(found) and "Grading has stopped" not in status.page(found)
     assert "Grading has stopped: &lt;no" in status.page(found | {"error": "<no"})
+    assert 'class="scroll" role="group" aria-label=' in status.page(found)  # or the keyboard cannot scroll it
     assert "Nothing has been handed in yet." in status.page({"error": "", "courses": {"a": {}}})
     monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "t")
     monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/services/grader/")
