@@ -95,7 +95,7 @@ def _read(file: Path) -> NotebookNode:
     except OSError as error:
         raise AdoptionError(f"{file} cannot be read: {error.strerror}") from None
     except Exception as error:  # nbformat and json raise many kinds
-        raise AdoptionError(f"{file} is no notebook: {str(error).partition(chr(10))[0][:80]}") from None
+        raise AdoptionError(f"{file} is not a notebook: {str(error).partition(chr(10))[0][:80]}") from None
 
 
 def add_marks(nb: NotebookNode) -> NotebookNode:

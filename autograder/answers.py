@@ -118,7 +118,7 @@ def answer(exercise: Exercise, name: str) -> Answer:
                 return found
     names = [f"{one}/{found.stem}" for one in KINDS for found in answers(exercise, one)]
     near = difflib.get_close_matches(name if kind else f"wrong/{name}", names, n=3, cutoff=0.0)
-    raise LookupError(f"{exercise.id} has no answer called {name}; it has {', '.join(near)} and {len(names)} in all")
+    raise LookupError(f"{exercise.id} has no answer called {name}; some of its {len(names)}: {', '.join(near)}")
 
 
 def _entries(
@@ -127,21 +127,22 @@ def _entries(
     try:
         entries = tomllib.loads(table.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadCorpus(f"{where} is no TOML: {error}") from None
+        raise BadCorpus(f"{where} is not TOML: {error}") from None
     for name, entry in entries.items():
         yield _entry(f"{where}, {name}", name, entry, right)
 
 
 def _entry(where: str, name: str, entry: Any, right: dict[str, Path | ArchivedAnswer]) -> EditedAnswer:
     if not isinstance(entry, dict):
-        raise BadCorpus(f"{where} stands outside any table: write [{name}] and below it base, sentence and change")
+        raise BadCorpus(f"{where} is outside any table: write [{name}] and below it base, sentence and change")
     for key in ("base", "sentence", "change"):
         if not isinstance(entry.get(key), str):
-            raise BadCorpus(f"{where} lacks {key}, a text")
+            raise BadCorpus(f"{where} needs {key}, a string")
     if unknown := entry.keys() - {"base", "sentence", "change", "keeps"}:
-        raise BadCorpus(f"{where} has {min(unknown)}, which means nothing here")
+        raise BadCorpus(f"{where} has {min(unknown)}, which is not a known key")
     if entry["base"] not in right:
-        raise BadCorpus(f"{where}: its base {entry['base']} is no right answer; there are {', '.join(sorted(right))}")
+        known = ", ".join(sorted(right))
+        raise BadCorpus(f"{where}: its base {entry['base']} is not a right answer; available: {known}")
     return EditedAnswer(name, right[entry["base"]], entry["sentence"].strip("\n"), entry["change"], entry.get("keeps"))
 
 

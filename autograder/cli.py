@@ -576,7 +576,7 @@ def _notebook(file: Path, text: str) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         sound = False
     if not sound:
-        raise BadInput(f"{file} is no notebook of format 4: open it in JupyterLab and save it again")
+        raise BadInput(f"{file} is not a notebook of format 4: open it in JupyterLab and save it again")
     return notebook
 
 

@@ -162,5 +162,5 @@ def _path(name: str) -> Path:
         origin = spec.origin if spec else None
         path = list(spec.submodule_search_locations or []) if spec else []
     if origin is None:
-        raise GivenError(f"there is no module {name}: is the project installed?")
+        raise GivenError(f"there is no module {name}: is the package installed?")
     return Path(origin)

@@ -155,7 +155,7 @@ def as_html(found: dict[str, Any]) -> str:
     page = verdict_html(Verdict(**fields))
     if any(one["name"] == "defined" and one["status"] == "failed" for one in found["checks"]):
         page += f"<p>{html.escape(say(UNDEFINED))}</p>"
-    page += f"<p><small>{say('This is of the code that the kernel has run.')}</small></p>"
+    page += f"<p><small>{say('This result is for the code that the kernel has run.')}</small></p>"
     if found["sandbox"] == "practice":
         page += f"<p><small>{html.escape(say(PRACTICE))}</small></p>"
     if found["sandbox"] == "subprocess":

@@ -10,7 +10,7 @@ LONGEST = 200_000  # characters; a tree is hundreds of times as large
 def parse_source(source: str) -> ast.Module:
     """`ast.parse`, which can go wrong in several ways. Raises SyntaxError alone, without a line where it knows none."""
     if len(source) > LONGEST:
-        raise SyntaxError(f"{len(source)} characters, {LONGEST} at most are read")
+        raise SyntaxError(f"{len(source)} characters, more than the {LONGEST} allowed")
     try:
         return ast.parse(source)
     except (RecursionError, MemoryError):

@@ -36,7 +36,7 @@ def read(path: Path) -> dict[str, float]:
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8")).get("weights", {})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadWeights(f"{path} is no TOML: {str(error).splitlines()[0]}") from None
+        raise BadWeights(f"{path} is not TOML: {str(error).splitlines()[0]}") from None
     return check_weights(given, str(path))
 
 
@@ -59,7 +59,7 @@ def check_weights(given: Any, where: str) -> dict[str, float]:
         raise BadWeights(str(given[WRONG]))
     for name, weight in given.items():
         if name not in PROPERTIES:
-            raise BadWeights(f"{where}: weights has {name!r}, which is none of {', '.join(PROPERTIES)}")
+            raise BadWeights(f"{where}: weights has {name!r}, which is not one of {', '.join(PROPERTIES)}")
         if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < math.inf:
             raise BadWeights(f"{where}: weights: {name} = {weight!r} must be a number, 0 or more")
     if given.get("values") == 0:

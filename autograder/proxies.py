@@ -162,7 +162,7 @@ def _special(name: str) -> Any:
 
 def _judging(self: Proxy, *_: Any) -> Any:
     kind = self._handle.ref.type_name.removeprefix("__main__.")
-    raise StudentComparisonError(f"an object of {kind} was compared, where a tensor, a number or a list can be")
+    raise StudentComparisonError(f"an object of {kind} was compared: only tensors, numbers and lists can be")
 
 
 for _name in FORWARDED_DUNDERS:

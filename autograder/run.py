@@ -325,11 +325,7 @@ def explain_unknown_mistake(exercise: Exercise, findings: Sequence[Finding], rel
     said = kind(exercise, findings, reference_of(exercise))
     if not said and relation:
         said = say("The first value that departs from right answers {relation}.", relation=relation)
-    return (
-        say("{said} Which mistake leads there is not one of those that we know.", said=said)
-        if said
-        else say(NOTHING_FITS)
-    )
+    return say("{said} It is not one of the known mistakes.", said=said) if said else say(NOTHING_FITS)
 
 
 def _unwritten(exercise: Exercise, findings: Sequence[Finding]) -> list[str]:

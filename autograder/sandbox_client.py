@@ -216,7 +216,7 @@ class SandboxClient:
         try:
             return ObservedCall(reply["value"], list(reply["args_after"]), dict(reply["kwargs_after"]))
         except (KeyError, TypeError, ValueError) as error:
-            raise self._broken(f"watch answered nonsense ({type(error).__name__})") from None
+            raise self._broken(f"watch returned an invalid answer ({type(error).__name__})") from None
 
     def _vjp(self, target: list[Any], args: Sequence[Any], kwargs: dict[str, Any],
              cotangents: Any) -> tuple[Any, list[Any], dict[str, Any]]:  # fmt: skip
@@ -226,7 +226,7 @@ class SandboxClient:
         try:
             out, grads, parameters = reply["out"], list(reply["grads"]), dict(reply["parameters"])
         except (KeyError, TypeError, ValueError) as error:
-            raise self._broken(f"vjp answered nonsense ({type(error).__name__})") from None
+            raise self._broken(f"vjp returned an invalid answer ({type(error).__name__})") from None
         expected = _count_floating([list(args), kwargs])
         if len(grads) != expected:  # callers match them with the inputs
             raise self._broken(f"vjp answered {len(grads)} gradients of {expected} inputs")
@@ -237,7 +237,7 @@ class SandboxClient:
     # -- the conversation ----------------------------------------------------------------------------------------------
     def _ask(self, op: str, body: dict[str, Any], seconds: float | None = None) -> Any:
         if self._dead is not None:
-            raise StudentError(self._dead.kind, f"the box is gone: {self._dead}")
+            raise StudentError(self._dead.kind, f"the box has died: {self._dead}")
         assert self._box is not None, "use SandboxClient in a with statement"
         number = next(self._ids)
         self._functions = []
@@ -249,7 +249,7 @@ class SandboxClient:
         while True:
             reply = self._receive(limit)
             if type(reply) is not dict or reply.get("id") != number:
-                raise self._broken("an answer to no question")
+                raise self._broken("a reply without a request")
             if "call" not in reply:
                 return self._result(reply)
             self._send(self._called(number, reply, limit), limit.deadline)
@@ -259,7 +259,7 @@ class SandboxClient:
             return reply["ok"]
         error = reply.get("err")
         if type(error) is not list or len(error) != 3 or not all(type(part) is str for part in error):
-            raise self._broken("an answer that is none")
+            raise self._broken("an invalid reply")
         kind, message, trace = error
         raise StudentError(kind if kind in KINDS else "exception", message[:2000], trace[:8000])
 
@@ -273,7 +273,7 @@ class SandboxClient:
         if type(index) is not int or not 0 <= index < len(self._functions) or type(args) is not list:
             raise self._broken("a call of a function that was not passed")
         if type(kwargs) is not dict or not all(type(key) is str for key in kwargs):
-            raise self._broken("a call with arguments that are none")
+            raise self._broken("a call with invalid arguments")
         started = time.thread_time()
         reply: dict[str, Any] = {"id": number}
         try:
@@ -424,7 +424,7 @@ class Handle:
         try:
             return {str(name): tuple(int(size) for size in shape) for name, shape in reply.items()}
         except (AttributeError, TypeError, ValueError):
-            raise self.student._broken("a state dict that is none") from None
+            raise self.student._broken("an invalid state dict") from None
 
     def load(self, state: dict[str, Any]) -> None:
         """A strict load_state_dict: unknown or missing names and wrong shapes raise StudentError of kind exception."""

@@ -32,6 +32,6 @@ def variant(unit: str, student: str | None = None, **choices: Sequence[Any]) -> 
 
 def _drawn(key: str, what: str, among: Sequence[Any]) -> Any:
     if not len(among):
-        raise ValueError(f"variant: {what} has nothing to choose from")
+        raise ValueError(f"variant: {what} has no values to choose from")
     number = int.from_bytes(hashlib.sha256(key.encode()).digest(), "big")  # far larger than any list: no bias to see
     return among[number % len(among)]

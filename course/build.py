@@ -86,13 +86,13 @@ def build(course_dir: str | Path, units: list[str] | None = None, language: str 
     language = language or language_of(course_dir)
     known = {path.stem for folder in folders.values() for path in folder.glob("locale/*.po")}
     if language and language not in known | {ENGLISH}:
-        raise LessonError(f"no unit has words for the language {language!r}; there are {', '.join(sorted(known))} and "
-                          f"{ENGLISH}; `python -m course.translate` starts another")  # fmt: skip
+        raise LessonError(f"no unit is translated into {language!r}; available: {', '.join(sorted(known))} and "
+                          f"{ENGLISH}; `python -m course.translate` starts a new language")  # fmt: skip
     names = list(units) if units else list(settings)
     built = []
     for name in names:
         if name not in folders:
-            raise LessonError(f"no unit is called {name!r}; there are {', '.join(folders)}")
+            raise LessonError(f"no unit is called {name!r}; available: {', '.join(folders)}")
         made = in_language(folders[name], notebook(folders[name], settings.get(name)), language)
         text = nbformat.writes(made) + "\n"
         path = Path(course_dir) / "source" / name / f"{name}.ipynb"
@@ -120,7 +120,7 @@ def notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     cells.add_glossary()
     if left := [name for name in cells.predictions if name not in cells.compared]:
         how = f'guess = predicted("{left[0]}") and guess.compare(…)'
-        raise LessonError(f"{folder.name}/lesson.py compares {left[0]} with nothing: write {how} into a cell below it")
+        raise LessonError(f"{folder.name}/lesson.py never compares {left[0]}: write {how} into a later cell")
     if left := [name for name in own if name not in cells.done]:
         raise LessonError(f"{folder.name}/lesson.py has no exercise cell for {', '.join(left)}")
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -170,7 +170,7 @@ class _Cells:
             return
         if not self.predictions:
             where = f"unit {self.unit} has predictions = {self.settings.predictions:g} in course.toml"
-            raise LessonError(f"{where}, but its lesson asks for none: take the line out")
+            raise LessonError(f"{where}, but its lesson asks for no prediction: delete the line")
         names = ", ".join(f'"{name}"' for name in self.predictions)
         marks = _nbgrader("predictions", grade=True, locked=True, points=self.settings.predictions)
         source = f"{MADE_IMPORT}\n\npredictions_made({names})"
@@ -213,7 +213,7 @@ class _Cells:
         if len(names) != 1 or not names[0].startswith(f"{self.unit.partition('-')[0]}."):
             raise LessonError(f'{where} must be one call, predict("{self.unit.partition("-")[0]}.a-name", …)')
         if names[0] in self.predictions:
-            raise LessonError(f"{where} comes twice; give each its own name")
+            raise LessonError(f"{where} is used twice: give each its own name")
         self.predictions.append(names[0])
         metadata = {"tfkit": {"role": "predict", "prediction": names[0]}}
         text = f"{PREDICT_IMPORT}\n\n{source}"
@@ -224,11 +224,11 @@ class _Cells:
         where = f"{self.unit}/lesson.py: the task {name or _first_line(source)!r}"
         marks = _nbgrader(f"task-{name}", locked=True, task=True, points=points if _is_number(points) else None)
         if not name or "points" not in marks:
-            raise LessonError(f'{where} needs task="a-name" and points=2, say, on its line')
+            raise LessonError(f'{where} needs a task and points on its line, such as task="a-name" points=2')
         if any(source.count(mark) != 1 for mark in SCHEME):
             raise LessonError(f"{where} needs one mark scheme, between {' and '.join(SCHEME)}")
         if any(cell.id == marks["grade_id"] for cell in self.cells):
-            raise LessonError(f"{where} comes twice; give each its own name")
+            raise LessonError(f"{where} is used twice: give each its own name")
         metadata = {"nbgrader": marks, "tfkit": {"role": "task"}}
         self.cells.append(new_markdown_cell(source, id=marks["grade_id"], metadata=metadata))
         self.cells.append(new_markdown_cell(ANSWER, id=f"answer-{name}"))
@@ -238,11 +238,11 @@ class _Cells:
         where = f"{self.unit}/lesson.py: the project {name or _first_line(source)!r}"
         marks = _nbgrader(f"project-{name}", points=points if _is_number(points) else None, grade=True, solution=True)
         if not name or "points" not in marks:
-            raise LessonError(f'{where} needs project="a-name" and points=10, say, on its line')
+            raise LessonError(f'{where} needs a project and points on its line, such as project="a-name" points=10')
         if not source.count(BEGIN) or source.count(BEGIN) != source.count(END):
             raise LessonError(f"{where} needs a solution, between {BEGIN} and {END}")
         if any(cell.id == marks["grade_id"] for cell in self.cells):
-            raise LessonError(f"{where} comes twice; give each its own name")
+            raise LessonError(f"{where} is used twice: give each its own name")
         metadata = {"nbgrader": marks, "tfkit": {"role": "project"}}
         self.cells.append(new_code_cell(source, id=marks["grade_id"], metadata=metadata))
 
@@ -253,7 +253,7 @@ class _Cells:
                 f"twice; the unit has {', '.join(self.own)}"
             )
         if source.strip():
-            raise LessonError(f"{self.unit}/lesson.py: the cell of {exercise_id} must be empty, the build fills it")
+            raise LessonError(f"{self.unit}/lesson.py: the cell of {exercise_id} must be empty: the build fills it")
         exercise = self.own[exercise_id]
         self.done.append(exercise_id)
         if not self.settings.requires(exercise):
@@ -450,7 +450,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     if options.lite is None and (options.wheels or options.pyodide):
-        parser.error("--wheels and --pyodide are for a site: name its folder with --lite")
+        parser.error("--wheels and --pyodide are only for a site: pass --lite SITE")
     try:
         for one in build(options.directory, options.unit, options.language):
             print(f"{'built    ' if one.changed else 'unchanged'} {one.path}")

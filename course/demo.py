@@ -93,7 +93,7 @@ class Demo:
         for line in wrong:
             self.console.print(f"[bold red]✗[/] {escape(line)}")
         if not wrong:
-            self.console.print(f"[green]✓[/] all {len(outcomes)} outcomes are as they should be")
+            self.console.print(f"[green]✓[/] all {len(outcomes)} outcomes are as expected")
         self.console.print(f"  in {time.monotonic() - started:.0f} s")
         return 1 if wrong else 0
 

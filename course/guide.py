@@ -128,7 +128,7 @@ def write(course_dir: Path, names: list[str] | None = None) -> list[Path]:
     """
     folders = {folder.name: folder for folder in units()}
     if unknown := [name for name in names or () if name not in folders]:
-        raise builder.LessonError(f"no unit is called {unknown[0]!r}; there are {', '.join(folders)}")
+        raise builder.LessonError(f"no unit is called {unknown[0]!r}; available: {', '.join(folders)}")
     given = {unit.name: unit for unit in builder.read(course_dir)}
     whole = {unit.name: unit for unit in builder.read()}
     if not course_dir.is_dir():

@@ -362,7 +362,7 @@ def main(arguments: list[str] | None = None) -> int:
         for unit in options.units:
             for student in submit(options.directory, unit):
                 print(f"{student.name:10} {student.description}")
-            print(f"next: nbgrader collect {unit} --ExchangeCollect.check_owner=False   (all of them are you)")
+            print(f"next: nbgrader collect {unit} --ExchangeCollect.check_owner=False   (the class hands in as you)")
     except (LessonError, OSError) as error:
         parser.exit(1, f"course.mock_class: {error}\n")
     return 0

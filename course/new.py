@@ -27,7 +27,7 @@ class BadName(ValueError):
 def write(name: str, directory: Path | None = None) -> Path:
     """Write the package `name`, a folder of its own in `directory` (here). -> the folder. Raises BadName."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
-        raise BadName(f"{name!r} is no name for a Python package: use lower-case letters, digits and _, as in my_unit")
+        raise BadName(f"{name!r} is not a Python package name: use lower-case letters, digits and _, as in my_unit")
     if importlib.util.find_spec(name) is not None:
         raise BadName(f"a package called {name} is installed already: choose another name")
     target = (directory or Path.cwd()) / name.replace("_", "-")
@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
         made = write(options.name, options.directory)
     except BadName as error:
         parser.exit(1, f"course.new: {error}\n")
-    print(f"wrote {made}: {made / 'README.md'} says what is what. Next:")
+    print(f"wrote {made}: {made / 'README.md'} explains its files. Next:")
     print(f"  cd {made} && pip install --no-deps -e .")
     print(f"  autograder corpus {options.name}.cosine --report --mutants")
     return 0

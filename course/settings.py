@@ -84,7 +84,7 @@ def read(course_dir: str | Path | None = None) -> list[Unit]:
     except worth.BadWeights as error:
         raise LessonError(str(error)) from None
     if twice := {unit.name for unit in found if [u.name for u in found].count(unit.name) > 1}:
-        raise LessonError(f"{path}: {min(twice)} comes twice")
+        raise LessonError(f"{path}: {min(twice)} is used twice")
     return found
 
 
@@ -101,7 +101,7 @@ def language_of(course_dir: str | Path | None = None) -> str | None:
         return None
     found = _table(path).get("language")
     if found is not None and not (isinstance(found, str) and found):
-        raise LessonError(f'{path}: language = {found!r} must be a name as gettext has it, as "fr"')
+        raise LessonError(f'{path}: language = {found!r} must be a gettext language code, such as "fr"')
     return found
 
 
@@ -109,7 +109,7 @@ def _table(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LessonError(f"{path} is no TOML: {str(error).splitlines()[0]}") from None
+        raise LessonError(f"{path} is not TOML: {str(error).splitlines()[0]}") from None
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:
@@ -122,10 +122,10 @@ def _entries(path: Path) -> list[dict[str, Any]]:
 def _unit(path: Path, known: dict[str, dict], entry: dict[str, Any]) -> Unit:
     name = entry.get("name")
     if not isinstance(name, str) or name not in known:
-        raise LessonError(f"{path}: no unit is called {name!r}; there are {', '.join(known)}")
+        raise LessonError(f"{path}: no unit is called {name!r}; available: {', '.join(known)}")
     where, keys = f"{path}: unit {name}", [f.name for f in fields(Unit)]
     if strange := sorted(entry.keys() - set(keys)):
-        raise LessonError(f"{where} has {strange[0]!r}, which is none of {', '.join(keys)}")
+        raise LessonError(f"{where} has {strange[0]!r}, which is not one of {', '.join(keys)}")
     unit = Unit(**{**known[name], **entry})
     due, points, asked = unit.due, unit.points, unit.exercises
     if due is not None and (not isinstance(due, datetime) or due.tzinfo is None):
@@ -138,7 +138,7 @@ def _unit(path: Path, known: dict[str, dict], entry: dict[str, Any]) -> Unit:
         raise LessonError(f"{where}: exercises must be a list of ids; leave it out for all, or leave out the unit")
     _all_known(where, name, [*(asked or ()), *points])
     if asked is not None and (given := [one for one in points if one not in asked]):
-        raise LessonError(f"{where}: {given[0]} has points, but is not among its exercises: it is given, solved")
+        raise LessonError(f"{where}: {given[0]} has points, but is not among its exercises")
     return Unit(**{**vars(unit), "exercises": None if asked is None else tuple(asked)})
 
 
@@ -146,4 +146,4 @@ def _all_known(where: str, name: str, ids: Iterable[Any]) -> None:
     own = [exercise.id for exercise in all_exercises() if exercise.unit == name]
     for one in ids:
         if one not in own:
-            raise LessonError(f"{where} has no exercise {one!r}; it has {', '.join(own)}")
+            raise LessonError(f"{where} has no exercise {one!r}; available: {', '.join(own)}")

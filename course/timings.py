@@ -139,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     folders = {folder.name: folder for folder in units()}
     if unknown := [name for name in options.unit or () if name not in folders]:
-        parser.exit(1, f"course.timings: no unit is called {unknown[0]!r}; there are {', '.join(folders)}\n")
+        parser.exit(1, f"course.timings: no unit is called {unknown[0]!r}; available: {', '.join(folders)}\n")
     faults = []
     for name in options.unit or folders:
         timing = run(builder.notebook(folders[name]))

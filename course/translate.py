@@ -218,11 +218,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not re.fullmatch("[a-z]{2,3}", options.language):
         parser.exit(
-            1, f"course.translate: {options.language!r} is no language code; write two or three letters: fr, de\n"
+            1, f"course.translate: {options.language!r} is not a language code; write two or three letters: fr, de\n"
         )
     folders = {folder.name: folder for folder in units()}
     if unknown := [name for name in options.unit or () if name not in folders]:
-        parser.exit(1, f"course.translate: no unit is called {unknown[0]!r}; there are {', '.join(folders)}\n")
+        parser.exit(1, f"course.translate: no unit is called {unknown[0]!r}; available: {', '.join(folders)}\n")
     begun = [name for name, folder in folders.items() if options.new or catalogue(folder, options.language)]
     if not (names := options.unit or begun):
         way = "name one with --unit, or begin with all of them by --new"

@@ -62,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     folders = {folder.name: folder for folder in units()}
     if options.unit not in folders:
-        parser.exit(1, f"course.variants: no unit is called {options.unit!r}; there are {', '.join(folders)}\n")
+        parser.exit(1, f"course.variants: no unit is called {options.unit!r}; available: {', '.join(folders)}\n")
     try:
         Console(highlight=False).print(table(folders[options.unit], options.students))
     except builder.LessonError as error:

@@ -66,7 +66,7 @@ def photograph(html: str, width: int, look: str, path: Path) -> None:
     """A picture of a page, cut to what is on it. Raises FileNotFoundError without a Chromium."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
-        raise FileNotFoundError("no chromium is on the path: install one")
+        raise FileNotFoundError("chromium is not on the PATH: install it")
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "card.html")
         framed = html.replace("<style>", f"<style>html {{ width: {width}px }} ", 1)

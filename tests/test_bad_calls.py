@@ -40,7 +40,7 @@ MODELS = {  # the call's name -> the fixture it needs, the call, the error, how 
     "cache": ("gpt2", lambda m: m(IDS, cache=5), TypeError, "cache is of type int: give a tfkit.nn.Cache"),
     "cache of a reader": ("t5", lambda m: m(IDS, decoder_input_ids=IDS, cache="x"), TypeError, "cache is of type str:"),
     "past": ("gpt2", lambda m: m(IDS, past_key_values=5), TypeError, "past_key_values is of type int: give a"),
-    "a number encoded": ("t5", lambda m: decoded(m, 5), TypeError, "encoder_outputs of type int holds no states: give"),
+    "a number encoded": ("t5", lambda m: decoded(m, 5), TypeError, "encoder_outputs of type int holds no states: pass"),
     "a dict encoded": ("t5", lambda m: decoded(m, {"a": 1}), TypeError, "encoder_outputs of type dict holds no"),
     "no states": ("t5", lambda m: decoded(m, Output(logits=WIDE)), TypeError, "encoder_outputs of type Output holds"),
     "ids encoded": ("t5", lambda m: decoded(m, IDS), ValueError, "encoder_outputs must be states [B,S,E]; got torch.i"),
@@ -78,7 +78,7 @@ def gpt2_with(**fields):
 ALONE = {
     "dropout": (lambda: gpt2_with(dropout="a"), ValueError, "dropout='a': must be a number"),
     "eps": (lambda: gpt2_with(eps="a"), ValueError, "eps='a': must be a number"),
-    "an empty field": (lambda: gpt2_with(d_model=None), ValueError, "d_model=None: the field has no empty value; leav"),
+    "an empty field": (lambda: gpt2_with(d_model=None), ValueError, "d_model=None: must not be None; leave it out"),
     "no number": (lambda: gpt2_with(eos_token_id="a"), ValueError, "eos_token_id='a': must be a whole number"),
     "no answer": (lambda: gpt2_with(scale_attn="no"), ValueError, "scale_attn='no': must be True or False"),
     "no function": (lambda: gpt2_with(activation=[]), ValueError, "activation=[]: must be a name"),
@@ -103,7 +103,7 @@ ALONE = {
     "edit": (lambda: tfkit.edit(5).__enter__(), TypeError, "model is of type int: give a model, a torch.nn.Module"),
     "substitute in": (lambda: tfkit.substitute(5, len).__enter__(), TypeError, "model is of type int: give a model"),
     "generate": (lambda: tfkit.generate(5, IDS), TypeError, "model is of type int: give a model of tfkit"),
-    "no texts": (lambda: vocabulary.train("bpe", [], 50), ValueError, "texts is empty: there is nothing to learn from"),
+    "no texts": (lambda: vocabulary.train("bpe", [], 50), ValueError, "texts is empty: pass at least one text"),
     "one text": (lambda: vocabulary.train("bpe", "ab", 50), TypeError, "texts must be an iterable of strings; got one"),
     "None for texts": (lambda: vocabulary.train("bpe", None, 50), TypeError, "texts must be an iterable of strings; g"),
     "numbers for texts": (lambda: vocabulary.train("bpe", [5], 50), TypeError, "texts must be strings; got int"),
@@ -129,7 +129,7 @@ def test_saving_onto_a_file_leaves_it(gpt2, tmp_path):
     file = tmp_path / "file"
     file.write_text("mine")
     for place in (file, file / "inside"):
-        message = f"directory={str(place)!r}: {file} is a file; give another"
+        message = f"directory={str(place)!r}: {file} is a file: choose another"
         raises(NotADirectoryError, message, lambda at=place: gpt2.save_pretrained(at))
     assert file.read_text() == "mine"
     raises(
@@ -147,7 +147,7 @@ def test_an_empty_field_in_a_file_is_named_with_the_file(gpt2, tmp_path):
     gpt2.save_pretrained(tmp_path)
     described = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(described | {"n_embd": None}))
-    raises(ValueError, f"{tmp_path}/config.json: d_model=None: the field has", lambda: tfkit.from_pretrained(tmp_path))
+    raises(ValueError, f"{tmp_path}/config.json: d_model=None: must not", lambda: tfkit.from_pretrained(tmp_path))
 
 
 def test_what_an_encoder_returned_is_taken_in_each_of_its_forms(t5):

@@ -59,7 +59,7 @@ def test_names_what_there_is():
     model = Model()
     with trace(model) as t:
         model(torch.randn(1, 2, 12))
-        with pytest.raises(RuntimeError, match="already under way"), trace(model):
+        with pytest.raises(RuntimeError, match="already active"), trace(model):
             pass
     with pytest.raises(KeyError, match="layers.0.weights"):
         t["layers.7.weights"]

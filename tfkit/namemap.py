@@ -78,7 +78,7 @@ class NameMap:
             if not any(re.fullmatch(pattern, name) for pattern in self.constant):
                 ours = self.to_local(name, tensor)
                 if twice := ours.keys() & found.keys():
-                    raise ValueError(f"{name} is a second {min(twice)}: the file has two")
+                    raise ValueError(f"{name} is a second {min(twice)}: the file has that tensor twice")
                 found |= ours
                 unknown += [] if ours else [name]
         if unknown:
@@ -94,9 +94,7 @@ class NameMap:
             if end in TENSORFLOW_NAMES and not any(_pattern(template).fullmatch(name) for template, _ in self.rows):
                 name = f"{stem}.{TENSORFLOW_NAMES[end]}"
             if name in found:
-                raise ValueError(
-                    f"{name} stands twice in the file, with and without {self.prefix!r} or under an old name"
-                )
+                raise ValueError(f"{name} is in the file twice, with and without {self.prefix!r} or under an old name")
             found[name] = tensor
         return found
 
@@ -152,7 +150,7 @@ class NameMap:
                 if match := _pattern(ours).fullmatch(name):
                     *numbers, end = match.groups()
                     return template, template.format(*numbers) + end, place
-        raise ValueError(f"our tensor {name} is not in the map: it could not be saved")
+        raise ValueError(f"our tensor {name} is not in the name map, so it cannot be saved")
 
 
 class SubmodelMaps:

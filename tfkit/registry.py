@@ -53,7 +53,7 @@ def load(name: str, group: str = GROUP) -> ModuleType:
     names."""
     found = sources(group)
     if name not in found:
-        raise LookupError(f"no {WHAT[group]} {name!r}; there is {', '.join(found)}")
+        raise LookupError(f"no {WHAT[group]} {name!r}; available: {', '.join(found)}")
     return importlib.import_module(found[name])
 
 
@@ -80,7 +80,7 @@ def name_of(model: Any) -> str:
     for name, source in sources().items():
         if source.partition(":")[0] == type(model).__module__:
             return name
-    raise ValueError(f"{type(model).__name__} is not a registered architecture: it could not be loaded again")
+    raise ValueError(f"{type(model).__name__} is not a registered architecture, so it could not be loaded again")
 
 
 def _resolved(name: str, preset: str | None = None) -> tuple[str, ModuleType, dict]:
@@ -90,7 +90,7 @@ def _resolved(name: str, preset: str | None = None) -> tuple[str, ModuleType, di
         if preset is None:
             return name, module, {}
         if preset not in module.PRESETS:
-            raise LookupError(f"{name} has no preset {preset!r}; there is {', '.join(module.PRESETS) or 'none'}")
+            raise LookupError(f"{name} has no preset {preset!r}; available: {', '.join(module.PRESETS) or 'none'}")
         return name, module, module.PRESETS[preset]
     for architecture, source in found.items() if preset is None else ():
         module = importlib.import_module(source)

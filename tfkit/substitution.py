@@ -74,7 +74,7 @@ def substitute(model: nn.Module, yours: Callable[..., Any]) -> Iterator[Substitu
         raise TypeError(f"yours is of type {type(yours).__name__}: give a function (q, k, v, mask=None), or a class")
     name, kind = getattr(yours, "__name__", type(yours).__name__), type(model).__name__
     if model.training:
-        raise ValueError("substitute compares numbers, and dropout draws anew at each call: model.eval() first")
+        raise ValueError("substitute compares numbers, and dropout is random: call model.eval() first")
     seen = Substitution(name, kind)
     of_modules = isinstance(yours, type) and issubclass(yours, nn.Module)
     with (_in_modules if of_modules else _in_kernel)(model, yours, seen):
@@ -195,7 +195,7 @@ def _forward(
     def forward(x, memory=None, *, mask=None, bias=None, cache=None):
         if bias is not None or cache is not None:
             what = "bias on the scores" if bias is not None else "cache (unless use_cache=False)"
-            raise ValueError(f"{path}: {seen.name} knows no {what}: substitute your scaled_dot_product_attention")
+            raise ValueError(f"{path}: {seen.name} takes no {what}: substitute your scaled_dot_product_attention")
         source = x if memory is None else memory
         seen.calls += 1
         right = Attention.forward(module, x, memory, mask=mask)

@@ -62,7 +62,7 @@ class Recorder:
         if name not in self.tensors:
             last = name.rpartition(".")[2]
             near = [other for other in self.tensors if other.endswith(last)] or list(self.tensors)
-            raise KeyError(f"nothing recorded as {name!r}; there is {', '.join(near[:8]) or 'nothing at all'}")
+            raise KeyError(f"nothing recorded as {name!r}; recorded: {', '.join(near[:8]) or 'nothing'}")
         return self.tensors[name]
 
     def __getitem__(self, name: str) -> torch.Tensor:
@@ -115,7 +115,7 @@ def use_editor(editor: Editor) -> Iterator[None]:
     """A context in which `editor` receives the inner values. Raises RuntimeError inside another edit."""
     global _editor
     if _editor is not None:
-        raise RuntimeError("an edit is already under way: leave the first `with tfkit.edit(...)`, or add to it")
+        raise RuntimeError("an edit is already active: leave the first `with tfkit.edit(...)`, or add to it")
     _editor = editor
     try:
         yield
@@ -177,7 +177,7 @@ def recording(model: nn.Module, rec: Recorder) -> Iterator[None]:
     """A context in which `rec` is offered all that can be traced. Raises RuntimeError inside another trace."""
     global _recorder
     if _recorder is not None:
-        raise RuntimeError("a trace is already under way: leave the first `with trace(...)` before starting another")
+        raise RuntimeError("a trace is already active: leave the first `with trace(...)` before starting another")
     with follow_modules(model, rec):
         _recorder = rec
         try:

@@ -51,7 +51,7 @@ class Engine:
         Cancelling it ends the process group and the box.
         """
         if len(code) > LONGEST:
-            raise EngineError(f"the code has {len(code)} characters, {LONGEST} at most are read")
+            raise EngineError(f"the code has {len(code)} characters, more than the {LONGEST} allowed")
         found: dict[str, Any] | EngineError
         async with anyio.create_task_group() as group:
             group.start_soon(_tick, tell)

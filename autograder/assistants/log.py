@@ -38,7 +38,7 @@ class AssistantLog:
             file.parent.mkdir(parents=True, exist_ok=True)
             os.close(self._open())
         except OSError as error:
-            raise NoLog(f"{file}: {error.strerror}: give yourself the right to write there") from error
+            raise NoLog(f"{file}: {error.strerror}: make it writable") from error
 
     def write(self, tool: str, client: str, told: Mapping[str, Any]) -> None:
         """Append one line."""
@@ -52,7 +52,7 @@ class AssistantLog:
             finally:
                 os.close(file)
         except OSError as error:
-            raise NoLog(f"the log {self.file} cannot be written ({error.strerror}), so nothing is told") from error
+            raise NoLog(f"the log {self.file} cannot be written ({error.strerror}), so no help is given") from error
 
     def of_student(self) -> list[dict[str, Any]]:
         """The lines of this account."""
@@ -66,7 +66,7 @@ def read(file: Path) -> list[dict[str, Any]]:
     """The log's lines, oldest first; damaged ones are passed over. Raises NoLog."""
     try:
         if file.stat().st_size > MAX_BYTES:
-            raise NoLog(f"{file} has more than {MAX_BYTES >> 20} MiB: move it away, and a new one is begun")
+            raise NoLog(f"{file} has more than {MAX_BYTES >> 20} MiB: move it away and a new one is started")
         return list(_entries(file.read_text(encoding="utf-8", errors="replace")))
     except FileNotFoundError:
         return []

@@ -52,11 +52,11 @@ def _own(path: Path) -> int:
     try:
         table: Any = tomllib.loads(path.read_text(encoding="utf-8")).get(TABLE, {})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadRules(f"{path} is no TOML: {str(error).splitlines()[0]}") from None
+        raise BadRules(f"{path} is not TOML: {str(error).splitlines()[0]}") from None
     if not isinstance(table, dict):
         raise BadRules(f"{path}: {TABLE} must be a table: write [{TABLE}] and hints = 2 below it")
     if strange := sorted(table.keys() - {"hints"}):
-        raise BadRules(f"{path}: [{TABLE}] has {strange[0]!r}, which means nothing here; it may have hints")
+        raise BadRules(f"{path}: [{TABLE}] has {strange[0]!r}, which is not a known key; the only key is hints")
     hints = table.get("hints", HINTS)
     if isinstance(hints, bool) or not isinstance(hints, int) or not 0 <= hints <= HINTS:
         raise BadRules(f"{path}: [{TABLE}] hints = {hints!r} must be a whole number from 0 to {HINTS}")

@@ -114,9 +114,9 @@ class Tutor:
             raise Refusal("`level` must be 1 (the concept), 2 (what was seen) or 3 (the smallest counter-example)")
         if level > self.rules.hints:
             allowed = ("no help", "the first step alone", "the first two steps")[self.rules.hints]
-            raise Refusal(f"this course gives assistants {allowed}: step {level} is not told")
+            raise Refusal(f"this course gives assistants {allowed}: step {level} is not allowed")
         if exercise.id not in self._last:
-            raise Refusal(f"no answer to {exercise.id} was checked yet: call `check` with the student's code first")
+            raise Refusal(f"no answer to {exercise.id} has been checked: call `check` with the student's code")
         verdict, _ = self._last[exercise.id]
         if verdict["status"] != "failed":
             raise Refusal(f"the last answer to {exercise.id} was {verdict['status'].replace('_', ' ')}: no help is due")

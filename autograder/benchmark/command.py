@@ -95,7 +95,7 @@ def _graders(names: list[str] | None) -> dict[str, BenchmarkGrader]:
 
     known = graders()
     if unknown := [name for name in names or () if name not in known]:
-        raise BenchmarkError(f"there is no grader {unknown[0]}; there are {', '.join(known)}")
+        raise BenchmarkError(f"there is no grader {unknown[0]}; available: {', '.join(known)}")
     return {name: grader for name, grader in known.items() if not names or name in names}
 
 
@@ -106,7 +106,7 @@ def _rows(arguments: argparse.Namespace, chosen: Mapping[str, BenchmarkGrader]) 
     from autograder.benchmark.dataset import answer_rows
 
     if arguments.sample is not None and arguments.sample < 1:
-        raise BenchmarkError(f"--sample {arguments.sample} leaves nothing: give 1 or more")
+        raise BenchmarkError(f"--sample {arguments.sample} leaves no answers: must be 1 or more")
     others = [grader for name, grader in chosen.items() if name != measure.OURS] or list(chosen.values())
     exercises = [registry.find(name) for name in arguments.exercise or ()] or [
         one for one in registry.exercises() if any(grader.covers(one) for grader in others)
@@ -125,7 +125,7 @@ def _results(folder: Path | None) -> list:
         # two runs at once may have asked the same
         return list({(one.grader, one.id): one for one in found if not one.failed}.values())
     except ValueError as error:
-        raise BenchmarkError(f"{file} cannot be read ({error}): move it away") from error
+        raise BenchmarkError(f"{file} cannot be read ({error}): move it away to start a new one") from error
 
 
 def _keep(results: list, folder: Path | None) -> list:

@@ -48,7 +48,7 @@ def _check(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
     from autograder.capstone.judge import judge
 
     if arguments.seconds is not None and not 0 < arguments.seconds < 1e5:
-        raise bad_input(f"--seconds {arguments.seconds:g} is no budget: give a number above 0")
+        raise bad_input(f"--seconds {arguments.seconds:g} is not a budget: it must be above 0")
     terms = _or_bad(bad_input, read, arguments.course)
     terms = terms if arguments.seconds is None else replace(terms, seconds=arguments.seconds)
     backend = sandbox.choose(trust=arguments.trust)
@@ -117,7 +117,7 @@ def _enter(coursedir: Any, assignment: str, student: str, points: float) -> bool
 
 def _show(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
     if not arguments.course.is_dir():
-        raise bad_input(f"{arguments.course} is no folder: name the course's")
+        raise bad_input(f"{arguments.course} is not a folder: name the course directory")
     boards = _or_bad(bad_input, lambda course: list(results.leaderboard(course)), arguments.course)
     if not boards:
         print(f"nothing is measured yet: autograder capstone grade {arguments.course}")

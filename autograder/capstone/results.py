@@ -31,7 +31,7 @@ def sources(path: Path) -> list[str]:
         wanted = [cell for cell in code if cell.get("metadata", {}).get("tfkit", {}).get("role") in (None, *ROLES)]
         return ["".join(cell["source"]) for cell in wanted]
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise ValueError(f"{path} is no notebook: it cannot be read") from None
+        raise ValueError(f"{path} cannot be read as a notebook") from None
 
 
 def keep(course: Path, assignment: str, student: str, result: dict[str, Any]) -> None:

@@ -54,7 +54,7 @@ def read(course_dir: Path | None) -> Terms:
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8")).get("capstone", {})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadTerms(f"{path} is no TOML: {str(error).splitlines()[0]}") from None
+        raise BadTerms(f"{path} is not TOML: {str(error).splitlines()[0]}") from None
     return check_terms(given, str(path))
 
 
@@ -65,7 +65,7 @@ def check_terms(given: Any, where: str) -> Terms:
     known = [field.name for field in fields(Terms)]
     for name, value in given.items():
         if name not in known:
-            raise BadTerms(f"{where}: capstone has {name!r}, which is none of {', '.join(known)}")
+            raise BadTerms(f"{where}: capstone has {name!r}, which is not one of {', '.join(known)}")
         if name != "bands" and not (_is_number(value) and value > 0):
             raise BadTerms(f"{where}: capstone: {name} = {value!r} must be a number above 0")
     made = dict(given)

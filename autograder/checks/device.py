@@ -179,4 +179,4 @@ def _moved(value: Tensor, device: str) -> Tensor:
     try:
         return value.to(device)
     except (RuntimeError, NotImplementedError, TypeError) as error:  # e.g. an unsupported dtype, or no memory left
-        raise StudentError("device", f"{device} takes no such tensor: {error}") from error
+        raise StudentError("device", f"{device} cannot hold this tensor: {error}") from error

@@ -48,7 +48,7 @@ def grade(options: Options, console: Console) -> int:
         with Records(course.root) as records, Interrupt() as interrupt:
             return GradingRun(options, course, records, console, interrupt).run()
     except KeyboardInterrupt:
-        console.print("stopped; what was graded is kept, and --resume goes on from there", style="yellow")
+        console.print("stopped; what was graded is kept; continue with --resume", style="yellow")
         return STOPPED
 
 
@@ -99,7 +99,7 @@ class GradingRun:
             return None
         what = "regrade" if round.regrade else "run"
         raise BadCourse(f"a {what} of {round.assignment} stopped with {there} of {len(self.submissions)} graded: "
-                        "--resume goes on from there, --regrade starts anew")  # fmt: skip
+                        "--resume continues it, --regrade starts again")  # fmt: skip
 
     def _not_graded(self) -> list[Key]:
         """Submissions that were made, or made again, since the last committed grade."""
@@ -182,7 +182,7 @@ class GradingRun:
 
     def _given_up(self, done: JobOutcome, screen: ProgressScreen) -> GradingRecord:
         """The record of a submission that kills its workers: it needs manual grading, and the others go on."""
-        screen.print_line(f"{done.key.student}: {done.error} It is left for a person.")
+        screen.print_line(f"{done.key.student}: {done.error} Grade it by hand.")
         return left_alone(self.course.bundle(self.submissions[done.key]), DEADLY)
 
     def _sender(self, submission: Submission, screen: ProgressScreen):  # type: ignore[no-untyped-def]

@@ -113,7 +113,7 @@ class Course:
         students = {student: folder for student, folder in everyone.items() if self._wanted(student)}
         if not students:
             anyone = self.coursedir.format_path(self.coursedir.submitted_directory, "*", self.assignment)
-            raise BadCourse(f"nothing was handed in at {anyone}: run `nbgrader collect {self.assignment}` first")
+            raise BadCourse(f"no submissions in {anyone}: run `nbgrader collect {self.assignment}` first")
         for folder in students.values():
             with working_in(self.root):
                 self.converter.notebooks = [str(path) for path in sorted(folder.glob("*.ipynb"))]

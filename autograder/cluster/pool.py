@@ -82,7 +82,7 @@ class Pool:
             return sum(worker["nthreads"] for worker in workers)
         cards = sum(int(worker["resources"].get("GPU", 0)) for worker in workers)
         if workers and not cards:
-            raise PoolError("no worker offers a graphics card: start some with `dask worker … --resources GPU=1`")
+            raise PoolError("no worker offers a GPU: start some with `dask worker … --resources GPU=1`")
         return cards
 
     def grade(self, work: Iterable[GradingTask], secret: job.CourseKey) -> Iterator[JobOutcome]:

@@ -94,7 +94,7 @@ class Records:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the kernel releases it, however the process ends
         except OSError:
             os.close(self._lock)
-            raise CourseBusy(f"another `autograder grade` works on {course}: wait for it, or stop it") from None
+            raise CourseBusy(f"another `autograder grade` is running on {course}: wait for it, or stop it") from None
         self._db = LedgerConnection(course / FILE, isolation_level=None)
         self._db.executescript(SCHEMA)
         for table in TABLES:

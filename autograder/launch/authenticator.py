@@ -152,12 +152,12 @@ class LaunchHandler(LTIHandler):
         except LaunchError as error:
             raise HTTPError(403, str(error)) from error
         if await self.login_user(launch) is None:
-            raise HTTPError(403, f"{launch.user} is not let in")
+            raise HTTPError(403, f"{launch.user} is not allowed to log in")
         self.redirect(url_path_join(self.hub.base_url, "user-redirect/lab"))
 
     def _offer(self, launch: Launch) -> None:
         if not launch.teaches:
-            raise LaunchError("only who teaches the course can add assignments to it")
+            raise LaunchError("only an instructor of the course can add assignments to it")
         offered = self.authenticator.assignments.get(launch.course, {})
         self.finish(choice(offered, self.address("choose"), launch.launch_id))
 

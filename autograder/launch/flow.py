@@ -172,7 +172,7 @@ class LaunchFlow:
             links = [self._link(url, name, points) for name, points in assignments.items()]
             return str(message.get_deep_link().output_response_form(links))
         except (LtiException, TypeError, KeyError) as error:
-            raise LaunchError("this choice is too old: open the link in the LMS again") from error
+            raise LaunchError("this selection has expired: open the link in the LMS again") from error
 
     def keys(self) -> dict[str, Any]:
         """The tool's public keys, as platforms fetch them."""

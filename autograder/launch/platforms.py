@@ -43,7 +43,7 @@ class PlatformRegistry(ToolConfDict):
         config: dict[str, Any] = self._config or {}  # type: ignore[assignment]
         known = [one["client_id"] for one in config.get(iss, [])]
         if not known or (client_id and client_id not in known):
-            raise LtiException(f"no platform {iss} with client id {client_id} is known here")
+            raise LtiException(f"platforms.toml has no platform {iss} with client id {client_id}")
         return super().get_iss_config(iss, client_id)
 
 

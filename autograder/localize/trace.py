@@ -126,7 +126,7 @@ def read(table: InstrumentedCode, told: Any) -> Trace:
         raise BadTrace("events of another form")
     values = list(_values(rows, numbers, len(events)))
     if len(events) and not (_within(events[:, 0], len(table.nodes)) and _within(events[:, 2], len(values))):
-        raise BadTrace("a node or a version that there is not")
+        raise BadTrace("an unknown node or version")
     error = told[3][0] if told[3] else None
     trace = Trace(table, [Event(*map(int, row)) for row in events], values)
     trace.error = table.statements.get(error) if type(error) is int else None
@@ -157,12 +157,12 @@ def _values(rows: np.ndarray, numbers: np.ndarray, events: int) -> Any:
         length = int(rows[at])
         row = [int(one) for one in rows[at + 1 : at + 1 + length]]
         if not 7 <= length <= 7 + AXES or len(row) != length:
-            raise BadTrace("a version that is none")
+            raise BadTrace("an invalid version")
         kind, dtype, grad, event, before, start, axes, *sizes = row
         if kind not in (OPAQUE, TENSOR, PLAIN, TEXT) or not 0 <= event < max(events, 1) or not -1 <= before < count:
-            raise BadTrace("a version of nothing")
+            raise BadTrace("a version without a value")
         if kind in (TENSOR, PLAIN) and not 0 <= dtype < len(DTYPES):
-            raise BadTrace("a type that there is not")
+            raise BadTrace("an unknown type")
         data = _array(numbers, start, axes, sizes) if kind != OPAQUE and start >= 0 else None
         yield Value(kind, dtype, grad == 1, event, before, data)
         at, count = at + 1 + length, count + 1
@@ -170,12 +170,12 @@ def _values(rows: np.ndarray, numbers: np.ndarray, events: int) -> Any:
 
 def _array(numbers: np.ndarray, start: int, axes: int, sizes: list[int]) -> np.ndarray:
     if axes != len(sizes) or any(not 0 <= size <= LARGEST for size in sizes):
-        raise BadTrace("sizes that cannot be")
+        raise BadTrace("invalid sizes")
     count = 1
     for size in sizes:
         count *= size
     if count > LARGEST or start + count > len(numbers):
-        raise BadTrace("more numbers than there are")
+        raise BadTrace("more numbers than the sizes allow")
     return numbers[start : start + count].reshape(sizes)
 
 

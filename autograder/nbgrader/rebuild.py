@@ -111,7 +111,7 @@ class RebuildFromGradebook(NbGraderPreprocessor):
         for index, cell in enumerate(handed_in):
             name = grade_id(cell)
             if name in kept:
-                self.log.warning("Cell %s is there more than once; one copy counts", name)
+                self.log.warning("Cell %s occurs more than once; one copy is graded", name)
             if name in by_name and not (name in kept and by_name[name].locked):
                 kept[name] = index
         return kept

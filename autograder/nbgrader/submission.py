@@ -52,7 +52,7 @@ def text_of(path: Path) -> str:
     try:
         status = path.lstat()
     except OSError as error:
-        raise UnreadableNotebook("it is not there (a link or a special file is not taken)") from error
+        raise UnreadableNotebook("it is missing (links and special files are refused)") from error
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableNotebook("it is not a plain file")
     if status.st_size > LARGEST:
@@ -72,7 +72,9 @@ def _bounded(data: Any) -> Any:
     holders = [data, *(sheets if isinstance(sheets, list) else [])]
     cells = [cell for one in holders if isinstance(one, dict) for cell in _listed(one.get("cells"))]
     if len(cells) > CELLS:
-        raise UnreadableNotebook(f"it has more than {CELLS} cells; delete what is no part of it and hand it in again")
+        raise UnreadableNotebook(
+            f"it has more than {CELLS} cells; delete those that do not belong to it and hand it in again"
+        )
     outputs, characters = OUTPUTS, SHOWN
     for cell in cells:
         if not isinstance(cell, dict) or "outputs" not in cell:

@@ -118,7 +118,7 @@ def clear(converter: Any) -> None:
         found = re.match(pattern, lock.read_text(encoding="utf-8").partition("\n")[0])
         if found is not None:
             folder = root / converter._format_dest(found["assignment"], found["student"])
-            converter.log.warning("%s was left half graded by a run that was killed; it is graded again", folder)
+            converter.log.warning("%s was left half graded by a run that was killed; it will be graded again", folder)
             shutil.rmtree(folder, ignore_errors=True)
         lock.unlink(missing_ok=True)
 

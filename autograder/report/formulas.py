@@ -37,7 +37,7 @@ def render_formulas(page: str) -> str:
 def mathml(latex: str, display: str = "inline") -> str:
     """The formula as a `<math>` element. Raises ValueError where it is not valid LaTeX."""
     if len(latex) > LONGEST:
-        raise ValueError(f"a formula of {len(latex)} characters, {LONGEST} at most are drawn")
+        raise ValueError(f"a formula of {len(latex)} characters, more than the {LONGEST} allowed")
     known = latex.replace(r"\arg", r"\mathrm{arg}\,")  # the converter reads \arg\max as one unknown command
     try:
         element = _safe(convert_to_element(known, display=display))

@@ -39,7 +39,8 @@ def _file(assignment: str, submission: Path) -> Path:
     others = sorted(path for path in submission.iterdir() if path.suffix in (".ipynb", ".py"))
     found = [path for path in wanted if path.is_file()] or (others if len(others) == 1 else [])
     if not found:
-        raise cli.BadInput(f"hand in {assignment}.ipynb; there is {', '.join(p.name for p in others) or 'no notebook'}")
+        names = ", ".join(p.name for p in others) or "no notebook"
+        raise cli.BadInput(f"hand in {assignment}.ipynb; submitted: {names}")
     return found[0]
 
 

@@ -79,7 +79,7 @@ def platform(root: Path) -> Platform:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise NoExport(f"there is no {path}: autograder/report/lti.py shows what stands in it") from None
+        raise NoExport(f"{path} is missing: autograder/report/lti.py shows its contents") from None
     except (OSError, ValueError) as error:
         raise NoExport(f"{path} cannot be read: {error}") from None
     known = {field.name for field in fields(Platform)}
@@ -130,7 +130,7 @@ def enrol(root: Path) -> list[str]:
         )
         members = [one for one in service.get_members() if _learns(one)]
     except (LtiException, requests.RequestException, ValueError) as error:
-        raise NoExport(f"{known.issuer} refused to say who its members are: {error}") from error
+        raise NoExport(f"{known.issuer} refused the list of members: {error}") from error
     try:
         app = settings_of(root.resolve())
     except BadCourse as error:

@@ -138,7 +138,7 @@ def package_of(named: str | None) -> CoursePackage:
 
 def _wheel(path: Path) -> CoursePackage:
     if not path.is_file() or path.suffix != ".whl" or not path.name.startswith(NAME.replace("-", "_") + "-"):
-        raise NoExport(f"{path} is no wheel of {NAME}: `make release` writes one to dist/")
+        raise NoExport(f"{path} is not a wheel of {NAME}: `make release` writes one to dist/")
     return CoursePackage(f"./{path.name}[grading]", path)
 
 
@@ -213,7 +213,7 @@ def write(
     package: a wheel's path or a URL, for `package_of`; torch_index: a URL, for Gradescope. Raises NoExport.
     """
     if torch_index and not re.fullmatch(r"https?://[\w./~%+:-]+", torch_index):
-        raise NoExport(f"--torch-index {torch_index} is no URL of an index")
+        raise NoExport(f"--torch-index {torch_index} is not the URL of a package index")
     installed = package_of(package)
     what = graded_exercises(root, assignment), installed, hints_of(root)
     try:

@@ -182,7 +182,7 @@ def name(course: ClassOfCourse, cluster: Cluster, called: str, sentence: str) ->
         raise NoBehaviour(f"{exercise.id} has a misconception {called} already: take another name (--called)")
     kept = misconceptions.describe_findings(shortest.findings)
     if not kept:
-        raise NoBehaviour(f"{cluster.id} cannot be kept: its answers are too large, or no numbers")
+        raise NoBehaviour(f"{cluster.id} cannot be stored: its answers are too large, or not numeric")
     one = {"name": called, "sentence": sentence, "seed": misconceptions.SEED, "answers": kept, "code": shortest.code}
     again, _ = replace(course, known={exercise.id: [one]}).grader(shortest.sources).examine(exercise, 1)
     if again.misconception != called:
@@ -216,13 +216,13 @@ def export_group(course: ClassOfCourse, exercise: Exercise, called: str) -> str:
     one = known[called]
     made = [edited for base in answers(exercise, "right") if (edited := _edited(base, one)) is not None]
     if not made:
-        raise NoBehaviour(f"{exercise.id} has no right answer that {called} could be an edit of")
+        raise NoBehaviour(f"{exercise.id} has no right answer of which {called} is an edit")
     nearest = min(made, key=lambda edited: len(edited.change))
     text = nearest.read_text()
     verdict, _ = course.grader([CellSource("source", text)]).examine(exercise, misconceptions.SEED)
     if verdict.misconception != called:
         raise NoBehaviour(
-            f"{called} uses what stands in other cells: write its table by hand, from its code in the file"
+            f"{called} uses definitions from other cells: write its table by hand, from its code in the file"
         )
     return entry(called, nearest.base.stem, nearest.sentence, nearest.change)
 

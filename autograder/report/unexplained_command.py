@@ -68,7 +68,7 @@ def _wanted(found: list[Cluster], group: str) -> Cluster:
         if one.id == group:
             return one
     there = ", ".join(one.id for one in found) or "none"
-    raise NoBehaviour(f"no group is called {group}; there are {there}")
+    raise NoBehaviour(f"no group is called {group}; available: {there}")
 
 
 def _keep(course: ClassOfCourse, one: Cluster, sentence: str, called: str | None) -> None:
@@ -76,7 +76,7 @@ def _keep(course: ClassOfCourse, one: Cluster, sentence: str, called: str | None
     words = re.findall(r"[a-z0-9]+", (called or sentence).lower().replace("'", ""))
     called = "_".join(words if called else words[:WORDS])
     if not called:
-        raise NoBehaviour("the sentence has no words: say what is wrong, or what is right")
+        raise NoBehaviour("the sentence is empty: describe the mistake")
     for path in name(course, one, called, sentence):
         print(f"wrote {path}")
     print(f"{one.exercise.id}/{called} is named from the next grading on; for what is graded already: "

@@ -71,7 +71,7 @@ def still_to_be_had(data: Mapping[str, Any]) -> str:
         return ""
     unearned = [chip for chip in chips(data) if number(chip.of - chip.points) != "0"]
     each = ", ".join(f"{chip.name} {number(chip.of - chip.points)}" for chip in unearned)
-    said = say("Still to be had: {left} of {most}", left=number(left), most=number(data["max_score"]))
+    said = say("Not yet earned: {left} of {most}", left=number(left), most=number(data["max_score"]))
     said += f" ({each})." if each else "."
     return f"{said} {say(UNEARNED)}" if any(chip.status == "passed" for chip in unearned) else said
 

@@ -70,5 +70,5 @@ def choose(trust: bool = False, name: str = "", packages: Sequence[str] = ()) ->
 def _wanted(name: str) -> list[type[Backend]]:
     kinds = backends()
     if name and name not in {kind.name for kind in kinds}:
-        raise SandboxError(f"there is no sandbox {name!r}; there are {', '.join(kind.name for kind in kinds)}")
+        raise SandboxError(f"there is no sandbox {name!r}; available: {', '.join(kind.name for kind in kinds)}")
     return [kind for kind in kinds if name in ("", kind.name)]

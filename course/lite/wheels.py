@@ -37,14 +37,14 @@ def distribution(name: str) -> tuple[str, list[Member]]:
     try:
         found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
-        raise LessonError(f"{name} is not installed, and the kernel of a tab needs it: {install('lite')}") from None
+        raise LessonError(f"{name} is not installed, but the browser kernel needs it: {install('lite')}") from None
     members = []
     for file in found.files or []:
         inside = file.parts[0] not in ("..", "") and "__pycache__" not in file.parts
         if file.suffix in (".so", ".pyd"):
             if _has_source(file, found.files or []):
                 continue
-            raise LessonError(f"{name} is compiled for this machine, so its files cannot be used in a tab")
+            raise LessonError(f"{name} is compiled for this machine, so it cannot run in the browser")
         if inside and file.name not in ("RECORD", "WHEEL", "INSTALLER", "REQUESTED", "direct_url.json"):
             members.append((file.as_posix(), Path(str(file.locate())).read_bytes()))
     return f"{_stem(found)}-py3-none-any.whl", members
@@ -73,7 +73,7 @@ def write_wheel(folder: Path, name: str, members: Iterable[Member]) -> Path:
 def _package(name: str) -> Iterator[Member]:
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
-        raise LessonError(f"the package {name} is not installed, so there is nothing to bring into the tab")
+        raise LessonError(f"the package {name} is not installed, so it cannot be packed for the browser")
     root = Path(spec.origin).parent
     for file in sorted(root.rglob("*")):
         inside = file.relative_to(root)

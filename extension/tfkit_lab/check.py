@@ -39,9 +39,9 @@ def parse(body: bytes) -> tuple[str, list[dict[str, Any]], str]:
     try:
         asked = json.loads(body)
     except ValueError as error:
-        raise BadRequest(f"the body is no JSON: {error}") from error
+        raise BadRequest(f"the body is not JSON: {error}") from error
     except RecursionError:
-        raise BadRequest("the body is no JSON that can be read: it is nested too deeply") from None
+        raise BadRequest("the body is nested too deeply to be read") from None
     if not isinstance(asked, dict):
         raise BadRequest("the body must be an object with `exercise` and `cells`")
     exercise, cells = asked.get("exercise"), asked.get("cells")
@@ -60,7 +60,7 @@ def parse_outcome(body: bytes) -> dict[str, Any]:
     try:
         found = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise BadRequest(f"the body is no JSON: {error}") from error
+        raise BadRequest(f"the body is not JSON: {error}") from error
     if not isinstance(found, dict) or not isinstance(found.get("exercise"), str):
         raise BadRequest("the body must be an object with `exercise`, `status`, `score` and `max_score`")
     if not _EXERCISE.fullmatch(found["exercise"]):

@@ -80,7 +80,7 @@ class _Handler(APIHandler):
         try:
             course.record(self.root, verdict)
         except OSError as error:  # a read-only folder must not hide the verdict
-            self.log.warning("tfkit_lab: the result could not be kept: %s", error)
+            self.log.warning("tfkit_lab: the result could not be stored: %s", error)
 
 
 class CourseHandler(_Handler):
@@ -158,7 +158,7 @@ class PageHandler(_Handler):
             title, state = str(asked["title"]), dict(asked["state"])
             kind = str(state["trace"]["kind"])
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            return self.say(400, f"that is no view: {type(error).__name__}: {error}")
+            return self.say(400, f"not a valid view: {type(error).__name__}: {error}")
         if not kind.isidentifier() or not (SCHEMAS / f"{kind}.json").is_file():
             return self.say(400, f"the server has no script for a view of kind {kind!r}: use its to_html() in a cell")
         self.finish(json.dumps({"html": page(title, [state], {kind: STATIC / f"{kind}.js"})}))

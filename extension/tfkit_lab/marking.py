@@ -59,7 +59,7 @@ class _Marking(_Handler):
             said = await loop.run_in_executor(self.settings["tfkit_desk"], call, name, *args)
         except BrokenProcessPool:
             self.settings.pop("tfkit_desk")  # the next request starts another
-            raise ValueError("the process that reads the gradebook has died: try again") from None
+            raise ValueError("the process that reads the gradebook stopped: try again") from None
         if "error" in said:
             raise ValueError(said["error"])
         return said["found"]
@@ -78,7 +78,7 @@ def question_of(asked: dict[str, Any]) -> dict[str, Any]:
     """The question that a body names, as `call` takes it. Raises KeyError, ValueError."""
     names = [asked[key] for key in ("assignment", "notebook", "cell")]
     if not all(isinstance(name, str) and name and "/" not in name and name not in (".", "..") for name in names):
-        raise ValueError("that is no question")
+        raise ValueError("that is not a question of the assignment")
     return {"question": names}
 
 

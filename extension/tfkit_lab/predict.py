@@ -83,7 +83,7 @@ class Predict:
         Raises ValueError where nothing is asked.
         """
         if not questions:
-            raise ValueError(f"predict({name!r}) asks nothing: give it predict.number(…), predict.choice(…) …")
+            raise ValueError(f"predict({name!r}) has no questions: pass predict.number(…), predict.choice(…) …")
         _asked[name] = list(questions)
         if _shell() is None:  # a check runs this cell outside a notebook
             return
@@ -115,7 +115,7 @@ def predictions_made(*names: str) -> None:
     entries = sealed.read(Path.cwd())
     missing = [name for name in names if entries.get(name, {}).get("answers") is None]
     told = f"{len(names) - len(missing)} of {len(names)} predictions made"
-    print(f"{told}; still to make: {', '.join(missing)}" if missing else told)
+    print(f"{told}; not yet made: {', '.join(missing)}" if missing else told)
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Guess:
 def check_answers(questions: Sequence[Question], answers: Any) -> list[Any]:
     """The answers as they are stored. Raises ValueError, worded for the user, where one does not fit its question."""
     if not isinstance(answers, list) or len(answers) != len(questions):
-        raise ValueError("answer each question, or pass the prediction over")
+        raise ValueError("answer each question, or skip the prediction")
     return [_value(question, answer) for question, answer in zip(questions, answers, strict=True)]
 
 

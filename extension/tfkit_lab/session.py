@@ -63,7 +63,7 @@ class Session:
         """The runs over another text, without forced tokens. Raises ValueError for a text without words."""
         ids = list(self.encode(text)) if self.encode else []
         if not ids:
-            raise ValueError("there is nothing to decode from: write something")
+            raise ValueError("there is nothing to decode from: write a prompt")
         self.source = torch.tensor([ids], device=self.source.device)
         if len({id(strategy) for strategy in self.strategies}) == 1:  # a run and its branch would be the same run twice
             self.strategies = self.strategies[:1]
@@ -82,7 +82,7 @@ def in_words(text: Any, prompt: str, how: dict[str, Any]) -> tuple[Any, Tensor, 
     """A `tfkit.Text` and a prompt -> what a session takes: the model, ids [1,S], the encoder, and for `record` the
     tokens' names and a title. Raises TypeError for a model without a tokenizer, or one that cannot generate."""
     if not hasattr(text, "prompt"):
-        raise TypeError(f"a text is read with a tokenizer, and {type(text).__name__} has none: give tfkit.Text(…)")
+        raise TypeError(f"a text needs a tokenizer, and {type(text).__name__} has none: pass tfkit.Text(…)")
     text.require("generate")
     ids = torch.tensor([text.prompt(prompt)], device=device(text.model))
     return text.model, ids, text.prompt, {"token": text.token, "title": prompt, **how}

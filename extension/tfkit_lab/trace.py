@@ -29,7 +29,7 @@ def validate(trace: Trace, schemas: Path = SCHEMAS) -> None:
     kinds = sorted(file.stem for file in schemas.glob("*.json"))
     kind = trace.get("kind")
     if kind not in kinds:
-        raise ValueError(f"not a tfkit trace: at $.kind: {kind!r} is none of {', '.join(kinds)}")
+        raise ValueError(f"not a tfkit trace: at $.kind: {kind!r} is not one of {', '.join(kinds)}")
     error = next(iter(_validator(schemas / f"{kind}.json").iter_errors(trace)), None)
     if error is not None:
         raise ValueError(f"not a tfkit trace: at {error.json_path}: {error.message[:200]}")

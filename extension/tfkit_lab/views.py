@@ -24,6 +24,7 @@ def views() -> dict[str, str]:
 def view_of(kind: str) -> type[View]:
     """The class that draws traces of a kind. Raises ValueError for a kind that no view draws."""
     if kind not in views():
-        raise ValueError(f"no view draws traces of kind {kind!r}; there are {', '.join(views())}: install its package")
+        known = ", ".join(views())
+        raise ValueError(f"no view draws traces of kind {kind!r}; available: {known}. Is its package installed?")
     found: type[View] = doors.load(views()[kind])
     return found

@@ -110,7 +110,7 @@ class Stepper(View):
             model, source_ids, encode, how = in_words(model, source_ids, how)
         strategies = list(strategy) if isinstance(strategy, list | tuple) else [strategy or Greedy()]
         if len(strategies) not in (1, 2):
-            raise ValueError(f"strategy holds {len(strategies)}: give one, or two to compare")
+            raise ValueError(f"strategy holds {len(strategies)}: pass one, or two to compare")
         session = Session(model, source_ids, strategies, encode, seed, how)
         stepper = cls(*session.runs())
         stepper.session, stepper.asks = session, session.asks
@@ -143,7 +143,7 @@ class Stepper(View):
             self.session.keep(asked["of"])
             self.trace, self.other = (self.trace, self.other)[asked["of"]], None
         else:
-            raise ValueError(f"nobody knows how to {asked['do']!r}")
+            raise ValueError(f"unknown request {asked['do']!r}")
 
     @traitlets.validate("step")
     def _within(self, proposal: Any) -> int:

@@ -96,7 +96,7 @@ def test_what_is_no_assignment_is_refused_and_nothing_written(tmp_path, cells, c
 
 def test_what_is_no_notebook_is_refused(tmp_path):
     (tmp_path / "a.ipynb").write_text("print(1)")
-    for name, complaint in (("a.ipynb", "is no notebook"), ("b.ipynb", "cannot be read: No such file")):
+    for name, complaint in (("a.ipynb", "is not a notebook"), ("b.ipynb", "cannot be read: No such file")):
         with pytest.raises(adopt.AdoptionError, match=complaint):
             adopt.adopt(tmp_path / name, tmp_path / "course")
 

@@ -71,10 +71,10 @@ def test_what_such_a_torch_lacks_is_no_mistake_of_the_students():
 
 
 def causal_mask(length, device=None):
-    raise NotInThisTab("torch.tril_indices is not in the torch of this tab")
+    raise NotInThisTab("torch.tril_indices is not supported by torch in the browser")
 """
     found = practice.practice_verdict(CAUSAL, [cell], {})
-    assert found["status"] == "not_graded" and "torch.tril_indices is not in the torch" in found["reason"]
+    assert found["status"] == "not_graded" and "torch.tril_indices is not supported" in found["reason"]
 
 
 def test_a_kernel_in_a_tab_checks_in_its_own_process(monkeypatch):

@@ -254,7 +254,7 @@ def test_usage_is_counted_outside(student):
 def test_an_answer_far_larger_than_can_be_right_is_refused_and_the_box_lives_on(student):
     student.run_cells([Cell("c", "import torch\ndef much(n):\n    return torch.zeros(n)")])
     student.limit_answer(1000)
-    with pytest.raises(StudentError, match="the answer takes .* bytes where at most 1,048,576 can be right"):
+    with pytest.raises(StudentError, match="the answer takes .* bytes; a right one takes at most 1,048,576"):
         student.call("much", 1 << 20)
     assert student.call("much", 3).shape == (3,)
     student.limit_answer(1 << 20)

@@ -169,7 +169,7 @@ def _only_stubs(text):
         ('# %% role="predict"\npredict("02.a")\n', "compares 02.a with nothing"),
         ('# %% role="predict"\npredict("02.a")\n\n' * 2, "comes twice"),
         ('# %% role="predict"\npredict("03.a")\n', "must be one call"),
-        (f"{TASK}\n# Why?\n{MARKS}", 'needs task="a-name" and points=2'),
+        (f"{TASK}\n# Why?\n{MARKS}", "needs a task and points on its line"),
         (f'{TASK} task="why" points="two"\n# Why?\n{MARKS}', "'why' needs task="),
         (f'{TASK} task="why" points=2\n# Why?\n', "'why' needs one mark scheme"),
         (f'{TASK} task="why" points=2\n# Why?\n{MARKS}\n' * 2, "'why' comes twice"),

@@ -39,7 +39,7 @@ def test_who_works_here_is_asked_of_the_hub_then_of_the_machine(monkeypatch):
 
 
 def test_nothing_to_choose_from_is_told():
-    with pytest.raises(ValueError, match="variant: seed has nothing to choose from"):
+    with pytest.raises(ValueError, match="variant: seed has no values to choose from"):
         variant("02-masks", "ada", seed=[])
 
 

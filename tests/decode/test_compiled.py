@@ -107,7 +107,7 @@ def test_what_cannot_be_compiled_says_so(gpt2):
         tfkit.generate(make("mixtral")[1], ids, compile=True, **HOW)
     with pytest.raises(ValueError, match="only tfkit's models"):
         tfkit.generate(lambda prefix: torch.zeros(len(prefix), 3), None, compile=True, **HOW)
-    with pytest.raises(ValueError, match="compile='quick' is no backend of torch.compile"):
+    with pytest.raises(ValueError, match="compile='quick' is not a torch.compile backend"):
         tfkit.generate(gpt2, ids, compile="quick", **HOW)
 
 

@@ -305,7 +305,7 @@ def test_a_long_run_is_pooled_and_its_steps_are_kept():
     assert len(json.dumps(fine)) > 8_000 >= len(json.dumps(trace))
     assert trace["attention"]["self"]["pooled"]["rows"] == fine["attention"]["self"]["rows"] == 46
     assert {**trace, "attention": 0} == {**fine, "attention": 0}
-    with pytest.raises(ValueError, match="budget is 5 bytes, but one square a map takes"):
+    with pytest.raises(ValueError, match="budget is 5 bytes, but one cell per map takes"):
         run(20)
 
 

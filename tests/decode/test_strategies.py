@@ -138,7 +138,7 @@ def test_speculation_leaves_the_distribution_as_it_is(tokens):
 
 def test_a_draft_of_another_vocabulary_is_refused():
     small = lambda prefix: torch.zeros(len(prefix), 3)
-    with pytest.raises(ValueError, match="the draft knows 3 tokens"):
+    with pytest.raises(ValueError, match="the draft's vocabulary has 3 tokens"):
         generate(table_step(0), None, Speculative(small), start_id=START, max_new_tokens=4)
     with pytest.raises(ValueError, match="one token at least"):
         Speculative(small, 0)

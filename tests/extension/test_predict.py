@@ -80,7 +80,7 @@ def test_questions_without_a_choice_or_a_table_are_refused():
         predict.choice("Which?", "a", "a")
     with pytest.raises(ValueError, match="cells"):
         predict.mask("Where?", 0, 3)
-    with pytest.raises(ValueError, match="asks nothing"):
+    with pytest.raises(ValueError, match="has no questions"):
         predict("01.x")
 
 
@@ -195,7 +195,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", refuse)
     widget = Prediction("01.x", QUESTIONS[:1], tmp_path)
     widget._answered(widget, {"do": "seal", "answers": [3]}, [])
-    assert "could not be kept" in widget.problem and widget.sealed is None
+    assert "could not be stored" in widget.problem and widget.sealed is None
     assert json.dumps(widget.asked)
 
 

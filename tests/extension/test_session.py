@@ -118,5 +118,5 @@ def test_a_text_is_stepped_through(tmp_path) -> None:
     assert stepper.trace["title"] == "the cat" and stepper.trace["strategy"] == "greedy"
     stepper.answer({"do": "prompt", "text": "the mat"})
     assert stepper.trace["title"] == "the mat" and stepper.asks == ["branch", "prompt"]
-    with pytest.raises(TypeError, match="GPT2 has none: give tfkit.Text"):
+    with pytest.raises(TypeError, match="GPT2 has none: pass tfkit.Text"):
         Stepper.live(model, "the cat")

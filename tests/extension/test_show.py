@@ -152,7 +152,7 @@ def test_a_student_s_model_is_listened_to_with_every_shape_apart():
 
     trace = show.attention(Student(), src=IDS[None], tgt=IDS[None, :4]).trace
     assert {(m["rows"], m["cols"]) for m in trace["maps"]} == {(10, 10), (4, 4), (4, 10)}
-    with pytest.raises(ValueError, match="showed no attention"):
+    with pytest.raises(ValueError, match="recorded no attention"):
         show.attention(nn.Linear(3, 3), input=torch.randn(1, 3))
 
 

@@ -170,15 +170,15 @@ def test_a_long_text_is_cut_and_wide_vectors_follow_the_budget():
     assert numbers(trace, "softmax").shape == (1, 24, 24) and numbers(trace, "qkv").shape == (1, 24, 16)
     small = show.walk(attend, q, q, q, causal_mask(40), budget=5_000).trace
     assert len(small["data"]) <= 5_000 and numbers(small, "qkv").size(-1) < 16
-    with pytest.raises(ValueError, match="the budget is 100: give a shorter text"):
+    with pytest.raises(ValueError, match="the budget is 100: shorten the text"):
         show.walk(attend, q, q, q, causal_mask(40), budget=100)
 
 
 @pytest.mark.parametrize(
     "how, words",
     [
-        ({"input_ids": torch.zeros(2, 5, dtype=torch.int64)}, r"shape \[2, 5\]: a walk is through one sentence"),
-        ({"input_ids": torch.zeros(1, 5, dtype=torch.int64), "at": 5}, "at is 5, but there are logits of 5 positions"),
+        ({"input_ids": torch.zeros(2, 5, dtype=torch.int64)}, r"shape \[2, 5\]: a walk shows one sentence"),
+        ({"input_ids": torch.zeros(1, 5, dtype=torch.int64), "at": 5}, "at is 5, but the logits have 5 positions"),
         ({"input_ids": torch.zeros(1, 5, dtype=torch.int64), "drawn": 20}, "drawn is 20, but there are 20 ids"),
     ],
 )
@@ -189,5 +189,5 @@ def test_what_cannot_be_walked_through_is_refused(how, words):
 
 
 def test_a_call_that_computes_nothing_is_refused():
-    with pytest.raises(ValueError, match="computed nothing with tensors"):
+    with pytest.raises(ValueError, match="ran no operation on tensors"):
         show.walk(lambda: 3)

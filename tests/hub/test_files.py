@@ -110,7 +110,7 @@ def test_sizes_of_shards_as_transformers_writes_them(given, size):
 
 @pytest.mark.parametrize("given", ["5 apples", "GB", "", 0, -1, 2.5, None, True])
 def test_what_is_no_size_writes_nothing(given, tmp_path):
-    with pytest.raises(ValueError, match="max_shard_size=.* is no size"):
+    with pytest.raises(ValueError, match="max_shard_size=.* is not a size"):
         shaken(None).save_pretrained(tmp_path / "new", max_shard_size=given)
     assert not (tmp_path / "new").exists()
 
@@ -174,7 +174,7 @@ HARM = {
     "afetensors: damaged or cut off": lambda d: header(
         d, '{"x": {"dtype": "F32", "shape": [1000000000000], "data_offsets": [0, 4000000000000]}}'
     ),
-    "stands twice in the file": lambda d: rewrite(
+    "is in the file twice": lambda d: rewrite(
         d, lambda w: {**w, "pooler.dense.bias": w["bert.pooler.dense.bias"].clone()}
     ),
     "is torch.int64, the model's is torch.float32": lambda d: rewrite(
@@ -229,7 +229,7 @@ def test_dtypes(pretrained):
         again = assert_same(model, directory, dtype=asked)
         assert {p.dtype for p in again.parameters()} == {torch.bfloat16}
     for wrong in ("int4", "colour", torch.int64, 16):
-        with pytest.raises(ValueError, match="is no floating-point type"):
+        with pytest.raises(ValueError, match="is not a floating-point type"):
             tfkit.from_pretrained(directory, dtype=wrong)
 
 

@@ -123,7 +123,7 @@ def test_from_a_published_description():
         ({"architectures": ["BertForNovelty"]}, "architectures names 'BertForNovelty'"),
         ({"pruned_heads": {"0": [1]}}, "pruned_heads is {'0': .1.}; only {} is implemented"),
         ({"hidden_act": "swoosh"}, "activation 'swoosh' is none of"),
-        ({"novelty": 3}, "fields not understood: novelty"),
+        ({"novelty": 3}, "unknown fields: novelty"),
     ],
 )
 def test_a_description_that_is_not_understood(change, message):

@@ -140,7 +140,7 @@ def test_harmless_fields_are_warned_of(saved):
 def test_strictness(saved):
     edit_config(saved, novelty=3)
     weights = load_file(saved / "model.safetensors")
-    with pytest.raises(ValueError, match="fields not understood: novelty; strict='warn'"):
+    with pytest.raises(ValueError, match="unknown fields: novelty; strict='warn'"):
         tfkit.from_pretrained(saved)
     save_file({**weights, "bert.strange": torch.zeros(1)}, saved / "model.safetensors")
     with pytest.warns(UserWarning) as seen:
@@ -197,7 +197,7 @@ HOSTILE = {
     "b.safetensors: damaged or cut off": corrupt_shard,
     "every name begins with 'module.', as DistributedDataParallel": lambda d: wrapped(d, "module."),
     "every name begins with '_orig_mod.', as torch.compile": lambda d: wrapped(d, "_orig_mod."),
-    "config.json: not JSON .NaN is no number": lambda d: edit_config(d, layer_norm_eps=float("nan")),
+    "config.json: not JSON .NaN is not a number": lambda d: edit_config(d, layer_norm_eps=float("nan")),
 }
 
 
@@ -265,5 +265,5 @@ def test_weights_are_rounded_to_int8_while_they_are_read(tmp_path):
     with pytest.raises(ValueError, match="int8 are not saved"):
         read.save_pretrained(tmp_path / "again")
     assert not (tmp_path / "again").exists()
-    with pytest.raises(ValueError, match="give torch.bfloat16, 'bfloat16', 'int8' or 'auto'"):
+    with pytest.raises(ValueError, match="pass torch.bfloat16, 'bfloat16', 'int8' or 'auto'"):
         tfkit.from_pretrained(tmp_path, dtype="int4")

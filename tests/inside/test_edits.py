@@ -142,7 +142,7 @@ def test_a_list_is_one_value_for_each_call(model):
         ),
         (lambda e: e.__setitem__("layers.0", lambda x: None), ValueError, "return a tensor .*, not a NoneType"),
         (lambda e: e.__setitem__("layers.0", []), ValueError, "0 values were given, and this is call 1"),
-        (lambda e: e.ablate("layers.0.attn", heads=[4]), ValueError, "has no head 4: there are 4, counted from 0"),
+        (lambda e: e.ablate("layers.0.attn", heads=[4]), ValueError, "has no head 4: indices go from 0 to 3"),
         (lambda e: e.block("layers.0.attn", [5], [0]), ValueError, "has no query 5: there are 5"),
     ],
 )
@@ -155,7 +155,7 @@ def test_a_wrong_edit_is_an_error_of_one_line(model, change, error, message):
 def test_an_edit_that_was_never_reached_and_a_second_block_are_errors(model):
     with pytest.raises(RuntimeError, match="'layers.0.out' was not reached: run the model"), tfkit.edit(model) as e:
         e["layers.0"] = 0.0
-    with pytest.raises(RuntimeError, match="already under way"), tfkit.edit(model), tfkit.edit(model):
+    with pytest.raises(RuntimeError, match="already active"), tfkit.edit(model), tfkit.edit(model):
         pass
 
 

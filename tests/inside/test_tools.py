@@ -51,7 +51,7 @@ def test_the_last_lens_is_what_the_model_says(name):
             block_outputs(model, **inputs)
         return
     if model(**inputs).get("logits") is None:
-        with pytest.raises(ValueError, match="has no logits to look at"):
+        with pytest.raises(ValueError, match="has no logits: create it with a language-model head"):
             logit_lens(model, **inputs)
         return
     found = logit_lens(model, **inputs)
@@ -95,7 +95,7 @@ def test_heads_of_a_cross_attention_are_patched_too():
 
 
 def test_inputs_that_score_alike_are_refused(gpt2):
-    with pytest.raises(ValueError, match="there is no difference to bring back"):
+    with pytest.raises(ValueError, match="patching cannot restore a difference"):
         patch_heads(gpt2, {"input_ids": WORDS}, {"input_ids": WORDS}, score)
     with pytest.raises(ValueError, match=r"layers.0.attn: .* on the clean inputs"):
         patch_heads(gpt2, {"input_ids": WORDS}, {"input_ids": WORDS[:, :4]}, score)

@@ -85,7 +85,7 @@ IDS = torch.tensor([[3, 4, 5], [6, 7, 8]])
 CALLS = {
     "each row needs one id at least": {"input_ids": IDS[:, :0]},
     "position_ids has shape": {"input_ids": IDS, "position_ids": IDS[:, :2]},
-    "vectors of tokens are 8 wide": {"inputs_embeds": torch.randn(2, 3, 5)},
+    "the model's width is 8": {"inputs_embeds": torch.randn(2, 3, 5)},
 }
 
 

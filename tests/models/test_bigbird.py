@@ -203,7 +203,7 @@ IDS = torch.tensor([[3, 4, 5]])
 BAD = {
     "attention_type is 'dense', not 'block_sparse' or 'original_full'": lambda: tiny(attention_type="dense"),
     "is_decoder is False: head 'causal_lm' needs True": lambda: tiny("causal_lm", is_decoder=False),
-    "use_cache: BigBird is no decoder": lambda: tiny("masked_lm")(IDS, use_cache=True),
+    "use_cache: BigBird is not a decoder": lambda: tiny("masked_lm")(IDS, use_cache=True),
     "input_ids reaches position 3, max_length is 2": lambda: tiny("causal_lm", max_length=2)(IDS, use_cache=True),
     "question: not a target of head None": lambda: tiny()(IDS, question_lengths=IDS[0, :1]),
     r"attention_mask has shape \[1, 4\], its tokens have \[1, 3\]": lambda: tiny()(IDS, IDS[:, [0, 0, 1, 2]]),

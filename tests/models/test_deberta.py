@@ -263,5 +263,5 @@ def test_what_does_not_fit_is_named(message):
     sizes = {"vocab_size": 20, "d_model": 8, "n_layers": 1, "n_heads": 2, "d_ff": 8, "max_length": 6}
     with pytest.raises((ValueError, TypeError), match=message):
         tfkit.from_config("deberta", **sizes, position_biased_input=True)(**BAD[message])
-    with pytest.raises(ValueError, match="pos_att_type holds 'c2c': it takes 'c2p' and 'p2c'"):
+    with pytest.raises(ValueError, match="pos_att_type holds 'c2c': only 'c2p' and 'p2c' are known"):
         tfkit.from_config("deberta", **sizes, pos_att_type="c2p|c2c")

@@ -183,7 +183,7 @@ BAD = {
     ),
     r"attention_mask has shape \[1, 2\]": (None, {"input_ids": IDS, "attention_mask": IDS[:, 1:]}),
     "attention_mask is torch.float32": (None, {"input_ids": IDS, "attention_mask": IDS.float()}),
-    "labels were given to a model without a head": (None, {"input_ids": IDS, "labels": IDS}),
+    "labels were passed to a model without a head": (None, {"input_ids": IDS, "labels": IDS}),
     "start_positions: not a target of head 'masked_lm', which takes labels": (
         "masked_lm",
         {"input_ids": IDS, "start_positions": IDS},

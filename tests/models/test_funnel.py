@@ -156,7 +156,7 @@ IDS = torch.tensor([[3, 4]])
 BAD = {
     "input_ids holds 20, outside its table": {"input_ids": IDS + 16},
     "attention_mask is torch.float32": {"input_ids": IDS, "attention_mask": IDS.float()},
-    "position_ids were given: this model knows distances only": {"input_ids": IDS, "position_ids": IDS},
+    "position_ids were passed, but this model has only relative positions": {"input_ids": IDS, "position_ids": IDS},
     r"token_type_ids has shape \[1, 1\]": {"input_ids": IDS, "token_type_ids": IDS[:, 1:]},
 }
 
@@ -166,7 +166,7 @@ def test_what_does_not_fit_is_named(message):
     sizes = {"vocab_size": 20, "d_model": 8, "block_sizes": [1, 1], "n_heads": 2, "d_head": 4, "d_ff": 8}
     with pytest.raises((ValueError, TypeError), match=message):
         tfkit.from_config("funnel", **sizes)(**BAD[message])
-    with pytest.raises(ValueError, match="pooling_type is 'min'; it may be mean or max"):
+    with pytest.raises(ValueError, match="pooling_type is 'min'; it must be mean or max"):
         tfkit.from_config("funnel", **sizes, pooling_type="min")
     with pytest.raises(ValueError, match="block_repeats has 1 numbers, block_sizes has 2"):
         tfkit.from_config("funnel", **sizes, block_repeats=[1])

@@ -68,7 +68,7 @@ def test_the_trace_shows_their_attention(theirs, ours):
     ("change", "message"),
     [
         ({"summary_type": "first"}, "summary_type is 'first'; only 'cls_index'"),
-        ({"novelty": 3}, "fields not understood: novelty"),
+        ({"novelty": 3}, "unknown fields: novelty"),
         ({"architectures": ["GPT2ForSomethingElse"]}, "architectures names 'GPT2ForSomethingElse'"),
         ({"activation_function": "swoosh"}, "activation 'swoosh' is none of"),
     ],
@@ -142,7 +142,7 @@ def test_who_has_nothing_to_look_with_says_so():
     states, ids = torch.zeros(1, 2, 16), torch.ones(1, 3, dtype=torch.long)
     sizes = {"vocab_size": 20, "d_model": 16, "n_layers": 1, "n_heads": 2, "max_length": 8}
     plain = tfkit.from_config("gpt2", head="causal_lm", **sizes)
-    with pytest.raises(ValueError, match="this decoder has no cross-attention: add_cross_attention=True"):
+    with pytest.raises(ValueError, match="no cross-attention: create it with add_cross_attention=True"):
         plain(ids, encoder_hidden_states=states)
     with pytest.raises(ValueError, match="encoder_attention_mask was given without encoder_hidden_states"):
         tfkit.from_config("gpt2", head="causal_lm", add_cross_attention=True, **sizes)(
@@ -151,5 +151,5 @@ def test_who_has_nothing_to_look_with_says_so():
     with pytest.raises(ValueError, match="add_cross_attention is True: GPTJ has no cross-attention"):
         tfkit.from_config("gptj", head="causal_lm", add_cross_attention=True, rotary_dim=2, **sizes)
     llama = {"vocab_size": 20, "d_model": 16, "n_layers": 1, "n_heads": 2, "n_kv_heads": 1, "d_ff": 16}
-    with pytest.raises(TypeError, match="encoder_hidden_states: Llama is no decoder that looks at another model's"):
+    with pytest.raises(TypeError, match="encoder_hidden_states: Llama is not a decoder with cross-attention"):
         tfkit.generate(tfkit.from_config("llama", head="causal_lm", **llama), ids, encoder_hidden_states=states)

@@ -157,16 +157,16 @@ BAD = {
     "input_modal must have 1 rows, as input_ids has; got 2": lambda: seeing()(PICTURE.expand(2, 3, 32, 32), IDS),
     "input_modal must have 1 rows, as input_ids has; got none": lambda: seeing()(None, IDS),
     "modal_hidden_size is 5, and image_config gives 32": lambda: seeing(modal_hidden_size=5),
-    r"the picture must give \[B,N,5\]; got \[1, 2, 3\]": lambda: seeing(modal_hidden_size=5, image_config=None)(
+    r"the image encoder must return \[B,N,5\]; got \[1, 2, 3\]": lambda: seeing(modal_hidden_size=5, image_config=None)(
         torch.zeros(1, 2, 3), IDS
     ),
     "modal_start_tokens holds 99, outside": lambda: seeing()(PICTURE, IDS, torch.tensor([99])),
-    "GPT2 cannot read pictures": lambda: seeing(text_config={"architecture": "gpt2", "d_model": 8, "n_heads": 2}),
+    "GPT2 cannot take images": lambda: seeing(text_config={"architecture": "gpt2", "d_model": 8, "n_heads": 2}),
     "ALBERT has embeddings narrower": lambda: seeing(
         text_config={"architecture": "albert", "d_model": 8, "n_heads": 2}
     ),
     r"attention_mask has shape \[1, 2\]": lambda: seeing()(PICTURE, IDS, attention_mask=IDS[:, :2]),
-    "labels were given to a model without a head": lambda: tfkit.from_config(
+    "labels were passed to a model without a head": lambda: tfkit.from_config(
         "mmbt", text_config=TEXT, image_config=None
     )(torch.zeros(1, 1, 2048), IDS, labels=torch.tensor([0])),
 }

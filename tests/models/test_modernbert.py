@@ -118,6 +118,6 @@ def test_files_of_4_x_say_the_same_in_other_words(parity, tmp_path):
 
 
 def test_what_there_is_not_is_named():
-    with pytest.raises(ValueError, match="pooling is 'max'; there is 'cls', 'mean'"):
+    with pytest.raises(ValueError, match="pooling is 'max'; it must be 'cls' or 'mean'"):
         tfkit.from_config("modernbert", head="sequence_classification", n_layers=0, vocab_size=9, d_model=4, n_heads=1,
                           pad_token_id=0, pooling="max")  # fmt: skip

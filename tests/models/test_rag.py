@@ -223,7 +223,7 @@ BAD = {
     r"doc_scores must be \[B,D\], for 2 rows of context_input_ids; got \[2, 2\]": {
         "context_input_ids": IDS, "doc_scores": torch.ones(2, 2),
     },
-    "decoder_input_ids has 2 rows, and there are 1 questions": {
+    "decoder_input_ids has 2 rows, but there are 1 questions": {
         "context_input_ids": IDS, "doc_scores": torch.ones(1, 2), "decoder_input_ids": IDS,
     },
     r"context_attention_mask has shape \[2, 2\]": {

@@ -249,9 +249,9 @@ def test_published_sizes(parity, name, sizes):
 
 IDS = torch.tensor([[3, 4, 5]])
 BAD = {
-    "layers must be 'local' or 'lsh' each": lambda: tiny(layers=("dense",)),
+    "each of layers must be 'local' or 'lsh'": lambda: tiny(layers=("dense",)),
     "n_buckets must be even; got 3": lambda: tiny(n_buckets=3),
-    r"axial_dims must be two that sum to 16; got \[4, 4\]": lambda: tiny(axial=True, axial_dims=(4, 4)),
+    r"axial_dims must be two numbers that sum to 16; got \[4, 4\]": lambda: tiny(axial=True, axial_dims=(4, 4)),
     "is_decoder is True: head 'masked_lm' needs False": lambda: tiny("masked_lm", is_decoder=True),
     "local_after and lsh_after must be 0": lambda: tiny("causal_lm", lsh_after=1),
     "input_ids reaches position 3, there are 2": lambda: tiny(max_length=2)(IDS),

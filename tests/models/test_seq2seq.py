@@ -227,7 +227,7 @@ def test_longer_than_the_table():
     model = tfkit.from_config("transformer", vocab_size=23, **TINY["transformer"])
     with pytest.raises(ValueError, match="input_ids reaches position 65, max_length is 64"):
         model.encode(torch.ones(1, 65, dtype=torch.long))
-    with pytest.raises(ValueError, match="without a head: make it with head='seq2seq_lm'"):
+    with pytest.raises(ValueError, match="without a head: create it with head='seq2seq_lm'"):
         model(torch.ones(1, 3, dtype=torch.long), labels=torch.ones(1, 3, dtype=torch.long))
 
 

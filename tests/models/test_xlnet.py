@@ -234,7 +234,7 @@ def test_what_does_not_fit():
     ids = torch.arange(12).view(2, 6)
     wrong = [
         ({"input_ids": ids + 50}, "input_ids holds 61, outside its table: ids go from 0 to 60"),
-        ({"input_ids": ids[:1]}, "input_ids has 1 rows: of bi_data, half of them are read backwards"),
+        ({"input_ids": ids[:1]}, "input_ids has 1 rows: bi_data reads half of them backwards"),
         (
             {"token_type_ids": ids[:, 1:]},
             r"token_type_ids has shape \[2, 5\], beside these input_ids it must be \[2, 6\]",
@@ -242,14 +242,14 @@ def test_what_does_not_fit():
         ({"perm_mask": torch.ones(2, 6, 5)}, r"perm_mask has shape \[2, 6, 5\], .* \[2, 6, 6\]"),
         ({"target_mapping": torch.ones(2, 3, 5)}, r"target_mapping has shape \[2, 3, 5\], .* \[2, 3, 6\]"),
         ({"mems": [torch.zeros(4, 1, 24)] * 2}, r"mems must be 2 tensors \[M,2,24\]; got \[4, 1, 24\]"),
-        ({"labels": ids}, "labels were given to a model without a head"),
+        ({"labels": ids}, "labels were passed to a model without a head"),
     ]
     for given, message in wrong:
         with pytest.raises(ValueError, match=message):
             ours(**{"input_ids": ids} | given)
     with pytest.raises(TypeError, match="attention_mask is torch.float32"):
         ours(ids, torch.ones(2, 6))
-    with pytest.raises(ValueError, match="attn_type 'both' is neither 'bi' nor 'uni'"):
+    with pytest.raises(ValueError, match="attn_type 'both' must be 'bi' or 'uni'"):
         tfkit.from_config("xlnet", attn_type="both")
     with pytest.raises(ValueError, match="summary_type 'attn' is none of first, last, mean"):
         tfkit.from_config("xlnet", "sequence_classification", summary_type="attn", d_model=8, n_heads=1, n_layers=1)
@@ -262,7 +262,7 @@ def test_input_mask_is_the_other_way_round(parity, tmp_path):
     padding = 1 - given.pop("attention_mask")
     expected = theirs(**given, input_mask=padding.float()).last_hidden_state
     torch.testing.assert_close(ours(**given, input_mask=padding).last_hidden_state, expected, rtol=1e-4, atol=1e-5)
-    with pytest.raises(ValueError, match="say the same, the other way round"):
+    with pytest.raises(ValueError, match="is the inverse of attention_mask"):
         ours(**given, input_mask=padding, attention_mask=1 - padding)
     with pytest.raises(TypeError, match="input_mask is a list"):
         ours(**given, input_mask=padding.tolist())

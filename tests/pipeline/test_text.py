@@ -29,7 +29,7 @@ def test_load_gives_a_model_and_its_tokenizer(saved: Saved, tmp_path: Path) -> N
     assert model.head == "causal_lm" and isinstance(tokenizer, Tokenizer) and tokenizer.end_id == 2
     model.save_pretrained(tmp_path)
     assert tfkit.load(tmp_path)[1] is None
-    with pytest.raises(ValueError, match="there is no tokenizer: give one"):
+    with pytest.raises(ValueError, match="has no tokenizer: pass one"):
         tfkit.Text(tmp_path)
     assert tfkit.Text(model, tokenizer).generate("the cat", max_new_tokens=3)
 

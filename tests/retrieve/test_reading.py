@@ -61,5 +61,5 @@ def test_with_dprs_own_models():
 
 
 def test_what_does_not_fit_is_named():
-    with pytest.raises(ValueError, match="each row of the index is one passage; there are 2 rows, 3 passages"):
+    with pytest.raises(ValueError, match="the index has one row for each passage, but there are 2 rows, 3 passages"):
         RetrieveThenRead(Encoder(), Reader(), DenseIndex(torch.ones(2, 2)), PASSAGES)

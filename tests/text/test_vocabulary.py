@@ -107,9 +107,9 @@ def test_a_tokenizer_is_found_in_a_models_directory(learned, tmp_path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda t: t.encode("hello"), "a list of texts is wanted; got one str"),
-        (lambda t: t.batch("hello"), "a list of texts is wanted; got one str"),
-        (lambda t: t.batch(["hello"], "x"), "a list of texts is wanted; got one str|1 texts and 1 pairs"),
+        (lambda t: t.encode("hello"), "texts must be a list; got one str"),
+        (lambda t: t.batch("hello"), "texts must be a list; got one str"),
+        (lambda t: t.batch(["hello"], "x"), "texts must be a list; got one str|1 texts and 1 pairs"),
         (lambda t: t.encode([5]), "texts must be strings; got int"),
         (lambda t: t.decode([3, 4]), r"decode\(\[ids\]\)"),
         (lambda t: t.decode(torch.tensor([3, 4])), r"decode\(\[ids\]\)"),

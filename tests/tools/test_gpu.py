@@ -98,7 +98,7 @@ def test_a_run_that_was_killed_goes_on_after_the_case_that_it_was_in(tmp_path, m
 def test_no_case_begins_when_the_time_is_over(tmp_path, monkeypatch, capsys):
     ran = counted(monkeypatch, 1.0, 2.0)
     assert run(tmp_path, "contact", "--minutes", "-1") == 1 and ran == []
-    assert "no time was left for 2 cases" in capsys.readouterr().err
+    assert "2 cases did not fit into the time" in capsys.readouterr().err
 
 
 def test_figures_of_another_machine_are_not_mixed_in(tmp_path, monkeypatch, capsys):

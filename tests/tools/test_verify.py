@@ -98,7 +98,7 @@ def test_what_cannot_be_compared_is_said_in_a_line(tmp_path: Path, monkeypatch: 
     monkeypatch.setitem(sys.modules, "transformers", None)
     assert asked(tmp_path) == (
         2,
-        "tfkit verify: transformers is not installed: pip install transformers, then once more\n",
+        "tfkit verify: transformers is not installed: pip install transformers, then try again\n",
     )
     code, text = asked(tmp_path / "nowhere")
     assert code == 2 and text.count("\n") == 1

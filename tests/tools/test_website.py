@@ -129,7 +129,7 @@ def test_a_views_state_cannot_end_its_script():
 
 def test_the_gallery_is_an_exported_page():
     assert len(views.exported((DOCS / "gallery.html").read_text(encoding="utf-8"))) > 10
-    with pytest.raises(SiteError, match="no exported page"):
+    with pytest.raises(SiteError, match="not an exported page"):
         views.exported("<html></html>")
 
 

@@ -82,13 +82,13 @@ def test_fill_and_embed(bert: Path) -> None:
     [
         (["fill", "{gpt2}", "the [MASK]"], "tfkit fill: GPT2 with head='causal_lm' cannot fill; it can "),
         (["chat", "{bert}", "hello"], "tfkit chat: BERT with head='masked_lm' cannot chat; it can fill and embed"),
-        (["generate", "{gpt2}", "a", "--dtype", "int4"], "tfkit generate: dtype='int4' is no floating-point type"),
+        (["generate", "{gpt2}", "a", "--dtype", "int4"], "tfkit generate: dtype='int4' is not a floating-point type"),
         (["generate", "{none}", "a"], "tfkit generate: directory='{none}': there is no such folder"),
         (
             ["generate", "SmolLM2-135M-Instruct", "a"],
-            "tfkit generate: SmolLM2-135M-Instruct is not here yet: tfkit get",
+            "tfkit generate: SmolLM2-135M-Instruct is not installed: run tfkit get",
         ),
-        (["get", "bert-base"], "tfkit get: no package is known to carry 'bert-base'; there are all-MiniLM-L6-v2"),
+        (["get", "bert-base"], "tfkit get: no weights are called 'bert-base'; available: all-MiniLM-L6-v2"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_line(

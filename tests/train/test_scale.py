@@ -153,7 +153,7 @@ def test_rows_stay_on_disk(tmp_path):
 
 
 def test_batches_that_cannot_be_are_errors(tmp_path):
-    with pytest.raises(ValueError, match="holds 10 rows, fewer than a batch of 16"):
+    with pytest.raises(ValueError, match="holds 10 rows, too few for a batch of 16"):
         PackedDataset(rows(tmp_path), CausalLM(), 16)
     with pytest.raises(ValueError, match="batch of 3 rows cannot be shared evenly by 2"):
         PackedDataset(rows(tmp_path), CausalLM(), 3, process_group=ProcessGroup(0, 2))
@@ -195,7 +195,7 @@ def refused(arguments, capsys):
 
 def test_a_batch_larger_than_the_text_is_refused(text, tmp_path, capsys):
     out = tmp_path / "out"
-    assert "fewer than a batch of 100000" in refused([*command(text, out, steps=1), "--batch", "100000"], capsys)
+    assert "too few for a batch of 100000" in refused([*command(text, out, steps=1), "--batch", "100000"], capsys)
 
 
 def test_a_file_that_is_not_text_is_named(tmp_path, capsys):
@@ -223,7 +223,7 @@ def test_what_was_prepared_from_something_else_is_not_trained_on(text, tmp_path,
     assert (out / "rows.npy").read_bytes() == before
     assert main(command(text, out, steps=2)) == 0 and len(losses(out)) == 2
     (out / "prepared.json").unlink()
-    assert "no prepared.json that says what from" in refused(command(text, out, steps=3), capsys)
+    assert "no prepared.json, which records" in refused(command(text, out, steps=3), capsys)
 
 
 def test_the_tokenizer_lies_beside_the_model(text, tmp_path):

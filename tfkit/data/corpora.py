@@ -21,7 +21,9 @@ def parallel_corpus(language: str = "fr", name: str | None = None, seed: int = 0
     """
     known = corpora(language)
     if not known and name is None:
-        raise LookupError(f"no text beside English in {language!r}; there are {', '.join(packages.LANGUAGES)}")
+        raise LookupError(
+            f"no corpus in {language!r} besides the English ones; available: {', '.join(packages.LANGUAGES)}"
+        )
     name = name or packages.best_here(language) or known[-1 if SMALL in known else 0]
     if name == SMALL:
         return english_french(seed)

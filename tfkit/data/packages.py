@@ -89,7 +89,7 @@ def read_pairs(name: str) -> tuple[list[SentencePair], list[int]]:
     """The pairs of a fetched text, and the cluster of each. Raises LookupError, FileNotFoundError."""
     file = cache("data") / find(name).name / "pairs.jsonl"
     if not file.exists():
-        raise FileNotFoundError(f"{name} is not here yet: tfkit get {name}")
+        raise FileNotFoundError(f"{name} is not installed: run tfkit get {name}")
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     return [SentencePair(source, target) for source, target, _ in rows], [cluster for _, _, cluster in rows]
 
@@ -103,7 +103,7 @@ def best_here(language: str) -> str | None:
 def find(name: str) -> ParallelText:
     """A text by its name, case-insensitively. Raises LookupError."""
     if name.lower() not in NAMES:
-        raise LookupError(f"no package is known to carry {name!r}; there are {', '.join(NAMES)}")
+        raise LookupError(f"no corpus is called {name!r}; available: {', '.join(NAMES)}")
     return NAMES[name.lower()]
 
 
@@ -111,7 +111,7 @@ def run(client: str, *arguments: str, folder: Path) -> None:
     """Runs a package client in a folder. Raises ValueError if it is not installed, or fails."""
     program = shutil.which(client)
     if program is None:
-        raise ValueError(f"{client}, which fetches this text, is not installed here")
+        raise ValueError(f"{client}, which downloads this corpus, is not installed")
     done = subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True)
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if re.match(r"(npm )?(error|E:)", line, re.IGNORECASE)]
@@ -128,7 +128,7 @@ def npm(language: str) -> Callable[[Path], dict[str, str]]:
             file = tarball(folder, code)
             data = file.read_bytes() if file.exists() else b""
             if base64.b64encode(hashlib.sha512(data).digest()).decode() != INTEGRITY[code]:
-                raise ValueError(f"{PREFIX}{code}@{VERSION}: its sha512 is not npm's: another file; refused")
+                raise ValueError(f"{PREFIX}{code}@{VERSION}: its sha512 is not npm's, so the file was refused")
             found[f"{PREFIX}{code}@{VERSION}"] = hashlib.sha256(data).hexdigest()
         return found
 
@@ -172,7 +172,7 @@ def member(pack: tarfile.TarFile, name: str) -> str:
     """A file in an archive. Raises ValueError if there is no such file."""
     file = pack.extractfile(name)
     if file is None:
-        raise ValueError(f"{name} is no file in the pack")
+        raise ValueError(f"{name} is not in the archive")
     return file.read().decode()
 
 

@@ -208,7 +208,9 @@ class TranslationMemory:
 def score(translations: Sequence[str], pairs: Sequence[SentencePair]) -> TranslationScores:
     """Corpus BLEU and chrF of `translations` against the pairs' French. Raises ValueError when the counts differ."""
     if len(translations) != len(pairs):
-        raise ValueError(f"{len(translations)} translations for {len(pairs)} sentences: give one for each, in order")
+        raise ValueError(
+            f"{len(translations)} translations for {len(pairs)} sentences: pass one for each, in the same order"
+        )
     far = [(text, pair) for text, pair in zip(translations, pairs, strict=True) if pair.is_dissimilar]
     bleu, chrf = _bleu_chrf(translations, [pair.target for pair in pairs])
     dissimilar_bleu, dissimilar_chrf = _bleu_chrf([text for text, _ in far], [pair.target for _, pair in far])

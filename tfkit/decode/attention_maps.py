@@ -99,7 +99,7 @@ def fit_budget(make: Callable[[int], T], side: int, budget: int) -> T:
     by = 1
     while (size := len(json.dumps(found := make(by)))) > budget:
         if by >= side:
-            raise ValueError(f"budget is {budget:,} bytes, but one square a map takes {size:,}: give as many")
+            raise ValueError(f"budget is {budget:,} bytes, but one cell per map takes {size:,}: allow at least that")
         # pooled maps compress worse than fine ones: the next size may still be too large, but is never too coarse
         by = min(side, max(by + 1, math.floor(by * math.sqrt(size / budget))))
     return found

@@ -29,7 +29,7 @@ def backend_of(compile: bool | Backend) -> Backend | None:
         return "inductor" if compile else None
     known = torch.compiler.list_backends(exclude_tags=())
     if isinstance(compile, str) and compile not in known:
-        raise ValueError(f"compile={compile!r} is no backend of torch.compile: give True, or one of {', '.join(known)}")
+        raise ValueError(f"compile={compile!r} is not a torch.compile backend: pass True or one of {', '.join(known)}")
     return compile
 
 

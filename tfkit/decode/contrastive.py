@@ -62,7 +62,9 @@ class StateHistory:
 
     def __init__(self, hidden: Tensor | None, non_padding: Tensor | None) -> None:
         if hidden is None:
-            raise TypeError("contrastive search compares hidden states, and this model shows none: give one of tfkit's")
+            raise TypeError(
+                "contrastive search compares hidden states, which this model does not return: use one of tfkit's models"
+            )
         self.states = F.normalize(hidden, dim=-1)
         self.non_padding = (
             torch.ones(hidden.shape[:2], dtype=torch.bool, device=hidden.device) if non_padding is None else non_padding

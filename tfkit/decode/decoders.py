@@ -84,7 +84,7 @@ def cross_attention_inputs(model: Any, given: dict[str, Any]) -> dict[str, Tenso
     names = ("encoder_hidden_states", "encoder_attention_mask")
     found = {name: given.pop(name) for name in names if name in given}
     if found and not (is_causal(model) and (hasattr(model, "alone") or names[0] in forward_arguments(type(model)))):
-        raise TypeError(f"{min(found)}: {type(model).__name__} is no decoder that looks at another model's states")
+        raise TypeError(f"{min(found)}: {type(model).__name__} is not a decoder with cross-attention")
     return {name: tensor for name, tensor in found.items() if tensor is not None}
 
 

@@ -158,7 +158,7 @@ def check_names(strategy: Any, given: dict[str, Any]) -> None:
         raise TypeError(f"strategy={shown}: give an instance of a strategy, such as tfkit.decode.Beam(4)")
     known = (*defaults.PROCESSORS, "max_length", *defaults.SEARCH)
     if unknown := [name for name in given if name not in known]:
-        raise TypeError(f"generate knows no {unknown[0]!r}; the settings are {', '.join(known)}")
+        raise TypeError(f"generate has no setting {unknown[0]!r}; available: {', '.join(known)}")
     if strategy is not None and (twice := [name for name in given if name in defaults.SEARCH]):
         raise TypeError(f"{twice[0]}: the strategy says how to search; give one of the two")
 

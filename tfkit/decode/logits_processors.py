@@ -41,7 +41,7 @@ class LogitsProcessors:
             if getattr(self, name) < 0:
                 raise ValueError(f"{name}={getattr(self, name)}: must not be below 0")
         if any(isinstance(word, int) for word in self.bad_words_ids):
-            raise TypeError("bad_words_ids holds a number: it is a list of words, and each is a list of ids")
+            raise TypeError("bad_words_ids holds a number: pass a list of words, each a list of ids")
         if any(len(word) == 0 for word in self.bad_words_ids):
             raise ValueError("bad_words_ids holds an empty word: each is a list of at least one id")
 

@@ -25,7 +25,7 @@ def read_source(model: Any, ids: Any, features: Any, mask: Rows, pad: int) -> tu
             raise TypeError(f"input_features: {type(model).__name__} reads {source_of(model)}")
         return to_padded_rows(ids, mask, pad, model)
     if ids is not None and features is not None:
-        raise ValueError("input_ids and input_features are two names of one source: give one of them")
+        raise ValueError("input_ids and input_features are the same source: pass only one of them")
     given: Tensor = model.check_source(ids if features is None else features)
     return given, None
 

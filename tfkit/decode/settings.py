@@ -82,7 +82,7 @@ def warn_of_unknown(settings: Mapping[str, Any]) -> None:
     for name, neutral in NEUTRAL.items():
         value = settings.get(name)
         if value is not None and value != neutral:
-            warnings.warn(f"{name}={value!r}, of the model's generation settings, is not followed", stacklevel=3)
+            warnings.warn(f"{name}={value!r}, of the model's generation settings, is ignored", stacklevel=3)
 
 
 def strategy_of(settings: Mapping[str, Any]) -> Strategy:

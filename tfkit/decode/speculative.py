@@ -55,7 +55,8 @@ class Speculative:
             scores, target_probs = self.score_draft(request, model, ids, start)
             if draft_probs.size(1) != target_probs.size(1):
                 raise ValueError(
-                    f"the draft knows {draft_probs.size(1)} tokens, the model {target_probs.size(1)}: give it the same"
+                    f"the draft's vocabulary has {draft_probs.size(1)} tokens, the model's {target_probs.size(1)}: "
+                    "they must be equal"
                 )
             n_accepted, instead = accept_or_resample(target_probs, draft_probs, ids[0, start:], request.generator)
             draft_of = draft_round(ids[0, start:], target_probs, draft_probs, n_accepted) if request.on_step else None

@@ -44,11 +44,9 @@ class Sample(SingleSequence):
 
     def __post_init__(self) -> None:
         if self.temperature <= 0:
-            raise ValueError(
-                f"Sample(temperature={self.temperature}): must be above 0; for no chance at all use Greedy()"
-            )
+            raise ValueError(f"Sample(temperature={self.temperature}): must be above 0; use Greedy() for no randomness")
         if self.top_k is not None and self.top_k < 1:
-            raise ValueError(f"Sample(top_k={self.top_k}): at least one token must be left; None cuts nothing")
+            raise ValueError(f"Sample(top_k={self.top_k}): must be at least 1, or None to keep all tokens")
         if self.top_p is not None and not 0 < self.top_p <= 1:
             raise ValueError(f"Sample(top_p={self.top_p}): must be above 0 and at most 1")
 
@@ -90,9 +88,9 @@ class Beam:
 
     def __post_init__(self) -> None:
         if type(self.size) is not int or self.size < 1:
-            raise ValueError(f"{type(self).__name__}(size={self.size!r}): a beam holds at least one hypothesis")
+            raise ValueError(f"{type(self).__name__}(size={self.size!r}): must be at least 1 hypothesis")
         if self.early_stopping not in (True, False, "never"):
-            raise ValueError(f'early_stopping={self.early_stopping!r} is none of True, False, "never"')
+            raise ValueError(f'early_stopping={self.early_stopping!r} must be True, False or "never"')
 
     @property
     def width(self) -> int:
@@ -131,7 +129,7 @@ class Diverse(Beam):
         if self.groups < 1 or self.size % self.groups:
             raise ValueError(f"Diverse(size={self.size}, groups={self.groups}): groups must divide size")
         if self.penalty < 0:
-            raise ValueError(f"Diverse(penalty={self.penalty}): must not be below 0; 0 lets groups be alike")
+            raise ValueError(f"Diverse(penalty={self.penalty}): must be 0 or more; 0 lets groups repeat each other")
 
     def run(self, request: GenerationRequest) -> Tensor:
         """-> ids [B·num_return_sequences,T]; a group is penalised for the choices of earlier groups in the same step"""

@@ -69,7 +69,7 @@ def from_pretrained(
     field; ValueError for a damaged file, an unknown field, missing, extra or misshapen tensors.
     """
     if strict not in ("error", "warn"):
-        raise ValueError(f"strict={strict!r} is neither 'error' nor 'warn'")
+        raise ValueError(f"strict={strict!r} must be 'error' or 'warn'")
     directory = _existing(directory)
     config_dict = _described(directory / files.CONFIG, head, strict, overrides)
     model = loading.load(directory, *config_dict, dtype=dtype, new_head=new_head, strict=strict)
@@ -120,7 +120,7 @@ def _new(directory: Any) -> Path:
     """A directory to write to. Raises NotADirectoryError if a file has its name."""
     path = files.require_path("directory", directory)
     if (file := next((part for part in (path, *path.parents) if part.is_file()), None)) is not None:
-        raise NotADirectoryError(f"directory={str(path)!r}: {file} is a file; give another folder")
+        raise NotADirectoryError(f"directory={str(path)!r}: {file} is a file: choose another folder")
     return path
 
 
@@ -134,7 +134,7 @@ def _set_attention(model: Any, name: str) -> Any:
 def _config(module: ModuleType, settings: dict, name: str) -> Any:
     known = [field.name for field in fields(module.Config)]
     if unknown := sorted(settings.keys() - set(known)):
-        raise TypeError(f"{name} has no field {', '.join(unknown)}; there is {', '.join(known)}")
+        raise TypeError(f"{name} has no field {', '.join(unknown)}; available: {', '.join(known)}")
     return module.Config(**settings)
 
 

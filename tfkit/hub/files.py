@@ -49,7 +49,7 @@ def _no_number(text: str) -> dict[str, str]:
     accepts that (Mamba-2's time_step_limit)."""
     if text == "Infinity":
         return {"__float__": text}
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def require_inside(file: Path) -> Path:
@@ -123,7 +123,7 @@ def _plain_zip(file: Path) -> bool:
     with zipfile.ZipFile(file) as parts:
         sizes = [(part.compress_type, part.file_size) for part in parts.infolist()]
     if any(kind != zipfile.ZIP_STORED for kind, _ in sizes) or sum(size for _, size in sizes) > file.stat().st_size:
-        raise ValueError(f"{file}: refused: it is compressed, and torch never writes that")
+        raise ValueError(f"{file}: refused: it is compressed, which torch.save never does")
     return True
 
 
@@ -136,7 +136,7 @@ def _read_pickled(file: Path) -> Tensors:
         found = torch.load(file, map_location="cpu", weights_only=True, mmap=zipped)
     except Exception as error:  # a malicious file may raise any exception
         if wanted := re.search(r"(?:GLOBAL|global|class) (\w+(?:\.\w+)+)", str(error)):
-            raise ValueError(f"{file}: refused: it asks for {wanted[1]}, and may hold tensors only") from None
+            raise ValueError(f"{file}: refused: it asks for {wanted[1]}, but only tensors are allowed") from None
         raise ValueError(f"{file}: damaged or cut off ({type(error).__name__})") from None
     if not isinstance(found, dict):
         raise ValueError(f"{file}: holds {type(found).__name__}, not tensors by name")
@@ -160,7 +160,7 @@ def size_in_bytes(given: int | str) -> int:
         factor = (1024 if found[3] else 1000) ** " KMGT".index(found[2] or " ")
         given = int(float(found[1]) * factor)
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise ValueError(f"max_shard_size={given!r} is no size: give bytes, or a number with KB, MB, GB or TB")
+        raise ValueError(f"max_shard_size={given!r} is not a size: give bytes, or a number with KB, MB, GB or TB")
     return given
 
 

@@ -54,7 +54,7 @@ def theirs(name: str) -> tuple[str, str]:
     """blk.3.attn_q.weight -> model.layers.3.self_attn.q_proj.weight, attn_q. Raises ValueError for another name."""
     *front, part, ending = name.split(".")
     if part not in NAMES or ending not in ("weight", "bias"):
-        raise ValueError(f"the tensor {name} is none of a Llama's")
+        raise ValueError(f"the tensor {name} does not belong to Llama")
     layer = f"model.layers.{front[1]}." if front else ""
     return f"{layer}{NAMES[part]}.{ending}", part
 

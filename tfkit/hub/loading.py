@@ -234,6 +234,6 @@ def floating(asked: torch.dtype | str | None) -> torch.dtype:
     found = torch.float32 if asked is None else getattr(torch, asked, None) if isinstance(asked, str) else asked
     if not isinstance(found, torch.dtype) or not found.is_floating_point:
         raise ValueError(
-            f"dtype={asked!r} is no floating-point type: give torch.bfloat16, 'bfloat16', 'int8' or 'auto'"
+            f"dtype={asked!r} is not a floating-point type: pass torch.bfloat16, 'bfloat16', 'int8' or 'auto'"
         )
     return found

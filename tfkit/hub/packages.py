@@ -79,7 +79,7 @@ def download(package: Package, folder: Path) -> Path:
     found = list(folder.glob("*.whl"))
     if done.returncode or not found:
         if "DO NOT MATCH" in done.stderr:
-            raise ValueError(f"{package.requirement}: its sha256 is not {package.sha256}: another file; refused")
+            raise ValueError(f"{package.requirement}: its sha256 is not {package.sha256}, so the file was refused")
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR:")]
         raise ValueError(f"pip could not fetch {package.requirement}: {errors[-1] if errors else 'it said nothing'}")
     return found[0]
@@ -99,14 +99,14 @@ def locate(path: str | Path) -> Path:
         return Path(path)
     package = find(str(path))
     if not (cache() / package.name).is_dir():
-        raise FileNotFoundError(f"{package.name} is not here yet: tfkit get {package.name}")
+        raise FileNotFoundError(f"{package.name} is not installed: run tfkit get {package.name}")
     return cache() / package.name
 
 
 def find(name: str) -> Package:
     """A packaged model by its name, case-insensitively. Raises LookupError."""
     if name.lower() not in NAMES:
-        raise LookupError(f"no package is known to carry {name!r}; there are {', '.join(p.name for p in PACKAGES)}")
+        raise LookupError(f"no weights are called {name!r}; available: {', '.join(p.name for p in PACKAGES)}")
     return NAMES[name.lower()]
 
 

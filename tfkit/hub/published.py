@@ -67,7 +67,7 @@ def read(
     config_dict = getattr(module, "from_hf_fields", dict)(config_dict)
     name = (config_dict.get("architectures") or [next(iter(module.HF_HEADS))])[0]
     if head is None and name not in module.HF_HEADS:
-        raise ValueError(f"architectures names {name!r}; understood are {', '.join(module.HF_HEADS)}")
+        raise ValueError(f"architectures names {name!r}; supported: {', '.join(module.HF_HEADS)}")
     for field, value in _fixed(module).items():
         if config_dict.get(field) not in (None, value):
             raise ValueError(f"{field} is {config_dict[field]!r}; only {value!r} is implemented")
@@ -93,7 +93,7 @@ def _report(unknown: list[str], strict: str) -> None:
     """Raises ValueError for unknown fields, or warns of them; for harmless ones it only warns."""
     strange = [field for field in unknown if field not in HARMLESS]
     if strange and strict == "error":
-        raise ValueError(f"fields not understood: {', '.join(strange[:4])}; strict='warn' leaves them out")
+        raise ValueError(f"unknown fields: {', '.join(strange[:4])}; strict='warn' ignores them")
     for field in unknown if strict != "quiet" else ():
         effect = "may change the result" if field in strange else "changes no result"
         warnings.warn(f"config.json has {field!r}, which is not read here and {effect}", stacklevel=6)
@@ -114,7 +114,7 @@ def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dic
     """The inverse of `read`: a config.json for transformers. Raises ValueError for a head that has no class there."""
     names = [name for name, its_head in module.HF_HEADS.items() if its_head == head]
     if not names:
-        raise ValueError(f"head {head!r} has no published class: it could not be saved in their layout")
+        raise ValueError(f"head {head!r} has no class in transformers, so the model cannot be saved in its layout")
     parts = {field: write_part(settings[field], wanted) for field, wanted in getattr(module, "HF_PARTS", {}).items()}
     written = {theirs: settings[ours] for theirs, ours in module.HF_FIELDS.items()}
     pad, size = settings.get("pad_token_id"), settings.get("vocab_size")
@@ -133,7 +133,7 @@ def architecture(kind: Any) -> str:
     """Our name for their model_type. Raises ValueError with the list of known ones."""
     name = NAMES.get(kind, kind)
     if name not in registry.sources():
-        raise ValueError(f"model_type {kind!r} is none of {', '.join(registry.sources())}")
+        raise ValueError(f"model_type {kind!r} is not one of {', '.join(registry.sources())}")
     return name
 
 

@@ -55,7 +55,7 @@ def patch_heads(
             )
     best, worst = float(score(model(**clean))), float(score(model(**corrupted)))
     if best == worst:
-        raise ValueError(f"both inputs score {best:.4g}: there is no difference to bring back")
+        raise ValueError(f"both inputs score {best:.4g}: patching cannot restore a difference that is not there")
     heads = max(value.size(1) for value in values.values())
     shares = torch.full((len(values), heads), float("nan"))
     for row, (path, value) in enumerate(values.items()):
@@ -125,7 +125,7 @@ def input_attribution(
     points. Raises ValueError for a model without a table of word vectors for `input_ids`.
     """
     if steps < 1:
-        raise ValueError(f"steps={steps}: at least one point is needed to integrate")
+        raise ValueError(f"steps={steps}: must be at least 1 point of integration")
     path, words = _word_vectors(model, input_ids, inputs)
     total = torch.zeros_like(words)
     for step in range(steps):

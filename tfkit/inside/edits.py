@@ -58,7 +58,7 @@ class Edits:
         if fnmatch.filter(self._paths, name):
             return f"{name}.out" if name else "out"
         near = difflib.get_close_matches(name, self._paths, 4, 0.3) or self._paths[1:5]
-        raise KeyError(f"{self._kind} has no module {name!r}; there is {', '.join(near)}")
+        raise KeyError(f"{self._kind} has no module {name!r}; available: {', '.join(near)}")
 
     def patch(self, name: str, value: torch.Tensor, positions: Sequence[int] | slice) -> None:
         """Replace the module's output [B,L,E] by `value` [B,L,E] at some positions."""
@@ -146,7 +146,7 @@ class Edits:
 
 def _check_indices(what: str, found: Sequence[int], size: int, name: str) -> None:
     if wrong := [i for i in found if not -size <= i < size]:
-        raise ValueError(f"{name} has no {what} {wrong[0]}: there are {size}, counted from 0")
+        raise ValueError(f"{name} has no {what} {wrong[0]}: indices go from 0 to {size - 1}")
 
 
 def _like(name: str, change: Any, old: Any) -> Any:

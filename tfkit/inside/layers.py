@@ -31,7 +31,7 @@ def block_paths(model: nn.Module) -> list[str]:
     found = [path for path in found if not any(other.startswith(f"{path}.") for other in found)]
     after_encoder = [path for path in found if not re.search(r"encoder\.", path)]
     if not found:
-        raise ValueError(f"{type(model).__name__} has no stack of blocks, so no residual stream to look at")
+        raise ValueError(f"{type(model).__name__} has no stack of blocks, and so no residual stream")
     return after_encoder or found
 
 
@@ -63,7 +63,7 @@ def states_of(output: Any, path: str) -> torch.Tensor:
     """The states [B,L,E] in the input or output of a block: the tensor itself, or the first of several."""
     first = output[0] if isinstance(output, list | tuple) and output else output
     if not isinstance(first, torch.Tensor):
-        raise ValueError(f"{path} works on a {type(output).__name__}, in which there are no states [B,L,E]")
+        raise ValueError(f"{path} returns a {type(output).__name__} without hidden states [B,L,E]")
     return first
 
 

@@ -22,7 +22,7 @@ def logit_lens(model: nn.Module, **inputs: Any) -> torch.Tensor:
     """
     blocks, out = block_outputs(model, **inputs)
     if out.get("logits") is None:
-        raise ValueError(f"{type(model).__name__} has no logits to look at: make it with a language-model head")
+        raise ValueError(f"{type(model).__name__} has no logits: create it with a language-model head")
     last = blocks[-1]
     same = [block for block in blocks if block.states.shape == last.states.shape]
     return torch.stack([_logits_from(model, last.path, in_last_block(last, block.states), inputs) for block in same])

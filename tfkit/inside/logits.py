@@ -31,7 +31,7 @@ def logit_contributions(
     with torch.no_grad():
         changes, last, norm, found = _stream(model, inputs)
     if len(last.states) != 1:
-        raise ValueError(f"the inputs hold {len(last.states)} texts: contributions are those of one")
+        raise ValueError(f"the inputs hold {len(last.states)} texts: pass one text")
     at, value, freeze = _behind(norm, last)
     leaf = value.detach().clone().requires_grad_()
     with edit(model) as e:
@@ -70,7 +70,7 @@ def _stream(model: nn.Module, inputs: dict[str, Any]) -> tuple[Named, BlockOutpu
     if any(block.before.shape != last.states.shape for block in blocks):
         raise ValueError(f"the blocks of {type(model).__name__} differ in length: their changes cannot be added up")
     if out.get("logits") is None:
-        raise ValueError(f"{type(model).__name__} has no logits: make it with a language-model head")
+        raise ValueError(f"{type(model).__name__} has no logits: create it with a language-model head")
     changes = [("input", blocks[0].before)]
     for block in blocks:
         calls = sum(other.path == block.path for other in blocks)

@@ -70,7 +70,7 @@ def check_kind(field: Field[Any], value: Any) -> None:
     kinds, *empty = getattr(field.type, "__name__", str(field.type)).split(" | ")
     if value is None:
         if kinds != "None" and not empty:
-            raise ValueError(f"{field.name}=None: the field has no empty value; leave it out for {field.default!r}")
+            raise ValueError(f"{field.name}=None: must not be None; leave it out for {field.default!r}")
     elif kinds in KINDS and empty in ([], ["None"]):
         wanted, words = KINDS[kinds]
         if not isinstance(value, wanted):
@@ -147,11 +147,12 @@ class Model(nn.Module):
     def __init__(self, config: Any, head: str | None = None) -> None:
         super().__init__()
         if head not in self.HEADS:
-            raise ValueError(f"{type(self).__name__} has no head {head!r}; there is {', '.join(map(repr, self.HEADS))}")
+            heads = ", ".join(map(repr, self.HEADS))
+            raise ValueError(f"{type(self).__name__} has no head {head!r}; available: {heads}")
         check_sizes(config)
         pad, size = getattr(config, "pad_token_id", None), getattr(config, "vocab_size", None)
         if self.PADDING_ROW and pad is not None and size is not None and pad >= size:
-            raise ValueError(f"pad_token_id={pad}: outside the vocabulary, give an id from 0 to {size - 1}")
+            raise ValueError(f"pad_token_id={pad}: outside the vocabulary, whose ids go from 0 to {size - 1}")
         self.config, self.head = config, head
         self.generation_config: dict[str, Any] = {}  # defaults of `generate`: see `decode.settings`
 
@@ -200,7 +201,7 @@ class Model(nn.Module):
         """Raises ValueError for labels given to a model without a head, which has no loss."""
         if labels is not None and self.head is None:
             heads = ", ".join(repr(head) for head in self.HEADS if head)
-            raise ValueError(f"labels were given to a model without a head: make it with head={heads}")
+            raise ValueError(f"labels were passed to a model without a head: create it with head={heads}")
 
     def untie(self, table: nn.Embedding) -> None:
         """Give the model a separate output matrix `output`, for tie_word_embeddings=False."""
@@ -262,7 +263,7 @@ def check_memory(name: str, ids: torch.Tensor, memory: Any, width: int | None = 
     if memory.dim() != 3 or not memory.is_floating_point():
         raise ValueError(f"{name} must be states [B,S,E]; got {memory.dtype} {list(memory.shape)}")
     if width is not None and memory.size(-1) != width:
-        raise ValueError(f"{name} has shape {list(memory.shape)}: states are {width} wide here")
+        raise ValueError(f"{name} has shape {list(memory.shape)}: this model's states have width {width}")
     check_rows(ids, memory)
     return memory
 
@@ -346,7 +347,7 @@ def check_target(
     if given.is_floating_point() or given.dtype == torch.bool:
         raise TypeError(f"{name} must be integers; got {given.dtype}")
     if tuple(given.shape) != tuple(shape):
-        raise ValueError(f"{name} has shape {list(given.shape)}; wanted is {list(shape)}")
+        raise ValueError(f"{name} has shape {list(given.shape)}; expected {list(shape)}")
     if can_read_values(given):
         wrong = (given < 0) if end is None else (given < 0) | (given >= end)
         if ignored is not None:
@@ -364,12 +365,12 @@ def check_probabilities(
     or ValueError, in one line that describes it."""
     require_tensor(name, given)
     if tuple(given.shape) != tuple(shape):
-        raise ValueError(f"{name} has shape {list(given.shape)}; wanted is {list(shape)}")
+        raise ValueError(f"{name} has shape {list(given.shape)}; expected {list(shape)}")
     if can_read_values(given):
         wrong = (given < 0) | (given > 1)
         wrong = wrong if counted is None else wrong & counted
         if bool(wrong.any()):
-            raise ValueError(f"{name} holds {given[wrong][0].item()}: 1 = yes, 0 = no")
+            raise ValueError(f"{name} holds {given[wrong][0].item()}: it may hold only 1 (yes) and 0 (no)")
     return given
 
 
@@ -378,7 +379,7 @@ def decoder_ids(config: Any, decoder_input_ids: torch.Tensor | None, labels: tor
     if decoder_input_ids is not None:
         return check_ids("decoder_input_ids", decoder_input_ids)
     if labels is None:
-        raise ValueError("give decoder_input_ids, or labels to shift right")
+        raise ValueError("pass decoder_input_ids, or labels to make them from")
     labels = check_ids("labels", labels)
     shifted = labels.masked_fill(labels == -100, config.pad_token_id)[:, :-1]
     return F.pad(shifted, (1, 0), value=config.decoder_start_token_id)

@@ -89,7 +89,7 @@ class Sinusoids(FairseqNameMap):
         for name in [name for name in theirs if name.endswith("embed_positions.weight")]:
             table = theirs.pop(name).float()
             if table.dim() != 2 or not torch.allclose(table, sines_then_cosines(*table.shape), atol=1e-2):
-                raise ValueError(f"{name} holds other numbers than the sinusoids that this architecture has")
+                raise ValueError(f"{name} does not hold the sinusoids that this architecture uses")
         return super().load(theirs)
 
 

@@ -55,7 +55,7 @@ def states_of(encoder_outputs: Any) -> Tensor:
         found = getattr(found, "last_hidden_state", found)
     if not isinstance(found, Tensor):
         kind = type(encoder_outputs).__name__
-        raise TypeError(f"encoder_outputs of type {kind} holds no states: give what model.encode(input_ids) returned")
+        raise TypeError(f"encoder_outputs of type {kind} holds no states: pass what model.encode(input_ids) returned")
     return found
 
 

@@ -20,7 +20,7 @@ SUMMARIES = {"first": lambda x: x[:, 0], "last": lambda x: x[:, -1], "mean": lam
 def summary(kind: str) -> Callable[..., Any]:
     """-> a function from states [B,L,E] to [B,E]. Raises ValueError for an unknown kind."""
     if kind not in SUMMARIES:
-        raise ValueError(f"summary_type {kind!r} is none of {', '.join(SUMMARIES)}")
+        raise ValueError(f"summary_type {kind!r} is not one of {', '.join(SUMMARIES)}")
     return SUMMARIES[kind]
 
 

@@ -27,10 +27,10 @@ def call_with_transformers_arguments(
     )
     if (past := given.pop("past_key_values", None)) is not None:
         if given.get("cache") is not None:
-            raise ValueError("past_key_values and cache are two names of one thing: give one of them")
+            raise ValueError("past_key_values and cache are the same argument: pass only one of them")
         given["cache"] = past
     if args and any(given.get(name) is not None for name in EMBEDS):
-        raise ValueError("input_ids and inputs_embeds say the same: give one of them, by name")
+        raise ValueError("input_ids and inputs_embeds exclude each other: pass one of them, by name")
     with ExitStack() as around:
         around.enter_context(replace_ids(model, given))
         states = around.enter_context(layer_states(model)) if hidden else None
@@ -155,7 +155,7 @@ def token_table(model: nn.Module) -> nn.Module:
         last = path.rpartition(".")[2]
         if last == "tokens" or (last == "embed" and not hasattr(module, "tokens")):
             return module
-    raise ValueError(f"{type(model).__name__} has no table of tokens")
+    raise ValueError(f"{type(model).__name__} has no token embeddings")
 
 
 @contextmanager
@@ -166,7 +166,7 @@ def replace_ids(model: Any, given: dict[str, Any]) -> Iterator[None]:
     for name, ids in EMBEDS.items():
         if (vectors := given.pop(name, None)) is not None:
             if given.get(ids) is not None:
-                raise ValueError(f"{ids} and {name} say the same: give one of them")
+                raise ValueError(f"{ids} and {name} exclude each other: pass one of them")
             pad = getattr(model.config, "pad_token_id", None)
             given[ids] = torch.full(vectors.shape[:-1], int(pad == 0), device=vectors.device)
             scale = model.config.d_model**0.5 if getattr(model.config, "scale_embedding", False) else 1.0
@@ -174,7 +174,7 @@ def replace_ids(model: Any, given: dict[str, Any]) -> Iterator[None]:
             table = token_table(model) if own is None else own
             assert isinstance(table.weight, torch.Tensor)
             if vectors.shape[-1] != (width := table.weight.size(-1)):
-                raise ValueError(f"{name} has shape {list(vectors.shape)}: vectors of tokens are {width} wide here")
+                raise ValueError(f"{name} has shape {list(vectors.shape)}: the model's width is {width}")
             found = waiting.setdefault(table, [])
             # divided by the scale that the model will apply
             found.append((vectors.flatten(0, -3) if vectors.dim() > 3 else vectors) / scale)

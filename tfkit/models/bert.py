@@ -106,7 +106,7 @@ def attention(c: Any) -> nn.Module:
     how: dict[str, Any] = {"dropout": c.attn_dropout, "causal": bool(getattr(c, "is_decoder", False))}
     kind = getattr(c, "position_type", "absolute")
     if kind not in ("absolute", "relative_key", "relative_key_query"):
-        raise ValueError(f"position_embedding_type {kind!r} is none of absolute, relative_key, relative_key_query")
+        raise ValueError(f"position_embedding_type {kind!r} is not one of absolute, relative_key, relative_key_query")
     if kind == "absolute":
         return Attention(c.d_model, c.n_heads, **how)
     return RelativeKeyAttention(
@@ -178,7 +178,7 @@ def resolve_is_decoder(config: Config, head: str | None, heads: tuple[str | str 
     if getattr(config, "is_decoder", None) is None:
         return replace(config, is_decoder=True) if head == "causal_lm" else config
     if config.is_decoder and "causal_lm" not in heads:
-        raise ValueError("is_decoder is True: this architecture reads in both directions only")
+        raise ValueError("is_decoder is True, but this architecture has only bidirectional attention")
     return config
 
 
@@ -228,9 +228,13 @@ class BERT(Model):
         if not self.config.is_decoder:
             given = {"encoder_hidden_states": memory, "cache": cache, "use_cache": use_cache or None}
             if wrong := [name for name, value in given.items() if value is not None]:
-                raise ValueError(f"{', '.join(wrong)}: {type(self).__name__} is no decoder: is_decoder=True makes one")
+                raise ValueError(
+                    f"{', '.join(wrong)}: {type(self).__name__} is not a decoder: create it with is_decoder=True"
+                )
         elif memory is not None and not self.config.add_cross_attention:
-            raise ValueError("encoder_hidden_states: this decoder has no cross-attention: add_cross_attention=True")
+            raise ValueError(
+                "encoder_hidden_states: this decoder has no cross-attention: create it with add_cross_attention=True"
+            )
 
     def forward(
         self,

@@ -236,7 +236,7 @@ class BigBird(BERT):
             lengths = (ids == self.config.sep_token_id).byte().argmax(-1) + 1
         require_tensor("question_lengths", lengths)
         if lengths.numel() != len(ids):
-            raise ValueError(f"question_lengths has shape {list(lengths.shape)}; wanted is [{len(ids)}]")
+            raise ValueError(f"question_lengths has shape {list(lengths.shape)}; expected [{len(ids)}]")
         return torch.arange(ids.size(1), device=ids.device) < lengths.reshape(-1, 1)
 
     def encode(

@@ -49,7 +49,7 @@ class Config(bert.Config):
         kinds = self.pos_att_type or ()
         kinds = tuple(kind.strip() for kind in (kinds.lower().split("|") if isinstance(kinds, str) else kinds))
         if wrong := sorted(set(kinds) - {"c2p", "p2c"}):
-            raise ValueError(f"pos_att_type holds {wrong[0]!r}: it takes 'c2p' and 'p2c'")
+            raise ValueError(f"pos_att_type holds {wrong[0]!r}: only 'c2p' and 'p2c' are known")
         span = self.max_length if self.max_relative_positions < 1 else self.max_relative_positions
         settled = {"pos_att_type": kinds, "d_embed": self.d_embed or self.d_model, "max_relative_positions": span}
         for name, value in settled.items():
@@ -133,7 +133,7 @@ class SequenceClassificationHead(task_heads.SequenceHead):
             return super().forward(inputs, labels)
         logits = self.scores(inputs)
         if labels.shape != logits.shape:
-            raise ValueError(f"labels have shape {list(labels.shape)}; wanted is {list(logits.shape)}")
+            raise ValueError(f"labels have shape {list(labels.shape)}; expected {list(logits.shape)}")
         return {"loss": F.cross_entropy(logits, labels.to(logits.dtype)), "logits": logits}
 
 

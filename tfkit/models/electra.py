@@ -87,7 +87,7 @@ def share_embeddings(generator: Any, discriminator: Any) -> None:
         ours, theirs = getattr(generator.embed, name), getattr(discriminator.embed, name)
         if ours.weight.shape != theirs.weight.shape:
             shapes = f"{list(ours.weight.shape)} and {list(theirs.weight.shape)}"
-            raise ValueError(f"embed.{name} of generator and discriminator are {shapes}: make them with one d_embed")
+            raise ValueError(f"embed.{name} of generator and discriminator are {shapes}: give both the same d_embed")
         ours.weight = theirs.weight
 
 

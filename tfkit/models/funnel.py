@@ -65,7 +65,7 @@ class Config(TaskConfig):
             raise ValueError(f"block_repeats has {len(repeats)} numbers, block_sizes has {len(self.block_sizes)}")
         for name, known in (("pooling_type", ("mean", "max")), ("attention_type", ("relative_shift", "factorized"))):
             if getattr(self, name) not in known:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; it may be {' or '.join(known)}")
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be {' or '.join(known)}")
 
 
 LARGE = {"d_model": 1024, "n_heads": 16, "d_ff": 4096}
@@ -225,7 +225,7 @@ class Funnel(Model):
         the head -> Output: loss, logits, or the head's other fields. Raises ValueError or TypeError for invalid
         inputs."""
         if position_ids is not None:
-            raise ValueError("position_ids were given: this model knows distances only")
+            raise ValueError("position_ids were passed, but this model has only relative positions")
         targets = {"labels": labels, **targets}
         inputs = encoder_inputs(self, input_ids, attention_mask, token_type_ids, None, targets)
         return with_head(self, inputs, self.encode(inputs.ids, inputs.mask, inputs.types))

@@ -173,7 +173,9 @@ class GPT2(Model):
         if memory is None and memory_mask is None:
             return ()
         if not getattr(self.config, "add_cross_attention", False):
-            raise ValueError("encoder_hidden_states: this decoder has no cross-attention: add_cross_attention=True")
+            raise ValueError(
+                "encoder_hidden_states: this decoder has no cross-attention: create it with add_cross_attention=True"
+            )
         if memory is None:
             raise ValueError("encoder_attention_mask was given without encoder_hidden_states")
         check_memory("encoder_hidden_states", ids, memory, self.config.d_model)

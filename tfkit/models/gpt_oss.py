@@ -93,7 +93,7 @@ class Routed(nn.Module):
         super().__init__()
         self.k = c.experts_per_token
         if not 1 <= self.k <= c.n_experts:
-            raise ValueError(f"each token takes {self.k} experts, and there are {c.n_experts}")
+            raise ValueError(f"each token takes {self.k} experts, but there are only {c.n_experts}")
         self.router, self.experts = nn.Linear(c.d_model, c.n_experts), Experts(c)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -32,7 +32,7 @@ FIRST_LANGUAGE = 128004  # the first id after the words
 def language_id(code: str) -> int:
     """The token of a language: "en" -> 128022. Raises ValueError for a language that the model does not have."""
     if code not in LANGUAGES:
-        raise ValueError(f"language {code!r} is none of {', '.join(LANGUAGES)}")
+        raise ValueError(f"language {code!r} is not one of {', '.join(LANGUAGES)}")
     return FIRST_LANGUAGE + LANGUAGES.index(code)
 
 

@@ -49,7 +49,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 def language_id(code: str) -> int:
     """The token of a language: "ro_RO" -> 250020. Raises ValueError for a language that not even mBART-50 has."""
     if code not in LANGUAGES:
-        raise ValueError(f"language {code!r} is none of {', '.join(LANGUAGES)}")
+        raise ValueError(f"language {code!r} is not one of {', '.join(LANGUAGES)}")
     return FIRST_LANGUAGE + LANGUAGES.index(code)
 
 

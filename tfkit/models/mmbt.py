@@ -60,9 +60,11 @@ class MMBT(Model):
         """Raises ValueError if the text model or the image encoder does not fit."""
         text, width = self.text, getattr(self.images, "width", self.config.modal_hidden_size)
         if not isinstance(text, BERT) or text.pooler is None or text.embed.types is None:
-            raise ValueError(f"{type(text).__name__} cannot read pictures: it needs BERT's embeddings, and a pooler")
+            raise ValueError(f"{type(text).__name__} cannot take images: it needs BERT's embeddings and a pooler")
         if text.embed.tokens.embedding_dim != text.config.d_model:
-            raise ValueError(f"{type(text).__name__} has embeddings narrower than its layers: give one without")
+            raise ValueError(
+                f"{type(text).__name__} has embeddings narrower than its layers: choose one with a single width"
+            )
         if width != self.config.modal_hidden_size:
             raise ValueError(f"modal_hidden_size is {self.config.modal_hidden_size}, and image_config gives {width}")
 
@@ -73,7 +75,8 @@ class MMBT(Model):
         embed = self.text.embed
         regions = self.images(modal)
         if regions.dim() != 3 or regions.size(-1) != self.config.modal_hidden_size:
-            raise ValueError(f"the picture must give [B,N,{self.config.modal_hidden_size}]; got {list(regions.shape)}")
+            width = self.config.modal_hidden_size
+            raise ValueError(f"the image encoder must return [B,N,{width}]; got {list(regions.shape)}")
         named = {"modal_start_tokens": start, "modal_end_tokens": end}
         first, last = (t if t is None else embed_ids(embed.tokens, t, name).unsqueeze(1) for name, t in named.items())
         x = torch.cat([part for part in (first, self.project(regions), last) if part is not None], 1)

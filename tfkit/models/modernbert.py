@@ -108,7 +108,7 @@ class Head(heads.Head):
     def __init__(self, c: Config) -> None:
         super().__init__(c)
         if c.pooling not in ("cls", "mean"):
-            raise ValueError(f"pooling is {c.pooling!r}; there is 'cls', 'mean'")
+            raise ValueError(f"pooling is {c.pooling!r}; it must be 'cls' or 'mean'")
         self.dense = nn.Linear(c.d_model, c.d_model, bias=c.head_bias)
         self.norm, self.activation = layer_norm(c), get_activation(c.head_activation)
         self.pooling, self.problem = c.pooling, c.problem_type

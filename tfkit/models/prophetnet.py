@@ -245,7 +245,7 @@ class ProphetNet(Model):
     ) -> Output:
         """input_ids, attention_mask [B,S]. Raises TypeError for arguments that only a decoder could use."""
         if labels is not None or decoder_input_ids is not None:
-            raise TypeError("head 'encoder' takes input_ids and attention_mask: it has no decoder and learns nothing")
+            raise TypeError("head 'encoder' takes input_ids and attention_mask: it has no decoder and no loss")
         return self.encode(input_ids, attention_mask)
 
     def head_outputs(self, x: Tensor, labels: Tensor | None) -> dict[str, Any]:

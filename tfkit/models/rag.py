@@ -134,7 +134,7 @@ class RAG(Model):
         Output, B·D rows"""
         docs = seen["doc_scores"].size(1)
         if len(ids) != len(seen["mask"]):
-            raise ValueError(f"decoder_input_ids has {len(ids)} rows, and there are {len(seen['mask'])} questions")
+            raise ValueError(f"decoder_input_ids has {len(ids)} rows, but there are {len(seen['mask'])} questions")
         return self.generator(
             attention_mask=seen["mask"].flatten(0, 1),
             decoder_input_ids=ids.repeat_interleave(docs, 0),

@@ -81,11 +81,11 @@ class Config(TaskConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.layers or set(self.layers) - {"local", "lsh"}:
-            raise ValueError(f"layers must be 'local' or 'lsh' each; got {list(self.layers)}")
+            raise ValueError(f"each of layers must be 'local' or 'lsh'; got {list(self.layers)}")
         if any(n % 2 for n in self.factors(0)):
             raise ValueError(f"n_buckets must be even; got {self.n_buckets}")
         if self.axial and (len(self.axial_dims) != 2 or sum(self.axial_dims) != self.d_model):
-            raise ValueError(f"axial_dims must be two that sum to {self.d_model}; got {list(self.axial_dims)}")
+            raise ValueError(f"axial_dims must be two numbers that sum to {self.d_model}; got {list(self.axial_dims)}")
 
     def factors(self, length: int) -> list[int]:
         """The factors of the number of buckets; by default, as published, a power of 2 near twice the number of
@@ -196,7 +196,7 @@ class Reformer(Model):
         if head in ("causal_lm", "masked_lm") and causal != (head == "causal_lm"):
             raise ValueError(f"is_decoder is {causal}: head {head!r} needs {not causal}")
         if causal and (config.local_after or config.lsh_after):
-            raise ValueError("a causal model sees no chunk after its own: local_after and lsh_after must be 0")
+            raise ValueError("a causal model does not attend to later chunks: local_after and lsh_after must be 0")
         c = replace(config, is_decoder=causal)
         super().__init__(c, head)
         self.embed, self.drop = nn.Embedding(c.vocab_size, c.d_model), Dropout(c.dropout)
@@ -245,7 +245,7 @@ class Reformer(Model):
     def checked_cache(self, cache: Cache | None, use_cache: bool) -> ReformerCache | None:
         """The given cache, or a new one if use_cache asks for it. Raises ValueError or TypeError for an invalid one."""
         if use_cache and not self.config.is_decoder:
-            raise ValueError("use_cache=True needs a causal model: is_decoder=True, or head='causal_lm'")
+            raise ValueError("use_cache=True needs a causal model: create it with is_decoder=True or head='causal_lm'")
         cache = ReformerCache(self.seeds()) if use_cache and cache is None else cache
         if not isinstance(cache, ReformerCache | None):
             raise TypeError(f"cache is a {type(cache).__name__}: this model makes its own, with use_cache=True")
@@ -261,7 +261,7 @@ class Reformer(Model):
         c = self.config
         end, most = past + ids.size(1), min(c.max_length, math.prod(c.axial_shape)) if c.axial else c.max_length
         if end > most:
-            raise ValueError(f"input_ids reaches position {end}, there are {most}")
+            raise ValueError(f"input_ids reaches position {end}, but there are only {most}")
         return (torch.arange(past, end, device=ids.device) if given is None else given).expand_as(ids)
 
     def hook_states(self, note: Callable[[Tensor], None]) -> list[Any]:

@@ -109,7 +109,7 @@ class State:
 def pick(what: str, name: str, table: dict[str, T]) -> T:
     """table[name]; raises ValueError with all names for an unknown one."""
     if name not in table:
-        raise ValueError(f"{what}={name!r}; there is {', '.join(table)}")
+        raise ValueError(f"{what}={name!r}; available: {', '.join(table)}")
     return table[name]
 
 
@@ -141,7 +141,7 @@ class RNNSeq2Seq(Model):
             memory, last = self.encoder(x)
         else:
             if (mask[:, 1:] & ~mask[:, :-1]).any():
-                raise ValueError("attention_mask: a recurrent encoder wants its padding on the right")
+                raise ValueError("attention_mask: a recurrent encoder needs its padding on the right")
             lengths = mask.sum(1).clamp(min=1).cpu()  # packed: the state stops at the last token before padding
             packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
             memory, last = self.encoder(packed)

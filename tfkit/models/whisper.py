@@ -112,9 +112,9 @@ def prefix_ids(
         return quiet
     known = LANGUAGES[: size - ENGLISH_ONLY + 98]
     if language not in known:
-        raise ValueError(f"language {language!r} is none of {', '.join(known)}")
+        raise ValueError(f"language {language!r} is not one of {', '.join(known)}")
     if task not in ("transcribe", "translate"):
-        raise ValueError(f"task {task!r} is none of transcribe, translate")
+        raise ValueError(f"task {task!r} is not one of transcribe, translate")
     return [50259 + known.index(language), size - (1506 if task == "transcribe" else 1507), *quiet]
 
 
@@ -214,7 +214,7 @@ class Whisper(Model):
             raise ValueError(f"input_features must be floats [B,{mels},{FRAMES * places}]; got {found}")
         if features.size(2) != FRAMES * places:
             raise ValueError(
-                f"input_features has {features.size(2)} frames, and there are {places} positions of {FRAMES} frames "
+                f"input_features has {features.size(2)} frames, the model has {places} positions of {FRAMES} frames "
                 "each, no more and no fewer: model.features(waveforms) adds the silence"
             )
         return features.to(self.conv1.weight)

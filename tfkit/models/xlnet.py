@@ -74,7 +74,7 @@ class Config:
     def __post_init__(self) -> None:
         object.__setattr__(self, "num_labels", len(self.id2label or range(self.num_labels)))
         if self.attn_type not in ("bi", "uni"):
-            raise ValueError(f"attn_type {self.attn_type!r} is neither 'bi' nor 'uni'")
+            raise ValueError(f"attn_type {self.attn_type!r} must be 'bi' or 'uni'")
 
 
 BASE = {"d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072}
@@ -235,7 +235,9 @@ class XLNet(Model):
             if tensor is not None and list(tensor.shape) != shape:
                 raise ValueError(f"{name} has shape {list(tensor.shape)}, beside these input_ids it must be {shape}")
         if self.config.bi_data and batch % 2:
-            raise ValueError(f"input_ids has {batch} rows: of bi_data, half of them are read backwards")
+            raise ValueError(
+                f"input_ids has {batch} rows: bi_data reads half of them backwards, so pass an even number"
+            )
 
     def forward(
         self,
@@ -289,7 +291,7 @@ def invert_input_mask(input_mask: Tensor | None, attention_mask: Tensor | None) 
     """input_mask [B,L], 1 = padding -> the equivalent attention_mask, bool [B,L]. Raises ValueError if both are
     given."""
     if attention_mask is not None:
-        raise ValueError("input_mask and attention_mask say the same, the other way round: give one of them")
+        raise ValueError("input_mask is the inverse of attention_mask: pass only one of them")
     padding = to_bool_mask("input_mask", input_mask, getattr(input_mask, "shape", ()))
     return None if padding is None else ~padding
 

@@ -148,7 +148,7 @@ class StaticCache(Cache):
         """Raises ValueError for more than it has room for."""
         if positions > self.max_length:
             raise ValueError(
-                f"the cache holds {self.max_length} positions and {positions} are needed: make a larger one"
+                f"the cache holds {self.max_length} positions, but {positions} are needed: create a larger one"
             )
 
     def extend(self, module: Any, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
@@ -211,7 +211,9 @@ class _Buffer:
         if torch.is_grad_enabled() and (k.requires_grad or v.requires_grad):
             raise RuntimeError("a cache writes in place and cannot be trained through: decode under torch.no_grad()")
         if self.k is not None and len(k) != len(self.k):
-            raise ValueError(f"the cache holds {len(self.k)} rows and {len(k)} came: a cache belongs to one generation")
+            raise ValueError(
+                f"the cache holds {len(self.k)} rows, the input has {len(k)}: start each generation with a new cache"
+            )
 
     def reserve(self, k: Tensor, v: Tensor, needed: int) -> None:
         """Twice as much each time."""

@@ -75,7 +75,7 @@ class MixtureOfExperts(nn.Module):
     def __init__(self, d_model: int, experts: Sequence[nn.Module], k: int) -> None:
         super().__init__()
         if not 1 <= k <= len(experts):
-            raise ValueError(f"each token takes {k} experts, and there are {len(experts)}")
+            raise ValueError(f"each token takes {k} experts, but there are only {len(experts)}")
         self.k = k
         self.router = nn.Linear(d_model, len(experts), bias=False)
         self.experts = nn.ModuleList(experts)

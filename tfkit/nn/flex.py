@@ -288,7 +288,7 @@ def works_on(device: torch.device) -> bool:
     try:
         found = attend_by_rule(q, k, v, causal(), run=_compiled())
     except Exception as error:  # a compiler may raise anything, and there is a fallback
-        warnings.warn(f"FlexAttention is not used, it does not compile here: {str(error)[:200]}", stacklevel=2)
+        warnings.warn(f"FlexAttention does not compile here, so it is not used: {str(error)[:200]}", stacklevel=2)
         return False
     expected = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
     return bool(torch.allclose(found, expected, atol=1e-2))

@@ -70,7 +70,7 @@ def split_rows(waveforms: Any) -> list[Tensor]:
         if not row.is_floating_point():
             raise ValueError(f"a waveform must be floats between -1 and 1; got {row.dtype}")
     if not rows:
-        raise ValueError("there is no waveform: give one at least")
+        raise ValueError("there is no waveform: pass at least one")
     return rows
 
 

@@ -35,12 +35,12 @@ def rope_frequencies(
     """
     kind = (scaling or {}).get("rope_type", "default")
     if kind not in KINDS:
-        raise ValueError(f"rope_type is {kind!r}; there is {', '.join(KINDS)}")
+        raise ValueError(f"rope_type is {kind!r}; available: {', '.join(KINDS)}")
     exponents = torch.arange(0, dim, 2, dtype=torch.promote_types(dtype, torch.float32), device=device) / dim
     try:
         return KINDS[kind](base, exponents, scaling or {}, length, max_length)
     except KeyError as missing:
-        raise ValueError(f"rope_type {kind!r} needs {missing.args[0]!r}; there is {', '.join(scaling or {})}") from None
+        raise ValueError(f"rope_type {kind!r} needs {missing.args[0]!r}; given: {', '.join(scaling or {})}") from None
 
 
 def _default(base: float, exponents: Tensor, *_: Any) -> tuple[Tensor, float]:

@@ -49,7 +49,9 @@ class StateCache:
         """Raises ValueError for a batch of another size."""
         for held, _ in self.states.values():
             if len(held) != rows:
-                raise ValueError(f"the cache holds {len(held)} rows and {rows} came: a cache belongs to one generation")
+                raise ValueError(
+                    f"the cache holds {len(held)} rows, the input has {rows}: start each generation with a new cache"
+                )
 
     def reorder(self, index: Tensor) -> None:
         """Keep the rows `index` int64 [N], in this order: the survivors of a beam."""

@@ -63,7 +63,7 @@ def check_labels(logits: Tensor | DeferredLogits, labels: Tensor) -> None:
     if not isinstance(labels, torch.Tensor):
         raise TypeError(f"labels are a {type(labels).__name__}: give a tensor, torch.as_tensor(labels)")
     if labels.shape != logits.shape[:-1]:
-        raise ValueError(f"labels have shape {list(labels.shape)}; wanted is {list(logits.shape[:-1])}")
+        raise ValueError(f"labels have shape {list(labels.shape)}; expected {list(logits.shape[:-1])}")
     if labels.is_floating_point() or labels.dtype == torch.bool:
         raise TypeError(f"labels are {labels.dtype}: classes are integers")
 
@@ -77,5 +77,5 @@ def next_labels(labels: Tensor) -> Tensor:
     if not isinstance(labels, torch.Tensor):
         raise TypeError(f"labels are a {type(labels).__name__}: give a tensor, torch.as_tensor(labels)")
     if labels.dim() == 0:
-        raise ValueError("labels have shape []; there must be one for each token")
+        raise ValueError("labels have shape []; there must be one label for each token")
     return F.pad(labels[..., 1:], (0, 1), value=-100)

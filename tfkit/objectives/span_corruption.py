@@ -71,7 +71,9 @@ class SpanCorruption(Objective):
 
     def __post_init__(self) -> None:
         if not 0 < self.density < 1 or self.mean_span < 1:
-            raise ValueError(f"density={self.density}, mean_span={self.mean_span}: between 0 and 1, and 1 at least")
+            raise ValueError(
+                f"density={self.density}, mean_span={self.mean_span}: must be between 0 and 1, and at least 1"
+            )
 
     def sentinels(self, length: int) -> int:
         """How many sentinels a row of `length` tokens needs: one for each span, and one for the end."""
@@ -92,7 +94,7 @@ class SpanCorruption(Objective):
         ids, mask = batch["input_ids"], non_padding(batch)
         there = min(self.n_sentinels, self.first_sentinel + 1)
         if (needed := self.sentinels(ids.size(1))) > there:
-            raise ValueError(f"rows of {ids.size(1)} tokens need {needed} sentinels; there are {there}")
+            raise ValueError(f"rows of {ids.size(1)} tokens need {needed} sentinels; there are only {there}")
         free = mask & (ids != self.eos_id)
         noise = self.noise(free, **draws)
         first = noise & ~torch.nn.functional.pad(noise, (1, 0))[:, :-1]

@@ -49,7 +49,7 @@ def text_to_text(task: str, **fields: str) -> str:
     'translate English to French: Hello.'
     """
     if task not in PREFIXES:
-        raise ValueError(f"no task {task!r}; there are {', '.join(PREFIXES)}")
+        raise ValueError(f"no task {task!r}; available: {', '.join(PREFIXES)}")
     try:
         return PREFIXES[task].format(**fields)
     except KeyError as missing:

@@ -73,7 +73,7 @@ def pooling(directory: Path | None) -> Pooling:
         return Pooling()
     steps = {str(step["type"]).rpartition(".")[2]: str(step["path"]) for step in _steps(directory / "modules.json")}
     if strange := sorted(steps.keys() - {"Transformer", "Pooling", "Normalize"}):
-        raise ValueError(f"{directory / 'modules.json'}: the step {strange[0]} is not known")
+        raise ValueError(f"{directory / 'modules.json'}: the step {strange[0]} is not supported")
     length: dict[str, Any] = {}
     if (file := directory / steps.get("Transformer", "") / "sentence_bert_config.json").is_file():
         length = read_json(file)
@@ -94,5 +94,5 @@ def _way(file: Path) -> str:
     ways = [name.removeprefix("pooling_mode_") for name, on in described.items() if on is True and "mode_" in name]
     ways = ways or [str(described.get("pooling_mode", "mean"))]
     if len(ways) > 1 or ways[0] not in POOLS:
-        raise ValueError(f"{file}: pooling by {' and '.join(ways)} is not known; known are {', '.join(POOLS)}")
+        raise ValueError(f"{file}: pooling by {' and '.join(ways)} is not supported; supported: {', '.join(POOLS)}")
     return ways[0]

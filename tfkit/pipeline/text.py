@@ -80,7 +80,7 @@ class Text:
             tokenizer = tokenizer or own
         tracing.require_model(model)
         if tokenizer is None:
-            raise ValueError(f"{self.directory or type(model).__name__}: there is no tokenizer: give one, tokenizer=…")
+            raise ValueError(f"{self.directory or type(model).__name__} has no tokenizer: pass one, tokenizer=…")
         self.model, self.tokenizer = model, tokenizer
         self.config_dict = {} if self.directory is None else read_json(self.directory / CONFIG)
         self.template = None if self.directory is None else templates.template(self.directory)
@@ -141,7 +141,7 @@ class Text:
         """
         if "generate" in self.abilities and self.template is None:
             where = "a model without a directory" if self.directory is None else self.directory
-            raise ValueError(f"{where}: has no chat template: use generate, and write the conversation yourself")
+            raise ValueError(f"{where}: has no chat template: use generate with a prompt that holds the conversation")
         self.require("chat")
         rows = self.tokenizer.encode([self.conversation(messages)], specials=False)
         return self.write_texts(rows, strategy, True, stream, how)
@@ -161,7 +161,7 @@ class Text:
         places = batch["input_ids"][0].eq(blank).nonzero().flatten()
         if not len(places):
             name = self.tokenizer.inner.id_to_token(blank)
-            raise ValueError(f"the text has no {name}, which is how this vocabulary writes a blank")
+            raise ValueError(f"the text has no {name}, which marks the blank in this vocabulary")
         out = self.run(batch)
         logits = out["logits"] if "logits" in out else out["prediction_logits"]
         best = logits[0, places].float().softmax(-1).topk(min(top, logits.size(-1)))

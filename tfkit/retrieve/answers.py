@@ -44,7 +44,7 @@ def chosen(model: Any, tried: Tensor, seen: Any, returns: int) -> Tensor:
     if model.config.do_deduplication:
         tried = tried.unique(dim=0)
     if len(tried) < returns:
-        raise ValueError(f"returns={returns}: there are {len(tried)} different answers")
+        raise ValueError(f"returns={returns}: there are only {len(tried)} different answers")
     every = seen.rows(torch.zeros(len(tried), dtype=torch.int64, device=tried.device))
     loss = model(encoder_outputs=every, labels=tried, exclude_bos_score=True, reduce_loss=False).loss
     return tried[loss.topk(returns, largest=False).indices]

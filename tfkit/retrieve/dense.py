@@ -46,7 +46,7 @@ class DenseIndex:
                 f"queries must be [Q,{self.vectors.size(1)}] as the vectors are; got {list(queries.shape)}"
             )
         if not 1 <= k <= len(self):
-            raise ValueError(f"k={k}: there are {len(self)} passages to choose from")
+            raise ValueError(f"k={k}: must be from 1 to {len(self)}, the number of passages")
         if self.faiss is None:
             return self.exact(queries.to(self.vectors), k)
         scores, rows = self.faiss.search(queries.detach().float().cpu().numpy(), k)

@@ -71,7 +71,7 @@ class RetrieveThenRead:
     ) -> None:
         if len(index) != len(passages) or (titles is not None and len(titles) != len(passages)):
             given = f"{len(index)} rows, {len(passages)} passages" + (f", {len(titles)} titles" if titles else "")
-            raise ValueError(f"each row of the index is one passage; there are {given}")
+            raise ValueError(f"the index has one row for each passage, but there are {given}")
         self.question_encoder, self.reader, self.index = question_encoder, reader, index
         self.passages, self.titles = passages, titles
         self.start_id, self.sep_id, self.pad_id = start_id, sep_id, pad_id

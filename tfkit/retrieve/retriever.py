@@ -39,7 +39,9 @@ class Retriever:
         pad_id: int = 0,
     ) -> None:
         if len(index) != len(passages):
-            raise ValueError(f"the index has {len(index)} rows and there are {len(passages)} passages: one each")
+            raise ValueError(
+                f"the index has {len(index)} rows, but there are {len(passages)} passages: pass one row each"
+            )
         self.index, self.passages, self.join = index, passages, join or (lambda passage, question: passage + question)
         self.max_length, self.pad_id = max_length, pad_id
 

@@ -63,7 +63,7 @@ def sentencepiece(file: str | Path) -> Inner:
     kind = _json(file.parent / "config.json").get("model_type")
     settings = _json(file.parent / "tokenizer_config.json")
     if kind is not None and kind not in LAYOUTS:
-        raise ValueError(f"{file}: the ids that {kind} gives to pieces are not known; known: {', '.join(LAYOUTS)}")
+        raise ValueError(f"{file}: the id layout of {kind} is not supported; supported: {', '.join(LAYOUTS)}")
     layout, model = LAYOUTS[kind](settings) if kind else Layout(), read(file)
     ids = _json(file.parent / "vocab.json") if kind == "m2m_100" else None
     known = {piece.text for piece in model.pieces}

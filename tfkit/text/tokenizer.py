@@ -23,9 +23,7 @@ class BPETokenizer(Tokenizer):
     def __init__(self, inner: Inner) -> None:
         wrong = [name for i, name in enumerate(SPECIALS) if inner.token_to_id(name) != i]
         if wrong:
-            raise ValueError(
-                f"this tokenizer has no {', '.join(wrong)} in the first places: train it with BPETokenizer"
-            )
+            raise ValueError(f"the first ids of this tokenizer are not {', '.join(wrong)}: train it with BPETokenizer")
         super().__init__(inner)
 
     @classmethod
@@ -34,7 +32,7 @@ class BPETokenizer(Tokenizer):
         if isinstance(texts, str):
             raise TypeError("texts must be an iterable of strings; got one string: write [text]")
         if vocab_size < 256 + len(SPECIALS):
-            raise ValueError(f"vocab_size={vocab_size} leaves no room for 256 bytes and 4 specials: give 260 or more")
+            raise ValueError(f"vocab_size={vocab_size} is too small for 256 bytes and 4 special tokens: at least 260")
         return cls(byte_bpe(texts, vocab_size, SPECIALS, space_first=True))
 
     def encode(self, texts: Sequence[str], specials: bool = False) -> list[list[int]]:

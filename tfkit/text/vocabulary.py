@@ -138,7 +138,7 @@ class Tokenizer:
         Raises ValueError if `pairs` and `texts` differ in number, or length leaves no room for a word."""
         texts = require_texts(texts)
         if pairs is not None and len(pairs) != len(texts):
-            raise ValueError(f"{len(texts)} texts and {len(pairs)} pairs: there must be a pair for each")
+            raise ValueError(f"{len(texts)} texts and {len(pairs)} pairs: pass one pair for each text")
         rows = self.truncate(texts if pairs is None else list(zip(texts, require_texts(pairs), strict=True)), length)
         batch = {
             "input_ids": pad([row.ids for row in rows], self.pad_id or 0),
@@ -167,7 +167,7 @@ class Tokenizer:
 def require_texts(texts: Any) -> list[str]:
     """The texts as a list. Raises TypeError for a single text, and for items that are not text."""
     if isinstance(texts, (str, bytes)):
-        raise TypeError(f"a list of texts is wanted; got one {type(texts).__name__}: write [text]")
+        raise TypeError(f"texts must be a list; got one {type(texts).__name__}: write [text]")
     texts = list(texts)
     for text in texts:
         if not isinstance(text, str):
@@ -221,7 +221,7 @@ def train(kind: str, texts: Iterable[str], size: int, extra: Sequence[str] = ())
     special tokens, or no text at all; TypeError for texts that are not strings.
     """
     if kind not in KINDS:
-        raise ValueError(f"no kind of tokenizer is called {kind!r}; there are {', '.join(KINDS)}")
+        raise ValueError(f"no tokenizer kind {kind!r}; available: {', '.join(KINDS)}")
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise TypeError(f"texts must be an iterable of strings; got one {type(texts).__name__}: write [text]")
     if type(size) is not int:
@@ -230,7 +230,7 @@ def train(kind: str, texts: Iterable[str], size: int, extra: Sequence[str] = ())
         raise ValueError(f"size={size}: must be at least {len(SPECIALS) + len(extra)}, for the special symbols alone")
     first = next(words := iter(texts), None)
     if first is None:
-        raise ValueError("texts is empty: there is nothing to learn from, give some text")
+        raise ValueError("texts is empty: pass at least one text to train on")
     inner = KINDS[kind](strings(chain([first], words)), size - len(extra))
     inner.add_special_tokens(list(extra))
     return Tokenizer(inner)

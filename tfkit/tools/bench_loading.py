@@ -74,7 +74,7 @@ def load(side: str, row: LoadingRow, directory: str) -> tuple[float, int]:
     command = [sys.executable, "-c", CHILD, side, directory, row.model, row.dtype]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        raise ValueError(f"{row.name}: {side} did not load: {done.stderr.strip().splitlines()[-1]}")
+        raise ValueError(f"{row.name}: {side} failed to load: {done.stderr.strip().splitlines()[-1]}")
     seconds, peak = done.stdout.split()
     return float(seconds), int(peak)
 

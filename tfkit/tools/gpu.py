@@ -187,7 +187,7 @@ def run_part(name: str, setup: Setup, options: argparse.Namespace) -> bool:
     (options.out / f"{name}.md").write_text(text + "\n", encoding="utf-8")
     print(f"\n{part.title}\n\n{text}\n", flush=True)
     if left:
-        print(f"no time was left for {len(left)} cases: run it again to go on", file=sys.stderr)
+        print(f"{len(left)} cases did not fit into the time: run again to continue", file=sys.stderr)
     return not left and not any("error" in record.rows[case.name] for case in cases)
 
 
@@ -205,7 +205,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--page", type=Path, help="write the page from the results in --out, without measuring")
     options = parser.parse_args(arguments)
     if unknown := [name for name in options.parts if name not in PARTS]:
-        parser.error(f"no part {unknown[0]!r}: there is {', '.join(PARTS)}")
+        parser.error(f"no part {unknown[0]!r}; available: {', '.join(PARTS)}")
     if options.page:
         options.page.write_text(page(options.out), encoding="utf-8")
         return 0

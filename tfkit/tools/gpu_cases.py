@@ -167,7 +167,7 @@ def run_tests(paths: tuple[str, ...], chosen: tuple[str, str], setup: Setup) -> 
 
     chosen: a pytest option and its value, ("-m", "gpu")"""
     if not (ROOT / paths[0]).exists():
-        raise FileNotFoundError(f"{paths[0]} is not here: run this from a clone of the repository")
+        raise FileNotFoundError(f"{paths[0]} is missing: run this from a clone of the repository")
     options = ["--collect-only"] if setup.tiny else []
     command = [sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", *chosen, *options]
     done = subprocess.run([*command, *paths], cwd=ROOT, capture_output=True, text=True)
@@ -569,7 +569,7 @@ def grade_exercise(name: str, setup: Setup) -> Values:
     """Seconds to grade one more right answer on the device, in a process that has already graded others."""
     files = sorted(map(str, (ROOT / "course" / "units").glob(f"*/submissions/{name}/right/*.py")))
     if not files:
-        raise FileNotFoundError(f"no right answers to {name} are here: run this from a clone of the repository")
+        raise FileNotFoundError(f"no right answers to {name} were found: run this from a clone of the repository")
 
     def took(count: int) -> float:
         command = [sys.executable, "-m", "autograder", "check", name, *(files * count)[:count]]

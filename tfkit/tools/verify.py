@@ -59,7 +59,7 @@ def their_class(config_dict: Mapping[str, Any]) -> Any:
     try:
         import transformers
     except ModuleNotFoundError:
-        raise ModuleNotFoundError("transformers is not installed: pip install transformers, then once more") from None
+        raise ModuleNotFoundError("transformers is not installed: pip install transformers, then try again") from None
     names = config_dict.get("architectures") or []
     if not names:
         module = registry.load(published.architecture(config_dict.get("model_type")))

@@ -27,7 +27,7 @@ def checkpoint_activations(model: nn.Module, kind: str = "layers") -> nn.Module:
     kind.
     """
     if kind not in KINDS:
-        raise ValueError(f"recomputation of kind {kind!r}: there is {', '.join(KINDS)}")
+        raise ValueError(f"recomputation of kind {kind!r}; available: {', '.join(KINDS)}")
     blocks = layers(model)
     if not blocks:
         raise ValueError(f"{type(model).__name__} has no nn.ModuleList of layers to recompute")

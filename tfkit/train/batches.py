@@ -34,7 +34,7 @@ class PairBatches:
 
     def __init__(self, pairs: Sequence[tuple[list[int], list[int]]], tokens: int, pad_id: int) -> None:
         if not pairs:
-            raise ValueError("there are no pairs to make batches of")
+            raise ValueError("there are no pairs to batch")
         self.pairs, self.tokens, self.pad_id = list(pairs), tokens, pad_id
 
     def __call__(self, generator: torch.Generator) -> Iterator[Batch]:

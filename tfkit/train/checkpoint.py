@@ -77,7 +77,7 @@ class Checkpoint:
         if self.process_group.size > 1:
             return _load_shares(Path(self.file), self.model, self.optimizer, self.average, self.process_group)
         if Path(self.file).is_dir():
-            raise ValueError(f"{self.file} was written by several processes: go on with as many, under torchrun")
+            raise ValueError(f"{self.file} was written by several processes: resume with as many, under torchrun")
         if not Path(self.file).is_file():
             return 0
         tensors = load_file(str(self.file))

@@ -101,7 +101,7 @@ def check_settings(rate: Callable[[int], float], clip: float, weight_decay: floa
     """Raises TypeError for a rate that is not a function of the step; ValueError for a clip or weight decay out of
     range, and for one of the numbers that is not a positive integer."""
     if not callable(rate):
-        raise TypeError(f"rate={rate!r}: give a function of the step, such as lambda step: {rate!r}")
+        raise TypeError(f"rate={rate!r}: pass a function of the step, such as lambda step: {rate!r}")
     if clip <= 0 or weight_decay < 0:
         raise ValueError(f"clip={clip}, weight_decay={weight_decay}: above 0, and not below 0")
     for name, value in numbers.items():
@@ -173,7 +173,7 @@ def _passes(batches: Batches, seed: int) -> Iterator[Any]:
         for batch in batches(torch.Generator().manual_seed(1_000_003 * seed + epoch)):
             yield batch
         if batch is None:
-            raise ValueError("a pass over the data gave no batch: there is nothing to train on")
+            raise ValueError("the data gave no batch: there is nothing to train on")
         epoch += 1
 
 

@@ -21,7 +21,7 @@ class Seq2SeqLoss:
         self, start_id: int, pad_id: int, smoothing: float = 0.1, word_dropout: float = 0.0, unk_id: int | None = None
     ) -> None:
         if word_dropout and unk_id is None:
-            raise ValueError("word_dropout needs unk_id, the id that stands in for a dropped word")
+            raise ValueError("word_dropout needs unk_id, the id that replaces a dropped word")
         self.start_id, self.pad_id, self.smoothing = start_id, pad_id, smoothing
         self.word_dropout, self.unk_id = word_dropout, unk_id
 

@@ -53,7 +53,7 @@ class PackedDataset:
         )
         self.special = torch.tensor(special_ids, dtype=torch.int64)
         if len(self.rows) < size:
-            raise ValueError(f"{file} holds {len(self.rows)} rows, fewer than a batch of {size}")
+            raise ValueError(f"{file} holds {len(self.rows)} rows, too few for a batch of {size}")
         if size % process_group.size:
             raise ValueError(f"a batch of {size} rows cannot be shared evenly by {process_group.size} processes")
 

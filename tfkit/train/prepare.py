@@ -83,7 +83,7 @@ def make_tokenizer(given: argparse.Namespace, texts: list[str]) -> Tokenizer:
 def require_same_sources(out: Path, note: Path, made: dict[str, Any]) -> None:
     """Raises ValueError unless the note says that the files in `out` were made from the same sources."""
     if not note.is_file():
-        raise ValueError(f"{out} holds rows.npy, but no {note.name} that says what from: choose another --out")
+        raise ValueError(f"{out} holds rows.npy, but no {note.name}, which records its source: choose another --out")
     before = json.loads(note.read_text(encoding="utf-8"))
     differ = [f"--{name}" for name in sorted(before.keys() | made.keys()) if before.get(name) != made.get(name)]
     if differ:

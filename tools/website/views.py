@@ -40,7 +40,7 @@ def write_scripts(folder: Path, kinds: set[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for kind, file in {"model": STATIC / "model.js", **{kind: view_of(kind).script for kind in kinds}}.items():
         if not file.exists():
-            raise SiteError(f"the script of {kind} was not built: `make setup` does it")
+            raise SiteError(f"the script of {kind} is not built: run `make setup`")
         packed = base64.b64encode(file.read_bytes()).decode()
         (folder / f"{kind}.js").write_text(f'(globalThis.siteViews ??= {{}})["{kind}"] = "{packed}";\n')
 
@@ -50,7 +50,7 @@ def exported(page: str) -> list[dict[str, Any]]:
     if states := STATES.search(page):
         return list(json.loads(states[1]))
     raise SiteError(
-        "docs/gallery.html is no exported page: python -m tfkit_lab.export docs/gallery.py docs/gallery.html"
+        "docs/gallery.html is not an exported page: python -m tfkit_lab.export docs/gallery.py docs/gallery.html"
     )
 
 

@@ -26,6 +26,6 @@ def places() -> dict[str, str]:
 def find(name: str) -> Callable[..., Any]:
     """The function that makes the checks of a property. Raises LookupError for an unknown name."""
     if name not in places():
-        raise LookupError(f"there is no property {name!r}; there are {', '.join(places())}")
+        raise LookupError(f"there is no property {name!r}; available: {', '.join(places())}")
     found: Callable[..., Any] = doors.load(places()[name])
     return found

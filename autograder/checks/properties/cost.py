@@ -70,7 +70,7 @@ def measure_box(
 ) -> str:
     """What the control group says of three lengths. Other draws at each try: answers that were kept are of no use."""
     if not student.is_metered:
-        raise NotRun(f"no control group counts what a box of {student.backend.name} uses, whose own word is not taken")
+        raise NotRun(f"no control group measures the {student.backend.name} box, whose own report is not trusted")
     reference = getattr(reference, "subject", reference)
     for turn in range(TRIES):
         spent: list[ResourceUsage] = []

@@ -50,7 +50,7 @@ class InjectedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             spec = importlib.util.spec_from_loader(name, self, is_package=True)
             return spec
         if name.split(".")[0] in ABSENT:
-            raise ModuleNotFoundError(f"{name} cannot be used here: this exercise is to be written by hand", name=name)
+            raise ModuleNotFoundError(f"{name} cannot be used here: write this exercise by hand", name=name)
         return None
 
     def exec_module(self, module: types.ModuleType) -> None:
@@ -125,7 +125,7 @@ def _fits(frame: list[Any], most: int) -> None:
     """Raises TooLarge for an answer that the grader would not read, so that the box can go on."""
     size = max(sum(len(buffer) for buffer in frame[1:]), len(frame[0]) - wire.HEAD.size)
     if size > most:
-        raise TooLarge(f"the answer takes {size:,} bytes where at most {most:,} can be right")
+        raise TooLarge(f"the answer takes {size:,} bytes; a right one takes at most {most:,}")
 
 
 class Agent:

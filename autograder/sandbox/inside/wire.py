@@ -275,7 +275,7 @@ class WireDecoder:
         try:
             outer = json.loads(bytes(header).decode("utf-8"))
         except (ValueError, RecursionError) as error:
-            raise WireError(f"the header is no JSON: {type(error).__name__}") from None
+            raise WireError(f"the header is not JSON: {type(error).__name__}") from None
         if type(outer) is not dict or set(outer) != {"v", "t"} or type(outer["t"]) is not list:
             raise WireError("the header has the wrong fields")
         if len(outer["t"]) > MAX_TENSORS:
@@ -291,9 +291,9 @@ class WireDecoder:
             raise WireError("a tensor entry has the wrong fields")
         code, shape, offset, size, device, strides = entry
         if type(code) is not str or code not in DTYPES:
-            raise WireError("a dtype that is not on the list")
+            raise WireError("a dtype that is not allowed")
         if type(shape) is not list or len(shape) > MAX_DIMS or not all(_is_size(n) for n in shape):
-            raise WireError("a shape that is none")
+            raise WireError("an invalid shape")
         if not _is_size(offset) or not _is_size(size) or offset < end or offset % 16 or offset + size > len(body):
             raise WireError("a tensor outside the frame")
         self.tensors.append(self.restore(code, shape, offset, size, device, strides, body))
@@ -314,7 +314,7 @@ class WireDecoder:
         else:
             result = torch.frombuffer(body, dtype=dtype, count=count, offset=offset).reshape(shape)
         if device not in ("cpu", "cuda") or (device == "cuda" and not torch.cuda.is_available()):
-            raise WireError("a device that is not here")
+            raise WireError("a device that is not available")
         result = result.to(device)
         return _restrided(result, strides) if self.trusted and strides is not None else result
 
@@ -328,7 +328,7 @@ class WireDecoder:
         if node is None or isinstance(node, (bool, int, float)):
             return node
         if type(node) is not dict or len(node) != 1:
-            raise WireError("a value that is none")
+            raise WireError("an invalid value")
         ((tag, content),) = node.items()
         if tag in ("l", "u") and type(content) is list:
             return (list if tag == "l" else tuple)(self.decode(item, depth + 1) for item in content)
@@ -343,19 +343,19 @@ class WireDecoder:
         """A structure whose type the student defined, as one of the copies above. Raises WireError."""
         ref, inside = self.decode(reference, depth + 1), self.decode(held, depth + 1)
         if not isinstance(ref, Ref) or type(names) is not list or not all(type(name) is str for name in names):
-            raise WireError("a structure that is none")
+            raise WireError("an invalid structure")
         if kind == "row" and type(inside) is tuple and len(names) in (0, len(inside)):
             return NamedTupleCopy(inside, ref, tuple(names))
         if kind in ("table", "record") and type(inside) is dict:
             return (DictCopy if kind == "table" else MappingCopy)(inside, ref)
-        raise WireError("a structure that is none")
+        raise WireError("an invalid structure")
 
     def mapping(self, pairs: list[list[Any]], depth: int) -> dict[Any, Any]:
         """A dictionary in the order of `pairs`. Raises WireError for a key that is not hashable."""
         try:
             return {self.decode(k, depth + 1): self.decode(v, depth + 1) for k, v in pairs}
         except TypeError:
-            raise WireError("a dictionary key that is none") from None
+            raise WireError("an invalid dictionary key") from None
 
     def leaf(self, tag: str, content: Any) -> Any:
         """The value of a tagged leaf: a tensor, a number, a dtype, a function or a reference. Raises WireError."""
@@ -376,7 +376,7 @@ class WireDecoder:
         if tag == "h" and type(content) is list and len(content) == 2 and _is_size(content[0]):
             ref = Ref(content[0], _text(str(content[1])[:200]))
             return ref if self.ref is None else self.ref(ref)
-        raise WireError("a value that is none")
+        raise WireError("an invalid value")
 
 
 def _array(tensor: Any) -> Any:
@@ -391,7 +391,7 @@ def _text(value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:  # JSON can hold a lone surrogate, which UTF-8 cannot encode
-        raise WireError("a text that is none") from None
+        raise WireError("an invalid string") from None
     return value
 
 
@@ -408,7 +408,7 @@ def _restrided(tensor: Any, strides: list[int]) -> Any:
 
 
 def send(sock: socket.socket, buffers: list[Any], deadline: float | None = None) -> None:
-    """Writes one frame. Raises TimeoutError at the deadline, OSError where the other side is gone."""
+    """Writes one frame. Raises TimeoutError at the deadline, OSError if the connection was closed."""
     for buffer in buffers:
         view = memoryview(buffer)
         while len(view):
@@ -419,7 +419,7 @@ def send(sock: socket.socket, buffers: list[Any], deadline: float | None = None)
 def receive(sock: socket.socket, deadline: float | None = None, most: int = MAX_BODY) -> tuple[bytearray, bytearray]:
     """Reads one frame's header and body, each of at most `most` bytes.
 
-    Raises WireError, TimeoutError, or EOFError where the other side is gone.
+    Raises WireError, TimeoutError, or EOFError if the connection was closed.
     """
     header_size, body_size = HEAD.unpack(_exactly(sock, HEAD.size, deadline))
     if header_size > min(MAX_HEADER, most) or body_size > min(MAX_BODY, most):
@@ -446,6 +446,6 @@ def _exactly(sock: socket.socket, size: int, deadline: float | None) -> bytearra
         except ConnectionResetError:
             chunk = b""
         if not chunk:
-            raise EOFError("the other side is gone")
+            raise EOFError("the connection was closed")
         data += chunk
     return data

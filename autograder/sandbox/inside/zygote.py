@@ -275,7 +275,7 @@ def warm_up(path: list[str]) -> dict[str, ModuleType]:
         try:
             importlib.import_module(name)
         except ImportError as error:
-            print(f"box: {name} is not here: {error}", file=sys.stderr)
+            print(f"box: {name} is not installed: {error}", file=sys.stderr)
     return modules
 
 

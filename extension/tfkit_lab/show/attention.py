@@ -59,7 +59,7 @@ def record_attention(
     with training_mode(model) if training else evaluating(model):
         found = trace_layers(model, inputs, steps) if is_tfkit_model(model) else hook_layers(model, inputs)
     if not found:
-        raise ValueError(f"{type(model).__name__} showed no attention: its modules must return (output, [1,H,Q,K])")
+        raise ValueError(f"{type(model).__name__} recorded no attention: its modules must return (output, [1,H,Q,K])")
     groups: dict[tuple[int, ...], list[Layer]] = {}
     for layer in found:
         groups.setdefault(tuple(layer.weights.shape), []).append(layer)

@@ -66,9 +66,9 @@ def pack(name: str, value: Tensor) -> dict[str, Any]:
     while value.dim() > 2 and value.size(0) == 1:
         value = value.squeeze(0)
     if value.dim() != 2 or not value.numel():
-        raise ValueError(f"{name} has shape {list(value.shape)}: a map is [R,C], with something in it")
+        raise ValueError(f"{name} has shape {list(value.shape)}: a map must be [R,C] and not empty")
     if not bool(value.double().isfinite().all()):
-        raise ValueError(f"{name} holds values that are not finite: give a bool mask, or numbers")
+        raise ValueError(f"{name} holds values that are not finite: pass a bool mask, or finite numbers")
     low, high = (0.0, 1.0) if value.dtype == torch.bool else (value.min().item(), value.max().item())
     span = (high - low) or 1.0
     levels = ((value.double() - low) / span * 255).round().to(torch.uint8)

@@ -52,7 +52,7 @@ def walk(
     stages = [*_input(args, inputs, seen), *(list(_layers(seen, name)) or _steps(seen, name))]
     ends, candidates = _ending(result, seen, token, at, drawn)
     if not stages:
-        raise ValueError(f"{name} computed nothing with tensors: there is nothing to walk through")
+        raise ValueError(f"{name} ran no operation on tensors: there is nothing to show")
     head = {"schema": "tfkit.trace/1", "kind": "walk", "title": title or "Walk through one step"}
     return Walk({**head, **_packed([*stages, *ends], tokens, keys, budget), "candidates": candidates})
 
@@ -61,7 +61,7 @@ def _require_one_sentence(values: Sequence[Any]) -> None:
     for value in values:
         several = isinstance(value, Tensor) and (value.dim() == 4 or value.dim() == 2 and not value.is_floating_point())
         if several and value.dtype != torch.bool and value.size(0) != 1:
-            raise ValueError(f"an input has shape {list(value.shape)}: a walk is through one sentence, [1,…]")
+            raise ValueError(f"an input has shape {list(value.shape)}: a walk shows one sentence, [1,…]")
 
 
 @dataclass
@@ -195,7 +195,7 @@ def _ending(
     if not isinstance(logits, Tensor) or logits.dim() != 3:
         return [], []
     if not -logits.size(1) <= at < logits.size(1):
-        raise ValueError(f"at is {at}, but there are logits of {logits.size(1)} positions")
+        raise ValueError(f"at is {at}, but the logits have {logits.size(1)} positions")
     row = logits[0, at].detach().float()
     p = row.softmax(-1)
     chosen = int(row.argmax()) if drawn is None else drawn
@@ -233,7 +233,7 @@ def _packed(stages: Sequence[WalkStage], tokens: Sequence[str], keys: Sequence[s
         data = packer.data()
         if len(data) <= budget:
             return {"axes": packer.axes, "stages": told, "data": data}
-    raise ValueError(f"the numbers take {len(data):,} bytes, the budget is {budget:,}: give a shorter text, or more")
+    raise ValueError(f"the numbers take {len(data):,} bytes, the budget is {budget:,}: shorten the text or raise it")
 
 
 class _Packer:

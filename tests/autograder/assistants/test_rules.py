@@ -29,9 +29,9 @@ def test_never_more_than_the_students_get(tmp_path):
     [
         ("[assistants]\nhints = 4", "hints = 4 must be a whole number from 0 to 3"),
         ("[assistants]\nhints = true", "hints = True must be"),
-        ("[assistants]\nhint = 1", "has 'hint', which means nothing here"),
+        ("[assistants]\nhint = 1", "has 'hint', which is not a known key"),
         ("assistants = 1", "must be a table"),
-        ("[assistants", "is no TOML"),
+        ("[assistants", "is not TOML"),
     ],
 )
 def test_what_makes_no_sense(tmp_path, text, words):

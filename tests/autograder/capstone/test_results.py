@@ -35,7 +35,7 @@ def test_the_code_of_a_notebook(tmp_path):
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "a.ipynb")
     assert results.sources(tmp_path / "a.ipynb") == ["setup", "project", "own"]
     (tmp_path / "b.ipynb").write_text("{}")
-    with pytest.raises(ValueError, match="is no notebook"):
+    with pytest.raises(ValueError, match="cannot be read as a notebook"):
         results.sources(tmp_path / "b.ipynb")
     with pytest.raises(ValueError, match="neither a notebook"):
         results.sources((tmp_path / "b.ipynb").rename(tmp_path / "c.txt"))

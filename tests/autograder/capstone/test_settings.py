@@ -17,11 +17,11 @@ def test_a_course_says_its_own(tmp_path):
     ("text", "said"),
     [
         ("capstone = 3", "capstone must be a table"),
-        ("[capstone]\nminutes = 2", "capstone has 'minutes', which is none of seconds, letters, bands"),
+        ("[capstone]\nminutes = 2", "capstone has 'minutes', which is not one of seconds, letters, bands"),
         ("[capstone]\nseconds = 0", "seconds = 0 must be a number above 0"),
         ("[capstone]\nbands = [[1.0]]", "bands must be pairs"),
         ("[capstone]\nbands = [[1.0, 5], [0.5, 2]]", "fewer bits must never earn fewer points"),
-        ("[capstone", "is no TOML"),
+        ("[capstone", "is not TOML"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, text, said):

@@ -98,7 +98,7 @@ def test_ctrl_c_stops_cleanly_and_a_regrade_asks_first(course, tmp_path):
     until(lambda: course.records() or grader.poll() is not None, "a record")
     os.kill(grader.pid, signal.SIGINT)
     assert grader.wait(LONG) == 130, log.read_text()
-    assert "--resume goes on" in log.read_text() and "Traceback" not in log.read_text()
+    assert "--resume continues" in log.read_text() and "Traceback" not in log.read_text()
     course.grade("--workers", "1", "--resume")
     assert Counter(course.records()) == Counter(["ada", "ben", "chen"])
 
@@ -179,4 +179,4 @@ def test_a_scheduler_without_a_card_or_an_answer_is_said_in_a_line(course):
     assert "no Dask scheduler answers" in course.grade("--scheduler", address, code=2)
     with cluster(address, 1, course.root):
         said = course.grade("--scheduler", address, "--device", "cuda", "--resume", code=2)
-        assert "no worker offers a graphics card" in said
+        assert "no worker offers a GPU" in said

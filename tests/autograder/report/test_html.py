@@ -174,7 +174,7 @@ def test_nothing_runs_and_nothing_is_fetched(name):
 def test_what_is_right_comes_first_and_what_is_left_is_said():
     page = verdict_html(CASES["partial"])
     order = ["Right so far: values, dtypes.", "A row that may see nothing", "✗ edges"]
-    order += ["Still to be had: 0.25 of 2 (edges 0.25)", "smallest example"]
+    order += ["Not yet earned: 0.25 of 2 (edges 0.25)", "smallest example"]
     places = [page.index(text) for text in order]
     assert places == sorted(places)
     assert "✓ values <small>1.5 of 1.5</small>" in page and "– on a CUDA device <small>not run</small>" in page
@@ -189,7 +189,7 @@ def test_the_example_marks_wrong_entries_and_shows_no_right_value_there():
 
 def test_points_that_are_right_but_not_earned_are_explained():
     assert "earns its points once ordinary values are right" in verdict_html(CASES["failed"])
-    assert "Still to be had" not in verdict_html(CASES["passed"])
+    assert "Not yet earned" not in verdict_html(CASES["passed"])
 
 
 DEPARTURE = {

@@ -53,7 +53,7 @@ def test_what_a_recipe_installs_is_a_wheel_or_a_url(tmp_path, monkeypatch):
         monkeypatch.setattr(recipes, "origin", lambda: came_from)  # noqa: B023
         with pytest.raises(recipes.NoExport, match="name a wheel .* or a URL, with --package"):
             recipes.package_of(None)
-    with pytest.raises(recipes.NoExport, match=r"tfkit-0.8.20-py3-none-any.whl is no wheel of tfkit-course"):
+    with pytest.raises(recipes.NoExport, match=r"tfkit-0.8.20-py3-none-any.whl is not a wheel of tfkit-course"):
         recipes.package_of("tfkit-0.8.20-py3-none-any.whl")
 
 
@@ -176,12 +176,12 @@ def test_without_a_box_there_are_no_zeros(tmp_path, monkeypatch, capsys):
 
 def test_what_cannot_be_graded_scores_nothing_and_says_why(tmp_path):
     found = gradescope.results(UNIT, {"masks.causal": 1.0}, tmp_path)
-    assert found == {"score": 0.0, "output": f"Not graded: hand in {UNIT}.ipynb; there is no notebook"}
+    assert found == {"score": 0.0, "output": f"Not graded: hand in {UNIT}.ipynb; submitted: no notebook"}
     for name in ("a.py", "b.ipynb"):
         (tmp_path / name).write_text(RIGHT)
-    assert "there is a.py, b.ipynb" in gradescope.results(UNIT, {"masks.causal": 1.0}, tmp_path)["output"]
+    assert "submitted: a.py, b.ipynb" in gradescope.results(UNIT, {"masks.causal": 1.0}, tmp_path)["output"]
     os.rename(tmp_path / "b.ipynb", tmp_path / f"{UNIT}.ipynb")
-    assert "is no notebook of format 4" in gradescope.results(UNIT, {"masks.causal": 1.0}, tmp_path)["output"]
+    assert "is not a notebook of format 4" in gradescope.results(UNIT, {"masks.causal": 1.0}, tmp_path)["output"]
 
 
 def test_recipes_show_as_much_help_as_the_course_does(course, tmp_path):

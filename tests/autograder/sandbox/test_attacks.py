@@ -217,7 +217,7 @@ while True:
         error = stopped(student, body)
         assert error.kind == "timeout" and not student.alive
         assert time.monotonic() - began < 150  # the wall's time would be 300
-        with pytest.raises(StudentError, match="the box is gone"):
+        with pytest.raises(StudentError, match="the box has died"):
             student.call("attack")
 
 

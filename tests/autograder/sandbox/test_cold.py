@@ -104,7 +104,11 @@ def test_a_bundle_gets_nothing_but_what_it_needs():
 
 def test_each_says_why_it_is_not_here(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    for kind, said in ((Docker, "docker: no docker here"), (Podman, "no podman"), (GVisor, "gvisor: no runsc here")):
+    for kind, said in (
+        (Docker, "docker: no docker here"),
+        (Podman, "no podman"),
+        (GVisor, "gvisor: runsc is not installed"),
+    ):
         with pytest.raises(SandboxError, match=said):
             kind().probe()
     engine = tmp_path / "docker"

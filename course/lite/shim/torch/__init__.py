@@ -34,7 +34,7 @@ bool = borch.bool
 
 
 def __getattr__(name: str) -> Any:
-    raise NotInThisTab(f"torch.{name} is not in the torch of this tab: use the lab for it")
+    raise NotInThisTab(f"torch.{name} is not supported by torch in the browser: use the lab")
 
 
 class _Passes(types.ModuleType):
@@ -52,7 +52,8 @@ class _Passes(types.ModuleType):
         except AttributeError:
             if name.startswith("__"):
                 raise
-            raise NotInThisTab(f"{self.__name__}.{name} is not in the torch of this tab: use the lab for it") from None
+            where = f"{self.__name__}.{name}"
+            raise NotInThisTab(f"{where} is not supported by torch in the browser: use the lab") from None
 
 
 def _passes(name: str, source: Any, **more: Any) -> _Passes:

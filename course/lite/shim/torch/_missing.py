@@ -112,7 +112,7 @@ class NoDispatch:
     """Stands for torch's record of the operations that run: it can be derived from, not entered."""
 
     def __enter__(self) -> None:
-        raise NotInThisTab("a record of the operations is not in the torch of this tab: use the lab for it")
+        raise NotInThisTab("recording operations is not supported by torch in the browser: use the lab")
 
     def __exit__(self, *error: Any) -> None: ...
 
@@ -121,7 +121,7 @@ class Absent:
     """Named so that a module which names it can be imported."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        raise NotInThisTab("this part of torch cannot be used in the torch of this tab: use the lab for it")
+        raise NotInThisTab("this part of torch is not supported by torch in the browser: use the lab")
 
 
 def complete_modules() -> None:
@@ -177,7 +177,7 @@ def _placed(function: Callable[..., Any]) -> Callable[..., Any]:
     def make(*args: Any, device: Any = "cpu", **kwargs: Any) -> Any:
         """The tensor, on the CPU. Raises RuntimeError for another device."""
         if device is not None and getattr(device, "type", str(device)) != "cpu":
-            raise RuntimeError(f"device={device}: the torch of this tab has the CPU alone")
+            raise RuntimeError(f"device={device}: torch in the browser has only the CPU")
         return function(*args, **{name: value for name, value in kwargs.items() if name in known or value})
 
     return make
@@ -196,7 +196,7 @@ class Function:
         with borch.no_grad():
             out = cls.forward(ctx, *(arg.detach() if isinstance(arg, Tensor) else arg for arg in args))
         if not isinstance(out, Tensor):
-            raise NotInThisTab("a Function of several outputs cannot be used in the torch of this tab: use the lab")
+            raise NotInThisTab("a Function of several outputs is not supported by torch in the browser: use the lab")
 
         def back(gradient: Any) -> tuple[Any, ...]:
             """NumPy arrays, one for each tensor among the arguments."""
