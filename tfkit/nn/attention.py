@@ -41,14 +41,14 @@ def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor |
     if mask is None:
         weights = scores.softmax(-1)
     else:
-        empty = ~mask.any(-1, keepdim=True)  # softmax over nothing is 0/0: such rows are set apart, before and after
+        empty = ~mask.any(-1, keepdim=True)  # softmax over nothing is 0/0: such rows are replaced before and after
         scores = scores.masked_fill(~mask, float("-inf")).masked_fill(empty, 0.0)
         weights = scores.softmax(-1).masked_fill(empty, 0.0)
     return weights @ v, weights
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
-    """Cut the model width into heads: head h is columns h*D to (h+1)*D-1.
+    """Split the model width into heads: head h is columns h*D to (h+1)*D-1.
 
     x [B,L,E] -> [B,H,L,D] with E = H*D
     """
@@ -57,7 +57,7 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 
 
 def merge_heads(x: Tensor) -> Tensor:
-    """Put the heads side by side again: the inverse of `split_heads`.
+    """Concatenate the heads again: the inverse of `split_heads`.
 
     x [B,H,L,D] -> [B,L,E] with E = H*D
     """
@@ -66,7 +66,7 @@ def merge_heads(x: Tensor) -> Tensor:
 
 
 class MultiHeadAttention(nn.Module):
-    """Several attentions side by side, each in a subspace of its own (Vaswani et al. 2017, 3.2.2).
+    """Several attentions in parallel, each in its own subspace (Vaswani et al. 2017, 3.2.2).
 
     Submodules q_proj, k_proj, v_proj, o_proj: nn.Linear(d_model, d_model).
     """

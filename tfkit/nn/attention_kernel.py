@@ -92,8 +92,8 @@ def attend_cpu_in_place(
 def kernel_shares_heads(
     q: Tensor, mask: Any, bias: Tensor | None, dropout: float, softcap: float | None, sinks: Tensor | None
 ) -> bool:
-    """Whether the fused kernel itself reads a head of keys and values for several heads of queries: what looks at
-    scores, and PyTorch's kernels for a mask on a card, take a copy for each."""
+    """Whether the fused kernel itself shares a head of keys and values among several heads of queries: whatever reads
+    scores, and PyTorch's kernels for a mask on a GPU, need a copy for each."""
     plain = bias is None and softcap is None and sinks is None and dropout == 0.0
     tables = mask is None or (isinstance(mask, Tensor) and q.device.type == "cpu")
     return plain and tables and attention_override is None and not tracing.is_observed()

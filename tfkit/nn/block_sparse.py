@@ -1,4 +1,6 @@
-"""Attention in blocks: each to its neighbours, to the ends, and to a few drawn at random (Zaheer et al. 2020)."""
+"""Block-sparse attention: each block attends to its neighbours, to the first and last blocks, and to a few random
+ones (Zaheer et al. 2020, BigBird, arXiv:2007.14062).
+"""
 
 import math
 import random
@@ -17,10 +19,10 @@ KINDS = [tracing.KINDS.index(kind) for kind in ("global", "window", "window", "w
 
 
 def bigbird_mask(length: int, block: int, window_blocks: int, global_blocks: int, random_blocks: Tensor) -> Tensor:
-    """Who may look at whom: near blocks at each other, the first ones at all and all at them, and some at random.
+    """Which blocks attend to which: neighbours to each other, the first blocks to all and all to them, some at random.
 
-    length: a multiple of block; window_blocks: both sides and itself; random_blocks int64 [length/block, r]: which
-    others each block looks at -> bool [L,L]
+    length: a multiple of block; window_blocks: both sides and itself; random_blocks int64 [length/block, r]: the
+    other blocks that each block attends to -> bool [L,L]
     """
     blocks = torch.arange(length // block, device=random_blocks.device)
     near = (blocks[:, None] - blocks).abs() <= window_blocks // 2  # [N,N]
@@ -32,7 +34,8 @@ def bigbird_mask(length: int, block: int, window_blocks: int, global_blocks: int
 
 @lru_cache(maxsize=256)
 def draw_random_blocks(seed: int, heads: int, blocks: int, n_random: int, most: Any = None) -> Tensor:
-    """The random blocks of the published code, which NumPy drew: int64 [heads, blocks - 2, many], without the two ends.
+    """The random blocks of the published code, drawn as NumPy does: int64 [heads, blocks - 2, many], without the two
+    ends.
 
     most: None, or (blocks of the longest sequence, blocks that may be drawn): lengths of 1024, 3072 and 4096 tokens
     follow the older plan, which draws for the longest sequence and uses the beginning
@@ -52,13 +55,13 @@ class LegacyRandom:
 
     def __init__(self, seed: int) -> None:
         key = [seed & 0xFFFFFFFF]
-        for at in range(1, 624):  # NumPy's way to make a state of a number (Matsumoto and Nishimura 2002)
+        for at in range(1, 624):  # NumPy's way to seed the generator with one number (Matsumoto and Nishimura 2002)
             key.append((1812433253 * (key[-1] ^ key[-1] >> 30) + at) & 0xFFFFFFFF)
         self.bits = random.Random()
         self.bits.setstate((3, (*key, 624), None))
 
     def permutation(self, items: int | list[int]) -> list[int]:
-        """items: a list, or how many numbers from 0 on -> a list"""
+        """items: a list, or n for the numbers 0 to n - 1 -> a shuffled list"""
         drawn = list(range(items)) if isinstance(items, int) else list(items)
         for last in range(len(drawn) - 1, 0, -1):
             mask = (1 << last.bit_length()) - 1
@@ -69,7 +72,7 @@ class LegacyRandom:
 
 
 def _row(draw: LegacyRandom, at: int, end: int, n_random: int) -> list[int]:
-    """`n_random` of the blocks 0 to end - 1, none of which `at` sees anyway."""
+    """`n_random` of the blocks 0 to end - 1 that block `at` does not see anyway."""
     if not n_random:
         return []
     taken = {at - 1, at, at + 1, 0, end - 1} | ({end - 2} if at == 1 else set()) | ({1} if at == end - 2 else set())
@@ -78,7 +81,7 @@ def _row(draw: LegacyRandom, at: int, end: int, n_random: int) -> list[int]:
 
 def _old_row(draw: LegacyRandom, at: int, blocks: int, last: int, n_random: int) -> list[int]:
     middle = list(range(1, blocks - 1))
-    if at < blocks - 3:  # its last two rows forget to leave out what they see anyway
+    if at < blocks - 3:  # its last two rows do not exclude the blocks that they see anyway
         middle = middle[: max(0, min(at - 2, last))] + middle[at + 1 : last]
     else:
         middle = middle[:last]
@@ -86,7 +89,8 @@ def _old_row(draw: LegacyRandom, at: int, blocks: int, last: int, n_random: int)
 
 
 def block_table(blocks: int, drawn: Tensor | None = None, device: torch.device | None = None) -> tuple[Tensor, Tensor]:
-    """Which blocks each middle block looks at: the first, itself and its neighbours, the last, and those drawn.
+    """The blocks that each middle block attends to: the first, itself and its neighbours, the last, and the random
+    ones.
 
     drawn int64 [H,N-2,r] or None -> (int64 [H,N-2,5+r], or [1,N-2,5], and bool [N-2,5+r]: False for a second mention)
     """
@@ -123,7 +127,7 @@ def block_sparse_attention(
     first_block_repeats: int = 0,
     rule: Any = None,
 ) -> Tensor:
-    """The two blocks at the ends look at all keys, and those in between where the table says.
+    """The first and the last block attend to all keys, those in between to the blocks in the table.
 
     q, k, v [B,H,L,D], L a multiple of the block; non_padding bool [B,N,W]: keys that count; table, once from
     `block_table`; first_block_repeats: how often more the first block counts for all but the ends; rule: of the keys
@@ -155,7 +159,8 @@ def block_sparse_attention(
 
 
 def trace_blocks(table: Tensor, heads: int, block: int) -> None:
-    """For whoever traces: where the queries and keys of the two calls stand; table int64 [H,N-2,M], or [1,N-2,5]"""
+    """Records the positions of the queries and keys of the two calls for a trace; table int64 [H,N-2,M], or
+    [1,N-2,5]"""
     blocks, within, head = table.size(1) + 2, torch.arange(block), torch.arange(heads)
     at = torch.arange(blocks)[:, None] * block + within  # [N,W]
     tracing.places(head, at[[0, -1]].flatten(), torch.arange(blocks * block), torch.tensor(KINDS[0]))
@@ -166,6 +171,6 @@ def trace_blocks(table: Tensor, heads: int, block: int) -> None:
 
 
 def _gather_blocks(x: Tensor, at: Tensor, block: int) -> Tensor:
-    """x [B,H,L,D], at int64 [H,N-2,M]: blocks, counted over all heads -> [B,H·(N-2),M·W,D]"""
+    """x [B,H,L,D], at int64 [H,N-2,M]: block indices over all heads -> [B,H·(N-2),M·W,D]"""
     rows = x.reshape(x.size(0), -1, block * x.size(-1))  # [B,H·N,W·D]
     return rows.index_select(1, at.flatten()).view(x.size(0), at[..., 0].numel(), -1, x.size(-1))

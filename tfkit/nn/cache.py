@@ -1,4 +1,4 @@
-"""Keys and values that are already computed: decoding one more token need not read the sentence again."""
+"""A key-value cache: decoding one more token need not process the earlier ones again."""
 
 from typing import Any
 
@@ -40,10 +40,10 @@ class CachedSelfAttention(nn.Module):
 
 
 class Cache:
-    """Keys and values per attention module, growing; what models return as `out.cache`.
+    """A growing cache of keys and values per attention module, which models return as `out.cache`.
 
-    Self-attention appends to a buffer that doubles when it is full, so n steps copy O(n) and not O(n²). Memory (what
-    cross-attention looks at) is projected once and kept. A cache belongs to one generation: calls advance it in place.
+    Self-attention appends to a buffer that doubles when it is full, so n steps copy O(n) and not O(n²). The encoder
+    output (memory) is projected once and kept. A cache belongs to one generation: calls advance it in place.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Cache:
 
     @property
     def length(self) -> int:
-        """How many positions it holds."""
+        """The number of positions that it holds."""
         return max((buffer.length for buffer in self.self_attention.values()), default=0)
 
     @property
@@ -62,7 +62,7 @@ class Cache:
         return self.length
 
     def width(self, new: int) -> int:
-        """How many keys attention will see once `new` positions are added."""
+        """The number of keys that attention sees after `new` positions are added."""
         return self.length + new
 
     def extend(self, module: Any, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
@@ -72,22 +72,23 @@ class Cache:
         return self.self_attention[module].extend(k, v)
 
     def written_mask(self, new: int, device: torch.device | None = None) -> Tensor | None:
-        """Which keys the `new` latest positions may see, where the attention's causal flag does not say it: None."""
+        """A mask of the keys that the `new` latest positions may see; None where the attention's causal flag
+        suffices."""
         return None
 
     def apply_mask(
         self, mask: Tensor | None, causal: bool, new: int, device: torch.device | None = None
     ) -> tuple[Tensor | None, bool]:
-        """mask bool [...,Q or 1,K] or None, over the positions so far, and the attention's causal flag -> the two with
-        which its `new` latest queries look at what `extend` gave."""
+        """mask bool [...,Q or 1,K] or None, over the positions so far, and the attention's causal flag -> the mask
+        and the flag for the `new` latest queries over what `extend` returned."""
         return mask, causal
 
     def new_buffer(self) -> "_Buffer":
-        """Where one module's keys and values go, empty."""
+        """An empty buffer for one module's keys and values."""
         return _Buffer()
 
     def reorder(self, index: Tensor) -> None:
-        """Keep the rows that `index` int64 [N] names, in its order, of everything: a beam's survivors."""
+        """Keep the rows `index` int64 [N], in this order, of all tensors: the hypotheses that a beam keeps."""
         for buffer in self.self_attention.values():
             buffer.reorder(index)
         self.cross_attention = {
@@ -95,23 +96,23 @@ class Cache:
         }
 
     def reorder_from(self, index: Tensor, prefix_length: int = 0) -> None:
-        """`reorder` for rows that change places with rows of the same sentence, and agree on the first `prefix_length`
-        positions: only what comes after moves, and memory stays where it is."""
+        """`reorder` for rows that swap with rows of the same sentence and share the first `prefix_length` positions:
+        only later positions are copied, and memory is left alone."""
         for buffer in self.self_attention.values():
             buffer.reorder_from(index, prefix_length)
 
     def crop(self, length: int) -> None:
-        """Forget all but the first `length` positions: what was only guessed."""
+        """Drop all but the first `length` positions, as after rejected draft tokens."""
         for buffer in self.self_attention.values():
             buffer.length = min(buffer.length, length)
 
 
 class StaticCache(Cache):
-    """A cache of fixed size: every step has the same shapes and the same program, as a compiler or a CUDA graph wants.
+    """A cache of fixed size: every step has the same shapes, as a compiler or a CUDA graph requires.
 
-    Attention sees the whole buffer, and a mask hides the slots after the position that is written. The position is a
-    tensor, moved once in each forward pass; `length` is the same number on the host, which a compiled step cannot move:
-    whoever runs one calls `advance_length`. Raises ValueError when it is full (of a compiled step, `advance_length`
+    Attention sees the whole buffer, and a mask hides the slots that are not written yet. The position is a
+    tensor, advanced once in each forward pass; `length` is the same number on the host, which a compiled step cannot
+    update: its caller calls `advance_length`. Raises ValueError when it is full (of a compiled step, `advance_length`
     does).
     """
 
@@ -119,13 +120,13 @@ class StaticCache(Cache):
         super().__init__()
         self.max_length = max_length
         self.n_written: int | None = 0  # None: ask `end`
-        self.end: Any = None  # int64 []: where the next position is
-        self.slots: Any = None  # int64 [t]: where this forward pass writes
-        self.visible: Any = None  # bool [t,max_length]: what its queries may look at
+        self.end: Any = None  # int64 []: the next position
+        self.slots: Any = None  # int64 [t]: the slots that this forward pass writes
+        self.visible: Any = None  # bool [t,max_length]: the slots that its queries may attend to
 
     @property
     def length(self) -> int:
-        """How many positions it holds, as the host knows it."""
+        """The number of positions that it holds, on the host."""
         if self.n_written is None:
             self.n_written = int(self.end)
         return self.n_written
@@ -136,23 +137,23 @@ class StaticCache(Cache):
         return 0 if self.end is None else self.end
 
     def width(self, new: int) -> int:
-        """Always all of it."""
+        """Always the full size."""
         return self.max_length
 
     def advance_length(self, new: int) -> None:
-        """A compiled step wrote `new` positions. Raises ValueError where there was no room for them."""
+        """Count `new` positions that a compiled step wrote. Raises ValueError if they did not fit."""
         self.check_capacity(self.length + new)
         self.n_written = self.length + new
 
     def check_capacity(self, positions: int) -> None:
-        """Raises ValueError for more than it has room for."""
+        """Raises ValueError if the positions do not fit."""
         if positions > self.max_length:
             raise ValueError(
                 f"the cache holds {self.max_length} positions, but {positions} are needed: create a larger one"
             )
 
     def extend(self, module: Any, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """As the parent's; all of the buffer comes back. The first module of a forward pass moves the position."""
+        """As in the parent, but returns the whole buffer. The first module of a forward pass advances the position."""
         if module not in self.self_attention:
             self.self_attention[module] = _Slots(self)
         if next(iter(self.self_attention)) is module:
@@ -160,7 +161,7 @@ class StaticCache(Cache):
         return self.self_attention[module].write(k, v, self.slots)
 
     def advance(self, new: int, device: torch.device) -> None:
-        """The next `new` positions are written from here on."""
+        """Advance to the next `new` positions."""
         if not torch.compiler.is_compiling():
             self.advance_length(new)
         start = torch.zeros((), dtype=torch.int64, device=device) if self.end is None else self.end
@@ -168,13 +169,14 @@ class StaticCache(Cache):
         self.visible = torch.arange(self.max_length, device=device) <= self.slots[:, None]
 
     def written_mask(self, new: int, device: torch.device | None = None) -> Tensor:
-        """-> bool [new, max_length]; asked after `extend`."""
+        """-> bool [new, max_length]; call it after `extend`."""
         return self.visible
 
     def apply_mask(
         self, mask: Tensor | None, causal: bool, new: int, device: torch.device | None = None
     ) -> tuple[Tensor | None, bool]:
-        """-> bool [...,new,max_length], False: the mask says all, as keys that are not written yet are there too"""
+        """-> bool [...,new,max_length], and False: the mask also hides the future, as the buffer includes unwritten
+        slots"""
         visible = self.written_mask(new, device)
         if mask is not None:  # it ends where the text does
             room = (0, self.max_length - mask.size(-1))
@@ -184,13 +186,13 @@ class StaticCache(Cache):
         return visible, False
 
     def crop(self, length: int) -> None:
-        """Later slots are hidden, and written again."""
+        """Later slots are hidden until they are overwritten."""
         if length < self.length:
             self.n_written, self.end = length, torch.full_like(self.end, length) if length else None
 
 
 class _Buffer:
-    """Room for keys and values, [B,H,room,D] each."""
+    """A growing buffer for keys and values, [B,H,room,D] each."""
 
     def __init__(self) -> None:
         self.length = 0
@@ -198,7 +200,8 @@ class _Buffer:
         self.v: Any = None
 
     def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """k, v [B,H,t,D] -> views [B,H,K,D]. Raises RuntimeError under gradients, ValueError for other rows."""
+        """k, v [B,H,t,D] -> views [B,H,K,D]. Raises RuntimeError if gradients are on, ValueError for another batch
+        size."""
         self.check(k, v)
         end = self.length + k.size(2)
         self.reserve(k, v, end)
@@ -207,7 +210,7 @@ class _Buffer:
         return self.k[:, :, :end], self.v[:, :, :end]
 
     def check(self, k: Tensor, v: Tensor) -> None:
-        """Raises RuntimeError under gradients, ValueError for other rows."""
+        """Raises RuntimeError if gradients are on, ValueError for another batch size."""
         if torch.is_grad_enabled() and (k.requires_grad or v.requires_grad):
             raise RuntimeError("a cache writes in place and cannot be trained through: decode under torch.no_grad()")
         if self.k is not None and len(k) != len(self.k):
@@ -216,14 +219,14 @@ class _Buffer:
             )
 
     def reserve(self, k: Tensor, v: Tensor, needed: int) -> None:
-        """Twice as much each time."""
+        """Doubles the buffer."""
         if self.k is not None and needed <= self.k.size(2):
             return
         capacity = max(16, 2 * self.length, needed)
         self.k, self.v = (self.copy_to(old, new, capacity) for old, new in ((self.k, k), (self.v, v)))
 
     def copy_to(self, old: Tensor | None, new: Tensor, capacity: int) -> Tensor:
-        """`old` [B,H,·,D] in a new buffer of so many positions, of the dtype and on the device of `new`."""
+        """Copies `old` [B,H,·,D] into a larger buffer, with the dtype and device of `new`."""
         # zeros, not empty: a masked key still enters a product, and 0 * NaN is NaN
         buffer = new.new_zeros(new.size(0), new.size(1), capacity, new.size(3))
         if old is not None:
@@ -231,7 +234,7 @@ class _Buffer:
         return buffer
 
     def reorder(self, index: Tensor) -> None:
-        """index int64 [N], which may name more rows than there are or fewer: all that is written is copied."""
+        """index int64 [N], where N may differ from the batch size: all written positions are copied."""
         for name in ("k", "v"):
             old = getattr(self, name)
             new = old.new_zeros(len(index), *old.shape[1:])
@@ -245,7 +248,7 @@ class _Buffer:
 
 
 class _Slots(_Buffer):
-    """Room that does not grow. The position is the cache's, so that no number in here changes from step to step."""
+    """A buffer of fixed size. The cache holds the position, so that no Python number changes from step to step."""
 
     def __init__(self, cache: StaticCache) -> None:
         self.cache = cache

@@ -1,4 +1,4 @@
-"""Scores of what a token says and of where it stands, kept apart (He et al. 2021, DeBERTa)."""
+"""Attention with separate scores for content and for relative position (He et al. 2021, DeBERTa, arXiv:2006.03654)."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from .mask_sharing import once_per_mask
 def disentangled_scores(qc: Tensor, kc: Tensor, qr: Tensor, kr: Tensor, k: int) -> Tensor:
     """Content to content, content to position, position to content (He et al. 2021, equations 2-4).
 
-    qc, kc [B,H,L,D]: of the tokens; qr, kr [H,2k,D]: of the distances; k: from where on all distances are one
+    qc, kc [B,H,L,D]: of the tokens; qr, kr [H,2k,D]: of the distances; k: the distance from which on all are clipped
     -> [B,H,L,L]: qc_i·kc_j + qc_i·kr[δ(i,j)] + kc_j·qr[δ(j,i)] over sqrt(3D), δ(i,j) = clip(i-j+k, 0, 2k-1)
     """
     batch, heads, length, width = qc.shape
@@ -32,9 +32,9 @@ def disentangled_scores(qc: Tensor, kc: Tensor, qr: Tensor, kr: Tensor, k: int) 
 def distance_windows(
     queries: int, keys: int | None = None, shift: int = 1, block: int = 64, device: torch.device | None = None
 ) -> Tensor:
-    """How far to the right of it the keys are that a query meets, for blocks of queries, from the farthest left on.
+    """The distances between the queries of a block and the keys, from the leftmost key on.
 
-    keys: N*T unless given; shift: of how many keys one query takes the place
+    keys: N*T unless given; shift: the number of keys per query
     -> int64 [N,W]: N blocks of T <= `block` queries; query t of block n meets key j in column j + shift*(T-1-t)
     """
     count = -(-queries // block)
@@ -45,7 +45,8 @@ def distance_windows(
 
 
 def scores_by_distance(x: Tensor, table: Tensor, shift: int = 1) -> Tensor:
-    """x_i · table[j - shift*i], for all i and j: half the products and half the memory of each distance for each i.
+    """x_i · table[j - shift*i], for all i and j, with half the products and memory of computing all distances for each
+    i.
 
     x [B,H,Q,D], table [H,N,W,D]: of the distances in `distance_windows` -> [B,H,N,T,K], a view; N*T >= Q
     """
@@ -55,7 +56,7 @@ def scores_by_distance(x: Tensor, table: Tensor, shift: int = 1) -> Tensor:
     x = F.pad(x, (0, 0, 0, count * size - queries)).view(batch, heads, count, size, width)
     x = x.permute(1, 2, 0, 3, 4).reshape(heads, count, batch * size, width)
     scores = x @ table.transpose(-2, -1)  # [H,N,B*T,W]
-    first = shift * (size - 1)  # each query's row starts `shift` earlier in its own: rows move without being copied
+    first = shift * (size - 1)  # each query's row starts `shift` earlier: a strided view, so nothing is copied
     strides = (size * columns, count * batch * size * columns, batch * size * columns, columns - shift, 1)
     return scores.as_strided((batch, heads, count, size, columns - first), strides, first)
 
@@ -66,9 +67,9 @@ def gather_rows(table: Tensor, rows: Tensor) -> Tensor:
 
 
 def log_bucket(distance: Tensor, buckets: int, furthest: int) -> Tensor:
-    """The near half of the buckets hold one distance each, the others ever more (He et al. 2021, DeBERTa V2).
+    """The near half of the buckets hold one distance each, farther ones more and more (He et al. 2021, DeBERTa V2).
 
-    distance int64 of any shape, buckets int: to each side, furthest int: the distance of the last -> int64, signed
+    distance int64 of any shape, buckets int: per side, furthest int: the largest distance -> int64, signed
     """
     middle = buckets // 2
     far = distance.abs().clamp(min=middle) / middle
@@ -84,9 +85,9 @@ def in_blocks(scores: Tensor) -> Tensor:
 class DisentangledAttention(nn.Module):
     """Attention of tokens and of the distances between them (He et al. 2021, 3.1).
 
-    kinds: which scores there are beside those of tokens with tokens: "c2p" tokens with distances, "p2c" distances with
-    tokens. dropout: on the weights; drop_distances: on the table of distances. terms: how many scores are added, for
-    the scale; 1 + the kinds unless given. Raises ValueError where heads do not divide the width.
+    kinds: the scores besides content-to-content: "c2p" content to position, "p2c" position to content. dropout: on the
+    weights; drop_distances: on the table of distances. terms: the number of scores that are added, for the scale;
+    default 1 + len(kinds). Raises ValueError if the number of heads does not divide the width.
     """
 
     def __init__(
@@ -109,14 +110,14 @@ class DisentangledAttention(nn.Module):
         self.o_proj = nn.Linear(d_model, d_model)
 
     def make_projections(self, width: int) -> None:
-        """The layers from states, and from distances, to queries, keys and values."""
+        """Creates the projections of states and of distances to queries, keys and values."""
         self.qkv_proj = nn.Linear(width, 3 * width, bias=False)
         self.q_bias, self.v_bias = (nn.Parameter(torch.zeros(width)) for _ in range(2))
         self.k_distance = nn.Linear(width, width, bias=False) if "c2p" in self.kinds else None
         self.q_distance = nn.Linear(width, width) if "p2c" in self.kinds else None
 
     def project_tokens(self, x: Tensor, query_states: Tensor | None) -> Sequence[Tensor]:
-        """-> q (of `query_states`, where that is given), k, v [B,H,L,D]; a head's three stand side by side"""
+        """-> q (of `query_states` if given), k, v [B,H,L,D]; a head's three projections are adjacent in the weight"""
         bias = torch.stack([self.q_bias, torch.zeros_like(self.q_bias), self.v_bias])  # [3,E]
         bias = bias.unflatten(1, (self.n_heads, -1)).transpose(0, 1).flatten()
         q, k, v = split_heads(F.linear(x, self.qkv_proj.weight, bias), self.n_heads).chunk(3, -1)
@@ -130,26 +131,26 @@ class DisentangledAttention(nn.Module):
         return tuple(both)
 
     def distance_projections(self) -> tuple[nn.Linear | None, nn.Linear | None]:
-        """The two projections of distances, as keys and as queries; None for a kind of score that is not there."""
+        """The projections of distances to keys and to queries; None for a kind of score that is not used."""
         return self.k_distance, self.q_distance
 
     def bias(self, q: Tensor, k: Tensor, table: Tensor, rows: list[Tensor]) -> Tensor:
-        """q (scaled), k [B,H,L,D], table [R,E], rows: which of them each window has, seen from query, from key [N,W]
-        -> what distance adds to the scores [B,H,L,L]"""
+        """q (scaled), k [B,H,L,D], table [R,E], rows [N,W]: the table rows of each window, as seen from the query and
+        from the key -> the scores by distance [B,H,L,L]"""
         kr, qr = self.project_distances(self.drop_distances(table))
         length, found = q.size(2), []
         if "c2p" in self.kinds:
             found.append(in_blocks(scores_by_distance(q, gather_rows(kr, rows[0])).contiguous()))
-        if "p2c" in self.kinds:  # seen from the key, the query is as far to the other side
+        if "p2c" in self.kinds:  # seen from the key, the distance to the query is negated
             back = in_blocks(scores_by_distance(k, gather_rows(qr * self.scale, rows[1])))
             found.append(back.permute(0, 1, 4, 5, 2, 3))
         return sum(found[1:], found[0]).flatten(4).flatten(2, 3)[..., :length, :length]
 
     def combine(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
-        """q scaled -> [B,H,L,D]; as it was published, a query that is padding sees all positions alike"""
-        if bias is None or not bias.requires_grad:  # the fused kernel knows no gradient of a bias
+        """q scaled -> [B,H,L,D]; as in the published code, a query at padding attends to all positions equally"""
+        if bias is None or not bias.requires_grad:  # the fused kernel has no gradient for a bias
             key_mask = None if mask is None else mask[:, None, None]
-            if bias is not None and mask is not None:  # nobody else has it: no copy of that size is needed
+            if bias is not None and mask is not None:  # this tensor is not shared, so it may be changed in place
                 bias, key_mask = bias.masked_fill_(~mask[:, None, None], float("-inf")), None
             out = attend(q, k, v, mask=key_mask, bias=bias, scale=1.0, dropout=self.dropout if self.training else 0.0)
             return out if mask is None else torch.where(mask[:, None, :, None], out, v.mean(2, keepdim=True))
@@ -178,21 +179,21 @@ class DisentangledAttention(nn.Module):
 
 
 class TalkingHeadsAttention(DisentangledAttention):
-    """Heads are mixed, before the softmax and after it (Shazeer et al. 2020)."""
+    """Heads are mixed before and after the softmax (talking heads, Shazeer et al. 2020, arXiv:2003.02436)."""
 
     def __init__(self, d_model: Any, n_heads: Any, kinds: Any, **how: Any) -> None:
         super().__init__(d_model, n_heads, kinds, **how)
         self.logits_proj, self.weights_proj = (nn.Linear(n_heads, n_heads, bias=False) for _ in range(2))
 
     def combine(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
-        """As the parent's, through scores [B,H,L,L] that are held: the fused kernel cannot mix heads."""
+        """As in the parent, but with explicit scores [B,H,L,L]: the fused kernel cannot mix heads."""
         scores = q @ k.transpose(-2, -1)
         scores = torch.einsum("bhqk,gh->bgqk", scores if bias is None else scores + bias, self.logits_proj.weight)
         return torch.einsum("bhqk,gh->bgqk", self.weights(scores, mask), self.weights_proj.weight) @ v
 
 
 class DisentangledAttentionV2(DisentangledAttention):
-    """Queries, keys and values have a layer each (DeBERTa V2). shared: distances are projected by them, too."""
+    """Queries, keys and values have a projection each (DeBERTa V2). shared: distances use the same projections."""
 
     def __init__(self, d_model: int, n_heads: int, kinds: Sequence[str], *, shared: bool = False, **how: Any) -> None:
         self.shared = shared
@@ -206,10 +207,10 @@ class DisentangledAttentionV2(DisentangledAttention):
         self.q_distance = nn.Linear(width, width) if "p2c" in own else None
 
     def project_tokens(self, x: Tensor, query_states: Tensor | None) -> Sequence[Tensor]:
-        """As the parent's, and a head's queries, keys and values lie in layers of their own."""
+        """As in the parent, with separate layers for queries, keys and values."""
         pairs = ((self.q_proj, x if query_states is None else query_states), (self.k_proj, x), (self.v_proj, x))
         return [split_heads(proj(states), self.n_heads) for proj, states in pairs]
 
     def distance_projections(self) -> tuple[nn.Linear | None, nn.Linear | None]:
-        """With `shared`, those of the states, also for a kind of score that is not there."""
+        """With `shared`, the projections of the states, even for a kind of score that is not used."""
         return (self.k_proj, self.q_proj) if self.shared else super().distance_projections()

@@ -1,4 +1,4 @@
-"""Convolutions whose kernel is made from what they read (Jiang et al. 2020, ConvBERT)."""
+"""Convolutions whose kernel is computed from the input (Jiang et al. 2020, ConvBERT, arXiv:2008.02496)."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from .attention import attend, merge_heads, split_heads
 
 
 def span_dynamic_conv(value: Tensor, kernel_logits: Tensor) -> Tensor:
-    """A weighted sum of neighbours, with other weights at every position (Jiang et al. 2020, 3.2; Wu et al. 2019).
+    """A weighted sum of neighbours, with different weights at every position (Jiang et al. 2020, 3.2; Wu et al. 2019).
 
     value [B,L,D], kernel_logits [B,L,W], W odd -> [B,L,D] (or [...,L,D] and [...,L,W]); the weights of a position are
-    a softmax over its W taps; tap w of position i meets value[i + w - W//2], or zero past either end
+    a softmax over its W taps; tap w of position i reads value[i + w - W//2], or zero beyond either end
     """
     length, taps = value.size(-2), kernel_logits.size(-1)
     kernel = kernel_logits.softmax(-1)
@@ -24,7 +24,7 @@ def span_dynamic_conv(value: Tensor, kernel_logits: Tensor) -> Tensor:
 
 
 class SeparableConv1d(nn.Module):
-    """A summary of the span round each position: a convolution in each column, and then a mixture of the columns."""
+    """A depthwise convolution over the span around each position, followed by a pointwise one."""
 
     def __init__(self, width: int, out: int, size: int) -> None:
         super().__init__()
@@ -39,9 +39,9 @@ class SeparableConv1d(nn.Module):
 
 
 class MixedAttention(nn.Module):
-    """Heads that look everywhere beside as many that look round them: each kind has half the width.
+    """Attention heads next to convolution heads over the neighbourhood; each kind has half the width.
 
-    conv_kernel_size: how far round, in all. Raises ValueError where it is even, or 2 * n_heads does not divide d_model.
+    conv_kernel_size: the number of taps. Raises ValueError if it is even, or 2 * n_heads does not divide d_model.
     """
 
     def __init__(self, d_model: int, n_heads: int, conv_kernel_size: int, dropout: float = 0.0) -> None:

@@ -1,4 +1,4 @@
-"""What fast kernels compute, by hand: attention in blocks and back, a loss in chunks, paged caches, int8 weights.
+"""What fast kernels compute, by hand: attention in blocks and its gradient, a chunked loss, paged caches, int8 weights.
 
 FlashAttention: Dao et al. 2022, arXiv:2205.14135, and Dao 2023, arXiv:2307.08691. Pages: Kwon et al. 2023,
 arXiv:2309.06180. Rounding rows to int8: Dettmers et al. 2022, arXiv:2208.07339. `triton_flash` is the first in Triton.
@@ -14,7 +14,7 @@ from .masks import masked_softmax
 
 
 def merge_attention(o1: Tensor, lse1: Tensor, o2: Tensor, lse2: Tensor) -> tuple[Tensor, Tensor]:
-    """The attention over two disjoint sets of keys, from that over each.
+    """The attention over two disjoint sets of keys, from the attention over each set.
 
     o1 and o2 [...,D]; lse1 and lse2 [...], the log-sum-exp of the scores of each part, -inf where it has no keys
     -> (o [...,D], lse [...])
@@ -25,10 +25,10 @@ def merge_attention(o1: Tensor, lse1: Tensor, o2: Tensor, lse2: Tensor) -> tuple
 
 
 def flash_attention(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = False) -> tuple[Tensor, Tensor]:
-    """Attention that reads its keys `block` at a time and never holds more than Q * block scores a head.
+    """Attention that reads its keys `block` at a time and never holds more than Q * block scores per head.
 
     q [...,Q,D], k [...,K,D], v [...,K,Dv] -> (output [...,Q,Dv], lse [...,Q], the log-sum-exp of each query's scores),
-    in q's dtype, summed in float32 or better. causal: query i sees keys j <= i + K - Q; Q <= K.
+    in q's dtype, accumulated in float32 or wider. causal: query i sees keys j <= i + K - Q; Q <= K.
     """
     dtype, wide = q.dtype, torch.promote_types(q.dtype, torch.float32)
     q, k, v = q.to(wide) * q.size(-1) ** -0.5, k.to(wide), v.to(wide)
@@ -53,10 +53,11 @@ def flash_attention(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = 
 def flash_backward(
     q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, d_o: Tensor, block: int, causal: bool = False
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of attention, its weights computed again from lse, `block` keys at a time (Dao 2023, algorithm 2).
+    """The gradients of attention, whose weights are recomputed from lse, `block` keys at a time (Dao 2023, algorithm
+    2).
 
     q [...,Q,D], k [...,K,D], v [...,K,Dv]; o [...,Q,Dv] and lse [...,Q] as `flash_attention` gave them; d_o [...,Q,Dv],
-    the gradient of the loss into o -> (d_q, d_k, d_v), of the shapes and dtype of q, k, v
+    the gradient of the loss by o -> (d_q, d_k, d_v), of the shapes and dtype of q, k, v
     """
     dtype, wide = q.dtype, torch.promote_types(q.dtype, torch.float32)
     q, k, v, o, lse, d_o = (given.to(wide) for given in (q, k, v, o, lse.unsqueeze(-1), d_o))
@@ -79,8 +80,8 @@ def flash_backward(
 def chunked_cross_entropy(h: Tensor, w: Tensor, targets: Tensor, chunk: int) -> Tensor:
     """The cross-entropy of a language model's last layer, with logits for `chunk` tokens at a time.
 
-    h [N,E], w [V,E], targets int64 [N], -100 where nothing is to be predicted -> scalar: the mean over the others, 0
-    where there are none. Under autograd the logits of every chunk are kept, unless `torch.utils.checkpoint` drops them.
+    h [N,E], w [V,E], targets int64 [N], -100 where nothing is predicted -> scalar: the mean over the other tokens, 0
+    if there are none. Under autograd the logits of every chunk are kept, unless `torch.utils.checkpoint` drops them.
     """
     wide = torch.promote_types(h.dtype, torch.float32)
     total = h.new_zeros(())
@@ -91,10 +92,10 @@ def chunked_cross_entropy(h: Tensor, w: Tensor, targets: Tensor, chunk: int) -> 
 
 
 def paged_attention(q: Tensor, key_pages: Tensor, value_pages: Tensor, tables: Tensor, lengths: Tensor) -> Tensor:
-    """Attention of one new query a sequence over a cache that lies in pages, anywhere and in any order.
+    """Attention of one new query per sequence over a paged cache, whose pages may be anywhere and in any order.
 
     q [B,H,D]; key_pages and value_pages [P,S,H,D], which all sequences share; tables int64 [B,M], the pages of each
-    sequence, in the order of its text, -1 where none is needed; lengths int64 [B], of the texts -> [B,H,D]
+    sequence, in the order of its text, -1 for unused entries; lengths int64 [B] of the texts -> [B,H,D]
     """
     keys, values = key_pages[tables].flatten(1, 2), value_pages[tables].flatten(1, 2)  # [B,M*S,H,D]
     seen = torch.arange(keys.size(1), device=q.device) < lengths.unsqueeze(-1)  # [B,M*S]
@@ -103,7 +104,7 @@ def paged_attention(q: Tensor, key_pages: Tensor, value_pages: Tensor, tables: T
 
 
 def quantize_rows(w: Tensor, bits: int = 8) -> tuple[Tensor, Tensor]:
-    """Each row of a weight as small integers and one number that scales them, from its largest entry.
+    """Each row of a weight as small integers and one scale, which is computed from its largest entry.
 
     w [O,I], 2 <= bits <= 8 -> (q int8 [O,I], within 2**(bits-1) - 1 of zero; scale [O] in w's dtype, 1 for a row of
     zeros): q is w / scale, rounded
@@ -116,5 +117,5 @@ def quantize_rows(w: Tensor, bits: int = 8) -> tuple[Tensor, Tensor]:
 
 
 def dequantize_rows(q: Tensor, scale: Tensor) -> Tensor:
-    """What is left of the weight: q int8 [O,I], scale [O] -> [O,I] in scale's dtype."""
+    """The weight after rounding: q int8 [O,I], scale [O] -> [O,I] in scale's dtype."""
     return q * scale.unsqueeze(-1)

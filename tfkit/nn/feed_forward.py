@@ -12,10 +12,10 @@ from torch import Tensor, nn
 
 
 class FeedForward(nn.Module):
-    """The same two layers at every position by itself: down(dropout(activation(up(x)))).
+    """The same two layers applied to every position independently: down(dropout(activation(up(x)))).
 
     Submodules up: nn.Linear(d_model, d_ff), down: nn.Linear(d_ff, d_model).
-    activation: a function of a tensor; dropout: the share of the inner values that training sets to 0.
+    activation: a function of a tensor; dropout: the share of inner values that training sets to 0.
     """
 
     def __init__(self, d_model: int, d_ff: int, activation: Callable[..., Any] = F.relu, dropout: float = 0.0) -> None:
@@ -53,7 +53,7 @@ class GatedFeedForward(nn.Module):
 
 
 class GroupedLinear(nn.Module):
-    """A linear layer cut in groups: one matrix for each part of the columns (Jiang et al. 2020, 3.3)."""
+    """A linear layer in groups: one matrix for each group of columns (Jiang et al. 2020, 3.3)."""
 
     def __init__(self, width: int, out: int, groups: int) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class GroupedLinear(nn.Module):
 
 
 def chunked_feed_forward(f: Callable[..., Any], x: Tensor, chunk: int) -> Tensor:
-    """f on a few positions at a time, as it needs its width only where it works (Kitaev et al. 2020, section 3).
+    """f applied to a few positions at a time, to hold fewer wide inner states (Kitaev et al. 2020, section 3).
 
     x [B,L,E], chunk: positions at a time -> f(x) [B,L,E]
     """

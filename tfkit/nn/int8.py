@@ -16,9 +16,9 @@ from torch.utils._pytree import tree_map_only
 
 from .fast import dequantize_rows, quantize_rows
 
-LINEAR = F.linear  # as `Int8Weight.__torch_function__` is told of it
-FEW_ROWS = 16  # up to so many, reading the weights takes longer than the products
-AT_ONCE = 2**20  # weights that are made floats again at a time, so that they stay in the processor's cache
+LINEAR = F.linear  # as `Int8Weight.__torch_function__` receives it
+FEW_ROWS = 16  # up to this many, reading the weights takes longer than the products
+AT_ONCE = 2**20  # weights that are converted to floats at a time, so that they stay in the processor's cache
 SMALLEST = 2**16  # smaller matrices are left as they are: routers of experts, heads with a few classes
 
 aten = torch.ops.aten
@@ -26,7 +26,7 @@ ModelT = TypeVar("ModelT", bound=nn.Module)
 
 
 class Int8Weight(torch.Tensor):
-    """A matrix [O,I] that is kept as int8 [O,I] and a scale per row, and looks like floats.
+    """A matrix [O,I] that is stored as int8 [O,I] with a scale per row and behaves like a float tensor.
 
     `F.linear` and `F.embedding` read the int8 numbers; every other operation gets floats. It has no gradient, but what
     it is multiplied by may have one.
@@ -90,8 +90,8 @@ def int8_linear(x: Tensor, q: Tensor, scale: Tensor, bias: Tensor | None = None)
     """x [...,I], q int8 [O,I], scale [O], bias [O] or None -> [...,O] in x's dtype: `F.linear` with the weight that q
     and scale stand for.
 
-    On a CPU, for a few rows, x and the result are rounded to bfloat16 on the way, as the fused kernel wants it. That
-    reads beyond the end of rows whose length is no multiple of 32.
+    On a CPU, for a few rows, x and the result are rounded to bfloat16 on the way, as the fused kernel requires. It
+    reads beyond the end of rows whose length is not a multiple of 32.
     """
     flat = x.flatten(0, -2) if x.dim() > 1 else x.unsqueeze(0)
     wanted = torch.is_grad_enabled() and x.requires_grad

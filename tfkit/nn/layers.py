@@ -1,6 +1,6 @@
-"""The 2017 transformer put together from the parts (Vaswani et al. 2017, figure 1), to be read.
+"""The 2017 transformer assembled from its parts (Vaswani et al. 2017, figure 1), written to be read.
 
-The model that trains fast is `tfkit.models.transformer`; a test holds the two together.
+`tfkit.models.transformer` is the version for training; a test holds the two equal.
 """
 
 import math
@@ -15,7 +15,7 @@ from .positions import sinusoidal_positions
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward; after each, add what came in and normalise (post-norm).
+    """Self-attention, then feed-forward, each followed by a residual connection and a norm (post-norm).
 
     Submodules self_attn: MultiHeadAttention, ff: FeedForward, norm1, norm2: nn.LayerNorm.
     """
@@ -34,7 +34,7 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention, then attention over the encoder's output, then feed-forward, each with add and norm.
+    """Self-attention, cross-attention over the encoder's output, feed-forward, each with residual and norm.
 
     Submodules self_attn, cross_attn: MultiHeadAttention, ff: FeedForward, norm1, norm2, norm3: nn.LayerNorm.
     """
@@ -58,7 +58,7 @@ class DecoderLayer(nn.Module):
 
 
 def shift_right(ids: Tensor, start_id: int) -> Tensor:
-    """What the decoder reads while it learns to predict `ids`: the start symbol, then all but the last.
+    """The decoder's input when the labels are `ids`: the start symbol, then all ids but the last.
 
     ids [B,T] -> [B,T]
     """

@@ -1,10 +1,10 @@
-"""Low-rank adaptation (Hu et al. 2021, arXiv:2106.09685): a frozen layer, beside it two thin matrices."""
+"""Low-rank adaptation (Hu et al. 2021, arXiv:2106.09685): a frozen layer plus the product of two thin matrices."""
 
 from torch import Tensor, nn
 
 
 class LoRALinear(nn.Module):
-    """`base(x) + alpha / rank * x aᵀ bᵀ`: x [...,in] -> [...,out]. Only `a` and `b` learn.
+    """`base(x) + alpha / rank * x aᵀ bᵀ`: x [...,in] -> [...,out]. Only `a` and `b` are trained.
 
     base: a linear layer, with a bias or without, whose parameters get no gradient. Parameters: `a` [rank,in], random,
     and `b` [out,rank], zero, so that at first nothing changes; in base.weight's dtype and on its device.
@@ -22,5 +22,6 @@ class LoRALinear(nn.Module):
         return self.base(x) + self.scale * (x @ self.a.T @ self.b.T)
 
     def merged(self) -> Tensor:
-        """-> [out,in]: the one weight that does the same as both, so that using it costs nothing. Changes nothing."""
+        """-> [out,in]: the single weight equal to the layer and its adapter, without extra cost. Changes nothing in
+        place."""
         return self.base.weight + self.scale * (self.b @ self.a)

@@ -1,4 +1,4 @@
-"""Attention among those that a random hash puts together: near vectors get the same bucket (Kitaev et al. 2020)."""
+"""LSH attention: only positions in the same hash bucket attend to each other (Kitaev et al. 2020, Reformer)."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from .attention import attend, scaled_dot_product_attention
 from .dropout import dropout as drop
 from .sliding_window import concat_neighbours
 
-SELF_SCORE = -1e5  # the score of a position with itself: only where nothing else is there
+SELF_SCORE = -1e5  # the score of a position with itself, which counts only if there is no other key
 
 
 def lsh_buckets(vectors: Tensor, rotations: Tensor) -> Tensor:
-    """Which of 2R directions a vector is nearest to, after a random rotation (section 2 of the paper).
+    """The nearest of 2R directions for each vector, after a random rotation (section 2 of the paper).
 
     vectors [B,L,D], rotations [D,R] -> int64 [B,L], from 0 to 2R - 1
     """
@@ -24,10 +24,10 @@ def lsh_buckets(vectors: Tensor, rotations: Tensor) -> Tensor:
 
 
 def lsh_attention(qk: Tensor, v: Tensor, buckets: Tensor) -> Tensor:
-    """Causal attention within a bucket, where queries are their own keys, but of length one.
+    """Causal attention within each bucket, with the queries, scaled to length one, as keys.
 
     qk, v [B,L,D], buckets int64 [B,L] -> [B,L,D]
-    A query is nearest to itself, and would see little else: it sees itself only where nothing else is there.
+    A query's best key is itself, so it attends to itself only if there is no other key.
     """
     same = buckets[:, :, None] == buckets[:, None, :]  # [B,L,L]
     earlier = same.tril(-1)
@@ -37,21 +37,21 @@ def lsh_attention(qk: Tensor, v: Tensor, buckets: Tensor) -> Tensor:
 
 
 class Permute(torch.autograd.Function):
-    """Rows in another order; the way back is the inverse order, not a sum.
+    """Permutes rows; its gradient is a permutation by the inverse order, not a scatter-add.
 
     x [B,H,1 or R,L,D], order and its inverse int64 [B,H,R,L] -> [B,H,R,L,D]
     """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, order: Tensor, inverse: Tensor) -> Tensor:
-        """`ctx` keeps the inverse alone: no row of x."""
+        """`ctx` keeps only the inverse order, none of x."""
         ctx.save_for_backward(inverse)
         ctx.repeated = x.size(2) < order.size(2)
         return _rows(x, order)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
-        """The gradient in the order that the vectors came in."""
+        """The gradient, in the order of the input."""
         grad = _rows(grad, *ctx.saved_tensors)
         return grad.sum(2, keepdim=True) if ctx.repeated else grad, None, None
 
@@ -63,7 +63,7 @@ def _rows(x: Tensor, at: Tensor) -> Tensor:
 
 
 def unit_keys(qk: Tensor) -> Tensor:
-    """Queries as keys: of length one, as nearly as the published code has it."""
+    """Queries as keys: normalised to length one with the published code's epsilon."""
     return qk * (qk.square().mean(-1, keepdim=True) + 1e-6).rsqrt() * qk.size(-1) ** -0.5
 
 
@@ -79,10 +79,10 @@ def hashed_attention(
     causal: bool = False,
     dropout: float = 0.0,
 ) -> Tensor:
-    """Sort by bucket, cut into chunks, and let each see itself and its neighbours; in each round of hashing anew.
+    """In each hashing round, sort by bucket, cut into chunks, and let each chunk attend to itself and its neighbours.
 
     qk, v [B,H,L,D], buckets int64 [B,H,R,L], L a multiple of chunk, non_padding bool [B,L] or None: keys that count
-    -> [B,H,L,D]. A long bucket is cut, and a chunk may hold many: it is the published code that does not look closer.
+    -> [B,H,L,D]. As in the published code, a long bucket is cut, and a chunk may hold several buckets.
     """
     batch, heads, rounds, length = buckets.shape
     order = buckets.argsort(dim=-1, stable=True)
@@ -108,7 +108,7 @@ def hashed_attention(
 
 
 def trace_hashed(buckets: Tensor, order: Tensor, at: Tensor, near: Any, before: int, after: int) -> None:
-    """For whoever traces: where sorted queries [·,N,W] and keys [·,N,K] stand, and which share a bucket"""
+    """Records for a trace the positions of sorted queries [·,N,W] and keys [·,N,K], and which share a bucket"""
     rounds = torch.arange(buckets.size(2), device=buckets.device)[:, None] * (int(buckets.max()) + 1)
     found = (buckets + rounds).gather(-1, order).view(at.shape)
     same = found[..., None] == concat_neighbours(found, before, after)[:, :, None]
@@ -119,7 +119,7 @@ def trace_hashed(buckets: Tensor, order: Tensor, at: Tensor, near: Any, before: 
 
 
 def trace_rounds(scores: Tensor, order: Tensor, inverse: Tensor) -> None:
-    """What each round's weights come to in the end: scores [·,N,W,K] -> weights that sum to 1 over all rounds"""
+    """The final weights of each round: scores [·,N,W,K] -> weights that sum to 1 over all rounds"""
     sums = scores.logsumexp(-1).view(order.shape).gather(-1, inverse)  # [B,H,R,L], in the order of the text
     total = sums.logsumexp(2, keepdim=True).expand_as(order).gather(-1, order).view(scores.shape[:-1])
     tracing.note("scores", scores)
@@ -128,9 +128,9 @@ def trace_rounds(scores: Tensor, order: Tensor, inverse: Tensor) -> None:
 
 
 def shared_bias(at: Tensor, near: Tensor, non_padding: Tensor | None, causal: bool, dtype: torch.dtype) -> Tensor:
-    """What to add to the scores of queries that are their own keys: itself last, and what is hidden never.
+    """The bias for shared queries and keys: the query itself only as a last resort, and never a hidden key.
 
-    at [...,Q] and near [...,K]: where queries and keys stand; non_padding bool [...,K] or None -> [...,Q,K]
+    at [...,Q] and near [...,K]: the positions of queries and keys; non_padding bool [...,K] or None -> [...,Q,K]
     """
     itself = at[..., None] == near[..., None, :]
     last = at.new_full((), max(SELF_SCORE, torch.finfo(dtype).min / 2), dtype=dtype)
@@ -143,16 +143,16 @@ def shared_bias(at: Tensor, near: Tensor, non_padding: Tensor | None, causal: bo
 
 
 def attend_with_logsumexp(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, dropout: float = 0.0) -> tuple[Tensor, Tensor]:
-    """Attention, and how much it weighs against that of other rounds -> [...,Q,D], log of the sum [...,Q,1]"""
+    """Attention and its log-sum-exp, by which rounds are weighted -> [...,Q,D], log of the sum [...,Q,1]"""
     sets = [x.expand(*k.shape[:-2], *x.shape[-2:]).flatten(0, -3) for x in (bias, q, k.transpose(-2, -1))]
     scores = torch.baddbmm(*sets).view(*k.shape[:-2], q.size(-2), k.size(-2))
     return drop(scores.softmax(-1), dropout) @ v, scores.logsumexp(-1, keepdim=True)
 
 
 def bucket_neighbours(buckets: Tensor, chunk: int, before: int, after: int) -> Tensor:
-    """Who the last position sees, once all are sorted and cut into chunks: buckets [B,H,R,T] -> int64 [B,H,R,K]"""
+    """The keys that the last position sees after sorting and chunking: buckets [B,H,R,T] -> int64 [B,H,R,K]"""
     order = buckets.argsort(dim=-1, stable=True)
-    place = (buckets <= buckets[..., -1:]).sum(-1, keepdim=True) - 1  # the last one stands last in its bucket
+    place = (buckets <= buckets[..., -1:]).sum(-1, keepdim=True) - 1  # the last position is the last of its bucket
     start = (place // chunk - before) * chunk
     window = start + torch.arange((before + 1 + after) * chunk, device=buckets.device)
     return order.gather(-1, window % buckets.size(-1))
@@ -161,7 +161,7 @@ def bucket_neighbours(buckets: Tensor, chunk: int, before: int, after: int) -> T
 def attend_last_query(
     qk: Tensor, keys: Tensor, values: Tensor, at: Tensor, non_padding: Tensor | None = None
 ) -> Tensor:
-    """The last position over the keys `at`, several rounds put together.
+    """Attention of the last position over the keys `at`, over all rounds.
 
     qk [B,H,1,D], keys (queries as they were) and values [B,H,T,D], at int64 [B,H,R,K], non_padding bool [B,T] ->
     [B,H,1,D]

@@ -1,4 +1,4 @@
-"""Who may look at whom. A mask is boolean, True = may attend, and broadcasts to the scores [B,H,Q,K]."""
+"""Which query may attend to which key. A mask is boolean, True = may attend, and broadcasts to the scores [B,H,Q,K]."""
 
 import torch
 from torch import Tensor
@@ -21,7 +21,7 @@ def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
 
 
 def decoder_mask(ids: Tensor, pad_id: int) -> Tensor:
-    """Both at once: neither the future nor padding. Only key columns are hidden; query rows are left alone.
+    """The causal and the padding mask combined. Only key columns are hidden; rows of padding queries stay.
 
     ids [B,T] -> bool [B,1,T,T]
     """
@@ -29,14 +29,14 @@ def decoder_mask(ids: Tensor, pad_id: int) -> Tensor:
 
 
 def prefix_lm_mask(prefix_lengths: Tensor, length: int) -> Tensor:
-    """A text whose beginning is read in both directions, and whose rest is written from left to right.
+    """A mask that is bidirectional over a prefix and causal over the rest.
 
     prefix_lengths int64 [B], each from 0 to length; length int -> bool [B,1,L,L], which broadcasts over heads: the
-    first prefix_lengths[b] positions see one another, all others see what came before (Raffel et al. 2020, figure 4)
+    first prefix_lengths[b] positions see one another, all others see earlier positions (Raffel et al. 2020, figure 4)
     """
     place = torch.arange(length, device=prefix_lengths.device)
     causal = place[None, :] <= place[:, None]  # [L,L]
-    prefix = place < prefix_lengths[:, None]  # [B,L]: the keys that everybody may see
+    prefix = place < prefix_lengths[:, None]  # [B,L]: the keys that every query may see
     return (causal | prefix[:, None, :])[:, None]
 
 
@@ -46,6 +46,6 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     scores [...,Q,K], mask bool, broadcastable to it, True = may attend -> weights [...,Q,K]
     A row that may attend to nothing is all zeros, with no NaN in the result or in any gradient.
     """
-    empty = ~mask.any(-1, keepdim=True)  # softmax over nothing is 0/0: such rows are set apart, before and after
+    empty = ~mask.any(-1, keepdim=True)  # softmax over nothing is 0/0: such rows are replaced before and after
     scores = scores.masked_fill(~mask, float("-inf")).masked_fill(empty, 0.0)
     return scores.softmax(-1).masked_fill(empty, 0.0)

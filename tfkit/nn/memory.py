@@ -1,4 +1,4 @@
-"""Reading on where the last segment ended (Dai et al. 2019, arXiv:1901.02860, 3), in plain steps."""
+"""Transformer-XL's recurrence over segments (Dai et al. 2019, arXiv:1901.02860, 3), in plain steps."""
 
 import torch
 from torch import Tensor
@@ -9,10 +9,10 @@ from .relative_attention import relative_scores
 
 
 def memory_attention(x: Tensor, memory: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, n_heads: int) -> Tensor:
-    """Self-attention over an earlier segment too: its states are keys and values, but nobody asks from there.
+    """Self-attention that also attends to an earlier segment, whose states serve as keys and values, not as queries.
 
     x [B,L,E], memory [B,M,E] (M may be 0), w_q, w_k, w_v [E,E] -> [B,L,E]
-    Each position sees all of the memory, and x up to itself. The memory is a constant; w_k and w_v still learn from it.
+    Each position sees all of the memory, and x up to itself. The memory gets no gradient; w_k and w_v still do.
     """
     source = torch.cat([memory.detach(), x], dim=1)  # [B,M+L,E]
     q, k, v = split_heads(x @ w_q, n_heads), split_heads(source @ w_k, n_heads), split_heads(source @ w_v, n_heads)
@@ -36,11 +36,11 @@ def segment_attention(
 ) -> tuple[Tensor, Tensor]:
     """The attention of a Transformer-XL layer over one segment, and the memory that it leaves for the next one.
 
-    x [B,L,E]; memory [B,M,E], states of the positions before x, a constant (M may be 0); position_encodings [M+L,E],
-    row j for the distance M+L-1-j, from far to near; w_q, w_k, w_v, w_r [E,E]; u, v [H,D] with H*D = E
+    x [B,L,E]; memory [B,M,E], states of the positions before x, without gradient (M may be 0); position_encodings
+    [M+L,E], row j for the distance M+L-1-j, from far to near; w_q, w_k, w_v, w_r [E,E]; u, v [H,D] with H*D = E
     Each position attends to all of the memory and to x up to itself, with scores by content and by distance.
     Returns the heads' merged output [B,L,E] and the new memory, the last `memory_length` of memory and x together (or
-    all of them, where there are fewer), without gradient.
+    all of them, if there are fewer), without gradient.
     """
     source = torch.cat([memory.detach(), x], dim=1)  # [B,K,E], K = M+L
     n_heads, keys = u.size(0), source.size(1)

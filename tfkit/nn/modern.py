@@ -1,6 +1,6 @@
-"""What changed from GPT-2 to today's decoders, by hand: each step as short as it can be written.
+"""What changed from GPT-2 to today's decoders, each in its shortest form.
 
-The models use faster forms of the same: `rms_norm`, `feed_forward`, `rope`, `grouped_query`, `experts`.
+The models use faster versions: `rms_norm`, `feed_forward`, `rope`, `grouped_query`, `experts`.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from .masks import masked_softmax
 def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     """Divide each vector by its root mean square (Zhang and Sennrich 2019): no mean is subtracted, no bias added.
 
-    x [...,E], weight [E] -> [...,E] in x's dtype; the mean is taken in float32 or better
+    x [...,E], weight [E] -> [...,E] in x's dtype; the mean is taken in float32 or wider
     """
     wide = x.to(torch.promote_types(x.dtype, torch.float32))
     scale = (wide.square().mean(-1, keepdim=True) + eps).rsqrt()
@@ -42,7 +42,7 @@ class SwiGLU(nn.Module):
 def apply_rotary_halves(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     """Rotary positions (Su et al. 2021) with columns i and i + D/2 as a pair, as in Hugging Face's LLaMA files.
 
-    x [...,L,D], D even, positions int64 [L], in any order -> [...,L,D]: pair i turned by position * base ** (-2i/D),
+    x [...,L,D], D even, positions int64 [L], in any order -> [...,L,D]: pair i rotated by position * base ** (-2i/D),
     computed in float32 or better
     """
     half = x.size(-1) // 2
@@ -55,9 +55,9 @@ def apply_rotary_halves(x: Tensor, positions: Tensor, base: float = 10000.0) -> 
 
 
 class GroupedQueryAttention(nn.Module):
-    """Attention in which several query heads read one head of keys and values (Ainslie et al. 2023).
+    """Attention in which several query heads share one head of keys and values (Ainslie et al. 2023).
 
-    Submodules q_proj, k_proj, v_proj, o_proj without biases; heads are d_model / n_heads wide. Query head h reads
+    Submodules q_proj, k_proj, v_proj, o_proj without biases; heads are d_model / n_heads wide. Query head h uses
     key-value head h // (n_heads / n_kv_heads). x [B,L,E], mask bool, broadcastable to [B,H,L,L], or None -> [B,L,E]
     """
 
@@ -80,7 +80,7 @@ class GroupedQueryAttention(nn.Module):
 
 
 def sink_mask(length: int, window: int, sinks: int) -> Tensor:
-    """A sliding window that always keeps the first tokens in sight (Xiao et al. 2023, attention sinks).
+    """A sliding window that always includes the first tokens (attention sinks, Xiao et al. 2023).
 
     -> bool [L,L], on the default device: query i sees key j <= i if i - j < window or j < sinks
     """
@@ -99,7 +99,7 @@ def route(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 class MixtureOfExperts(nn.Module):
-    """Many feed-forward networks, of which each token takes k (Jiang et al. 2024, Mixtral). x [B,L,E] -> [B,L,E]
+    """Many feed-forward networks, of which each token uses k (Jiang et al. 2024, Mixtral). x [B,L,E] -> [B,L,E]
 
     Submodules router: nn.Linear(d_model, n_experts) without bias, experts: nn.ModuleList of SwiGLU(d_model, d_ff).
     """
@@ -121,8 +121,8 @@ class MixtureOfExperts(nn.Module):
 
 
 def balance_loss(logits: Tensor, k: int) -> Tensor:
-    """What keeps all experts busy (Fedus et al. 2021, eq. 4-6): X * sum over experts of (share of choices) * (mean
-    probability). The gradient goes through the probabilities alone.
+    """The load-balancing loss (Fedus et al. 2021, eq. 4-6): X * sum over experts of (share of choices) * (mean
+    probability). The gradient flows only through the probabilities.
 
     logits [N,X] -> scalar
     """
@@ -133,10 +133,10 @@ def balance_loss(logits: Tensor, k: int) -> Tensor:
 
 
 def latent_attention(q: Tensor, c: Tensor, w_k: Tensor, w_v: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Attention over keys and values that are unpacked from one small vector a token (DeepSeek-AI 2024, MLA).
+    """Attention over keys and values that are expanded from one small vector per token (MLA, DeepSeek-AI 2024).
 
     q [B,H,Q,D], c [B,K,R], w_k [H,R,D], w_v [H,R,Dv], mask bool, broadcastable to [B,H,Q,K], or None -> [B,H,Q,Dv].
-    Only c would be cached: the queries go into its space, and keys and values are never made.
+    Only c would be cached: the queries are projected into its space, and keys and values are never computed.
     """
     c = c.unsqueeze(1)  # [B,1,K,R]
     scores = q @ w_k.transpose(-2, -1) @ c.transpose(-2, -1) * q.size(-1) ** -0.5  # [B,H,Q,K]

@@ -1,4 +1,4 @@
-"""Pictures among words: a region's features as one more token (Kiela et al. 2019, arXiv:1909.02950)."""
+"""Image regions as tokens beside the words (Kiela et al. 2019, MMBT, arXiv:1909.02950)."""
 
 import torch
 from torch import Tensor
@@ -7,10 +7,10 @@ from torch import Tensor
 def multimodal_inputs(
     image_features: Tensor, text_embeddings: Tensor, w: Tensor, b: Tensor, segment: Tensor, position: Tensor
 ) -> Tensor:
-    """A sequence whose first N tokens are image regions: segment 0, then the text: segment 1.
+    """The input of a multimodal encoder: N image regions as segment 0, then the text as segment 1.
 
-    image_features [B,N,F], text_embeddings [B,S,E], w [F,E] and b [E]: into the words' space, segment [2,E],
-    position [P,E], read from its first row on for the image, and again for the text -> [B,N+S,E]
+    image_features [B,N,F], text_embeddings [B,S,E], w [F,E] and b [E]: the projection to width E, segment [2,E],
+    position [P,E], which starts at row 0 for the image and again for the text -> [B,N+S,E]
     """
     image = image_features @ w + b  # [B,N,E]
     image = image + segment[0] + position[: image.size(1)]

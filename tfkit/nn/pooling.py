@@ -5,10 +5,10 @@ from torch import Tensor
 
 
 def pool_sequence(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Half as many positions: each is the mean of a pair, of those of the two that are real (Dai et al. 2020, 2.2).
+    """Half as many positions: each is the mean of the real tokens of a pair (Dai et al. 2020, 2.2).
 
     x [B,L,E], mask bool [B,L], True = a real token -> (x [B,ceil(L/2),E], mask bool [B,ceil(L/2)])
-    Where neither is real: zeros, and not real. (The published code averages padding too; so does the model.)
+    A pair of padding gives zeros and counts as padding. (The published code and the model average padding too.)
     """
     if x.size(1) % 2:  # the last has no neighbour
         x, mask = F.pad(x, (0, 0, 0, 1)), F.pad(mask, (0, 1))

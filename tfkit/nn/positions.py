@@ -1,4 +1,4 @@
-"""Where is a token? Absolute tables, rotations, and distances for biases on the scores."""
+"""Position encodings: absolute tables, rotations, and distance buckets for biases on the scores."""
 
 import math
 
@@ -16,12 +16,12 @@ def position_range(past: Tensor | int, count: int, device: torch.device | None =
 
 
 def table_slice(table: Tensor, past: Tensor | int, count: int) -> Tensor:
-    """Those rows of a table [L,E], `past` as of `position_range` -> [count,E]; of an int, a view."""
+    """The rows of a table [L,E] for `position_range(past, count)` -> [count,E]; a view if `past` is an int."""
     return table[past : past + count] if isinstance(past, int) else table[position_range(past, count, table.device)]
 
 
 def sinusoidal_positions(length: int, dim: int) -> Tensor:
-    """A wave per pair of columns, from fast to slow (Vaswani et al. 2017, 3.5): even columns sin, odd columns cos.
+    """A sinusoid per pair of columns, from fast to slow (Vaswani et al. 2017, 3.5): even columns sin, odd columns cos.
 
     table[p, 2i] = sin(p / 10000^(2i/dim)), table[p, 2i+1] = cos(p / 10000^(2i/dim))
     length int, dim even int -> [L,dim] of the default float dtype
@@ -34,18 +34,19 @@ def sinusoidal_positions(length: int, dim: int) -> Tensor:
 
 
 def sines_then_cosines(length: int, dim: int) -> Tensor:
-    """The waves of `sinusoidal_positions`, sines left, cosines right, as Marian has them -> [L,dim]"""
+    """`sinusoidal_positions` with all sines before all cosines, as in Marian -> [L,dim]"""
     table = sinusoidal_positions(length, dim)
     return torch.cat([table[:, 0::2], table[:, 1::2]], 1)
 
 
 def apply_rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
-    """Turn each pair of columns (0,1), (2,3), … by an angle that grows with the position (Su et al. 2021; GPT-J).
+    """Rotate each pair of columns (0,1), (2,3), … by an angle that grows with the position (Su et al. 2021; GPT-J).
 
-    x [...,L,D] with D even, positions [L] -> [...,L,D]. Products of two rotated vectors depend on their distance only.
+    x [...,L,D] with D even, positions [L] -> [...,L,D]. Dot products of two rotated vectors depend only on their
+    distance.
     """
     dim = x.size(-1)
-    wide = torch.promote_types(x.dtype, torch.float32)  # an angle of 1000 has no digits left in half precision
+    wide = torch.promote_types(x.dtype, torch.float32)  # half precision has no fractions at 1000
     frequency = base ** (-torch.arange(0, dim, 2, dtype=wide, device=x.device) / dim)
     angle = positions.to(wide)[:, None] * frequency  # [L,D/2]
     sin, cos = angle.sin(), angle.cos()
@@ -55,12 +56,12 @@ def apply_rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
 
 
 def relative_bucket(relative_position: Tensor, bidirectional: bool, num_buckets: int, max_distance: int) -> Tensor:
-    """The bucket of a distance: near ones each have their own, far ones share, ever more (Raffel et al. 2020).
+    """The bucket of a distance: small ones have a bucket each, larger ones share it (Raffel et al. 2020, T5).
 
     relative_position = key - query, int64 of any shape -> int64 of the same shape
     Of n buckets the first e = n // 2 have one distance each; a distance d from e on is in bucket
     e + floor(ln(d / e) / ln(max_distance / e) * (n - e)), at most n - 1. bidirectional: n is half of num_buckets, and
-    the other half, behind these, is for what is ahead. Otherwise (a decoder) the future is in the bucket of distance 0.
+    the upper half is for keys ahead. Otherwise (a decoder) keys ahead are in the bucket of distance 0.
     """
     first: Tensor | int = 0
     distance = -relative_position
@@ -76,9 +77,9 @@ def relative_bucket(relative_position: Tensor, bidirectional: bool, num_buckets:
 
 
 def relative_shift(scores: Tensor) -> Tensor:
-    """Align scores by distance into scores by position: row i moves left by Q-1-i (Dai et al. 2019, appendix B).
+    """Turn scores by distance into scores by position: row i moves left by Q-1-i (Dai et al. 2019, appendix B).
 
-    scores [B,H,Q,R], R >= Q -> [B,H,Q,R]; what is beyond the causal part is left undefined
+    scores [B,H,Q,R], R >= Q -> [B,H,Q,R]; entries beyond the causal part are undefined
     """
     batch, heads, q, r = scores.shape
     padded = torch.cat([scores.new_zeros(batch, heads, q, 1), scores], dim=-1)  # [B,H,Q,R+1]
@@ -86,7 +87,7 @@ def relative_shift(scores: Tensor) -> Tensor:
 
 
 def axial_positions(e1: Tensor, e2: Tensor) -> Tensor:
-    """A big table as the product of two small ones (Kitaev et al. 2020): position j is e1[j % l1] beside e2[j // l1].
+    """A large table from two small ones (Kitaev et al. 2020): position j is e1[j % l1] concatenated with e2[j // l1].
 
     e1 [l1,d1], e2 [l2,d2] -> [l1*l2,d1+d2]
     """

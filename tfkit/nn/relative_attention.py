@@ -1,7 +1,7 @@
 """Attention by content and by distance (Dai et al. 2019, arXiv:1901.02860, 3.3), its shift a view.
 
-A query meets every *distance* once, in one product; row i of that table, read from column Q-1-i on, is its scores by
-*position*. Nothing of the size of the scores is copied for that: it is the same memory, read with another stride.
+Each query is multiplied with every *distance* once; row i of that table, read from column Q-1-i on, has its scores by
+*position*. No copy of the scores is needed: it is the same memory, read with another stride.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .positions import relative_shift
 
 
 def relative_scores(q: Tensor, k: Tensor, r: Tensor, u: Tensor, v: Tensor) -> Tensor:
-    """Scores as the paper writes them, each term a product: what the query asks of a word, and of its distance.
+    """The scores of the paper: a content term and a distance term, each a product with the query.
 
-    q [B,H,Q,D], the last Q of the K positions, k [B,H,K,D]; r [H,K,D]: r[:, j] stands for the distance K-1-j; u and v
-    [H,D]: what every query asks -> [B,H,Q,K]; what is in a query's future is left undefined
+    q [B,H,Q,D], the last Q of the K positions, k [B,H,K,D]; r [H,K,D]: r[:, j] is for distance K-1-j; u and v
+    [H,D]: biases shared by all queries -> [B,H,Q,K]; entries in a query's future are undefined
     """
     content_bias = (q + u[:, None]) @ k.transpose(-2, -1)  # [B,H,Q,K]
     position_bias = relative_shift((q + v[:, None]) @ r.transpose(-2, -1))
@@ -29,8 +29,8 @@ def relative_scores(q: Tensor, k: Tensor, r: Tensor, u: Tensor, v: Tensor) -> Te
 
 
 def sinusoidal_distances(distances: Tensor, dim: int, like: Tensor) -> Tensor:
-    """A wave per distance, sines beside cosines: distances [R] -> [R,dim], of the dtype and device of `like`."""
-    wide = torch.promote_types(like.dtype, torch.float32)  # an angle of 1000 has no digits left in half precision
+    """Sinusoids of distances, sines before cosines: distances [R] -> [R,dim], with the dtype and device of `like`."""
+    wide = torch.promote_types(like.dtype, torch.float32)  # half precision has no fractions at 1000
     speed = 10000.0 ** (-torch.arange(0, dim, 2, dtype=wide, device=like.device) / dim)
     angle = distances.to(wide)[:, None] * speed
     return torch.cat([angle.sin(), angle.cos()], dim=-1).to(like.dtype)
@@ -39,8 +39,8 @@ def sinusoidal_distances(distances: Tensor, dim: int, like: Tensor) -> Tensor:
 def skew(scores: Tensor, batch: int, keys: int) -> Tensor:
     """Scores by distance, from far to near, as scores by position: a view. `relative_shift` is the same with copies.
 
-    scores [H,B*Q,R], a tensor of its own and no view, R > keys -> [B,H,Q,keys]; its element [i,j] is theirs
-    [i, j+Q-1-i]. Where that is past the end of row i it is the start of row i+1, which that row itself never reads:
+    scores [H,B*Q,R], contiguous and no view, R > keys -> [B,H,Q,keys]; its element [i,j] is the input's [i, j+Q-1-i].
+    Beyond the end of row i that is the start of row i+1, which row i+1 itself never reads, so that
     `causal_relative_bias` may write there.
     """
     heads, rows, reach = scores.shape
@@ -50,9 +50,9 @@ def skew(scores: Tensor, batch: int, keys: int) -> Tensor:
 
 
 def causal_relative_bias(queries: int, keys: int, reach: int, like: Tensor) -> Tensor:
-    """What a causal query may not see, to be added to the scores by distance: R = keys + 1, the last one the future.
+    """The causal mask as a bias for scores by distance: R = keys + 1, where the last column is the future.
 
-    reach: how many of the nearest positions each query sees, itself included -> [Q,R], -inf where it may not look
+    reach: the number of nearest positions that each query sees, itself included -> [Q,R], -inf for hidden ones
     """
     column = torch.arange(keys + 1, device=like.device)
     future = torch.arange(queries - 1, -1, -1, device=like.device)[:, None]  # the wrapped part, see `skew`
@@ -61,10 +61,10 @@ def causal_relative_bias(queries: int, keys: int, reach: int, like: Tensor) -> T
 
 
 class RelativeScores(Projections):
-    """Scores are (q + u)·k by content plus (q + v)·r by distance, where r is a wave through a projection of its own.
+    """Scores are (q + u)·k by content plus (q + v)·r by distance, where r is a projected sinusoid.
 
-    Beside the projections, without biases: r_proj; by_content (the paper's u) and by_distance (v), [H,D]. What attends
-    to what is the children's.
+    Besides the projections, without biases: r_proj; content_bias (the paper's u) and position_bias (v), [H,D]. The
+    subclasses determine which positions attend to which.
     """
 
     def __init__(self, d_model: int, n_heads: int, *, d_head: int | None = None, dropout: float = 0.0) -> None:
@@ -75,8 +75,8 @@ class RelativeScores(Projections):
         self.scale = (inner // n_heads) ** -0.5
 
     def position_keys(self, position_encodings: Tensor, cache: Cache | None = None) -> Tensor:
-        """position_encodings [R,E], from far to near -> keys of the distances [H,D,R]; a cache keeps those that reach
-        farthest."""
+        """position_encodings [R,E], from far to near -> keys of the distances [H,D,R]; a cache keeps those
+        for the largest number of distances."""
         cached_keys = None if cache is None else cache.constants.get(self)
         if cached_keys is None or cached_keys.size(2) < len(position_encodings):
             cached_keys = (
@@ -108,8 +108,8 @@ class RelativeScores(Projections):
 
 @dataclass(frozen=True)
 class DistanceContext:
-    """What all layers of a segment share. position_encodings [R,E]: sinusoids of the distances, from far to near;
-    causal_bias [1,B*Q,R]: added to the scores by distance, -inf where a query may not look, as from
+    """The context that all layers of a segment share. position_encodings [R,E]: sinusoids of the distances, from far to
+    near; causal_bias [1,B*Q,R]: added to the scores by distance, -inf for hidden positions, as from
     `causal_relative_bias`, or None."""
 
     position_encodings: Tensor
@@ -128,9 +128,9 @@ class RelativeAttention(RelativeScores):
         mask: Tensor | None = None,
         cache: Cache | None = None,
     ) -> Tensor:
-        """source [B,K,E]: the memory, and after it the `new` positions that look; mask bool [B,1,1,K] or None. With a
-        cache the memory is one blank state: the oldest of R - 1 - new keys are that one, until there are as many others
-        -> [B,new,E]"""
+        """source [B,K,E]: the memory followed by the `new` positions, which are the queries; mask bool [B,1,1,K] or
+        None. With a cache the memory is one blank state: the oldest of R - 1 - new keys are that one, until there are
+        as many others -> [B,new,E]"""
         position_encodings = context.position_encodings
         q = split_heads(self.q_proj(source[:, -new:]), self.n_heads)
         k, v = (split_heads(proj(source), self.n_heads) for proj in (self.k_proj, self.v_proj))
@@ -143,6 +143,6 @@ class RelativeAttention(RelativeScores):
 
 
 def pad_keys(part: Tensor, first: Tensor, size: int) -> Tensor:
-    """part [B,H,K,D], with `first` [B,H,1,D] before it as often as it takes -> [B,H,size,D]"""
+    """part [B,H,K,D], padded on the left with copies of `first` [B,H,1,D] -> [B,H,size,D]"""
     lacking = size - part.size(2)
     return torch.cat([first.expand(-1, -1, lacking, -1), part], dim=2) if lacking else part

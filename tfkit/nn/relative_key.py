@@ -13,7 +13,7 @@ from .positions import position_range
 
 class RelativeKeyAttention(Projections):
     """Each distance up to `max_distance` has an embedding; its product with the query is added to the scores, and with
-    `use_keys` also its product with the key. causal: positions attend to themselves and earlier ones. Beside the
+    `use_keys` also its product with the key. causal: positions attend to themselves and earlier ones. Besides the
     projections: distances, nn.Embedding(2 * max_distance - 1, D)."""
 
     def __init__(

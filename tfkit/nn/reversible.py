@@ -1,4 +1,4 @@
-"""Layers that need not remember what went in, as it can be computed from what came out (Gomez et al. 2017)."""
+"""Layers that need not store their inputs, which can be recomputed from their outputs (Gomez et al. 2017)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 class ReversibleBlock(nn.Module):
     """Two halves of the state, each changed by a function of the other (Kitaev et al. 2020, section 3).
 
-    Submodules f and g, the same shape out as in.
+    Submodules f and g, whose output has the shape of their input.
     """
 
     def __init__(self, f: Any, g: Any) -> None:
@@ -24,16 +24,16 @@ class ReversibleBlock(nn.Module):
         return y1, x2 + self.g(y1)
 
     def inverse(self, y1: Tensor, y2: Tensor) -> tuple[Tensor, Tensor]:
-        """-> the x1, x2 that gave y1, y2: the same steps backwards"""
+        """-> the x1, x2 that gave y1, y2"""
         x2 = y2 - self.g(y1)
         return y1 - self.f(x2), x2
 
 
 def reversible(blocks: Any, x1: Tensor, x2: Tensor, context: tuple[Any, ...] = ()) -> tuple[Tensor, Tensor]:
-    """Through a ModuleList of `ReversibleBlock`s, in memory that does not grow with their number, in training too.
+    """Runs a ModuleList of `ReversibleBlock`s in memory that does not grow with their number, even in training.
 
-    x1, x2 of one shape; context: what each f is given besides -> y1, y2. The way back computes the inputs of each block
-    again from its outputs, with the same dropout.
+    x1, x2 of one shape; context: further arguments of each f -> y1, y2. The backward pass recomputes the inputs of each
+    block from its outputs, with the same dropout.
     """
     if not torch.is_grad_enabled():
         for block in blocks:
@@ -48,7 +48,7 @@ class _Reversible(torch.autograd.Function):
     def forward(
         ctx: Any, blocks: Any, context: tuple[Any, ...], x1: Tensor, x2: Tensor, *weights: Any
     ) -> tuple[Tensor, Tensor]:
-        """Keeps the last x1, x2 and where the random numbers stood before each half; nothing of each block."""
+        """Stores the last x1, x2 and the random state before each half, but no activations of the blocks."""
         ctx.blocks, ctx.context, ctx.weights, ctx.draws = blocks, context, weights, []
         kind = x1.device.type
         ctx.cast = {"device_type": kind, "enabled": torch.is_autocast_enabled(kind)}
@@ -63,7 +63,7 @@ class _Reversible(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, d1: Tensor, d2: Tensor) -> tuple[Tensor | None, ...]:
-        """From the last block to the first: a block's inputs, computed again, give its gradients and are dropped."""
+        """From the last block to the first: recompute a block's inputs, take its gradients, drop the inputs."""
         y1, y2 = ctx.saved_tensors
         grads: dict[Tensor, Tensor] = {}
         for block in reversed(ctx.blocks):
@@ -90,7 +90,7 @@ def _recompute_half(
 
 
 def _rng_state(block: nn.Module, device: torch.device) -> tuple[Tensor, Tensor | None] | None:
-    """Where the random numbers stand, if dropout may draw any."""
+    """The state of the random generators, if dropout may draw from them."""
     if not block.training:
         return None
     return torch.get_rng_state(), torch.cuda.get_rng_state(device) if device.type == "cuda" else None

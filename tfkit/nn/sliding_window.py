@@ -1,4 +1,4 @@
-"""Attention to the neighbours, and to a few tokens that everybody sees (Beltagy et al. 2020, arXiv:2004.05150)."""
+"""Attention within a window, plus a few global tokens (Beltagy et al. 2020, Longformer, arXiv:2004.05150)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .attention import Projections, attend, merge_heads, split_heads
 
 
 def local_global_mask(length: int, window: int, global_positions: list[int]) -> Tensor:
-    """Who may look at whom: near ones at each other, global ones at all, and all at them.
+    """Neighbours within the window attend to each other, global tokens to all, and all to them.
 
     length int, window int: both sides together, global_positions list of int -> bool [L,L]
     """
@@ -27,13 +27,13 @@ def local_global_mask(length: int, window: int, global_positions: list[int]) -> 
 
 
 def sliding_window_attention(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
-    """Attention to whom `local_global_mask` shows without global positions, and no score for any other pair.
+    """Attention as under `local_global_mask` without global positions; scores outside the window are never computed.
 
     q, k [B,L,D], v [B,L,Dv], window int: both sides together -> [B,L,Dv]; memory grows as L times window
     """
     reach = window // 2
     steps = torch.arange(-reach, reach + 1, device=q.device)
-    at = torch.arange(q.size(1), device=q.device)[:, None] + steps  # [L,W]: whom each position meets
+    at = torch.arange(q.size(1), device=q.device)[:, None] + steps  # [L,W]: the keys of each position
     inside = (at >= 0) & (at < q.size(1))
     near_k, near_v = (F.pad(x, (0, 0, reach, reach)).unfold(1, len(steps), 1) for x in (k, v))  # [B,L,D,W], views
     scores = torch.einsum("bld,bldw->blw", q, near_k) * q.size(-1) ** -0.5
@@ -42,7 +42,7 @@ def sliding_window_attention(q: Tensor, k: Tensor, v: Tensor, window: int) -> Te
 
 
 def concat_neighbours(blocks: Tensor, before: int, after: int) -> Tensor:
-    """Each block with the `before` blocks before it and the `after` after it; the ends meet, as in a ring.
+    """Each block joined with the `before` blocks before it and the `after` after it; the ends wrap around.
 
     blocks [B,N,W,...] -> [B,N,(before+1+after)·W,...]
     """
@@ -50,7 +50,7 @@ def concat_neighbours(blocks: Tensor, before: int, after: int) -> Tensor:
 
 
 def window_mask(non_padding: Tensor, reach: int) -> Tensor:
-    """Which keys each position sees of its own block and of the two beside it, of `reach` positions each.
+    """The keys that each position sees in its own block and the two adjacent ones, of `reach` positions each.
 
     non_padding bool [B,L]: the keys that count, reach int -> bool [B,N,W,3W] with W = reach and N = ceil(L / W)
     """
@@ -59,7 +59,7 @@ def window_mask(non_padding: Tensor, reach: int) -> Tensor:
     offset = torch.arange(3 * reach, device=non_padding.device) - reach  # of a key, from the start of the query's block
     near = (torch.arange(reach, device=non_padding.device)[:, None] - offset).abs() <= reach  # [W,3W]
     key = torch.arange(non_padding.size(1), device=non_padding.device)[:, None] * reach + offset  # [N,3W]
-    inside = (key >= 0) & (key < length)  # not round the ends of the ring
+    inside = (key >= 0) & (key < length)  # no wrapping around the ends
     return near & (concat_neighbours(non_padding, 1, 1) & inside)[:, :, None]
 
 
@@ -74,7 +74,7 @@ def sliding_attention(
     shared: tuple[Any, ...] | None = None,
     dropout: float = 0.0,
 ) -> Tensor:
-    """Every query over the keys within its window, in memory linear in L: a few blocks of keys for a block of queries.
+    """Attention within a window, in memory linear in L: each block of queries meets a few blocks of keys.
 
     q, k, v [B,L,H,D], mask [B,N,W,(before+1+after)·W], as from `window_mask`; shared: (keys [B,G,H,D], values
     [B,G,H,D], non_padding bool [B,G]) that all queries see besides; a rule as the mask has its own shared keys
@@ -90,13 +90,14 @@ def sliding_attention(
         keys, values, is_global = (x[:, None].expand(-1, blocks, *x.shape[1:]) for x in shared)  # [B,N,G,...]
         k, v = torch.cat([keys, k], 2), torch.cat([values, v], 2)
         mask = torch.cat([is_global[:, :, None].expand(-1, -1, reach, -1), mask], -1)
-    q, k, v = (x.flatten(0, 1).transpose(1, 2) for x in (q, k, v))  # [B·N,H,W,D]: each block is a row of its own
+    q, k, v = (x.flatten(0, 1).transpose(1, 2) for x in (q, k, v))  # [B·N,H,W,D]: each block is a separate row
     out = attend(q, k, v, mask=mask.flatten(0, 1)[:, None], dropout=dropout)
     return out.transpose(1, 2).reshape(batch, -1, heads * width)[:, :length]
 
 
 def trace_window(length: int, reach: int, heads: int, before: int = 1, after: int = 1, shared: Any = None) -> None:
-    """For whoever traces: where queries and keys of `sliding_attention` stand; shared: positions int64 [1,G] or None"""
+    """Records for a trace the positions of queries and keys of `sliding_attention`; shared: positions int64 [1,G] or
+    None"""
     at = torch.arange(length + -length % reach).view(1, -1, reach)  # [1,N,W]
     near = concat_neighbours(at, before, after)[0]  # [N,3W]
     kinds = torch.full_like(near, tracing.KINDS.index("window"))
@@ -108,7 +109,7 @@ def trace_window(length: int, reach: int, heads: int, before: int = 1, after: in
 
 
 def trace_global(length: int, heads: int, at: Any) -> None:
-    """The same for queries at int64 [1,G] over all keys."""
+    """The same for global queries at int64 [1,G], over all keys."""
     kind = torch.tensor(tracing.KINDS.index("global"))
     tracing.places(torch.arange(heads), at[:1, None].cpu(), torch.arange(length), kind)
 
@@ -128,9 +129,9 @@ class WindowContext:
 
 
 class WindowAttention(Projections):
-    """Attention within a window; what is global sees all and is seen by all, through projections of its own.
+    """Attention within a window; global tokens see all and are seen by all, through separate projections.
 
-    window: neighbours on both sides together; the rest as of `Projections`. Submodules q_global, k_global, v_global.
+    window: neighbours on both sides together; otherwise as `Projections`. Submodules q_global, k_global, v_global.
     """
 
     def __init__(self, d_model: int, n_heads: int, window: int, dropout: float = 0.0) -> None:

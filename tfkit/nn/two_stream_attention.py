@@ -1,4 +1,6 @@
-"""Attention of two streams: one knows the word it stands for, one only that word's place (Yang et al. 2019, 2.3)."""
+"""Two-stream attention: the content stream sees the token itself, the query stream only its position (Yang et al.
+2019, XLNet, arXiv:1906.08237, 2.3).
+"""
 
 from __future__ import annotations
 
@@ -11,17 +13,17 @@ from .attention import merge_heads, scaled_dot_product_attention, split_heads
 from .mask_sharing import complement
 from .relative_attention import RelativeScores
 
-BLOCK = 256  # queries that are looked at together
+BLOCK = 256  # queries that are processed together
 
 
 def two_stream_attention(
     h: Tensor, g: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, content_mask: Tensor, query_mask: Tensor, n_heads: int
 ) -> tuple[Tensor, Tensor]:
-    """One layer's attention of both streams, without positions: one set of weights, one set of keys and values.
+    """One layer's attention for both streams, without positions: they share the weights, the keys and the values.
 
     h content and g query states [B,L,E], w_q, w_k, w_v [E,E], masks bool [L,L], True = may attend -> (h, g) [B,L,E]
-    Both read the content stream: h under content_mask, which shows each position its own word, g under query_mask,
-    which does not. A position that may see nothing gets zeros (Yang et al. 2019, 2.3).
+    Both attend to the content stream: h under content_mask, in which each position sees itself, g under query_mask, in
+    which it does not. A position that sees no key gets zeros (Yang et al. 2019, 2.3).
     """
     k, v = split_heads(h @ w_k, n_heads), split_heads(h @ w_v, n_heads)  # [B,H,L,D]
     content, _ = scaled_dot_product_attention(split_heads(h @ w_q, n_heads), k, v, content_mask)
@@ -31,11 +33,11 @@ def two_stream_attention(
 
 @dataclass(frozen=True)
 class TwoStreamContext:
-    """What all layers share.
+    """The context that all layers share.
 
     position_encodings: of each direction of reading, sinusoids of the distances [R,E]; content_mask, query_mask bool
     [B,L,K] or None: what each stream may attend to; same_segment [B,L,K]: 1.0 where two positions are of one segment,
-    or None; target_mapping [B,P,L]: 1.0 where target p stands, or None: there is no query stream.
+    or None; target_mapping [B,P,L]: 1.0 at the position of target p; None without a query stream.
     """
 
     position_encodings: list[Tensor]
@@ -46,7 +48,7 @@ class TwoStreamContext:
 
 
 class TwoStreamAttention(RelativeScores):
-    """segment_bias [H,D], segments [2,H,D] (the same, another): what a query asks of its segment, and the answers."""
+    """segment_bias [H,D], segments [2,H,D] (the same, another): the query bias and the keys of the segment score."""
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0) -> None:
         super().__init__(d_model, n_heads, dropout=dropout)
@@ -90,7 +92,8 @@ class TwoStreamAttention(RelativeScores):
         position_keys: list[Tensor],
         same_segment: Tensor | None,
     ) -> Tensor:
-        """Queries go in blocks: each meets only the distances that it has. All blocks at once, as if they were heads"""
+        """Queries are processed in blocks, each with only the distances that occur in it. All blocks at once, as if
+        they were heads"""
         (batch, length, _), keys = q.shape, k.size(2)
         count = next(n for n in range(max(length // BLOCK, 1), 0, -1) if length % n == 0)
         q = split_heads(q, self.n_heads).reshape(batch, self.n_heads * count, length // count, -1)
@@ -103,14 +106,14 @@ class TwoStreamAttention(RelativeScores):
             for rows, f in zip(q.chunk(len(position_keys)), position_keys, strict=True)
         ]
         bias = (parts[0] if len(position_keys) == 1 else torch.cat(parts)).unflatten(1, (self.n_heads, count))
-        if same_segment is not None:  # what all of a row have is lost in the softmax: the difference is enough
+        if same_segment is not None:  # softmax ignores what is added to a whole row, so the difference is enough
             segment_query = self.add_head_bias(q, self.segment_bias).unflatten(1, (self.n_heads, count)) * self.scale
             gap = torch.einsum("bhnqd,hd->bhnq", segment_query, self.segment_embed[0] - self.segment_embed[1])
             bias = torch.addcmul(bias, gap[..., None], same_segment.unflatten(1, (count, -1))[:, None])
         if mask is not None:
             fill = (
                 bias.masked_fill if same_segment is None else bias.masked_fill_
-            )  # the sum is nobody else's, the view is
+            )  # the sum is not shared, so it may be changed in place
             bias = fill(complement(mask).unflatten(1, (count, -1))[:, None], float("-inf"))
         k, v = (x if count == 1 else x.repeat_interleave(count, dim=1) for x in (k, v))
         return self.attend_with_bias(q, k, v, bias.flatten(1, 2))
