@@ -1,4 +1,4 @@
-"""Beam search: keep the few best beginnings, not only the best one."""
+"""Beam search: keep the few best hypotheses, not only the best one."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def beam_search(
     """The best continuations of `start_id`, as `(ids, score)`, best first, at most `beam_size` of them.
 
     `step(prefix_ids[N,t])` returns the logits `[N,V]` of the next token. Of all continuations of the live hypotheses
-    the best `beam_size` by summed log-probability survive a step; those that end are set aside, the others go on.
+    the best `beam_size` by summed log-probability survive a step; those that end are set aside, the others continue.
     Score: the sum over (number of generated tokens ** `length_penalty`) (the form of Wu et al. 2016 without its
-    constants). What is unfinished after `max_new_tokens` counts too.
+    constants). Hypotheses unfinished after `max_new_tokens` count too.
     """
     live, finished = [([start_id], 0.0)], []  # (ids, sum of log-probabilities)
     for _ in range(max_new_tokens):

@@ -1,4 +1,4 @@
-"""The state of a beam: hypotheses that go on, finished ones, and the test for when no better one can follow."""
+"""The state of a beam: unfinished hypotheses, finished ones, and the test of whether a better one can follow."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BeamHypotheses:
         self.request, self.num_beams = request, num_beams
         self.length_penalty, self.early_stopping = length_penalty, early_stopping
         batch, device = len(request.prompt), request.prompt.device
-        self.candidates = max(2, 1 + len(request.eos_token_ids)) * num_beams  # enough to fill all places, whatever ends
+        self.candidates = max(2, 1 + len(request.eos_token_ids)) * num_beams  # enough to fill all places, whichever end
         self.totals = torch.zeros(batch, 1, device=device)  # [B,K]
         self.finished_ids = request.buffer(num_beams)  # [B,num_beams,room]
         self.best_finished = torch.full((batch, num_beams), -torch.inf, device=device)  # best first

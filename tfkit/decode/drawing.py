@@ -1,4 +1,4 @@
-"""Drawing words, with the random numbers as arguments: every right answer gives the same words."""
+"""Sampling with the random numbers as arguments, so that every right answer gives the same words."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from torch import Tensor
 
 
 def sample_token(logits: Tensor, u: Tensor, temperature: float = 1.0) -> Tensor:
-    """The word on which a uniform draw falls when the words lie side by side, each as wide as its probability.
+    """Inverse transform sampling: the word whose interval of cumulative probability contains the draw.
 
     logits [B,V], u [B] with 0 <= u < 1, temperature >= 0 -> int64 [B]: the smallest id whose cumulative probability
-    under softmax(logits / temperature) exceeds u; at temperature 0 the id of the largest logit. This is inverse
-    transform sampling. What has the logit -inf is never drawn.
+    under softmax(logits / temperature) exceeds u; at temperature 0 the id of the largest logit. A word
+    with logit -inf is never drawn.
     """
     if temperature == 0:
         return logits.argmax(dim=-1)
@@ -25,16 +25,16 @@ def sample_token(logits: Tensor, u: Tensor, temperature: float = 1.0) -> Tensor:
 def accept_draft(
     draft_ids: list[int], draft_probs: Tensor, target_probs: Tensor, accept_u: Sequence[float], last_u: float
 ) -> list[int]:
-    """What a model keeps of a draft's guesses, and one word more: distributed as if the model had written alone.
+    """The accepted guesses of a draft and one more word: distributed as if the model had sampled alone.
 
     draft_ids list of n >= 1 ids, drawn from draft_probs [n,V]; target_probs [n+1,V] are the model's own, with one row
     for what follows the last guess; accept_u list of n draws and last_u one draw, uniform from 0 to 1
-    -> list of the ids kept and one more (speculative sampling: Leviathan et al. 2023, algorithm 1)
+    -> list of the accepted ids and one more (speculative sampling: Leviathan et al. 2023, algorithm 1)
     """
     u = torch.tensor([last_u], dtype=torch.float64, device=target_probs.device)
     for i, token in enumerate(draft_ids):
         p, q = target_probs[i], draft_probs[i]
-        if accept_u[i] >= p[token] / q[token]:  # refused: q gave this word more than its share
+        if accept_u[i] >= p[token] / q[token]:  # rejected: q gave this word more than its share
             missing = (p - q).clamp(min=0)  # where the draft gave too little; the log is a logit that needs no norm
             return draft_ids[:i] + sample_token(missing.log().unsqueeze(0), u).tolist()
     return draft_ids + sample_token(target_probs[-1:].log(), u).tolist()

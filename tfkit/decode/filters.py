@@ -1,4 +1,4 @@
-"""Truncated sampling: which words may be drawn at all."""
+"""Truncated sampling: sets the logits of unlikely words to -inf."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def top_p_filter(logits: Tensor, p: float) -> Tensor:
     """
     ordered, index = logits.sort(dim=-1, descending=True)
     probs = torch.softmax(ordered.float(), dim=-1)  # a sum of many small terms: bfloat16 would lose them
-    before = probs.cumsum(dim=-1) - probs  # what the likelier words already have: 0 for the first, so it stays
+    before = probs.cumsum(dim=-1) - probs  # the probability of all likelier words: 0 for the first, so it stays
     dropped = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, index, before >= p)
     return logits.masked_fill(dropped, float("-inf"))

@@ -1,4 +1,4 @@
-"""Greedy decoding: at every step the likeliest token, and no second thoughts."""
+"""Greedy decoding: the likeliest token at every step."""
 
 from __future__ import annotations
 

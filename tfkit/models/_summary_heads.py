@@ -78,7 +78,7 @@ class BeamQuestionAnsweringHead(heads.Head):
     """Predicts where an answer starts, where it ends given the start, and whether there is no answer.
 
     Training uses the true start; without one, the n_start best starts are continued. p_mask [B,L]: 1 where no answer
-    can be; cls_index [B]: the token that stands for the text, default the last.
+    can be; cls_index [B]: the token that represents the text, default the last.
     """
 
     TARGETS = ("start_positions", "end_positions", "is_impossible", "cls_index", "p_mask")

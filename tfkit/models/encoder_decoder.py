@@ -1,9 +1,9 @@
-"""BERT2BERT (Rothe et al. 2019, arXiv:1907.12461): an encoder and a decoder that were trained apart, put together.
+"""BERT2BERT (Rothe et al. 2019, arXiv:1907.12461): an encoder and a decoder that were trained separately.
 
 Parent   transformer (by idea)
 Differs  its halves are other models of this zoo: any encoder, and a decoder made of BERT, GPT-2, BART or a child of
-         theirs: causal, with cross-attention, which is the only part that starts afresh. tie_encoder_decoder: both are
-         one set of weights but for that ("BERTShare"). A matrix between the two where their widths differ
+         these: causal, with cross-attention, the only part with new weights. tie_encoder_decoder: both share all other
+         weights ("BERTShare"). A matrix between the two if their widths differ
 Trained  on pairs of sequences, from the weights of its parts: `from_parts`
 """
 

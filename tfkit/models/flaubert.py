@@ -1,4 +1,4 @@
-"""FlauBERT (Le et al. 2019, arXiv:1912.05372): XLM's encoder for French alone.
+"""FlauBERT (Le et al. 2019, arXiv:1912.05372): XLM's encoder, trained on French.
 
 Parent   xlm
 Differs  one language. In the large model the norms come before each sub-layer (and none after the last: its states go

@@ -3,7 +3,7 @@
 Parent   llama
 Differs  eight feed-forward networks in each layer, of which a router picks two for each token: 47 billion parameters,
          of which a token uses 13 billion
-Trained  objectives.causal_lm, and a loss that keeps the experts equally busy (nn.load_balancing_loss)
+Trained  objectives.causal_lm, and a loss that balances the load of the experts (nn.load_balancing_loss)
 """
 
 from __future__ import annotations

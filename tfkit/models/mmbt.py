@@ -1,8 +1,8 @@
 """MMBT (Kiela et al. 2019, arXiv:1909.02950): image regions become tokens through a learned projection.
 
 Parent   bert (by idea)
-Differs  the first tokens are regions of a picture: [CLS], what an image encoder makes of each, [SEP]; then the text,
-         as a second segment whose positions start anew. The same layers read both. text_config: BERT, or a child with
+Differs  the first tokens are regions of a picture: [CLS], an image encoder's vector for each, [SEP]; then the text,
+         as a second segment whose positions start again. The same layers read both. text_config: BERT, or a child with
          its embeddings and a pooler; image_config: a `nn.ResNet`, or None for an encoder of your own, or none at all
 Trained  on the task alone, from BERT's weights and those of an image classifier; both are thawed after some epochs
 """

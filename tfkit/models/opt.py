@@ -1,4 +1,4 @@
-"""OPT (Zhang et al. 2022, arXiv:2205.01068): GPT-3's sizes, with weights that everybody can have.
+"""OPT (Zhang et al. 2022, arXiv:2205.01068): GPT-3's sizes, with open weights.
 
 Parent   llama
 Differs  GPT-3's layer: a table of positions, counted from the first real token, LayerNorm, ReLU, biases; one matrix

@@ -4,7 +4,7 @@ Parent   llama
 Differs  one product makes queries, keys and values, and one gate and up; dropout after each sub-layer; long texts by
          LongRoPE, a stretch found for each pair of columns; the 4k models attend to a window
 Trained  objectives.causal_lm
-A text that grows past `trained_length` while it is decoded with a cache keeps the turns that its first part was given.
+If a text grows past `trained_length` while decoding with a cache, its first part keeps the rotations it had.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ class TransformerXL(Model):
         if cache is None:
             memory = self.initial_mems(ids) if mems is None else check_mems(mems, ids, c)
             keys = memory[0].size(1) + new
-        else:  # one state of zeros stands for the whole memory
+        else:  # the memory is represented by one state of zeros
             memory = [x.new_zeros(batch, 1, c.d_model)] * c.n_layers
             keys = (c.mem_len or cache.length) + new
         context, mask = self.attention_context(ids, keys, non_padding, x)

@@ -3,7 +3,7 @@
 Parent   bart (by idea)
 Differs  the source is sound: energies in bands of pitch, every 10 ms, which two convolutions shorten to a state every
          20 ms; sinusoids for its positions, always 30 seconds with silence behind, and so no mask; norm before each
-         sub-layer and once more after the last; keys without bias; the first tokens of the target say what to do
+         sub-layer and once more after the last; keys without bias; the first tokens of the target select the task
 Trained  680,000 hours of speech from the web: to transcribe, translate into English, name the language, tell the time
 """
 

@@ -3,7 +3,7 @@
 Parent   prophetnet
 Differs  the words: 250,000 SentencePiece pieces of all languages together, so that more than a third of the model is
          their table. The pieces' own marks give way to fifteen of BERT's (`vocabulary`): 0 pads, and [SEP], 2, both
-         begins and ends what is written and ends what is read (`sentence`; nothing stands before it, and no language is
+         begins and ends the target and ends the source (`sentence`; nothing precedes the source, and no language is
          named). The layers are ProphetNet's. A file of the decoder alone has the table below the decoder.
 Trained  as ProphetNet, on Wikipedia in 100 languages
 """

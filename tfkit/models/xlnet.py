@@ -5,7 +5,7 @@ Differs  the order is a mask (perm_mask), so distances have both signs; for pred
          stream of states knows the position and not the word; scores also depend on whether two words are in one
          segment; no adaptive vocabulary; BERT's tasks. A target that may attend to nothing, not even a memory, gives
          zeros
-Trained  objectives.permutation_lm (head "masked_lm": labels are what stands at the targets)
+Trained  objectives.permutation_lm (head "masked_lm": labels are the tokens at the targets)
 """
 
 from typing import Any, ClassVar
@@ -106,7 +106,7 @@ class Embeddings(nn.Module):
     def __init__(self, c: Config) -> None:
         super().__init__()
         self.tokens = nn.Embedding(c.vocab_size, c.d_model)
-        self.mask_token = nn.Parameter(torch.zeros(1, 1, c.d_model))  # stands for the hidden word in the query stream
+        self.mask_token = nn.Parameter(torch.zeros(1, 1, c.d_model))  # replaces the hidden word in the query stream
         self.drop = Dropout(c.dropout)
 
 

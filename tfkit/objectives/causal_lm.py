@@ -14,19 +14,19 @@ def causal_lm_loss(logits: Tensor, ids: Tensor, pad_id: int) -> Tensor:
 
     logits [B,L,V], ids [B,L] -> scalar: the mean over predicted tokens that are not pad_id; over none it is 0
     """
-    predicted, wanted = logits[:, :-1], ids[:, 1:]  # the last position predicts nothing that we know
+    predicted, wanted = logits[:, :-1], ids[:, 1:]  # the label of the last position is unknown
     losses = F.cross_entropy(predicted.transpose(1, 2), wanted, ignore_index=pad_id, reduction="none")  # [B,L-1]
     return losses.sum() / (wanted != pad_id).sum().clamp(min=1)
 
 
 class CausalLM(Objective):
-    """Nothing is drawn and nothing changed: each token is the label of the one before (models shift by themselves). The
-    first of a row, which nothing comes before, is no target, and so is not counted as one."""
+    """Nothing is drawn and nothing changed: each token is the label of the previous one (models shift internally). The
+    first token of a row has no context, so it is not a target."""
 
     HEAD = "causal_lm"
 
     def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
-        """{}: nothing is left to chance."""
+        """{}: nothing is random."""
         return {}
 
     def corrupt(self, batch: Batch, draws: Draws) -> Batch:

@@ -1,6 +1,6 @@
-"""Denoising (Lewis et al. 2020, arXiv:1910.13461, 2.2): spoil a text in one of five ways, and write it out whole again.
+"""Denoising (Lewis et al. 2020, arXiv:1910.13461, 2.2): corrupt a text in one of five ways, and reconstruct it.
 
-The five on lists, to be read; and, on batches, the two that BART was trained with: infilling and shuffled sentences.
+All five on lists, written to be read; and, on batches, the two that BART was trained with: infilling and shuffling.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ def infill(tokens: Sequence[Any], spans: Iterable[tuple[int, int]], mask: Any) -
 
 
 def permute_sentences(sentences: Sequence[Any], order: Iterable[int]) -> list[Any]:
-    """Sentence permutation: place i takes sentences[order[i]]. -> list of sentences"""
+    """Sentence permutation: position i takes sentences[order[i]] -> list of sentences"""
     return [sentences[i] for i in order]
 
 
 def rotate(tokens: Sequence[Any], start: int) -> list[Any]:
-    """Document rotation: the text begins at token `start` and comes round. -> list"""
+    """Document rotation: the text begins at token `start` and wraps around -> list"""
     return [*tokens[start:], *tokens[:start]]
 
 
 @dataclass(frozen=True)
 class Denoising(Objective):
-    """BART's own mixture: sentences (each ends in one of `stop_ids`) are shuffled, then `rate` of the tokens are
+    """BART's mixture: sentences (each ends in one of `stop_ids`) are shuffled, then `rate` of the tokens are
     infilled in spans of Poisson length. Special tokens stay; so does the end of a row.
 
     mBART's multilingual denoising (Liu et al. 2020, arXiv:2001.08210, 2.1) is the same with rate 0.35 on batches whose
@@ -62,11 +62,11 @@ class Denoising(Objective):
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Any, length: int) -> Self:
-        """The tokenizer's mask and padding; texts are taken as one sentence each."""
+        """Uses the tokenizer's mask and padding; each text counts as one sentence."""
         return cls(tokenizer.mask_id, tokenizer.pad_id)
 
     def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
-        """order_u, gap_u uniform and span_lengths int64 [B,L+1]: gaps are before each token and behind the last"""
+        """order_u, gap_u uniform and span_lengths int64 [B,L+1]: gaps are before each token and after the last"""
         ids = batch["input_ids"]
         spans = torch.full((ids.size(0), ids.size(1) + 1), self.mean_span, device=ids.device)
         return {
@@ -76,7 +76,7 @@ class Denoising(Objective):
         }
 
     def corrupt(self, batch: Batch, draws: Draws) -> Batch:
-        """Rows [B,S] of what is left and labels [B,L]; S is the longest spoilt row, and may be less than L or more."""
+        """Corrupted rows [B,S] and labels [B,L]; S is the length of the longest one, less or more than L."""
         ids, mask = batch["input_ids"], non_padding(batch)
         fixed = batch["special_tokens_mask"].bool() if "special_tokens_mask" in batch else torch.zeros_like(mask)
         shuffled = self.shuffle(ids, mask & ~fixed, draws["order_u"]) if self.stop_ids else ids

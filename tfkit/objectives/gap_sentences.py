@@ -1,5 +1,5 @@
-"""Gap sentences (Zhang et al. 2020, arXiv:1912.08777, 3.1): leave out the sentences that say most, and write them.
-It is so close to summarising that Pegasus needs few examples of that."""
+"""Gap sentences (Zhang et al. 2020, arXiv:1912.08777, 3.1): mask the most important sentences and generate them.
+This is so close to summarisation that Pegasus needs few examples of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def gap_sentences(
 ) -> tuple[list[Any], list[Any]]:
     """Each chosen sentence becomes one mask; the target is all of them, in the order of the document.
 
-    sentences: lists of tokens; chosen: their numbers -> (inputs, targets), two flat lists of tokens
+    sentences: lists of tokens; chosen: their indices -> (inputs, targets), two flat lists of tokens
     """
     inputs: list[Any] = []
     targets: list[Any] = []
@@ -33,12 +33,12 @@ def joint_gap_sentences(
     word_mask: Any,
     blank: Callable[[int, int], bool],
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """Gap sentences and masked words at once (the paper's figure 1): single words of the sentences that stay are
-    blanked, and the encoder is to say them, while the decoder writes the sentences that are gone.
+    """Gap sentences and masked words at once (the paper's figure 1): single words of the remaining sentences are
+    masked for the encoder to predict, while the decoder generates the removed sentences.
 
-    sentences, chosen, mask: as `gap_sentences` has them; word_mask: another token; blank(sentence, place): whether that
-    word is blanked (the paper's 15%) -> (inputs, encoder_targets, targets): flat lists; encoder_targets is as long as
-    inputs, None where nothing is asked. The loss is the sum of the two cross-entropies.
+    sentences, chosen, mask: as in `gap_sentences`; word_mask: another token; blank(sentence, place): whether that
+    word is masked (the paper's 15%) -> (inputs, encoder_targets, targets): flat lists; encoder_targets is as long as
+    inputs, None where nothing is predicted. The loss is the sum of the two cross-entropies.
     """
     inputs: list[Any] = []
     encoder_targets: list[Any] = []
@@ -55,14 +55,14 @@ def joint_gap_sentences(
 
 
 def principal_sentences(sentences: Sequence[Sequence[Any]], count: int) -> list[int]:
-    """The sentences most like the rest of the document by ROUGE-1 F1, each judged on its own ("Ind-Orig").
+    """The sentences most like the rest of the document by ROUGE-1 F1, each scored independently ("Ind-Orig").
 
-    sentences: lists of tokens -> numbers of the `count` best, in the order of the document
+    sentences: lists of tokens -> the indices of the `count` best, in the order of the document
     """
     words = Counter(token for sentence in sentences for token in sentence)
 
     def likeness(number: int) -> float:
-        """ROUGE-1 F1 of one sentence and all the others together."""
+        """ROUGE-1 F1 of one sentence against all the others together."""
         own = Counter(sentences[number])
         rest = words - own
         return 2 * (own & rest).total() / max(1, own.total() + rest.total())

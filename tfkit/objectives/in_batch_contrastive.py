@@ -1,4 +1,5 @@
-"""In-batch contrastive learning (Karpukhin et al. 2020, arXiv:2004.04906, 3.2): others' answers are the wrong ones."""
+"""In-batch contrastive learning (Karpukhin et al. 2020, arXiv:2004.04906, 3.2): the other questions' contexts are the
+negatives."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from torch import Tensor
 
 
 def in_batch_loss(questions: Tensor, contexts: Tensor, positives: Tensor) -> Tensor:
-    """Each question must find its own context among all that are in the batch, by plain inner products.
+    """Each question must retrieve its own context among all of the batch, by inner products.
 
     questions [B,E], contexts [C,E], positives int64 [B], a row of contexts for each question -> scalar: the mean
     """
@@ -19,11 +20,11 @@ def in_batch_loss(questions: Tensor, contexts: Tensor, positives: Tensor) -> Ten
 
 
 def in_batch_loss_across_ranks(questions: Tensor, contexts: Tensor, positives: Tensor) -> Tensor:
-    """The same over the batches of all processes together: more wrong answers for the price of sending vectors.
+    """The same over the batches of all processes: more negatives for the cost of exchanging vectors.
 
     questions [B,E], contexts [C,E], positives [B] of this process (B and C the same everywhere) -> scalar: the mean
     over this process's questions. Gradients flow back to every process's contexts; as DDP averages gradients over
-    processes, they come out as those of one process with all questions.
+    processes, they equal those of a single process with all questions.
     """
     everyone = torch.cat(between.all_gather(contexts))  # [ranks*C,E]
     return in_batch_loss(questions, everyone, positives + dist.get_rank() * len(contexts))

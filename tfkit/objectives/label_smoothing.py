@@ -1,4 +1,5 @@
-"""Label smoothing (Szegedy et al. 2016; Vaswani et al. 2017, 5.4): do not be surer than 1 - smoothing."""
+"""Label smoothing (Szegedy et al. 2016; Vaswani et al. 2017, 5.4): the target probability is 1 - smoothing instead of
+1."""
 
 from __future__ import annotations
 

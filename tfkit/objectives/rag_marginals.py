@@ -1,4 +1,4 @@
-"""RAG's marginals (Lewis et al. 2020, arXiv:2005.11401, 2.1): which document helped is not known, so sum over all."""
+"""RAG's marginals (Lewis et al. 2020, arXiv:2005.11401, 2.1): the relevant document is latent, so sum over all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def rag_token_log_probs(token_logits: Tensor, doc_scores: Tensor, targets: Tensor) -> Tensor:
-    """RAG-token: every token may come from another document, so documents are summed over at each token.
+    """RAG-token: every token may come from a different document, so the sum over documents is taken at each token.
 
     token_logits [B,D,T,V], one row per document; doc_scores [B,D], p(d) = softmax; targets int64 [B,T] -> [B]
     """
@@ -17,7 +17,7 @@ def rag_token_log_probs(token_logits: Tensor, doc_scores: Tensor, targets: Tenso
 
 
 def rag_sequence_log_probs(token_logits: Tensor, doc_scores: Tensor, targets: Tensor) -> Tensor:
-    """RAG-sequence: one document for the whole sequence, so documents are summed over once, at the end.
+    """RAG-sequence: one document for the whole sequence, so the sum over documents is taken once, at the end.
 
     token_logits [B,D,T,V], doc_scores [B,D], targets int64 [B,T] -> [B]
     """
@@ -26,12 +26,13 @@ def rag_sequence_log_probs(token_logits: Tensor, doc_scores: Tensor, targets: Te
 
 
 def target_log_probs(token_logits: Tensor, targets: Tensor) -> Tensor:
-    """token_logits [B,D,T,V], targets int64 [B,T] -> [B,D,T]: what each document's reader gives each target."""
+    """token_logits [B,D,T,V], targets int64 [B,T] -> [B,D,T]: the log-probability of each target given each
+    document."""
     return token_logits.log_softmax(-1).take_along_dim(targets[:, None, :, None], -1).squeeze(-1)
 
 
 def rag_token_marginals(token_logits: Tensor, doc_scores: Tensor) -> Tensor:
-    """token_logits [B,D,T,V], doc_scores [B,D] -> log-probabilities [B,T,V] of each token, whichever the document."""
+    """token_logits [B,D,T,V], doc_scores [B,D] -> log-probabilities [B,T,V] of each token, summed over documents."""
     documents = doc_scores.log_softmax(-1)[:, :, None, None]
     return torch.logsumexp(token_logits.log_softmax(-1) + documents, 1)
 
@@ -39,9 +40,9 @@ def rag_token_marginals(token_logits: Tensor, doc_scores: Tensor) -> Tensor:
 def rag_token_loss(
     token_logits: Tensor, doc_scores: Tensor, targets: Tensor, non_padding: Tensor, smoothing: float = 0.0
 ) -> Tensor:
-    """RAG-token for training: what `non_padding` bool [B,T] does not name is not counted -> [B], summed over tokens.
+    """RAG-token for training: only tokens in `non_padding` bool [B,T] count -> [B], summed over tokens.
 
-    smoothing: that share of the loss looks at all words, as in fairseq.
+    smoothing: the share of the loss that is spread over all words, as in fairseq.
     """
     documents = doc_scores.log_softmax(-1).unsqueeze(-1)  # [B,D,1]
     right = torch.logsumexp(documents + target_log_probs(token_logits, targets), 1)  # [B,T]
@@ -60,10 +61,10 @@ def rag_sequence_loss(
     smoothing: float = 0.0,
     counted: Tensor | None = None,
 ) -> Tensor:
-    """RAG-sequence for training; counted bool [B,T]: where the right token counts, as `non_padding` unless given ->
+    """RAG-sequence for training; counted bool [B,T]: the targets that count, default `non_padding` ->
     [B].
 
-    A target of one token alone is weighted by its documents too (the published code forgets them then).
+    A target of a single token is weighted by its documents too (the published code omits them then).
     """
     documents, hidden = doc_scores.log_softmax(-1), ~non_padding.unsqueeze(1)
     uncounted = hidden if counted is None else ~counted.unsqueeze(1)

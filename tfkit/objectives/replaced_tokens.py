@@ -1,5 +1,5 @@
-"""Replaced token detection (Clark et al. 2020, arXiv:2003.10555): a small generator fills blanks, a discriminator tells
-which words are not the author's. Every position teaches, not the masked 15% alone."""
+"""Replaced token detection (Clark et al. 2020, arXiv:2003.10555): a small generator fills blanks, and a discriminator
+detects the replaced words. Every position gives a signal, not only the masked 15%."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def replaced_token_detection_loss(logits: Tensor, original: Tensor, corrupted: Tensor, mask: Tensor) -> Tensor:
-    """A token counts as replaced where it differs: a generator that guesses right has replaced nothing.
+    """A token counts as replaced only if it differs: a right guess of the generator replaces nothing.
 
     logits [B,S] (positive: replaced), original, corrupted int64 [B,S], mask bool [B,S] -> scalar: the mean over mask
     """

@@ -1,4 +1,4 @@
-"""Two sentences and a question about them: BERT's next sentence, ALBERT's order."""
+"""Tasks over two sentences: BERT's next sentence prediction, ALBERT's sentence order prediction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 def next_sentence_pairs(
     documents: Sequence[Sequence[Any]], is_next_u: Iterable[float], random_pick: Iterable[tuple[int, int]]
 ) -> list[tuple[Any, Any, bool]]:
-    """Next sentence prediction (Devlin et al. 2019, arXiv:1810.04805, 3.1): does b follow a, or come from elsewhere?
+    """Next sentence prediction (Devlin et al. 2019, arXiv:1810.04805, 3.1): does b follow a, or is it from elsewhere?
 
     documents: lists of sentences; one uniform draw and one (document, sentence) for each consecutive pair, used or not
     -> list of (a, b, is_next)
@@ -25,7 +25,7 @@ def next_sentence_pairs(
 
 def sentence_order_pairs(documents: Sequence[Sequence[Any]], swap_u: Iterable[float]) -> list[tuple[Any, Any, bool]]:
     """Sentence order prediction (Lan et al. 2020, arXiv:1909.11942, 3.1): the same two sentences, perhaps swapped. The
-    topic no longer gives the answer away: coherence must.
+    topic no longer gives the answer away, so the model must judge coherence.
 
     documents: lists of sentences; one uniform draw for each consecutive pair -> list of (first, second, swapped)
     """

@@ -1,4 +1,4 @@
-"""Span corruption (Raffel et al. 2020, arXiv:1910.10683, 3.1.4): read a text with holes, write what was in them."""
+"""Span corruption (Raffel et al. 2020, arXiv:1910.10683, 3.1.4): read a text with holes, generate their contents."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from torch import Tensor
 from ._base import Batch, Draws, Objective, drop_and_pad, non_padding, ranks, uniform
 from .cross_entropy import cross_entropy
 
-SENTINELS = ("<extra_{}>", "<extra_id_{}>")  # names of ours, and T5's
-LEARNED = 32  # sentinels that a vocabulary for span corruption is given at least
+SENTINELS = ("<extra_{}>", "<extra_id_{}>")  # our names, and T5's
+LEARNED = 32  # the least number of sentinels in a vocabulary for span corruption
 
 
 def span_corruption(
     tokens: Sequence[Any], spans: Sequence[tuple[int, int]], sentinels: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
-    """Each span leaves a sentinel behind; the target repeats the sentinel and says what was there.
+    """Each span is replaced by a sentinel; the target repeats the sentinel, followed by the span.
 
     tokens: a list; spans: [start, end) pairs, sorted, neither touching nor empty; sentinels: more than spans
     -> (inputs, targets), lists; the targets end with the next sentinel.
@@ -37,11 +37,11 @@ def span_corruption(
 
 @dataclass(frozen=True)
 class SpanCorruption(Objective):
-    """T5's own: `density` of the tokens in spans of `mean_span` on average, sentinels counting down from the first.
+    """T5's version: `density` of the tokens in spans of `mean_span` on average, sentinels counting down from the first.
 
-    A row that ends in `eos_id` keeps it out of the spans; the labels end in the next sentinel and `eos_id`. Gives
-    input_ids, attention_mask [B,S] and labels [B,T]. `n_sentinels`: how many ids there are for it (T5's vocabulary has
-    100); a row with more spans raises ValueError, as the next ids down are ordinary words.
+    A row that ends in `eos_id` keeps it out of the spans; the labels end in the next sentinel and `eos_id`. Returns
+    input_ids, attention_mask [B,S] and labels [B,T]. `n_sentinels`: the number of sentinel ids (T5's vocabulary has
+    100); a row with more spans raises ValueError, as the ids below are ordinary words.
     """
 
     first_sentinel: int
@@ -55,8 +55,8 @@ class SpanCorruption(Objective):
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Any, length: int) -> Self:
-        """With the sentinels of the vocabulary. Raises ValueError where it has none, too few for rows of `length`
-        tokens, or their ids do not count down."""
+        """Uses the sentinels of the vocabulary. Raises ValueError if it has none, too few for rows of `length` tokens,
+        or if their ids do not count down."""
         ids = sentinel_ids(tokenizer)
         objective = cls(ids[0], tokenizer.end_id, tokenizer.pad_id, n_sentinels=len(ids))
         if (needed := objective.sentinels(length)) > len(ids):
@@ -76,21 +76,21 @@ class SpanCorruption(Objective):
             )
 
     def sentinels(self, length: int) -> int:
-        """How many sentinels a row of `length` tokens needs: one for each span, and one for the end."""
+        """The number of sentinels that a row of `length` tokens needs: one for each span, and one for the end."""
         return int(self.counts(torch.tensor([length]))[1]) + 1
 
     def counts(self, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Of rows with so many tokens [B]: how many are dropped, and in how many spans, int64 [B] each."""
+        """For rows with these numbers of tokens [B]: the numbers of dropped tokens and of spans, int64 [B] each."""
         dropped = (lengths * self.density).round().clamp(min=1).long().minimum((lengths - 1).clamp(min=0))
         spans = (dropped / self.mean_span).round().clamp(min=1).long().minimum(lengths - dropped).minimum(dropped)
         return dropped, spans
 
     def draw(self, batch: Batch, generator: torch.Generator | None = None) -> Draws:
-        """noise_u, clean_u uniform [B,L]: where the dropped tokens are cut into spans, and those that stay"""
+        """noise_u, clean_u uniform [B,L]: where the dropped tokens, and the kept ones, are cut into spans"""
         return {"noise_u": uniform(batch["input_ids"], generator), "clean_u": uniform(batch["input_ids"], generator)}
 
     def corrupt(self, batch: Batch, draws: Draws) -> Batch:
-        """input_ids and attention_mask [B,S], a sentinel for each span, and labels [B,T] with -100 behind."""
+        """input_ids and attention_mask [B,S], a sentinel for each span, and labels [B,T], padded with -100."""
         ids, mask = batch["input_ids"], non_padding(batch)
         there = min(self.n_sentinels, self.first_sentinel + 1)
         if (needed := self.sentinels(ids.size(1))) > there:
@@ -103,17 +103,18 @@ class SpanCorruption(Objective):
         return {"input_ids": inputs, "attention_mask": kept, "labels": self.targets(ids, noise, first)}
 
     def targets(self, ids: Tensor, noise: Tensor, first: Tensor) -> Tensor:
-        """What was in the holes: at each start a sentinel goes before its token, and one more ends the row."""
+        """The contents of the spans, each after its sentinel, and one more sentinel at the end of the row."""
         rows, spans = ids.size(0), first.sum(-1, keepdim=True)
         sentinel = self.first_sentinel - (first.cumsum(-1) - 1)
-        pairs = torch.stack([sentinel, ids], -1).flatten(1)  # [B,2L]: a sentinel's place, then the token's
+        pairs = torch.stack([sentinel, ids], -1).flatten(1)  # [B,2L]: the position of the sentinel, then of the token
         ends = torch.cat([self.first_sentinel - spans, torch.full_like(spans, self.eos_id)], 1)
         keep = torch.stack([first, noise], -1).flatten(1)
         keep = torch.cat([keep, keep.new_ones(rows, 2)], 1)
         return drop_and_pad(torch.cat([pairs, ends], 1), keep, -100)[0]
 
     def noise(self, free: Tensor, noise_u: Tensor, clean_u: Tensor) -> Tensor:
-        """bool [B,L]: what is dropped. Rows alternate clean and noisy spans, clean first, all cuts equally likely."""
+        """bool [B,L]: the dropped tokens. Rows alternate clean and noisy spans, clean first, all cuts equally
+        likely."""
         lengths = free.sum(-1)
         dropped, spans = self.counts(lengths)
         width = free.size(1)
@@ -124,7 +125,7 @@ class SpanCorruption(Objective):
         ends = torch.stack([clean, noisy], -1).flatten(1).cumsum(-1)  # [B,2L]
         place = torch.arange(width, device=free.device).expand(free.size(0), -1).contiguous()
         inside = torch.searchsorted(ends, place, right=True)  # how many spans have ended before
-        # rows may begin with tokens that must not be touched: places count free tokens only
+        # rows may begin with special tokens: only other tokens are counted
         nth = (free.cumsum(-1) - 1).clamp(min=0)
         return (inside % 2 == 1).gather(1, nth) & free
 
@@ -135,18 +136,18 @@ class SpanCorruption(Objective):
 
 
 def random_partition(totals: Tensor, parts: Tensor, u: Tensor) -> Tensor:
-    """Each total cut into so many parts, none empty, every way equally likely.
+    """Cuts each total into a number of parts, none empty, all ways equally likely.
 
-    totals, parts [B] with parts <= totals, u uniform [B,L] -> int64 [B,L]: the parts' lengths, zeros behind them
+    totals, parts [B] with parts <= totals, u uniform [B,L] -> int64 [B,L]: the parts' lengths, then zeros
     """
     place = torch.arange(u.size(1), device=u.device)
     cuts = ranks(u, place < totals[:, None] - 1) < parts[:, None] - 1  # [B,L]: a part ends after this item
-    part = torch.nn.functional.pad(cuts, (1, 0))[:, :-1].cumsum(-1)  # the part each item lies in
+    part = torch.nn.functional.pad(cuts, (1, 0))[:, :-1].cumsum(-1)  # the part of each item
     return torch.zeros_like(part).scatter_add_(1, part, (place < totals[:, None]).long())
 
 
 def sentinel_ids(tokenizer: Any) -> list[int]:
-    """The ids of a tokenizer's sentinels, from the first, counting down. Raises ValueError where there are none."""
+    """The ids of a tokenizer's sentinels, from the first, counting down. Raises ValueError if there are none."""
     for name in SENTINELS:
         ids: list[int] = []
         while (found := tokenizer.inner.token_to_id(name.format(len(ids)))) is not None:

@@ -25,7 +25,7 @@ PREFIXES = {
 }
 GLUE = ("cola", "sst2", "mrpc", "stsb", "qqp", "mnli", "qnli", "rte", "wsc")
 SUPERGLUE = ("boolq", "cb", "copa", "multirc", "record", "super_rte", "wic", "wsc")
-LABELS = {  # T5's answers, in the order of the data sets' label numbers; other tasks are answered with text or a score
+LABELS = {  # T5's answers, in the order of the data sets' label numbers; the answers of other tasks are text or a score
     "cola": ("unacceptable", "acceptable"),
     "sst2": ("negative", "positive"),
     "mrpc": ("not_equivalent", "equivalent"),

@@ -1,6 +1,6 @@
 """Every architecture on one page, written to be read: `tfkit read bert`.
 
-A page runs alone, with torch: copy it out of the house and it still works. It has textbook attention with the softmax
+A page needs only torch: it still works when copied elsewhere. It has textbook attention with the softmax
 in sight, the language model's head and no other, no dropout, no cache, no options and no checks of its arguments. It is
 no copy of `tfkit.models`, but an independent second form of it: parameter names are the same, so that the weights of
 the one load into the other, and a test holds outputs, gradients and generated ids of the two together.

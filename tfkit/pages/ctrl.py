@@ -1,4 +1,4 @@
-"""CTRL (Keskar et al. 2019, arXiv:1909.05858): a language model that is told what kind of text to write.
+"""CTRL (Keskar et al. 2019, arXiv:1909.05858): a language model whose first token selects the kind of text.
 
 Adds to GPT-2: the first token of each text is a control code that names its source ("Wikipedia", "Reviews", …), an
 ordinary token of the vocabulary. Positions are sinusoids, added to embeddings times sqrt(E); ReLU; the output has a

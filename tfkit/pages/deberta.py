@@ -1,9 +1,9 @@
-"""DeBERTa (He et al. 2020, arXiv:2006.03654): what a token says and where it stands are kept apart.
+"""DeBERTa (He et al. 2020, arXiv:2006.03654): separate vectors for content and position.
 
 Adds to BERT: scores are of content to content, of content to distance, and of distance to content, where distances have
 keys and queries of their own; so the embeddings need no positions. For filling in blanks, absolute positions come in
-late: the last layer is run emd_steps times more over its input, asked by that input plus positions (the enhanced mask
-decoder; the published models were trained with 2 steps, and the published code runs them with none).
+late: the last layer is run emd_steps times more over its input, with queries from that input plus positions (the
+enhanced mask decoder; the published models were trained with 2 steps, and the published code runs them with none).
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size, K = max_relative_positions.
 """
@@ -58,7 +58,7 @@ class DisentangledAttention(nn.Module):
 
     def forward(self, x: Tensor, query: Tensor, mask: Tensor, distances: Tensor) -> Tensor:
         """x, query [B,L,E], mask bool [B,1,L,L], True for pairs of tokens, distances [2K,E] -> [B,L,E]"""
-        k, v = self.split_heads(self.qkv_proj(x)).chunk(3, dim=-1)[1:]  # [B,H,L,D]: a head's three stand side by side
+        k, v = self.split_heads(self.qkv_proj(x)).chunk(3, dim=-1)[1:]  # [B,H,L,D]: a head's three are adjacent
         q = self.split_heads(self.qkv_proj(query)).chunk(3, dim=-1)[0]  # [B,H,L,D]
         q = q + self.split_heads(self.q_bias[None, None])  # [B,H,L,D]
         v = v + self.split_heads(self.v_bias[None, None])  # [B,H,L,D]

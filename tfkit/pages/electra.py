@@ -95,7 +95,7 @@ class Layer(nn.Module):
 
 
 class ReplacedTokenHead(nn.Module):
-    """Was this token put in by the generator, or is it the text's?"""
+    """Whether each token was replaced by the generator."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""BERT2BERT (Rothe et al. 2019, arXiv:1907.12461): an encoder and a decoder that were trained apart, put together.
+"""BERT2BERT (Rothe et al. 2019, arXiv:1907.12461): an encoder and a decoder that were trained separately.
 
 Adds to the transformer: the weights of both halves come from BERT. The decoder is a BERT that does not look ahead, with
 its masked language model's head, which now predicts the next token; between its two sub-layers is a cross-attention to
@@ -57,7 +57,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor, source: Tensor, mask: Tensor) -> Tensor:
-        """x [B,Q,E] asks, source [B,K,E] is attended to, mask bool, broadcastable to [B,H,Q,K] -> [B,Q,E]"""
+        """x [B,Q,E]: queries, source [B,K,E]: keys and values, mask bool, broadcastable to [B,H,Q,K] -> [B,Q,E]"""
         q = self.split_heads(self.q_proj(x))  # [B,H,Q,D]
         k = self.split_heads(self.k_proj(source))  # [B,H,K,D]
         v = self.split_heads(self.v_proj(source))  # [B,H,K,D]
@@ -109,7 +109,7 @@ class Encoder(nn.Module):
         super().__init__()
         self.embed = Embeddings(c)
         self.layers = nn.ModuleList(EncoderLayer(c) for _ in range(c.n_layers))
-        self.pooler = nn.Linear(c.d_model, c.d_model)  # BERT has one; the decoder does not look at it
+        self.pooler = nn.Linear(c.d_model, c.d_model)  # BERT has one; the decoder does not use it
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """input_ids, attention_mask [B,S] -> memory [B,S,E]"""

@@ -1,4 +1,4 @@
-"""FlauBERT (Le et al. 2019, arXiv:1912.05372): XLM's encoder for French alone.
+"""FlauBERT (Le et al. 2019, arXiv:1912.05372): XLM's encoder, trained on French.
 
 Adds to XLM: nothing but French; with one language there are no embeddings of languages. This is the base model. In the
 large one the norms come before each sub-layer, and layers are skipped at random while it is trained: without both, 24

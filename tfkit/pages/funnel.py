@@ -43,7 +43,7 @@ class States(NamedTuple):
     x: Tensor  # [B,L,E]
     types: Tensor  # [B,L]
     mask: Tensor  # bool [B,L], True = a token
-    place: Tensor  # [1,L]: where in the text the first of each group stood
+    place: Tensor  # [1,L]: the position of the first of each group in the text
 
 
 class Attention(nn.Module):
@@ -54,7 +54,7 @@ class Attention(nn.Module):
         self.k_proj = nn.Linear(c.d_model, c.n_heads * c.d_head)
         self.v_proj = nn.Linear(c.d_model, c.n_heads * c.d_head)
         self.o_proj = nn.Linear(c.n_heads * c.d_head, c.d_model)
-        self.content_bias = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # what every query asks of a token,
+        self.content_bias = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # biases shared by all queries: for tokens,
         self.position_bias = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # of a distance,
         self.segment_bias = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # and of a sentence
         self.position_kernel = nn.Parameter(torch.zeros(c.d_model, c.n_heads, c.d_head))  # from distances to keys

@@ -112,7 +112,7 @@ class Experts(nn.Module):
         self.down_bias = nn.Parameter(torch.zeros(c.n_experts, c.d_model))
 
     def forward(self, x: Tensor, expert: int) -> Tensor:
-        """x [T,E] -> [T,E]: what one expert makes of some tokens"""
+        """x [T,E] -> [T,E]: the output of one expert for some tokens"""
         both = x @ self.gate_up[expert] + self.gate_up_bias[expert]  # [T,2·F], gate and input in turn
         gate, up = both[:, ::2].clamp(max=self.limit), both[:, 1::2].clamp(-self.limit, self.limit)  # [T,F]
         return ((up + 1) * gate * torch.sigmoid(self.slope * gate)) @ self.down[expert] + self.down_bias[expert]

@@ -34,7 +34,7 @@ class Embeddings(nn.Module):
         super().__init__()
         self.tokens = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
         self.positions = nn.Embedding(c.max_length, c.d_model, padding_idx=c.pad_token_id)
-        self.types = nn.Embedding(1, c.d_model)  # one sentence type: what is left of BERT's two
+        self.types = nn.Embedding(1, c.d_model)  # one sentence type instead of BERT's two
         self.norm = nn.LayerNorm(c.d_model, c.eps)
         self.pad_token_id = c.pad_token_id
 
@@ -73,9 +73,9 @@ class Attention(nn.Module):
         """x [B,L,E], is_token, is_global bool [B,L] -> [B,L,E]"""
         position = torch.arange(x.size(1))
         near = (position[:, None] - position).abs() <= self.reach  # [L,L]
-        mask = is_token[:, None] & (near | is_global[:, None])  # [B,L,L]: the neighbours, and whoever is global
+        mask = is_token[:, None] & (near | is_global[:, None])  # [B,L,L]: the neighbours and global tokens
         local_output = self.attend(self.q_proj(x), self.k_proj(x), self.v_proj(x), mask[:, None])  # [B,L,E]
-        mask = is_token[:, None, None]  # [B,1,1,L]: whoever is global attends to all
+        mask = is_token[:, None, None]  # [B,1,1,L]: global tokens attend to all
         global_output = self.attend(self.q_global(x), self.k_global(x), self.v_global(x), mask)  # [B,L,E]
         output = torch.where(is_global[..., None], global_output, local_output)  # [B,L,E]
         return self.o_proj(output * is_token[..., None])  # [B,L,E]

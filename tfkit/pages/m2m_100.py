@@ -51,7 +51,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor, source: Tensor, mask: Tensor) -> Tensor:
-        """x [B,Q,E] asks, source [B,K,E] is attended to, mask bool, broadcastable to [B,H,Q,K] -> [B,Q,E]"""
+        """x [B,Q,E]: queries, source [B,K,E]: keys and values, mask bool, broadcastable to [B,H,Q,K] -> [B,Q,E]"""
         q = self.split_heads(self.q_proj(x))  # [B,H,Q,D]
         k = self.split_heads(self.k_proj(source))  # [B,H,K,D]
         v = self.split_heads(self.v_proj(source))  # [B,H,K,D]

@@ -41,7 +41,7 @@ class Embeddings(nn.Module):
 
     def forward(self, x: Tensor, token_type: int) -> Tensor:
         """x [B,L,E]: tokens, or regions of a picture; token_type: 0 of a picture, 1 of a text -> [B,L,E]"""
-        position_ids = torch.arange(x.size(1))  # [L], anew for the picture and for the text
+        position_ids = torch.arange(x.size(1))  # [L], from 0 for the image and again for the text
         return self.norm(x + self.positions(position_ids) + self.types.weight[token_type])  # [B,L,E]
 
 

@@ -58,7 +58,8 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor, source: Tensor, mask: Tensor, bias: Tensor | float = 0.0) -> Tensor:
-        """x [B,Q,E] asks, source [B,K,E] is attended to, mask bool and bias broadcastable to [B,H,Q,K] -> [B,Q,E]"""
+        """x [B,Q,E]: queries, source [B,K,E]: keys and values, mask bool and bias broadcastable to [B,H,Q,K] ->
+        [B,Q,E]"""
         q = self.split_heads(self.q_proj(x))  # [B,H,Q,D]
         k = self.split_heads(self.k_proj(source))  # [B,H,K,D]
         v = self.split_heads(self.v_proj(source))  # [B,H,K,D]
@@ -120,7 +121,7 @@ class MT5(nn.Module):
         self.lm_head = nn.Linear(c.d_model, c.vocab_size, bias=False)
 
     def position_bias(self, table: nn.Embedding, length: int, bidirectional: bool) -> Tensor:
-        """table: a number for each bucket and head -> [H,L,L], what the distances add to the scores of all layers"""
+        """table: a number for each bucket and head -> [H,L,L]: the relative position bias, shared by all layers"""
         position = torch.arange(length)
         distance = position[None, :] - position[:, None]  # [L,L], key - query
         bucket = relative_bucket(distance, bidirectional, self.config.n_buckets, self.config.max_distance)  # [L,L]

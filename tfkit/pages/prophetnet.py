@@ -54,7 +54,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor, source: Tensor, mask: Tensor) -> Tensor:
-        """x [B,Q,E] asks, source [B,K,E] is attended to, mask bool, broadcastable to [B,H,Q,K] -> [B,Q,E]"""
+        """x [B,Q,E]: queries, source [B,K,E]: keys and values, mask bool, broadcastable to [B,H,Q,K] -> [B,Q,E]"""
         q = self.split_heads(self.q_proj(x))  # [B,H,Q,D]
         k = self.split_heads(self.k_proj(source))  # [B,H,K,D]
         v = self.split_heads(self.v_proj(source))  # [B,H,K,D]
@@ -72,14 +72,14 @@ class NgramAttention(nn.Module):
         self.n_heads, self.n_buckets, self.max_distance = c.n_heads, c.n_buckets, c.max_distance
         self.q_proj, self.k_proj = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, c.d_model)
         self.v_proj, self.o_proj = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, c.d_model)
-        self.relative = nn.Linear(c.d_model, c.n_buckets * c.n_heads)  # what a query adds for each bucket of distances
+        self.relative = nn.Linear(c.d_model, c.n_buckets * c.n_heads)  # a query's bias for each bucket of distances
 
     def forward(self, x: Tensor) -> Tensor:
         """x [B,1+N,T,E], the main stream first -> [B,1+N,T,E]"""
         q, k, v = self.q_proj(x), self.k_proj(x), self.v_proj(x)  # [B,1+N,T,E]
         q, k, v = (y.unflatten(-1, (self.n_heads, -1)).transpose(2, 3) for y in (q, k, v))  # [B,1+N,H,T,D]
         stream, key = torch.arange(x.size(1))[:, None, None], torch.arange(x.size(2))  # [1+N,1,1], [T]
-        place = key[:, None] + (stream > 0)  # [1+N,T,1]: who predicts stands where the next token will
+        place = key[:, None] + (stream > 0)  # [1+N,T,1]: a predicting query has the position of the next token
         bucket = relative_bucket(place - key, self.n_buckets, self.max_distance)  # [1+N,T,T]
         by_bucket = self.relative(x).unflatten(-1, (-1, self.n_heads)).permute(0, 1, 4, 2, 3)  # [B,1+N,H,T,buckets]
         bias = by_bucket.gather(-1, bucket[None, :, None].expand(len(x), -1, self.n_heads, -1, -1))  # [B,1+N,H,T,T]

@@ -1,4 +1,4 @@
-"""RAG (Lewis et al. 2020, arXiv:2005.11401): look it up, then write; what is known is in an index, not in weights.
+"""RAG (Lewis et al. 2020, arXiv:2005.11401): retrieve, then generate; knowledge is in an index, not in weights.
 
 Adds to BART: a question encoder (DPR's, a BERT) finds the n_docs passages whose vectors have the largest inner product
 with the question's; BART reads each with the question behind it; every token's probability is summed over the passages,
@@ -52,7 +52,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor, source: Tensor, mask: Tensor) -> Tensor:
-        """x [B,Q,E] asks, source [B,K,E] is attended to, mask bool, broadcastable to [B,H,Q,K] -> [B,Q,E]"""
+        """x [B,Q,E]: queries, source [B,K,E]: keys and values, mask bool, broadcastable to [B,H,Q,K] -> [B,Q,E]"""
         q = self.split_heads(self.q_proj(x))  # [B,H,Q,E/H]
         k = self.split_heads(self.k_proj(source))  # [B,H,K,E/H]
         v = self.split_heads(self.v_proj(source))  # [B,H,K,E/H]

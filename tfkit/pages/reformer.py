@@ -171,7 +171,7 @@ class Reformer(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token, all hashed anew"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding, where each step hashes the whole text again"""
         for _ in range(max_new_tokens):
             input_ids = torch.cat([input_ids, self(input_ids)[:, -1].argmax(-1, keepdim=True)], dim=1)  # [B,L+1]
         return input_ids

@@ -33,14 +33,14 @@ class AdditiveAttention(nn.Module):
         self.combine = nn.Linear(3 * c.d_hidden, c.d_hidden, bias=False)
 
     def forward(self, state: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
-        """state [B,H] asks, memory [B,S,2H] is attended to, mask bool [B,S] -> context [B,2H]"""
+        """state [B,H]: the query, memory [B,S,2H]: the keys and values, mask bool [B,S] -> context [B,2H]"""
         hidden = torch.tanh(self.query(state)[:, None] + self.key(memory))  # [B,S,H]
         scores = self.score(hidden).squeeze(-1)  # [B,S]
         weights = scores.masked_fill(~mask, float("-inf")).softmax(-1)  # [B,S], each row sums to 1
         return (weights[:, None] @ memory).squeeze(1)  # [B,2H]
 
     def readout(self, state: Tensor, context: Tensor) -> Tensor:
-        """state [B,H], context [B,2H] -> [B,H], what the next token is predicted from"""
+        """state [B,H], context [B,2H] -> [B,H], from which the next token is predicted"""
         return torch.tanh(self.combine(torch.cat([context, state], dim=-1)))  # [B,H]
 
 

@@ -31,7 +31,7 @@ class Embeddings(nn.Module):
         super().__init__()
         self.tokens = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
         self.positions = nn.Embedding(c.max_length, c.d_model, padding_idx=c.pad_token_id)
-        self.types = nn.Embedding(1, c.d_model)  # one sentence type: what is left of BERT's two
+        self.types = nn.Embedding(1, c.d_model)  # one sentence type instead of BERT's two
         self.norm = nn.LayerNorm(c.d_model, c.eps)
         self.pad_token_id = c.pad_token_id
 

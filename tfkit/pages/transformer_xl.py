@@ -55,7 +55,7 @@ class AdaptiveSoftmax(nn.Module):
 
     def __init__(self, c: Config, embed: AdaptiveEmbedding) -> None:
         super().__init__()
-        self.clusters = nn.Linear(c.d_model, len(c.cutoffs))  # the rare clusters stand among the frequent words
+        self.clusters = nn.Linear(c.d_model, len(c.cutoffs))  # the rare clusters are entries among the frequent words
         self.biases = nn.ParameterList(torch.zeros(len(table)) for table in embed.tables.parameters())
         self.projections = nn.ModuleDict({"0": nn.Linear(c.d_model, c.d_model, bias=False)})
 
@@ -85,7 +85,7 @@ class RelativeAttention(nn.Module):
         self.v_proj = nn.Linear(c.d_model, inner, bias=False)
         self.r_proj = nn.Linear(c.d_model, inner, bias=False)  # keys of the distances
         self.o_proj = nn.Linear(inner, c.d_model, bias=False)
-        self.content_bias = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # u: what every query asks of a token
+        self.content_bias = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # u: the content bias shared by all queries
         self.position_bias = nn.Parameter(torch.zeros(c.n_heads, c.d_head))  # v: … of a distance
 
     def split_heads(self, x: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ class RelativeAttention(nn.Module):
         return torch.cat([(distance * frequency).sin(), (distance * frequency).cos()], dim=-1)  # [K,E]
 
     def forward(self, x: Tensor, memory: Tensor) -> Tensor:
-        """x [B,L,E] asks, memory [B,M,E] and x are attended to -> [B,L,E]"""
+        """x [B,L,E]: queries; memory [B,M,E] and x: keys and values -> [B,L,E]"""
         source = torch.cat([memory, x], dim=1)  # [B,K,E]
         q = self.split_heads(self.q_proj(x))  # [B,H,L,D]
         k = self.split_heads(self.k_proj(source))  # [B,H,K,D]
@@ -149,8 +149,8 @@ class TransformerXL(nn.Module):
         self.task_head = AdaptiveSoftmax(c, self.embed)
 
     def forward(self, input_ids: Tensor, mems: list[Tensor] | None = None) -> tuple[Tensor, list[Tensor]]:
-        """input_ids [B,L]; mems: what each layer read of the segment before, [B,M,E] each, None before the first one
-        -> log-probabilities [B,L,V] of the token after each, mems for the next segment"""
+        """input_ids [B,L]; mems: the input of each layer for the previous segment, [B,M,E] each, None before the first
+        one -> log-probabilities [B,L,V] of the token after each, mems for the next segment"""
         x, c, after = self.embed(input_ids), self.config, []  # [B,L,E]
         mems = [x.new_zeros(len(x), c.mem_len, c.d_model)] * c.n_layers if mems is None else mems  # [B,M,E] each
         for layer, memory in zip(self.layers, mems, strict=True):

@@ -52,7 +52,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
-        """x [B,Q,E] asks, source [B,K,E] is attended to, mask bool [Q,K] or None: to all of it -> [B,Q,E]"""
+        """x [B,Q,E]: queries, source [B,K,E]: keys and values, mask bool [Q,K] or None: to all of it -> [B,Q,E]"""
         q = self.split_heads(self.q_proj(x))  # [B,H,Q,D]
         k = self.split_heads(self.k_proj(source))  # [B,H,K,D]
         v = self.split_heads(self.v_proj(source))  # [B,H,K,D]
@@ -103,7 +103,7 @@ class DecoderLayer(nn.Module):
 
 
 class Sinusoids(nn.Module):
-    """A table of positions that is not trained, but stands in the files."""
+    """A position table that is not trained but is in the published files."""
 
     weight: Tensor
 

@@ -43,7 +43,7 @@ class TwoStreamAttention(nn.Module):
         self.v_proj = nn.Linear(c.d_model, c.d_model, bias=False)
         self.r_proj = nn.Linear(c.d_model, c.d_model, bias=False)  # keys of the distances
         self.o_proj = nn.Linear(c.d_model, c.d_model, bias=False)
-        self.content_bias = nn.Parameter(torch.zeros(shape))  # u: what every query asks of a token
+        self.content_bias = nn.Parameter(torch.zeros(shape))  # u: the content bias shared by all queries
         self.position_bias = nn.Parameter(torch.zeros(shape))  # v: … of a distance
         self.segment_bias = nn.Parameter(torch.zeros(shape))  # s: … of a segment
         self.segment_embed = nn.Parameter(torch.zeros(2, *shape))  # keys of "the same segment", "another one"
@@ -101,7 +101,7 @@ class Layer(nn.Module):
         """content stream h [B,L,E], query stream g [B,P,E], target_mapping [B,P,L], mask bool [B,L,L] -> h, g"""
         itself = torch.eye(h.size(1), dtype=torch.bool)  # [L,L]
         content = self.attn.attend(self.attn.q_proj(h), h, mask | itself, distances, same_segment)  # [B,L,E]
-        q = target_mapping.transpose(1, 2) @ self.attn.q_proj(g)  # [B,L,E]: each target's query where it stands
+        q = target_mapping.transpose(1, 2) @ self.attn.q_proj(g)  # [B,L,E]: each target's query at its position
         query = target_mapping @ self.attn.attend(q, h, mask, distances, same_segment)  # [B,P,E]
         return self.finish(h, content), self.finish(g, query)
 
@@ -131,7 +131,7 @@ class XLNet(nn.Module):
         target_mapping: Tensor,
     ) -> Tensor:  # fmt: skip
         """input_ids, attention_mask, token_type_ids [B,L]; perm_mask [B,L,L], 1 where i may not see j;
-        target_mapping [B,P,L], 1 where target p stands -> logits [B,P,V] of the tokens at the targets"""
+        target_mapping [B,P,L], 1 at the position of target p -> logits [B,P,V] of the tokens at the targets"""
         h = self.embed.tokens(input_ids)  # [B,L,E]
         g = self.embed.mask_token.expand(h.size(0), target_mapping.size(1), -1)  # [B,P,E]
         mask = (perm_mask == 0) & attention_mask.bool()[:, None]  # [B,L,L]
