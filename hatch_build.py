@@ -1,7 +1,7 @@
-"""What the build adds: the front end, built here if it is not there yet, and the units' answers, packed.
+"""The build hook: it builds the front end if that is missing, and packs the units' answers.
 
 `python -m build` in a clean clone runs this for the sdist, which then holds the built front end; the wheel made of
-that sdist needs neither Node.js nor network. A wheel or sdist without the front end is an error, never half a package.
+that sdist needs neither Node.js nor network. A wheel or sdist without the front end is an error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 BUILT = ("labextension/package.json", "labextension/static/style.js", "static/model.js", "static/decoding.js")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # in the archives, so that the same answers have the same bytes
-PACKED = ("right/*.py", "wrong/*.py", "edge/*.py", "*.toml")  # what an installed program reads: not `rewritten`
+PACKED = ("right/*.py", "wrong/*.py", "edge/*.py", "*.toml")  # the folders that an installed program reads
 
 
 class Hook(BuildHookInterface):
@@ -40,7 +40,7 @@ class Hook(BuildHookInterface):
                 build_data["force_include"][str(archive)] = f"course/units/{unit.parent.name}/submissions.zip"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove what was packed."""
+        """Remove the packed files."""
         shutil.rmtree(getattr(self, "scratch", ""), ignore_errors=True)
 
     def _missing(self) -> list[str]:

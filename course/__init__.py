@@ -1,7 +1,7 @@
 """The course: a folder of `units/` holds a lesson, its exercises, their checks, and right and wrong answers.
 
-Units of other packages belong to it, too: those whose exercises an entry point of the group `autograder.exercises`
-names and in whose folder there is a lesson. `python -m course.new` writes such a package.
+Units of other packages belong to it, too, if an entry point of the group `autograder.exercises` names their exercises
+and their folder has a lesson. `python -m course.new` writes such a package.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def all_exercises() -> tuple[Exercise, ...]:
 
 
 def exercise(name: str, title: str, *references: str, checks: str, points: float = 1) -> Exercise:
-    """One entry of a unit's exercises.py. references: dotted `module:symbol`, of what students build under that name.
+    """One entry of a unit's exercises.py. references: dotted `module:symbol` of the definitions that students write
+    under that name.
 
     checks: the function in the unit's checks.py. The unit and its folder are filled in by `exercises`.
     """
@@ -42,12 +43,12 @@ def exercise(name: str, title: str, *references: str, checks: str, points: float
 
 
 def exercises() -> list[Exercise]:
-    """Every exercise of our own units, in order; each knows the folder it came from."""
+    """Every exercise of our own units, in order, each with its folder."""
     return exercises_in(UNITS)
 
 
 def exercises_in(folder: Path) -> list[Exercise]:
-    """The exercises of the units below `folder`, by each unit's exercises.py: for a package's entry point."""
+    """The exercises of the units below `folder`, from each unit's exercises.py: for a package's entry point."""
     return [replace(exercise, unit=unit.name, folder=unit) for unit in _folders(folder) for exercise in _read(unit)]
 
 

@@ -2,8 +2,8 @@
 
 The same submissions go through stock nbgrader (its own kernel and preprocessors, plain asserts in the check cells, no
 sandbox), Otter (the same asserts in its test files, no container), `nbgrader autograde` with our configuration, and
-`autograder grade`. All in one run, one after the other, so that the ratios hold for one machine in one state;
-`--resume` goes on with a run that was cut short.
+`autograder grade`. All are measured in one run, one after the other, so that the ratios are of the same machine;
+`--resume` continues an interrupted run.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ c.CourseDirectory.course_id = "stock"
 c.Execute.timeout = 600
 c.Execute.iopub_timeout = 60
 """
-PLAIN = {  # what an instructor writes without us: two random cases each, compared with the library
+PLAIN = {  # what an instructor writes without this kit: two random cases each, compared with the library
     "attention.split_heads": """
 import torch, tfkit.nn
 torch.manual_seed(0)
@@ -80,13 +80,13 @@ TESTED = [exercise for exercise in exercises() if exercise.unit == UNIT]
 
 @dataclass(frozen=True)
 class BenchTiming:
-    """One way of grading, and what it took."""
+    """One way of grading, with its time and memory."""
 
     name: str
     submissions: int
     seconds: float
-    cpu_s: float = 0.0  # of the command and all its children that it waited for; boxes are not among them
-    memory: tuple[float, ...] = ()  # of the grader, in MiB, as its records came
+    cpu_s: float = 0.0  # of the command and its children, without boxes
+    memory: tuple[float, ...] = ()  # of the grader, in MiB, while its records arrived
 
     @property
     def rate(self) -> float:
@@ -105,7 +105,7 @@ class Bench:
 
     # -- the class -----------------------------------------------------------------------------------------------------
     def prepare(self) -> None:
-        """Build, release and hand in; the stock course gets the same notebooks with plain tests in them."""
+        """Build, release and hand in; the stock course gets the same notebooks with plain tests."""
         config.install(self.ours)
         build(self.ours, [UNIT])
         self._nbgrader(self.ours, "generate_assignment")
@@ -139,7 +139,7 @@ class Bench:
         return self._said(BenchTiming(name, len(some), time.monotonic() - started, _children_cpu() - before))
 
     def otter(self, name: str, share: int) -> BenchTiming:
-        """`otter run`, one submission after the other, on the first of `share`. Raises RuntimeError where one fails."""
+        """`otter run`, one submission after the other, on the first of `share`. Raises RuntimeError if one fails."""
         self._otter_zip()
         some = [f"s{n:03}" for n in range(0, self.number, share)]
         for student in some:
@@ -173,7 +173,7 @@ class Bench:
             raise RuntimeError(f"{' '.join(call[2:])} failed: {done.stderr[-2000:]}")
 
     def grade(self, workers: int) -> BenchTiming:
-        """`autograder grade`, from nothing."""
+        """`autograder grade`, from a fresh start."""
         for leftover in ("records.db", "records.lock"):
             (self.ours / leftover).unlink(missing_ok=True)
         shutil.rmtree(self.ours / "autograded", ignore_errors=True)
@@ -208,7 +208,7 @@ class Bench:
         submissions = course.submissions()[: number + 1]
         with GradebookWriter(course) as writer, stopwatches() as spent:
             for place, submission in enumerate(submissions):
-                if place == 1:  # the first one warmed the box's parent, the reference, the database
+                if place == 1:  # the first one warms the box's parent, the reference and the database
                     spent.clear()
                 with spent.of(REST):
                     record = GradingRecord.from_bytes(grade(course.bundle(submission), course.secret))
@@ -219,7 +219,7 @@ class Bench:
 
 
 def ours(workers: int) -> str:
-    """What the row of `autograder grade` is called."""
+    """The name of the row of `autograder grade`."""
     return f"`autograder grade --workers {workers}`"
 
 
@@ -236,14 +236,14 @@ def _plain(nb: NotebookNode) -> NotebookNode:
 
 @dataclass
 class Stage:
-    """Seconds on the clock, and of the processor."""
+    """Wall-clock seconds and processor seconds."""
 
     wall: float = 0.0
     cpu: float = 0.0
 
 
 class GradingCost(defaultdict[str, Stage]):
-    """Seconds by name; what a block spends in a block inside it counts there alone."""
+    """Seconds by stage; time in a nested block counts only for the inner one."""
 
     def __init__(self) -> None:
         super().__init__(Stage)
@@ -266,7 +266,7 @@ class GradingCost(defaultdict[str, Stage]):
                 self._inside[-1].cpu += cpu
 
     def time_calls(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, each call counted."""
+        """The function with its calls timed."""
 
         def counted(*args: Any, **kwargs: Any) -> Any:
             with self.of(name):
@@ -289,7 +289,7 @@ STAGES = {
 
 @contextmanager
 def stopwatches() -> Iterator[GradingCost]:
-    """Count what grading does, by stage; the program is as it was afterwards."""
+    """Times the stages of grading within a context; afterwards the functions are restored."""
     from autograder import run
     from autograder.sandbox_client import SandboxClient
 
@@ -318,7 +318,7 @@ def stopwatches() -> Iterator[GradingCost]:
 
 
 def floor(number: int = 10) -> float:
-    """Seconds for a box that starts, says that it is there, and ends: no grading in a box can take less."""
+    """Seconds for a box that starts, reports ready and ends: a lower bound for grading in a box."""
     from autograder.sandbox import choose
     from autograder.sandbox_client import SandboxClient
 
@@ -348,9 +348,9 @@ print(turns)
 
 
 def ceiling(seconds: float = 5.0) -> float:
-    """What two processes that share nothing get done, of twice what one does: 1 on two whole cores, 0.5 on one.
+    """The throughput of two independent processes relative to twice that of one: 1 on two full cores, 0.5 on one.
 
-    The two "cores" of a rented machine are often two threads of one core; no program's workers scale better than this.
+    The two "cores" of a rented machine are often two threads of one core; no program scales better than this.
     """
     alone = _turns(1, seconds)
     return _turns(2, seconds) / (2 * alone)
@@ -368,7 +368,7 @@ def _turns(processes: int, seconds: float) -> int:
 
 
 def measure_rows(bench: Bench, share: int, file: Path) -> list[BenchTiming]:
-    """Every row; those that `file` has of a run that was cut short are taken from there, the others written to it."""
+    """Every row; rows of an interrupted run are read from `file`, the others are written to it."""
     kept = {timing.name: timing for timing in read(file)}
     contestants: dict[str, Callable[[str], BenchTiming]] = {
         "stock `nbgrader autograde`": lambda name: bench.nbgrader(name, bench.stock, share),
@@ -389,7 +389,7 @@ def measure_rows(bench: Bench, share: int, file: Path) -> list[BenchTiming]:
 
 
 def read(file: Path) -> list[BenchTiming]:
-    """The rows that are kept; none where there is no file."""
+    """The stored rows; none without a file."""
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     return [BenchTiming(**raw | {"memory": tuple(raw["memory"])}) for raw in map(json.loads, lines)]
 
@@ -398,7 +398,7 @@ def read(file: Path) -> list[BenchTiming]:
 
 
 def page(timings: list[BenchTiming], parts: dict[str, Stage], least: float, most: float) -> str:
-    """The table and what it means, in Markdown."""
+    """The table and its explanation, in Markdown."""
     by_name = {timing.name: timing for timing in timings}
     stock, one, two = timings[0], *(by_name[ours(n)] for n in (1, 2))
     memory = two.memory

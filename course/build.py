@@ -6,8 +6,8 @@ looks for, and the check cell is added after them. The stock stub (`# YOUR CODE 
 works: it is put into each function and each method of a class, so that a released class is still valid, and
 `super().__init__()` and the docstrings stay. Any `c.ClearSolutions.code_stub` that raises NotImplementedError works.
 
-A cell with `role="predict"` is one call `predict("02.mask", …)` (tfkit_lab.predict), below the words that lead to it; a
-later cell has to compare it with what comes out, `predicted("02.mask").compare(…)`. The imports are added here.
+A cell with `role="predict"` is one call `predict("02.mask", …)` (tfkit_lab.predict), below its introduction; a
+later cell has to compare it with the result, `predicted("02.mask").compare(…)`. The imports are added here.
 
 A cell with `role="project" project="a-name" points=10` is code of the student's own that no exercise grades: nbgrader's
 manually graded answer. Code between the solution marks is not released; `autograder capstone` measures the capstone's.
@@ -76,7 +76,7 @@ class BuiltNotebook:
 def build(course_dir: str | Path, units: list[str] | None = None, language: str | None = None) -> list[BuiltNotebook]:
     """Write `source/<unit>/<unit>.ipynb` under `course_dir` for the named units, or for all of course.toml.
 
-    language: as gettext names it, else course.toml's; what has no translation stays in English (course.translate).
+    language: gettext's code, by default course.toml's; texts without a translation stay in English (course.translate).
     Raises LessonError for an unknown unit or language, a missing lesson, or one whose cells do not fit its exercises.
     """
     from course.translate import in_language  # that module imports this one
@@ -126,11 +126,11 @@ def notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     planned = {} if unit is None else {"minutes": unit.minutes, "due": unit.due.isoformat() if unit.due else None}
     told = {key: value for key, value in planned.items() if value is not None}  # the course's home page shows them
-    asked = {"exercises": cells.asked}  # the panel counts these, whatever a student's copy has lost
+    asked = {"exercises": cells.asked}  # the panel counts these, even if a student's copy has lost cells
     if cells.predictions:
         asked["predictions"] = cells.predictions
     tfkit = {"unit": folder.name, **asked, **told}
-    from ipykernel.ipkernel import IPythonKernel  # here, for it loads half of Jupyter
+    from ipykernel.ipkernel import IPythonKernel  # imported here, because it loads half of Jupyter
 
     language = dict(IPythonKernel.language_info)  # whole, or JupyterLab fills it in and the notebook counts as changed
     metadata = {"kernelspec": kernel, "language_info": language, "tfkit": tfkit}
@@ -140,13 +140,13 @@ def notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
 
 
 class _Cells:
-    """Turns a lesson's cells into the notebook's, counting as it goes so that every id is stable and used once."""
+    """Turns a lesson's cells into the notebook's, with counters so that every id is stable and used once."""
 
     def __init__(self, settings: Unit, own: dict[str, Exercise]):
         self.settings, self.unit, self.own = settings, settings.name, own
         self.cells: list[NotebookNode] = []
         self.done: list[str] = []
-        self.asked: list[str] = []  # of these, the ones that are not given
+        self.asked: list[str] = []  # of these, the ones that students write
         self.predictions: list[str] = []
         self.compared: set[str] = set()
         self._count: dict[str, int] = {}
@@ -165,7 +165,7 @@ class _Cells:
             self._add_code(CHECK_IMPORT, "demo", None)
 
     def add_points_for_predictions(self) -> None:
-        """Add the graded cell that counts predictions, where the course gives points for them."""
+        """Add the graded cell that counts predictions, if the course gives points for them."""
         if not self.settings.predictions:
             return
         if not self.predictions:
@@ -234,7 +234,7 @@ class _Cells:
         self.cells.append(new_markdown_cell(ANSWER, id=f"answer-{name}"))
 
     def _add_project(self, source: str, name: str, points: object) -> None:
-        """Add a cell for code of the student's that is graded manually or by a command of its own."""
+        """Add a cell for the student's code that is graded manually or by a separate command."""
         where = f"{self.unit}/lesson.py: the project {name or _first_line(source)!r}"
         marks = _nbgrader(f"project-{name}", points=points if _is_number(points) else None, grade=True, solution=True)
         if not name or "points" not in marks:
@@ -278,13 +278,13 @@ class _Cells:
 
 
 def solution(exercise: Exercise) -> str:
-    """The exercise cell: every symbol of the exercise, as the library has it, its body between nbgrader's marks."""
+    """The exercise cell: the library's source of every symbol of the exercise, its body between nbgrader's marks."""
     parts = [_marked(reference) for reference in exercise.references]
     return "\n\n\n".join(parts)
 
 
 def library_source(exercise: Exercise) -> str:
-    """The library's own source in place of an exercise that this course leaves out, to be read and used."""
+    """The library's source in place of an exercise that this course leaves out, to be read and used."""
     lines = [line for line in solution(exercise).splitlines() if line.strip() not in (BEGIN, END)]
     return "\n".join(["# given in this course: read it, run it, use it below", *lines])
 

@@ -67,7 +67,7 @@ class Demo:
         units: Sequence[str] = ALL,
         others: Sequence[str] = (),
     ) -> None:
-        """`units`: those that the class takes; `other_units`: others that only the lab shows."""
+        """`units`: the units that the class takes; `other_units`: others that only the lab shows."""
         self.root = root.resolve()
         self.students = students
         self.units = units
@@ -203,7 +203,7 @@ class Demo:
         return found
 
     def differences(self, outcomes: dict[tuple[str, str], Outcome]) -> list[str]:
-        """Where a mock student did not get the expected result; empty if all are right."""
+        """The results of mock students that differ from the expected ones; empty if all are right."""
         lines = []
         for student in self.students:
             for unit in self._units(student):
@@ -214,7 +214,7 @@ class Demo:
         return lines
 
     def show(self, outcomes: dict[tuple[str, str], Outcome]) -> None:
-        """The table, the totals, and where things are."""
+        """Print the table, the totals, and the paths of the results."""
         shown = [exercise for unit in self.units for exercise in _of(unit)]
         self.console.print(_grid(self.students, shown, outcomes))
         self.console.print(_legend(shown))
@@ -256,7 +256,8 @@ def submit(root: Path, home: Path, student: str, unit: str) -> None:
 
 
 def generate(root: Path, unit: str) -> None:
-    """nbgrader's own `generate_assignment`, in this process: a command for each unit takes seconds to start."""
+    """nbgrader's own `generate_assignment`, in this process: a separate command for each unit would take seconds to
+    start."""
     from nbgrader.converters import GenerateAssignment
     from nbgrader.coursedir import CourseDirectory
 
@@ -378,7 +379,7 @@ def lab(root: Path, arguments: Sequence[str]) -> None:
 
 
 def _students_lab(root: Path) -> Path:
-    """Write JupyterLab's settings without what is for instructors, and without its question about news."""
+    """Write JupyterLab's settings without the instructors' plugins and without its question about news."""
     page = root / "lab-settings" / "labconfig" / "page_config.json"
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(json.dumps({"disabledExtensions": dict.fromkeys(NOT_FOR_STUDENTS, True)}), encoding="utf-8")

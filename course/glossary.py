@@ -1,6 +1,6 @@
-"""The words of the course (glossary.toml): at the end of each unit its own, and those of earlier units that it uses.
+"""The glossary of the course (glossary.toml): each unit ends with its new terms and the earlier ones that it uses.
 
-`python -m course.glossary FILE` writes all of them, by the alphabet, as a page.
+`python -m course.glossary FILE` writes all terms in alphabetical order as a page.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ POINTER = f"New words are explained in the [glossary](#{TITLE}) at the end."
 
 @dataclass(frozen=True)
 class Term:
-    """A word, the other ways in which lessons write it, the unit that brings it, and what it means."""
+    """A term, its other forms in lessons, the unit that introduces it, and its definition."""
 
     unit: str
     forms: tuple[str, ...]
@@ -28,17 +28,17 @@ class Term:
 
     @property
     def word(self) -> str:
-        """As it stands in the glossary."""
+        """The term as listed in the glossary."""
         return self.forms[0]
 
     def is_in(self, text: str) -> bool:
-        """Whether `text` says it, in any of its forms, capitals or not."""
+        """Whether `text` contains the term in any of its forms, ignoring case."""
         return any(re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-])", text, re.IGNORECASE) for form in self.forms)
 
 
 @lru_cache(maxsize=1)
 def terms() -> tuple[Term, ...]:
-    """All of them, in the order of the course. LessonError for a word that stands twice."""
+    """All terms, in the order of the course. LessonError for a duplicate term."""
     path = Path(__file__).with_name("glossary.toml")
     units = tomllib.loads(path.read_text(encoding="utf-8"))
     found = [
@@ -53,7 +53,7 @@ def terms() -> tuple[Term, ...]:
 
 
 def section(unit: str, text: str) -> str:
-    """What stands at the end of a unit whose lesson is `text`, as markdown; empty where it brings no word."""
+    """The glossary at the end of a unit whose lesson is `text`, as markdown; empty if it introduces no term."""
     own = sorted((term for term in terms() if term.unit == unit), key=lambda term: term.word.lower())
     if not own:
         return ""
@@ -69,7 +69,7 @@ def _with_unit(found: Iterable[Term]) -> list[str]:
 
 
 def page() -> str:
-    """All words as one markdown page."""
+    """All terms as one markdown page."""
     rows = [f"| {t.word} | {t.means} | {t.unit[:2]} |" for t in sorted(terms(), key=lambda t: t.word.lower())]
     return "\n".join(["# Glossary of the course", "", "| word | | unit |", "|---|---|---|", *rows]) + "\n"
 

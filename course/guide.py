@@ -30,7 +30,7 @@ SKIPPED = ("Reading", "Read on", "In your own words", glossary.TITLE)
 
 
 def guide(folder: Path, unit: Unit) -> str:
-    """The guide of one unit as the course gives it, as markdown. LessonError where its lesson cannot be built."""
+    """The guide of one unit as the course gives it, as markdown. LessonError if its lesson cannot be built."""
     notebook = builder.notebook(folder, unit)
     own = [exercise for exercise in all_exercises() if exercise.unit == folder.name]
     asked = [exercise for exercise in own if unit.requires(exercise)]
@@ -77,7 +77,7 @@ def _shown(values: Sequence[Any]) -> str:
 
 
 def _opening(notebook: NotebookNode) -> Iterator[str]:
-    """The lesson's first paragraphs, up to its first heading or code: the question, and what is built."""
+    """The lesson's first paragraphs, up to its first heading or code: the question, and what students build."""
     text = notebook.cells[0].source.partition("\n## ")[0]
     for paragraph in re.split(r"\n\s*\n", text):
         if paragraph.strip() not in ("", glossary.POINTER) and not paragraph.startswith("# "):
@@ -124,7 +124,7 @@ def _questions(notebook: NotebookNode) -> Iterator[str]:
 def write(course_dir: Path, names: list[str] | None = None) -> list[Path]:
     """Write `instructors/NAME.md` under `course_dir` for the named units, or for all of its course.toml.
 
-    -> what was written. LessonError for an unknown unit, or for what course.settings finds wrong.
+    -> the written files. LessonError for an unknown unit, or for an error that course.settings finds.
     """
     folders = {folder.name: folder for folder in units()}
     if unknown := [name for name in names or () if name not in folders]:

@@ -1,11 +1,11 @@
-"""Holds the course to its own rules: `python -m course.lint [DIR]` builds every unit and names each cell at fault.
+"""Checks the rules for lessons: `python -m course.lint [DIR]` builds every unit and names each cell that breaks one.
 
-Asked of each built notebook, without running it and without a network: what `autograder lint` asks of any (ids, points,
-checks, code that parses); no cell uses a name that nothing before it makes; none is longer than a screen; links lead
-somewhere; each figure is told in words below it (`*Figure: …*`), never above, where the words would give away what the
-reader is asked to predict; each image has alternative text; a misconception
-named as `exercise.id/its_name` is in the corpus; the lesson says the words that the glossary has for it; translations
-are complete, and keep to the same rules. `make course` runs the cells too, `make course-run` with the checks.
+Checked for each built notebook, without running it and without a network: the rules of `autograder lint` (ids, points,
+checks, code that parses); no cell uses a name that is not defined before; none is longer than a screen; no link is
+broken; each figure is described in words below it (`*Figure: …*`), never above, where the words would give away a
+prediction; each image has alternative text; a misconception
+named as `exercise.id/its_name` is in the corpus; the lesson uses the terms that the glossary has for it; translations
+are complete and follow the same rules. `make course` runs the cells too, `make course-run` with the checks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from course import build as builder
 from tfkit_course import replace_unencodable
 from tfkit_lab import show
 
-CODE_LINES = 30  # what a laptop shows of code; of an exercise, what the student gets
+CODE_LINES = 30  # lines of code that a laptop shows; of an exercise, in the student's version
 TEXT_LINES, TEXT_WIDTH = 55, 110  # a page of prose, wrapped as JupyterLab wraps it at its usual width
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]*(?:\([^()]*\))?[^()\s]*)(?:\s+\"[^\"]*\")?\)")
 HTML_IMAGE = re.compile(r"<img\b[^>]*>", re.IGNORECASE)
@@ -52,7 +52,8 @@ def faults(notebook: NotebookNode) -> list[Fault]:
 
 
 def undefined_names(notebook: NotebookNode) -> Problems:
-    """Cells that would stop with a NameError: what they use is made by no cell up to them; in functions, by no cell."""
+    """Cells that would stop with a NameError: a name is defined in no cell up to them or, if used in a function, in no
+    cell."""
     tables = [(cell, symtable.symtable(_text_of(cell), cell.id, "exec")) for cell in code(notebook)]
     known = {*dir(builtins), "__name__", "get_ipython", "display"}
     everywhere = known.union(*(_bound(table) for _, table in tables))
@@ -80,7 +81,7 @@ def _within(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 def over_long(notebook: NotebookNode) -> Problems:
-    """Cells that do not fit a screen; exercises and questions count as students get them."""
+    """Cells that do not fit on a screen; exercises and questions count in the students' version."""
     released, _ = ClearSolutions().preprocess(copy.deepcopy(notebook), {})
     released, _ = ClearMarkScheme().preprocess(released, {})
     for cell in released.cells:
@@ -94,7 +95,7 @@ def over_long(notebook: NotebookNode) -> Problems:
 
 
 def broken_links(notebook: NotebookNode) -> Problems:
-    """Links to headings, units and files that are not there, and web addresses that are none."""
+    """Links to headings, units and files that do not exist, and malformed web addresses."""
     anchors = {_anchor(title) for cell in _text(notebook) for title in re.findall(r"(?m)^#+ (.+)$", cell.source)}
     for cell in _text(notebook):
         for _, text, target in LINK.findall(_prose(cell.source)):
@@ -120,7 +121,7 @@ def _link_problem(text: str, target: str, anchors: set[str]) -> str:
 def untold_figures(notebook: NotebookNode) -> Problems:
     """Images without alternative text; drawing cells with no `*Figure: …*` below them; such words above their figure.
 
-    Above it, the words would tell what the reader is asked to predict.
+    Above it, the words would give away the prediction.
     """
     untold, drawing = "", _drawing_functions(notebook)
     for cell in notebook.cells:
@@ -149,7 +150,7 @@ def _mute_images(source: str) -> Iterator[str]:
 
 
 def _drawing_functions(notebook: NotebookNode) -> set[str]:
-    """What draws when it is called: pyplot's `show`, the stepper, the views, and each function that calls one."""
+    """The functions that draw: pyplot's `show`, the stepper, the views, and each function that calls one."""
     drawing = {"plt.show", "Stepper", *(f"show.{view}" for view in show.__all__)}
     defined = [node for cell in code(notebook) for node in _parsed(cell) if isinstance(node, ast.FunctionDef)]
     while more := {node.name for node in defined if node.name not in drawing and _calls(node.body, drawing)}:
@@ -173,7 +174,7 @@ def unknown_misconceptions(notebook: NotebookNode) -> Problems:
 
 
 def unsaid_words(notebook: NotebookNode) -> Problems:
-    """Words of the unit's glossary that its lesson does not say."""
+    """Terms of the unit's glossary that its lesson does not use."""
     text = "\n".join(cell.source for cell in _text(notebook) if cell.id != "glossary")
     for term in glossary.terms():
         if term.unit == notebook.metadata.tfkit.unit and not term.is_in(text):
@@ -201,7 +202,7 @@ def _text(notebook: NotebookNode) -> list[NotebookNode]:
 
 
 def _parsed(cell: NotebookNode) -> list[ast.stmt]:
-    """The cell's statements; none of a cell that does not parse, which autograder.lint reports."""
+    """The cell's statements; none if it does not parse, which autograder.lint reports."""
     try:
         return tree(cell)
     except SyntaxError:
@@ -209,14 +210,14 @@ def _parsed(cell: NotebookNode) -> list[ast.stmt]:
 
 
 def _statements(cell: NotebookNode) -> list[ast.stmt]:
-    """What the cell does when it runs: its statements without the bodies of its functions and classes."""
+    """The statements that run with the cell, without the bodies of its functions and classes."""
     return [
         node for node in _parsed(cell) if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     ]
 
 
 def _prose(source: str) -> str:
-    """Markdown without its code and formulas, where brackets mean other things."""
+    """Markdown without code and formulas, where brackets have other meanings."""
     return re.sub(r"(?s)```.*?```|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]*\$", " ", source)
 
 
@@ -257,7 +258,7 @@ def lint(directory: Path) -> tuple[list[NotebookNode], list[Fault]]:
 
 
 def translation_faults(folder: Path) -> list[Fault]:
-    """What is wrong with the unit's catalogues, and every broken rule of its notebook in their languages."""
+    """Faults of the unit's catalogues, and every broken rule of its translated notebooks."""
     found = []
     for language in sorted(path.stem for path in folder.glob("locale/*.po")):
         name = f"{folder.name} ({language})"

@@ -1,7 +1,7 @@
-"""A class of invented students, who answer from the collected submissions, err, break things and cheat; and what each
-must get.
+"""A class of invented students, whose answers come from the collected submissions or break, err and cheat; and the
+result that each must get.
 
-Every deed is one function `(cells, …)` on the released notebook, so that what a student handed in can be read here.
+Every change is one function `(cells, …)` on the released notebook.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ Deed = Callable[[NotebookNode, Exercise], None]
 
 @dataclass(frozen=True)
 class MockStudent:
-    """One student: what they hand in, how they answer, what they get wrong (exercise → misconception or deed)."""
+    """One student: what they hand in, how they answer, what they get wrong (exercise → misconception or change)."""
 
     name: str
     description: str
     units: tuple[str, ...] = CORE
     style: int = 0
     wrong: dict[str, str] = field(default_factory=dict)  # exercise → stem of the wrong submission
-    edge: dict[str, str] = field(default_factory=dict)  # exercise → stem of a submission that is right but at an edge
+    edge: dict[str, str] = field(default_factory=dict)  # exercise → stem of one that is wrong only in edge cases
     changes: dict[str, Deed] = field(default_factory=dict)  # exercise → what is done to its cell; it earns nothing
     harmless_changes: dict[str, Deed] = field(default_factory=dict)  # the same, but the answer stays right
-    corrupt: tuple[str, ...] = ()  # units whose file is no notebook
+    corrupt: tuple[str, ...] = ()  # units whose file is not a notebook
 
     def expected_outcome(self, exercise: Exercise) -> ExpectedOutcome:
-        """What the gradebook must say of this exercise."""
+        """The expected entry of the gradebook for this exercise."""
         if exercise.unit in self.corrupt or exercise.id in self.changes:
             return ExpectedOutcome(passed=False)
         if exercise.id in self.edge:
-            here = exercise.unit != FIRST  # unit 01 does not ask for what unit 02 teaches
+            here = exercise.unit != FIRST  # unit 01 does not require what unit 02 teaches
             return ExpectedOutcome(
                 passed=not here, misconception=self.edge[exercise.id] if here else None, min_share=0.75
             )
@@ -66,21 +66,21 @@ class MockStudent:
 
 @dataclass(frozen=True)
 class ExpectedOutcome:
-    """The truth that the demo is held to."""
+    """The result that the demo must produce."""
 
     passed: bool
     misconception: str | None = None
-    min_share: float = 0.0  # the share of the points that is kept
+    min_share: float = 0.0  # the share of the points that is earned
 
 
 def answer(nb: NotebookNode, exercise: Exercise) -> NotebookNode:
-    """The cell in which `exercise` is answered."""
+    """The cell with the answer to `exercise`."""
     wanted = f"solution-{exercise.id.replace('.', '-')}"
     return next(cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == wanted)
 
 
 def check_cell(nb: NotebookNode, exercise: Exercise) -> NotebookNode:
-    """The cell that carries the exercise's points."""
+    """The cell with the exercise's points."""
     wanted = f"check-{exercise.id.replace('.', '-')}"
     return next(cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade_id") == wanted)
 
@@ -92,7 +92,7 @@ def syntax_error(nb: NotebookNode, exercise: Exercise) -> None:
 
 
 def delete(nb: NotebookNode, exercise: Exercise) -> None:
-    """The cell is gone."""
+    """The cell is deleted."""
     nb.cells.remove(answer(nb, exercise))
 
 
@@ -108,7 +108,7 @@ def endless_loop(nb: NotebookNode, exercise: Exercise) -> None:
 
 
 def out_of_memory(nb: NotebookNode, exercise: Exercise) -> None:
-    """The function takes memory until there is none, and touches every page of it."""
+    """The function allocates memory until it runs out, and touches every page of it."""
     _body(nb, exercise, "kept = [torch.ones(1 << 25) for _ in range(10_000)]")
 
 
@@ -118,7 +118,7 @@ def exit_with_success(nb: NotebookNode, exercise: Exercise) -> None:
 
 
 def patched_torch(nb: NotebookNode, exercise: Exercise) -> None:
-    """Every comparison says yes, and the answer is zeros."""
+    """Every comparison succeeds, and the answer is zeros."""
     cell = answer(nb, exercise)
     call = "return [torch.zeros(1)] * 2" if len(exercise.symbols) == 1 else "return args[0]"
     _body(nb, exercise, call)
@@ -144,7 +144,7 @@ def forge_score(nb: NotebookNode, exercise: Exercise) -> None:
 
 
 def duplicate_check_cell(nb: NotebookNode, exercise: Exercise) -> None:
-    """The check cell is there three times, as happens by copy and paste; the answer is right."""
+    """The check cell occurs three times, as happens by copy and paste; the answer is right."""
     check = check_cell(nb, exercise)
     place = nb.cells.index(check)
     for copy_number in range(2):
@@ -169,7 +169,7 @@ def add_script(nb: NotebookNode, exercise: Exercise) -> None:
 
 
 def poison(nb: NotebookNode, exercise: Exercise) -> None:
-    """Has the grader's own model work on 400,000 rows for ever, and answers with what fills its memory."""
+    """Makes the grader's model work on 400,000 rows endlessly, and answers with values that fill its memory."""
     _body(nb, exercise, "")
     flood = "    while True:\n        try:\n            args[0](torch.arange(400_000).unsqueeze(1))\n"
     flood += "        except Exception:\n            return torch.zeros(1).expand(100_000_000)\n"
@@ -294,7 +294,8 @@ def _replaced(lines: list[str], drop: dict[int, tuple[int, str]]) -> str:
 
 
 def class_of(unit: str) -> list[MockStudent]:
-    """Who takes the unit; where nobody does, six who answer it, three of them by a collected wrong answer."""
+    """The students who take the unit or, if nobody does, six who answer it, three of them with a collected wrong
+    answer."""
     if takers := [student for student in STUDENTS if unit in student.units]:
         return takers
     here = [exercise for exercise in all_exercises() if exercise.unit == unit]
@@ -311,7 +312,7 @@ def _mistaken(exercises: list[Exercise], number: int) -> dict[str, str]:
 def submit(course_dir: Path, unit: str) -> list[MockStudent]:
     """Hand the class's notebooks of a released unit in to the course's exchange.
 
-    -> who did. Raises LessonError where that is no course, or the unit is not released.
+    -> the students. Raises LessonError if it is not a course, or the unit is not released.
     """
     from nbgrader.converters import NbGraderException
     from nbgrader.exchange import ExchangeError
@@ -333,7 +334,7 @@ def submit(course_dir: Path, unit: str) -> list[MockStudent]:
 
 
 def submit_one(settings: Config, home: Path, student: str, unit: str) -> None:
-    """nbgrader's own `submit` of what is in `home`, in this process: thirty commands would take a minute to start."""
+    """nbgrader's `submit` of the notebooks in `home`, in this process: thirty commands would take a minute to start."""
     from nbgrader.auth import Authenticator
     from nbgrader.coursedir import CourseDirectory
     from nbgrader.exchange.default.submit import ExchangeSubmit
@@ -345,7 +346,7 @@ def submit_one(settings: Config, home: Path, student: str, unit: str) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line; 1 with one line on stderr where there is nothing to hand in."""
+    """The command line; 1 with one line on stderr if there is nothing to hand in."""
     parser = argparse.ArgumentParser(
         prog="python -m course.mock_class",
         description="Submit a unit for an invented class with right, wrong and cheating students.",
@@ -369,7 +370,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def describe() -> str:
-    """The class as JSON lines: name, story, units."""
+    """The class as JSON lines: name, description, units."""
     return "\n".join(json.dumps({"name": s.name, "story": s.description, "units": s.units}) for s in STUDENTS)
 
 

@@ -21,11 +21,12 @@ FIRST = 90  # units of other packages come after ours, unless their folder's num
 
 
 class BadName(ValueError):
-    """The unit cannot be written under that name, or in that place; the message says why."""
+    """The unit cannot be written under that name or in that folder; the message says why."""
 
 
 def write(name: str, directory: Path | None = None) -> Path:
-    """Write the package `name`, a folder of its own in `directory` (here). -> the folder. Raises BadName."""
+    """Write the package `name` as a new folder in `directory` (default: the current one) -> the folder. Raises
+    BadName."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise BadName(f"{name!r} is not a Python package name: use lower-case letters, digits and _, as in my_unit")
     if importlib.util.find_spec(name) is not None:

@@ -1,6 +1,6 @@
 """Reads course.toml: which units a course has, with which exercises, points and due dates.
 
-A course directory's own course.toml counts where there is one, else the one beside this file:
+A course directory's own course.toml is used if there is one, otherwise the one in this folder:
 
     title = "Transformers in five weeks"
     language = "fr"                                  # as far as catalogues go; `course.build --language` overrides it
@@ -45,7 +45,7 @@ class LessonError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """One unit as this course gives it.
+    """One unit with the settings of this course.
 
     `exercises`: what students build, or None for all of them. `predictions`: points for making the unit's predictions,
     right or wrong.
@@ -60,7 +60,7 @@ class Unit:
     predictions: float = 0
 
     def requires(self, exercise: Exercise) -> bool:
-        """Whether students build the exercise rather than get its solution."""
+        """Whether students build the exercise, rather than get its solution."""
         return self.exercises is None or exercise.id in self.exercises
 
     def points_of(self, exercise: Exercise) -> float:
@@ -69,7 +69,7 @@ class Unit:
 
 
 def read(course_dir: str | Path | None = None) -> list[Unit]:
-    """The units of the course in `course_dir`, in its order; of the whole course where it has no course.toml.
+    """The units of the course in `course_dir`, in its order; all units if it has no course.toml.
 
     Raises LessonError with one line that names the file, the entry and what to do.
     """

@@ -3,8 +3,8 @@
     python -m course.timings --write docs/course-timings.md              # all units
     python -m course.timings --write docs/course-timings.md --unit 02-masks --unit 03-heads
 
-Solutions in place, checks included, in a kernel of its own with one thread. Rows of units that were not run stay as
-they are. It ends with 1 where a cell stopped, a check gave less than full marks, or a unit took more than ten minutes
+Notebooks run with solutions and checks, each in a fresh kernel with one thread. Rows of units that were not run are
+kept. The exit status is 1 if a cell stopped, a check gave less than full marks, or a unit took more than ten minutes
 of processor time; each is named.
 """
 
@@ -45,7 +45,7 @@ waited for, about what passes on a free machine. `make course-run` writes this p
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of one unit's run; `marks`: checks with full marks, of how many."""
+    """Seconds of one unit's run; `marks`: the checks with full marks, and the number of checks."""
 
     unit: str
     wall: float
@@ -54,7 +54,7 @@ class Timing:
     cpu: float
     marks: tuple[int, int]
     machine: str
-    stopped: str = ""  # the cell that raised, and what; nothing after it was run
+    stopped: str = ""  # the cell that raised, and its error; later cells were not run
 
     def row(self) -> str:
         """Its line of the table."""
@@ -64,7 +64,7 @@ class Timing:
         return f"| {self.unit} | {numbers} | {marks} | {date.today():%Y-%m-%d}, {self.machine} |"
 
     def faults(self) -> list[str]:
-        """What is wrong with it, in words."""
+        """Its faults, as sentences."""
         if self.stopped:
             return [f"{self.unit}, {self.stopped}"]
         passed, asked = self.marks
@@ -73,7 +73,7 @@ class Timing:
 
 
 def machine() -> str:
-    """What ran it, in few words, with the load of the last minutes: how many processes wanted a core."""
+    """The machine, with its load average."""
     load = f", load {os.getloadavg()[1]:.0f}" if hasattr(os, "getloadavg") else ""  # not on Windows
     return f"{platform.machine()}, {os.cpu_count()} cores{load}, torch {version('torch').partition('+')[0]}"
 
@@ -103,20 +103,20 @@ def run(notebook: NotebookNode, timeout: int = 1800) -> Timing:
 
 
 def error(cell: NotebookNode) -> str:
-    """The exception of an executed cell, in one line; empty where it raised none."""
+    """The exception of an executed cell, in one line; empty if it raised none."""
     raised = [out for out in cell.outputs if out.output_type == "error"]
     return f"cell {cell.id}: {raised[0].ename}: {raised[0].evalue.splitlines()[0]}" if raised else ""
 
 
 def seconds(cell: NotebookNode) -> float:
-    """How long an executed cell ran."""
+    """The run time of an executed cell."""
     times = cell.metadata.execution
     start, end = (times[name].replace("Z", "+00:00") for name in ("iopub.execute_input", "shell.execute_reply"))
     return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
 
 
 def has_full_marks(cell: NotebookNode) -> bool:
-    """Whether the verdict under a check cell gives all its points."""
+    """Whether the verdict of a check cell gives all its points."""
     pages = [out.get("data", {}).get("text/html", "") for out in cell.outputs]
     found = re.search(r">([\d.]+) of ([\d.]+)</b> points?", " ".join(pages))
     return found is not None and found[1] == found[2]
@@ -124,7 +124,7 @@ def has_full_marks(cell: NotebookNode) -> bool:
 
 def merge_rows(page: str, new: Sequence[Timing]) -> str:
     """The page with these rows in place of those of the same units, in the order of the course; sections below the
-    table stay."""
+    table are kept."""
     rows = {line.split("|")[1].strip(): line for line in page.splitlines() if re.match(r"\| \d\d-", line)}
     rows |= {timing.unit: timing.row() for timing in new}
     _, mark, sections = page.partition("\n## ")

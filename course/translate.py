@@ -1,7 +1,7 @@
 """Lessons and hints in other languages, a gettext catalogue for each unit: `units/NAME/locale/fr.po`.
 
     python -m course.translate fr --unit 02-masks       # bring the catalogue up to date
-    python -m course.translate es --new                 # begin with a language: every unit, and the verdicts' words
+    python -m course.translate es --new                 # start a language: every unit, and the texts of verdicts
     python -m course.build DIR --language fr            # the notebooks
 
 A text is a paragraph, a list or a table of a notebook as it is built, the title of an exercise, or the sentence for a
@@ -37,7 +37,7 @@ KEPT = re.compile(r"`[^`\n]+`|\$\$.+?\$\$|\$[^$\n]+\$|\]\((?!#)[^()\s]+|### (?:B
 
 
 def texts(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
-    """Where and what: the texts of a built notebook that a language has words for."""
+    """(location, text) of every translatable text of a built notebook."""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for text in BETWEEN.split(str(cell.source))[::2]:
@@ -48,7 +48,7 @@ def texts(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
 
 
 def _options(cell: NotebookNode) -> list[str]:
-    """What can be answered: behind the question, in the inner calls of a prediction."""
+    """The options in the inner calls of a prediction, after the question."""
     calls = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
     (asked,) = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "predict"]
     inner = [one for call in asked.args[1:] if isinstance(call, ast.Call) for one in call.args[1:]]
@@ -61,7 +61,7 @@ def _asks(cell: NotebookNode) -> bool:
 
 
 def questions(cell: NotebookNode) -> list[str]:
-    """The questions and options of a prediction: the texts in its call, less its name."""
+    """The questions and options of a prediction: the texts in its call, without its name."""
     found = (node.value for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Constant))
     name = cell.metadata.tfkit.prediction
     return [text for text in dict.fromkeys(found) if isinstance(text, str) and text != name]
@@ -73,7 +73,7 @@ def titles(unit: str) -> Iterator[tuple[str, str]]:
 
 
 def hints(unit: str) -> Iterator[tuple[str, str]]:
-    """Where and what: the sentences for the misconceptions of a unit."""
+    """(location, text) of the sentences for the misconceptions of a unit."""
     for exercise in all_exercises():
         if exercise.unit == unit:
             for path in known_answers(exercise):
@@ -81,7 +81,7 @@ def hints(unit: str) -> Iterator[tuple[str, str]]:
 
 
 def translate_notebook(notebook: NotebookNode, found: polib.POFile, language: str) -> NotebookNode:
-    """The notebook with the catalogue's texts in place of its own."""
+    """The notebook with the catalogue's translations."""
     words: dict[str, str] = {entry.msgid: entry.msgstr for entry in found if entry.translated()}
     new = copy.deepcopy(notebook)
     new.metadata.tfkit["language"] = language
@@ -92,13 +92,13 @@ def translate_notebook(notebook: NotebookNode, found: polib.POFile, language: st
             cell.source = "".join(words.get(text, text) for text in parts)
         elif _asks(cell):
             cell.source = _replaced(cell.source, asked[cell.metadata.tfkit.prediction], words)
-        for name in PREDICTED.findall(cell.source):  # options are compared by their words
+        for name in PREDICTED.findall(cell.source):  # options are compared by their text
             cell.source = _replaced(cell.source, asked.get(name, []), words)
     return new
 
 
 def _replaced(source: str, texts: list[str], words: dict[str, str]) -> str:
-    """The code with these of its literals in other words; JSON's quotes are Python's."""
+    """The code with these literals replaced; JSON's quotes are valid in Python."""
     for text in texts:
         old, new = (json.dumps(one, ensure_ascii=False) for one in (text, words.get(text, text)))
         source = source.replace(old, new)
@@ -106,13 +106,13 @@ def _replaced(source: str, texts: list[str], words: dict[str, str]) -> str:
 
 
 def in_language(folder: Path, notebook: NotebookNode, language: str | None) -> NotebookNode:
-    """The unit's notebook in `language` as far as its catalogue goes; unchanged where there is none."""
+    """The unit's notebook in `language`, as far as its catalogue is filled in; unchanged without a catalogue."""
     found = catalogue(folder, language) if language else None
     return notebook if found is None or language is None else translate_notebook(notebook, found, language)
 
 
 def texts_to_translate(folder: Path) -> dict[str, list[str]]:
-    """Text -> where it stands, of the whole unit."""
+    """Text -> its location, for the whole unit."""
     found: dict[str, list[str]] = {}
     for where, text in [*texts(builder.notebook(folder)), *titles(folder.name), *hints(folder.name)]:
         found.setdefault(text, []).append(where)
@@ -120,9 +120,9 @@ def texts_to_translate(folder: Path) -> dict[str, list[str]]:
 
 
 def faults(folder: Path, language: str) -> Iterator[tuple[str, str]]:
-    """Where and what: texts that the catalogue lacks, or should have no more, or in which code or formulas got lost.
+    """(location, fault): texts missing from the catalogue, stale ones, and translations that lost code or formulas.
 
-    None in a catalogue without any translation: that unit's turn has not come.
+    A catalogue without any translation has no faults: its unit is not translated yet.
     """
     found, texts = catalogue(folder, language), texts_to_translate(folder)
     if found is not None and not found.translated_entries():
@@ -144,7 +144,7 @@ def faults(folder: Path, language: str) -> Iterator[tuple[str, str]]:
 
 
 def _fixed_options(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
-    """Where and what: the options that no other words may replace, for code knows them by these.
+    """(location, text) of the options that must not be translated, because code refers to them.
 
     An f-string of the comparing cell gives them, or another cell compares with them, or looks something up by them.
     """
@@ -164,7 +164,7 @@ def _fixed_options(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """The texts by which code tells things apart: what it compares with, and keys."""
+    """The texts that code uses as keys or compares with."""
     found: list[Any] = [getattr(node, "slice", None)]
     if isinstance(node, ast.Compare):
         found = [node.left, *node.comparators]
@@ -182,12 +182,13 @@ def _short(text: str) -> str:
 
 
 def update(folder: Path, language: str) -> polib.POFile:
-    """Write the unit's catalogue anew: what is there keeps its translation, what is new has none, the rest goes."""
+    """Update the unit's catalogue: existing texts keep their translation, new ones have none, stale ones are
+    removed."""
     return _write(folder, language, {text: ", ".join(places) for text, places in texts_to_translate(folder).items()})
 
 
 def update_verdicts(language: str) -> polib.POFile:
-    """The same for the words of verdicts, `autograder/locale`: those that any catalogue there has."""
+    """The same for the texts of verdicts in `autograder/locale`: those in any catalogue there."""
     known = [entry.msgid for path in sorted((OWN / "locale").glob("*.po")) for entry in polib.pofile(str(path))]
     return _write(OWN, language, dict.fromkeys(known, ""))
 

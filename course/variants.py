@@ -1,4 +1,4 @@
-"""What each student's own numbers are (autograder.variants): `python -m course.variants 02-masks ada ben`."""
+"""Prints each student's own numbers (autograder.variants): `python -m course.variants 02-masks ada ben`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from tfkit_course import replace_unencodable
 
 
 def choices(folder: Path) -> dict[str, Sequence[Any]]:
-    """What the unit's lesson lets `variant(…)` choose from. LessonError where that is no plain list or range."""
+    """The values from which `variant(…)` chooses in the unit's lesson. LessonError unless it is a plain list or
+    range."""
     found: dict[str, Sequence[Any]] = {}
     for cell in code(builder.notebook(folder)):
         for node in (node for top in tree(cell) for node in ast.walk(top) if isinstance(node, ast.Call)):
@@ -43,7 +44,7 @@ def _literal(unit: str, keyword: ast.keyword) -> Sequence[Any]:
 
 
 def table(folder: Path, students: Sequence[str]) -> Table:
-    """A row for each student. LessonError where the unit has no variants."""
+    """A row for each student. LessonError if the unit has no variants."""
     of = choices(folder)
     if not of:
         raise builder.LessonError(f"{folder.name} is the same for all students: no cell of it calls variant(…)")

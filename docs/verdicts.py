@@ -1,6 +1,6 @@
 """Draws the ten verdicts of docs/diagnosis.md: grades ten of our own wrong answers, and photographs their cards.
 
-`python docs/verdicts.py` writes `docs/images/verdict-NN-NAME.png`. It takes a Chromium on the path, and Pillow.
+`python docs/verdicts.py` writes `docs/images/verdict-NN-NAME.png`. It needs Chromium on the PATH, and Pillow.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LOOKS = {
 
 
 def main() -> None:
-    """Write all pictures; those whose number is an argument alone, where there are some."""
+    """Write all pictures, or those whose numbers are given as arguments."""
     wanted = set(map(int, sys.argv[1:])) or set(range(1, len(VERDICTS) + 1))
     for number, (exercise, name, width, look) in enumerate(VERDICTS, 1):
         if number in wanted:
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def page(exercise: str, name: str, look: str) -> str:
-    """The card of a wrong answer, the first one where no name is given, as a page with all of it unfolded."""
+    """The card of a wrong answer, by default the first one, as a page with everything unfolded."""
     found = registry.find(exercise)
     answer = next(path for path in answers(found, "wrong") if path.stem == name or not name)
     verdict = grade_source(found, answer.read_text(encoding="utf-8"), backend=choose(), device="cpu", seed=SEED)
@@ -63,7 +63,7 @@ def page(exercise: str, name: str, look: str) -> str:
 
 
 def photograph(html: str, width: int, look: str, path: Path) -> None:
-    """A picture of a page, cut to what is on it. Raises FileNotFoundError without a Chromium."""
+    """A picture of a page, cropped to its content. Raises FileNotFoundError without Chromium."""
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         raise FileNotFoundError("chromium is not on the PATH: install it")

@@ -1,6 +1,6 @@
 """The distribution: its name, the command that installs its extras, and a test for other projects with our names.
 
-Import names and the name that pip knows differ: `tfkit` and `autograder` belong to other projects on PyPI.
+Import names and the name on PyPI differ: `tfkit` and `autograder` belong to other projects on PyPI.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PLAIN = {"✓": "+", "✗": "x", "→": "->", "←": "<-", "≤": "<=", "≥": "
 
 
 def install(*extras: str) -> str:
-    """The command that installs these extras from where this copy came from: a checkout, a wheel, a repository."""
+    """The command that installs these extras from the origin of this copy: a checkout, a wheel or a repository."""
     wanted = f"[{','.join(extras)}]" if extras else ""
     came_from = origin()
     url = str(came_from.get("url", ""))
@@ -34,7 +34,7 @@ def install(*extras: str) -> str:
 
 
 def refuse_strangers() -> None:
-    """Raise ImportError where another distribution put a package of one of our names into this environment."""
+    """Raise ImportError if another distribution installed a package under one of our names in this environment."""
     for name in PACKAGES:
         for found in metadata.distributions(name=name):
             if any(str(file) == f"{name}/__init__.py" for file in found.files or ()):

@@ -1,6 +1,6 @@
 """Writes the API reference, a page for each module, from docstrings: `python tools/api_reference.py build/api`.
 
-Needs no network. Where pdoc warns, of a name that cannot be found for instance, it writes nothing and exits with 1.
+Needs no network. If pdoc warns, for instance of an unknown name, it writes nothing and exits with 1.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ import pdoc.render
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("tfkit", "autograder", "tfkit_lab")
-# read in other ways: pages by `tfkit read`, claims in docs/reproductions.md; `inside` runs in a box of its own
+# documented elsewhere: pages by `tfkit read`, claims in docs/reproductions.md; `inside` runs only in a box
 LEFT_OUT = ("tfkit.pages", "tfkit.claims", "autograder.sandbox.inside", "autograder.nbgrader.nbgrader_config")
 # pdoc does not find the module of a NamedTuple, nor of fields that a dataclass inherits from one of another module; it
-# shows their annotations as they are written
+# shows their annotations verbatim
 KNOWN_WARNINGS = ("Error parsing type annotation ForwardRef(", "for autograder.practice.PracticeGrader.__init__.")
 
 
 def public_modules(package: str) -> list[str]:
-    """A package and every module in it whose path has no underscore in front: pdoc alone would stop at an `__all__`."""
+    """A package and every module in it without a leading underscore in its path: pdoc alone would stop at an
+    `__all__`."""
     found = pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
     names = [package, *(module.name for module in found)]
     private = re.compile(r"\._|^(?:" + "|".join(map(re.escape, LEFT_OUT)) + r")(?:\.|$)")
@@ -53,7 +54,7 @@ def not_installed(modules: Iterable[str]) -> dict[str, str]:
 
 
 def without_repetitions(names: Iterable[str]) -> list[str]:
-    """Those that pdoc does not find below an earlier one."""
+    """The modules that pdoc does not find below an earlier one."""
     kept: list[str] = []
     found: set[str] = set()
     for name in names:
@@ -64,7 +65,7 @@ def without_repetitions(names: Iterable[str]) -> list[str]:
 
 
 def resolve_lazy_names(package: str) -> None:
-    """Import now what the package's `__getattr__` would import when asked: pdoc looks into the dictionary alone."""
+    """Import what the package's `__getattr__` would import on demand: pdoc reads only the dictionary."""
     module = importlib.import_module(package)
     for name in getattr(module, "__all__", ()):
         setattr(module, name, getattr(module, name))
@@ -74,8 +75,8 @@ LINK = re.compile(r'<a href="(?P<path>[^"#:]*)#(?P<anchor>[^"]+)">(?P<words>.*?)
 
 
 def unlink_unknown(folder: Path) -> None:
-    """Of a link to an anchor that its page does not have, leave the words: pdoc links to what is inherited from a class
-    that has no entry, and to words of a docstring of another package."""
+    """Replace links to missing anchors by their text: pdoc links to members inherited from a class without an entry,
+    and to words in docstrings of other packages."""
     pages = {page.resolve(): page.read_text(encoding="utf-8") for page in folder.rglob("*.html")}
     anchors = {page: set(re.findall(r'\bid="([^"]+)"', text)) for page, text in pages.items()}
     for page, text in pages.items():
@@ -89,7 +90,7 @@ def unlink_unknown(folder: Path) -> None:
 
 
 def write(target: Path, packages: Sequence[str] = PACKAGES) -> list[str]:
-    """Replace `target` by the reference of these packages; where pdoc warns, return the warnings and write nothing."""
+    """Replace `target` by the reference of these packages; if pdoc warns, return the warnings and write nothing."""
     pdoc.render.configure(
         docformat="markdown",
         show_source=False,

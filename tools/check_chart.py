@@ -23,7 +23,7 @@ def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 
 
 def main(chart: Path) -> int:
-    """0 where schema, templates and Kubernetes' own API agree; what does not is printed."""
+    """0 if schema, templates and Kubernetes' API agree; differences are printed."""
     import kubernetes_validate
     from helm_python import Chart
 

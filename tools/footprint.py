@@ -16,16 +16,16 @@ from packaging.requirements import Requirement
 from autograder.report import recipes
 
 MIB = 2**20
-BLOCK = 512  # bytes, POSIX's
+BLOCK = 512  # bytes, as in POSIX
 GRADESCOPE_MIB = 1500.0
-PYTHON_MIB = 125.0  # not measured: CPython 3.11 with its library, without its tests, takes that here
-SYSTEM_MIB = 130.0  # not measured either: Ubuntu 22.04 with bubblewrap, python3-pip and what they need
+PYTHON_MIB = 125.0  # an estimate: CPython 3.11 with its library, without its tests
+SYSTEM_MIB = 130.0  # an estimate: Ubuntu 22.04 with bubblewrap, python3-pip and their dependencies
 
 
 def closure(requirement: str) -> dict[str, int]:
-    """Distribution → bytes of its files, bytecode included, for all that the requirement brings here.
+    """Distribution → bytes of its files, bytecode included, for all dependencies of the requirement that are installed.
 
-    Raises PackageNotFoundError where one of them is not installed.
+    Raises PackageNotFoundError if one of them is not installed.
     """
     found: dict[str, int] = {}
     left, done = [Requirement(requirement)], set[tuple[str, str]]()
@@ -44,7 +44,7 @@ def closure(requirement: str) -> dict[str, int]:
 
 
 def _bytes(distribution: importlib.metadata.Distribution) -> int:
-    """The blocks that `du` counts, without what the recipe removes. Bytecode is there for what was imported here."""
+    """The blocks that `du` counts, without files that the recipe removes. Bytecode exists for modules imported here."""
     total = 0
     for file in distribution.files or ():
         path = Path(str(distribution.locate_file(file)))
@@ -58,7 +58,7 @@ def _bytes(distribution: importlib.metadata.Distribution) -> int:
 
 
 def main(extra: str = "grading") -> int:
-    """Print the largest and the sum; 1 where it does not fit."""
+    """Print the largest packages and the sum; 1 if it does not fit."""
     found = closure(f"tfkit-course[{extra}]")
     for name, size in sorted(found.items(), key=lambda one: -one[1])[:10]:
         print(f"{size / MIB:8.0f} MiB  {name}")

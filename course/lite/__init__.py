@@ -1,1 +1,1 @@
-"""The course in a browser's tab: a JupyterLite site, its wheels, and the torch that its kernel has."""
+"""The course in the browser: a JupyterLite site, its wheels, and the torch of its kernel."""

@@ -1,7 +1,7 @@
 """Writes a JupyterLite site with the course: `python -m course.build --lite DIR`.
 
-What its kernel needs lies in the site: this project's wheel and a few pure ones, packed from what is installed here,
-and a torch: a wheel from `--wheels`, built for Pyodide, or else pyborch with what `shim/` adds. NumPy comes with
+The site contains what its kernel needs: this project's wheel and a few pure ones, packed from the installed packages,
+and torch: a wheel from `--wheels`, built for Pyodide, or else pyborch with what `shim/` adds. NumPy comes with
 Pyodide, whose full distribution `--pyodide` names; without it the page fetches Pyodide from its own network address, as
 every JupyterLite does.
 """
@@ -29,7 +29,7 @@ from tfkit_course import install
 PURE = ("comm", "polib", "anywidget", "psygnal", "ipywidgets", "jupyterlab_widgets", "latex2mathml")
 FROM_PYODIDE = ("numpy", "jinja2", "jsonschema", "matplotlib", "typing-extensions")
 KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
-# they speak with a server that is not there
+# they need a server
 DISABLED = ("@jupyter/nbgrader", "jupyterlab-jupytext", "@tfkit/lab:instructor")
 NEEDS_LAB = Path(__file__).with_name("needs_lab.json")
 START, ABOUT = "tab-start", "tab-about"
@@ -56,18 +56,19 @@ WORDS = {  # the second with the reason, which is in English
 
 @dataclass(frozen=True)
 class WrittenSite:
-    """What was written, and what the kernel's torch is."""
+    """What was written, and which torch the kernel has."""
 
     folder: Path
     notebooks: list[str]
     torch: str
-    offline: bool  # no request leaves the site's own address
+    offline: bool  # no request leaves the site's origin
 
 
 def write_site_of(
     course_dir: Path, units: Sequence[str] | None, folder: Path, wheels: Path | None, pyodide: Path | None
 ) -> str:
-    """Make the students' notebooks of a course that was built, write its site, and say so. Raises LessonError."""
+    """Make the students' notebooks of a course that was built, write its site, and print its path. Raises
+    LessonError."""
     from course.demo import generate
 
     _look(folder, wheels, pyodide)
@@ -85,8 +86,8 @@ def write_site(
 ) -> WrittenSite:
     """The site in `folder`, with these released notebooks.
 
-    wheels: a folder of wheels for Pyodide, a torch among them maybe; pyodide: a folder with Pyodide's full
-    distribution. Raises LessonError where something is missing; then nothing is written.
+    wheels: a folder of wheels for Pyodide, which may include torch; pyodide: a folder with Pyodide's full
+    distribution. Raises LessonError if something is missing; then nothing is written.
     """
     _look(folder, wheels, pyodide)
     with tempfile.TemporaryDirectory() as kept:
@@ -153,7 +154,7 @@ def _look(folder: Path, wheels: Path | None, pyodide: Path | None) -> None:
 
 
 def _write_wheels(target: Path, given: Path | None) -> str:
-    """All wheels; the file name of the one that is torch."""
+    """Writes all wheels; returns the file name of torch's."""
     for name, members in (pack.ours(), *map(pack.distribution, PURE)):
         pack.write_wheel(target, name, members)
     for file in sorted(given.glob("*.whl")) if given else []:
@@ -166,7 +167,7 @@ def _write_wheels(target: Path, given: Path | None) -> str:
 
 
 def _settings(offline: bool) -> dict[str, Any]:
-    """Of the site: no other index than its own, where Pyodide lies in it too."""
+    """The site's settings: no other package index than its own if Pyodide is part of the site."""
     return {
         "jupyter-lite-schema-version": 0,
         "jupyter-config-data": {
@@ -189,7 +190,7 @@ def _build(work: Path, out: Path) -> None:
 
 
 def _write_answers(content: Path, folder: Path) -> None:
-    """What the course panel and the family ask of a server, as files."""
+    """The server's answers for the course panel and the family view, as files."""
     from tfkit_lab import course, family
 
     folder.mkdir(parents=True)

@@ -1,8 +1,8 @@
-"""Puts the collected answers to the torch of a tab, here: `python -m course.lite.trial [EXERCISE …]`.
+"""Tests the collected answers with the browser's torch, on this machine: `python -m course.lite.trial [EXERCISE …]`.
 
-A line per exercise, in JSON: whether its decisive checks can be asked, the right answers that do not pass, and the
-wrong ones that do. `--write` keeps in needs_lab.json which exercises need the real lab: those whose checks cannot be
-asked, and those of which a right answer does not pass.
+A line per exercise, in JSON: whether its decisive checks can run, the right answers that fail, and the wrong ones that
+pass. `--write` stores in needs_lab.json which exercises need the full lab: those whose checks cannot run, and those of
+which a right answer fails.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NEEDS_LAB = Path(__file__).with_name("needs_lab.json")
 
 
 def trials(exercises: Sequence[str] = (), every: int = 1) -> list[dict[str, Any]]:
-    """What a process whose torch is the shim says of these exercises, or of all; of their wrong answers each n-th."""
+    """The results of a process whose torch is the shim, for these exercises or all, with every n-th wrong answer."""
     call = [sys.executable, "-m", "course.lite.trial", "--here", "--every", str(every), *exercises]
     path = os.pathsep.join([str(SHIM), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(call, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}, check=False)
@@ -32,7 +32,7 @@ def trials(exercises: Sequence[str] = (), every: int = 1) -> list[dict[str, Any]
 
 
 def why_not(trial: dict[str, Any]) -> str:
-    """Why an exercise needs the real lab; "" where it does not."""
+    """Why an exercise needs the full lab; "" if it does not."""
     if trial["lacks"]:
         return str(trial["lacks"])
     return f"a right way to write it does not pass there ({trial['refused'][0]})" if trial["refused"] else ""
@@ -41,7 +41,7 @@ def why_not(trial: dict[str, Any]) -> str:
 def _here(exercises: Sequence[str], every: int) -> Iterator[dict[str, Any]]:
     from autograder import registry
 
-    # tokenizers has no build for Pyodide: nothing that is checked may need it
+    # tokenizers has no build for Pyodide, so no check may need it
     sys.modules["tokenizers"] = None  # type: ignore[assignment]
     for exercise in registry.exercises():
         if not exercises or exercise.id in exercises:
@@ -73,7 +73,7 @@ def _trial(exercise: Any, every: int) -> dict[str, Any]:
 
 
 def _fails(answer: Any, asked: Sequence[Any]) -> bool:
-    """Whether a graded check says no, as it would to a student."""
+    """Whether a graded check fails, as it would for a student."""
     from autograder.checks.compare import compare
     from autograder.checks.local import LocalSubject
     from autograder.checks.probe import observe
@@ -91,7 +91,7 @@ def _fails(answer: Any, asked: Sequence[Any]) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; 1 where needs_lab.json does not say what was found."""
+    """The command line; 1 if needs_lab.json differs from the result."""
     parser = argparse.ArgumentParser(prog="python -m course.lite.trial", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("exercises", nargs="*", metavar="EXERCISE")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="try only every n-th of the wrong answers")

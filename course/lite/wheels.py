@@ -1,4 +1,4 @@
-"""Wheels for the kernel of a tab, packed anew from what is installed here: nothing is downloaded."""
+"""Wheels for the browser's kernel, repacked from the installed packages: nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Member = tuple[str, bytes]
 
 
 def ours() -> tuple[str, list[Member]]:
-    """The file name and the members of this project's wheel, without what only a server needs."""
+    """The file name and the members of this project's wheel, without parts that only a server needs."""
     found = metadata.distribution("tfkit-course")
     members = [member for package in OURS for member in _package(package)]
     for name in ("METADATA", "entry_points.txt"):
@@ -30,7 +30,7 @@ def ours() -> tuple[str, list[Member]]:
 
 
 def distribution(name: str) -> tuple[str, list[Member]]:
-    """The same of a distribution that is installed here and pure, or pure once what mypyc compiled is left out.
+    """The same for an installed distribution that is pure, or pure without the modules that mypyc compiled.
 
     Raises LessonError for another one.
     """
@@ -51,7 +51,7 @@ def distribution(name: str) -> tuple[str, list[Member]]:
 
 
 def torch_shim() -> tuple[str, list[Member]]:
-    """The wheel `torch` that stands in for a build of torch: pyborch and what is added to it."""
+    """The wheel `torch` that replaces a build of torch: pyborch and its additions."""
     version = f"0+pyborch.{metadata.version('pyborch')}"
     about = f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\nSummary: Stands in for torch in a tab\n"
     members = [(f"torch/{file.name}", file.read_bytes()) for file in sorted(SHIM.glob("*.py"))]
@@ -82,7 +82,8 @@ def _package(name: str) -> Iterator[Member]:
 
 
 def _has_source(compiled: PurePath, files: Sequence[PurePath]) -> bool:
-    """Whether Python runs the same without this file: mypyc's own module, or a module whose source lies beside it."""
+    """Whether Python runs the same without this file: mypyc's own module, or a compiled module that comes with its
+    source."""
     module = compiled.name.split(".")[0]
     return module.endswith("__mypyc") or compiled.with_name(f"{module}.py") in files
 

@@ -1,4 +1,4 @@
-"""`python -m course.scale`: docs/scale.md from docs/scale.json; `--measure` and `--real N` renew what that holds."""
+"""`python -m course.scale`: docs/scale.md from docs/scale.json; `--measure` and `--real N` renew its measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check, a submission, its page and its rows cost here, in CPU seconds, which other work changes least."""
+"""The cost of a check, a submission, its page and its rows in CPU seconds, which other load affects least."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from course.bench import BOXES, TESTED, UNIT, Bench, stopwatches
 class ServiceTimes:
     """CPU seconds: of one exercise's check, a submission's grading, its feedback page, its gradebook rows and files.
 
-    Each a sample; `look` is one look of the service at a course in which nothing has arrived.
+    Each is a sample; `look` is one poll of the service on a course without new submissions.
     """
 
     machine: str
@@ -59,7 +59,7 @@ def _cost(what: Callable[[], object]) -> float:
 
 
 def _grading(root: Path, console: Console) -> tuple[list[float], list[float], list[float]]:
-    """Checks, submissions and writes; what is loaded at the first of each is not counted."""
+    """Checks, submissions and writes; the first of each, which loads modules, is not counted."""
     from autograder import run
     from autograder.cluster import job
     from autograder.cluster.course import Course

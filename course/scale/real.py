@@ -31,7 +31,7 @@ class MemorySample:
 
 @dataclass(frozen=True)
 class RealRun:
-    """What was handed in and graded, with how many workers, and the memory at every 1 % of it."""
+    """The numbers of submissions and workers of a run, and the memory after every 1 % of it."""
 
     unit: str
     handed_in: int
@@ -47,7 +47,8 @@ class RealRun:
 
 
 def run(number: int, workers: int, minutes: float, console: Console) -> RealRun:
-    """Hand in and grade `number` submissions, or as many as the minutes allow. Raises RuntimeError where it failed."""
+    """Hand in and grade `number` submissions, or as many as the minutes allow. Raises RuntimeError if the run
+    failed."""
     with tempfile.TemporaryDirectory(prefix="scale") as folder:
         bench = Bench(Path(folder), number, console)
         console.print(f"handing in {number} submissions of {UNIT}")
@@ -64,7 +65,7 @@ def run(number: int, workers: int, minutes: float, console: Console) -> RealRun:
 
 
 def _watch(process: subprocess.Popen[str], until: float, every: int, console: Console) -> list[MemorySample]:
-    """A sample for each `every` records, and one of the last; when it is time, the grader is asked to stop."""
+    """A sample after each `every` records and after the last; when the time is up, the grader is asked to stop."""
     assert process.stdout is not None
     watched, graded = psutil.Process(process.pid), 0
     samples = [MemorySample(0, 0.0, 0.0)]
@@ -76,7 +77,7 @@ def _watch(process: subprocess.Popen[str], until: float, every: int, console: Co
         if time.monotonic() > until:
             process.send_signal(signal.SIGINT)
             until = float("inf")
-        if samples[-1].graded % every:  # the last one so far, which the next replaces
+        if samples[-1].graded % every:  # the latest one, which the next replaces
             samples.pop()
         samples.append(sample)
         if graded % (10 * every) == 0:

@@ -1,7 +1,7 @@
-"""A term, simulated with simpy: when students press Check and submit, and what waits while `autograder serve` grades.
+"""A term, simulated with simpy: when students press Check and submit, and how long they wait for `autograder serve`.
 
-The service is modelled as it is: it takes a batch, grades it on its workers, writes each record as the one writer,
-makes the pages, and looks again. Service times are drawn from measured ones.
+The model follows the service: it takes a batch, grades it on its workers, writes each record in a single writer,
+makes the pages, and polls again. Service times are drawn from measured ones.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HOUR, WEEK = 3600.0, 7 * 24 * 3600.0
 
 @dataclass(frozen=True)
 class SimulatedTerm:
-    """How a class works; our assumptions, for there is no record of such a term here.
+    """How a class works; these are assumptions, since no records of such a term are available.
 
     rush: the share of submissions in the last day, of exponential distance to the deadline with mean `rush_hours`.
     resubmissions: further submissions of a student to an assignment, the mean of a Poisson distribution;
@@ -63,7 +63,7 @@ class SimulatedTerm:
 
 @dataclass
 class WaitingTimes:
-    """Of a number of servers: seconds from asking to having, how many waited at most, and how busy they were."""
+    """For a number of servers: seconds from request to result, the longest queue, and the utilisation."""
 
     servers: int
     waits: np.ndarray
@@ -73,7 +73,7 @@ class WaitingTimes:
     queue: list[tuple[float, int]] = field(default_factory=list)
 
     def quantile(self, share: float) -> float:
-        """Of the waits, in seconds."""
+        """A quantile of the waiting times, in seconds."""
         return float(np.quantile(self.waits, share))
 
 
@@ -92,7 +92,7 @@ class ServiceModel:
         self._cores, self._writer = simpy.Resource(self.env, workers), simpy.Resource(self.env, 1)
 
     def run(self) -> WaitingTimes:
-        """Until every submission has its page."""
+        """Runs until every submission has its page."""
         self.env.run(self.env.process(self._service()))
         minutes = np.unique(np.floor(np.array(self.writes) / 60), return_counts=True)[1]
         deepest = max(length for _, length in self.queue)
@@ -102,7 +102,7 @@ class ServiceModel:
     def _service(self) -> Generator[Any, Any, None]:
         while self._next < len(self.arrivals) or self.line:
             self._collect()
-            if not self.line:  # the looks that find nothing are left out
+            if not self.line:  # polls that find nothing are left out
                 until = self.arrivals[self._next] - self.env.now
                 yield self.env.timeout(until + self._draw.uniform(0, self.every))
                 continue

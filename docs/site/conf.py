@@ -1,4 +1,4 @@
-"""Sphinx's settings for the site; tools/website writes what it reads."""
+"""Sphinx's settings for the site; tools/website writes its sources."""
 
 import json
 from pathlib import Path
@@ -34,7 +34,7 @@ copybutton_selector = "div:not(.site-output) > div.highlight > pre"
 
 
 def formula(display):
-    """A visitor that writes a formula as MathML, which browsers draw by themselves."""
+    """A visitor that writes a formula as MathML, which browsers render natively."""
 
     def visit(translator, node):
         from docutils.nodes import SkipNode
@@ -47,6 +47,6 @@ def formula(display):
 
 
 def setup(app):
-    """Formulas without MathJax."""
+    """Registers the visitor: formulas without MathJax."""
     app.add_html_math_renderer("mathml", (formula("inline"), None), (formula("block"), None))
     app.config.html_math_renderer = "mathml"

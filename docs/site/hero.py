@@ -1,4 +1,4 @@
-"""Records the run that the site's first page plays; `tfkit get SmolLM2-135M-Instruct` has to come first."""
+"""Records the run on the site's first page; run `tfkit get SmolLM2-135M-Instruct` first."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ title = "SmolLM2-135M completes a sentence: beam search, three hypotheses"
 
 
 def name(token: int) -> str:
-    """A token as it is read: without the mark of a word's begin, a line's end as an arrow."""
+    """A readable token: without the mark of a word's beginning, a newline as an arrow."""
     return text.token(token).replace("▁", "").replace("Ċ", "↵")
 
 

@@ -1,4 +1,4 @@
-"""Runs `autograder check` on cells that a browser sent, asynchronously and in a process group of its own."""
+"""Runs `autograder check` on cells that a browser sent, asynchronously, in a separate process group."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tfkit_lab.course import STATES
 
 SECONDS = 300.0  # a limit for when the autograder hangs; it has limits of its own
 MAX_CELLS = 500
-MAX_SOURCE = 2 << 20  # characters in all
+MAX_SOURCE = 2 << 20  # characters in total
 MAX_CODE = 4000  # characters of a generated cell
 _warm = WarmProcesses(own_group=True)
 _CALL = re.compile(r"[A-Za-z_]\w*(\([\w\s.,=]*\))?")
@@ -125,7 +125,7 @@ async def check(exercise: str, cells: list[dict[str, Any]], folder: Path | None 
 
 
 def _verdict(exercise: str, out: str, err: str) -> dict[str, Any]:
-    """The one JSON object on standard output that is about this exercise."""
+    """The JSON object on standard output for this exercise."""
     for line in reversed(out.splitlines()):
         try:
             found = json.loads(line)
@@ -139,8 +139,8 @@ def _verdict(exercise: str, out: str, err: str) -> dict[str, Any]:
 
 
 def drawing(example: Any) -> str | None:
-    """Python for a cell that draws a counter-example with the code in the kernel. None where it cannot be written: it
-    needs a call of a name, or of a module with its sizes, and numeric inputs."""
+    """Python for a cell that draws a counter-example with the code in the kernel. None if that is impossible: it
+    needs a call of a function, or of a module with its sizes, and numeric inputs."""
     if not isinstance(example, dict) or not isinstance(example.get("inputs"), dict):
         return None
     given = [f"    {name}={_literal(value)},\n" for name, value in example["inputs"].items()]

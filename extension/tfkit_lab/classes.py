@@ -74,7 +74,7 @@ def _assignments(root: Path, course: Path) -> Iterator[dict[str, Any]]:
 
 
 def verdicts(path: Path) -> dict[str, dict[str, Any]]:
-    """Exercise -> its verdict, as the grader wrote it into the notebook; empty where it cannot be read."""
+    """Exercise -> its verdict, as the grader wrote it into the notebook; empty if the notebook cannot be read."""
     try:
         if path.stat().st_size > MAX_BYTES:
             return {}
@@ -87,7 +87,7 @@ def verdicts(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def commonest(students: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The misconceptions that most students share."""
+    """The most common misconceptions."""
     seen = misconceptions(one["verdicts"] for one in students)
     return [
         {"exercise": exercise, "misconception": why, "students": count}

@@ -86,14 +86,14 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
 
 
 def _told_apart(titles: dict[str, str]) -> dict[str, str]:
-    """Titles by exercise; those below one heading get the last part of their ids too."""
+    """Titles by exercise; exercises under the same heading also get the last part of their ids."""
     twice = {title for title, n in Counter(titles.values()).items() if n > 1}
     last = {key: key.rpartition(".")[2].replace("_", " ") for key in titles}
     return {key: f"{title} ({last[key]})" if title in twice else title for key, title in titles.items()}
 
 
 def _predicted(unit: dict[str, Any], folder: Path) -> dict[str, int]:
-    """How many predictions the unit asks for, and how many are sealed; skipped ones don't count."""
+    """The numbers of predictions that the unit asks for and that are sealed; skipped ones don't count."""
     named = unit.get("predictions")
     names = {name for name in named if isinstance(name, str)} if isinstance(named, list) else set()
     known = sealed.read(folder) if names else {}
@@ -102,7 +102,7 @@ def _predicted(unit: dict[str, Any], folder: Path) -> dict[str, int]:
 
 
 def _prose(cells: list[dict[str, Any]]) -> dict[str, str]:
-    """The text cells of a notebook by their ids, in order; a cell without an id by its place."""
+    """The text cells of a notebook by their ids, in order; a cell without an id by its index."""
     texts = ((str(cell.get("id", place)), cell) for place, cell in enumerate(cells))
     return {key: "".join(cell["source"]) for key, cell in texts if cell["cell_type"] == "markdown"}
 
@@ -142,7 +142,7 @@ def _positive(value: Any) -> float | None:
 
 
 def _due(mark: dict[str, Any]) -> str | None:
-    """The due date as written by the course's build; None where it is not a valid time."""
+    """The due date as written by the course's build; None if it is not a valid time."""
     try:
         found = datetime.fromisoformat(mark["due"])
     except (KeyError, TypeError, ValueError):
@@ -151,14 +151,14 @@ def _due(mark: dict[str, Any]) -> str | None:
 
 
 def _asked(unit: dict[str, Any], found: dict[str, str]) -> list[str]:
-    """The exercises of the unit: those that the build listed, and any others in its cells."""
+    """The exercises of the unit: those listed by the build, and any others in its cells."""
     named = unit.get("exercises")
     names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
     return list(dict.fromkeys([*names, *found]))
 
 
 def _exercises(cells: list[dict[str, Any]]) -> tuple[dict[str, str], str]:
-    """Exercise ids with the heading each stands under, and the notebook's first heading."""
+    """Exercise ids with the heading above each, and the notebook's first heading."""
     first = latest = ""
     found: dict[str, str] = {}
     for cell in cells:

@@ -15,7 +15,7 @@ from tfkit_lab.page import page
 from tfkit_lab.views import view_of
 from tfkit_lab.widgets import MIME
 
-Part = tuple[str, dict[str, Any] | None]  # HTML, and the state of the view behind it
+Part = tuple[str, dict[str, Any] | None]  # HTML, and the state of its view
 
 
 def export(notebook: Any) -> str:
@@ -63,7 +63,7 @@ def render_output(output: Any) -> Iterator[Part]:
 
 
 def main(source: Path, target: Path) -> None:
-    """Runs or reads `source`, and writes the page. Raises OSError; CellExecutionError where a cell of a .py fails."""
+    """Runs or reads `source`, and writes the page. Raises OSError; CellExecutionError if a cell of a .py fails."""
     import nbformat
 
     if source.suffix == ".py":

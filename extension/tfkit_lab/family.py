@@ -1,4 +1,4 @@
-"""The architectures with their parents, and the modules of two of them. A child process imports torch for it."""
+"""The architectures with their parents, and the modules of one or two of them. A child process imports torch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SECONDS = 120.0
 
 
 class UnknownArchitecture(ValueError):
-    """There is no such architecture, or it cannot be built; the message says why."""
+    """The architecture is unknown or cannot be built; the message says why."""
 
 
 def models() -> list[dict[str, Any]]:
@@ -27,7 +27,7 @@ def models() -> list[dict[str, Any]]:
 
 
 async def anatomy(names: list[str]) -> dict[str, Any]:
-    """The trace that `tfkit_lab.show.anatomy` records of one architecture or two, in a process of its own."""
+    """The trace that `tfkit_lab.show.anatomy` records of one architecture or two, in a separate process."""
     known = [model["name"] for model in await asyncio.to_thread(models)]
     for name in names:
         if name not in known:

@@ -16,7 +16,8 @@ _CELL = "padding:0 10px 0 0;text-align:left;border:0;background:none"
 
 
 def figure(trace: Trace, step: int, layer: int, head: int) -> str:
-    """One step as `<figure>`: tokens so far, candidates, attention of one head. Escaped, no script, nothing fetched."""
+    """One step as `<figure>`: tokens so far, candidates, attention of one head. Escaped, without scripts or external
+    resources."""
     step = max(0, min(step, len(trace["steps"]) - 1))  # the run may start later or end earlier
     node = focus(trace, step)
     total = len(trace["steps"])
@@ -60,7 +61,7 @@ def up_to(maps: Mapping[str, Any], layer: int, head: int, query: int, label: str
 
 
 def picture(shown: Sequence[bytes], columns: int, label: str) -> str:
-    """A picture of bytes with its label, which is also what a screen reader says."""
+    """A picture of bytes with its label, which is also its text for screen readers."""
     rows, label = shown, html.escape(label)
     scale = max(1, min(12, 240 // max(columns, len(rows))))
     size = f"width:{columns * scale}px;height:{len(rows) * scale}px"

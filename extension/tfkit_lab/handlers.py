@@ -34,7 +34,7 @@ class Queue:
         self._free = asyncio.Semaphore(MAX_RUNNING)
 
     def refusal(self, user: str) -> str:
-        """Why the user has to wait before another check is accepted; "" where it is accepted."""
+        """The reason why another check is not accepted yet; "" if it is accepted."""
         if self.asked >= MAX_RUNNING + MAX_WAITING:
             return f"{self.asked} checks are running or waiting already: try again in a moment"
         if self._of[user] >= MAX_OF_ONE:
@@ -44,7 +44,7 @@ class Queue:
     async def check(
         self, user: str, exercise: str, cells: list[dict[str, Any]], folder: Path | None = None
     ) -> dict[str, Any]:
-        """The verdict's JSON, after waiting for a free place. Raises CheckError as `check` does."""
+        """The verdict's JSON, after waiting for a free slot. Raises CheckError as `check` does."""
         self.asked += 1
         self._of[user] += 1
         try:
@@ -62,7 +62,7 @@ class _Handler(APIHandler):
         return Path(self.settings["server_root_dir"]).expanduser()
 
     def folder_of(self, path: str) -> Path | None:
-        """The folder of the notebook at `path` below the root; None where it does not exist or is not below it."""
+        """The folder of the notebook at `path` below the root; None if it does not exist or is not below it."""
         root = self.root.resolve()
         try:
             folder = (root / path).resolve().parent
@@ -92,18 +92,18 @@ class CourseHandler(_Handler):
         units = await asyncio.to_thread(course.units, self.root)
         units = await asyncio.to_thread(classes.with_leaderboards, self.root, units)
         self.finish(json.dumps({"units": units}))
-        if units and not HUB:  # a lab with a course: prepare for the first check, so that it need not wait for imports
+        if units and not HUB:  # a lab with a course: prepare for the first check, so that it does not wait for imports
             await prepare()
 
 
 class CheckHandler(_Handler):
-    """POST: check one exercise of the cells sent. A browser that hangs up cancels its check."""
+    """POST: check one exercise of the cells sent. A browser that disconnects cancels its check."""
 
     _task: asyncio.Task[dict[str, Any]] | None = None
 
     @web.authenticated
     async def post(self) -> None:
-        """Check the body's cells: 200 with the verdict; 400 for an invalid body, 429 where too many checks wait."""
+        """Check the body's cells: 200 with the verdict; 400 for an invalid body, 429 if too many checks are waiting."""
         try:
             exercise, cells, path = parse(self.request.body)
         except BadRequest as error:
@@ -127,14 +127,14 @@ class CheckHandler(_Handler):
         self.finish(json.dumps(verdict))
 
     def on_connection_close(self) -> None:
-        """Cancel the check, since nobody waits for the verdict any more."""
+        """Cancel the check: its verdict is no longer needed."""
         if self._task is not None:
             self._task.cancel()
         super().on_connection_close()
 
 
 class ProgressHandler(_Handler):
-    """POST: what `check("…")` found in the kernel, which does not know where this server keeps the progress."""
+    """POST: the outcome of `check("…")` in the kernel, which does not know where this server stores progress."""
 
     @web.authenticated
     async def post(self) -> None:
@@ -148,11 +148,11 @@ class ProgressHandler(_Handler):
 
 
 class PageHandler(_Handler):
-    """POST: one view of ours as a page of its own, which works offline; `{"title": …, "state": {"trace": …}}`."""
+    """POST: a view as a standalone page, which works offline; `{"title": …, "state": {"trace": …}}`."""
 
     @web.authenticated
     async def post(self) -> None:
-        """The page: 200 with its HTML as JSON; 400 where the state does not belong to a view of tfkit."""
+        """The page: 200 with its HTML as JSON; 400 if the state does not belong to a view."""
         try:
             asked = json.loads(self.request.body)
             title, state = str(asked["title"]), dict(asked["state"])
@@ -165,8 +165,8 @@ class PageHandler(_Handler):
 
 
 class ClassHandler(_Handler):
-    """GET: how each student does in every assignment that was graded under this server's folder; and the interpreter
-    that has the autograder, for terminals, whose shells have a path of their own."""
+    """GET: the results of each student in every assignment graded under this server's folder; and the interpreter that
+    has the autograder, for terminals, whose PATH may differ."""
 
     @web.authenticated
     async def get(self) -> None:
@@ -176,12 +176,12 @@ class ClassHandler(_Handler):
 
 
 class PredictionsHandler(_Handler):
-    """GET: what a class has predicted, from the shared folder and from what was handed in under this server's folder;
-    students are numbered in the order in which they first said something, and named only where `?names=1` asks."""
+    """GET: the predictions of a class, from the shared folder and from submissions under this server's folder. Students
+    are numbered in the order of their first answers, and named only with `?names=1`."""
 
     @web.authenticated
     async def get(self) -> None:
-        """The predictions: 200 with each one's questions, what came out, and who said what when."""
+        """The predictions: 200 with each one's questions, its result, and the answers with their students and times."""
         found = await asyncio.to_thread(sealed.of_class, self.root, os.environ.get(sealed.FOLDER))
         if self.get_query_argument("names", "") != "1":
             sealed.hide_names(found)
@@ -207,8 +207,8 @@ class LiveHandler(_Handler):
 
 
 class LeaderboardHandler(_Handler):
-    """GET: the capstone's leaderboards of the course folders under this server's folder; nobody's name is in them but
-    what a student chose to be called."""
+    """GET: the capstone's leaderboards of the course folders under this server's folder, with no names but those that
+    students chose for it."""
 
     @web.authenticated
     async def get(self) -> None:
@@ -217,11 +217,11 @@ class LeaderboardHandler(_Handler):
 
 
 class FamilyHandler(_Handler):
-    """GET: the architectures, their parents and what each does differently."""
+    """GET: the architectures, their parents and their differences."""
 
     @web.authenticated
     async def get(self) -> None:
-        """The zoo: 200 with every architecture, its parent and what differs."""
+        """200 with every architecture, its parent and its differences."""
         self.finish(json.dumps({"models": await asyncio.to_thread(family.models)}))
 
 
@@ -230,7 +230,7 @@ class AnatomyHandler(_Handler):
 
     @web.authenticated
     async def get(self, names: str) -> None:
-        """One model's modules, or two models': 200; 400 for a name there is none of, 500 where it takes too long."""
+        """The modules of one model or two: 200; 400 for an unknown name, 500 if it takes too long."""
         try:
             async with self.settings["tfkit_building"]:
                 self.finish(json.dumps(await family.anatomy(names.split("/"))))

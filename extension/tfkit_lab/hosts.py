@@ -25,7 +25,7 @@ def wants_widget_view() -> bool:
     """Whether outputs should include the MIME type of their live widget for the front end itself to draw.
 
     In JupyterLab and Notebook our own renderer draws it, and falls back to the recording. An exporter that finds that
-    type shows nothing once the kernel is gone, so no other notebook contains it.
+    type shows nothing without a kernel, so no other notebook contains it.
     """
     asked = os.environ.get(ASKED)
     return asked == "1" if asked in ("0", "1") else in_vscode() or in_colab()

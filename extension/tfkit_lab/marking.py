@@ -1,5 +1,5 @@
-"""Routes of the marking page. The gradebook is read and written in one process of its own, where nbgrader is loaded
-once: it changes the working directory, which the server must not."""
+"""Routes of the marking page. The gradebook is read and written in a separate process, where nbgrader is loaded
+once: it changes the working directory, which the server must not do."""
 
 from __future__ import annotations
 
@@ -40,32 +40,33 @@ def call(name: str, *args: Any) -> Any:
 class _Marking(_Handler):
     @property
     def by(self) -> str:
-        """The person who marks: the Hub's user, or the account, since with a token alone names are invented."""
+        """The name of the marker: the Hub's user, or the system account, since a server with only a token has no user
+        names."""
         return str(getattr(self.current_user, "username", "")) if HUB else getpass.getuser()
 
     def course(self, path: Any) -> Path:
-        """The course folder at `path` below the root. Raises ValueError for what is none."""
+        """The course folder at `path` below the root. Raises ValueError if it is not one."""
         found = {folder.relative_to(self.root).as_posix(): folder for folder in course_folders(self.root)}
         if path not in found:
             raise ValueError(f"there is no course at {path!r}")
         return found[path].resolve()
 
     async def ask(self, name: str, *args: Any) -> Any:
-        """What the desk's function says. Raises ValueError with its words where it refuses."""
+        """The result of the desk's function. Raises ValueError with its message if it refuses."""
         if "tfkit_desk" not in self.settings:
             self.settings["tfkit_desk"] = ProcessPoolExecutor(1, get_context("spawn"))
         loop = asyncio.get_running_loop()
         try:
             said = await loop.run_in_executor(self.settings["tfkit_desk"], call, name, *args)
         except BrokenProcessPool:
-            self.settings.pop("tfkit_desk")  # the next request starts another
+            self.settings.pop("tfkit_desk")  # the next request starts a new process
             raise ValueError("the process that reads the gradebook stopped: try again") from None
         if "error" in said:
             raise ValueError(said["error"])
         return said["found"]
 
     async def answer(self, make: Callable[[dict[str, Any]], Any]) -> None:
-        """Ends a POST with what `make` says of its JSON body: 200; 400 with a message where it refuses."""
+        """Answers a POST with the result of `make` for its JSON body: 200, or 400 with a message if it refuses."""
         try:
             found = await make(json.loads(self.request.body))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -75,7 +76,7 @@ class _Marking(_Handler):
 
 
 def question_of(asked: dict[str, Any]) -> dict[str, Any]:
-    """The question that a body names, as `call` takes it. Raises KeyError, ValueError."""
+    """The question named in the body, in the form for `call`. Raises KeyError, ValueError."""
     names = [asked[key] for key in ("assignment", "notebook", "cell")]
     if not all(isinstance(name, str) and name and "/" not in name and name not in (".", "..") for name in names):
         raise ValueError("that is not a question of the assignment")
@@ -95,7 +96,7 @@ class MarkingHandler(_Marking):
 
     @web.authenticated
     async def get(self) -> None:
-        """The questions: 200; a course that cannot be read is there with an `error`."""
+        """The questions: 200; a course that cannot be read is listed with an `error`."""
         courses = []
         for folder in await asyncio.to_thread(lambda: list(course_folders(self.root))):
             name = folder.relative_to(self.root).as_posix()
@@ -119,7 +120,8 @@ class MarkHandler(_Marking):
 
     @web.authenticated
     async def post(self) -> None:
-        """Keep the mark: 200 with who got it and whom another person has marked meanwhile; 400 where it is refused."""
+        """Store the mark: 200 with the students who got it and those marked by somebody else meanwhile; 400 if
+        refused."""
         await self.answer(self._give)
 
     async def _give(self, asked: dict[str, Any]) -> Any:
@@ -203,7 +205,7 @@ class ExtensionsHandler(_Marking):
 
     @web.authenticated
     async def post(self) -> None:
-        """Who has how many hours: 200, or 400."""
+        """The hours of each student: 200, or 400."""
         await self.answer(self._extend)
 
     async def _extend(self, asked: dict[str, Any]) -> Any:

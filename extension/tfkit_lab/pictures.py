@@ -28,7 +28,7 @@ class Picture(View):
 
     @abstractmethod
     def body(self) -> str:
-        """The HTML below the title where no script runs."""
+        """The HTML below the title, for places without scripts."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.trace['title']!r})"

@@ -1,14 +1,14 @@
-"""Predictions: asked before a cell is run, sealed, and compared with what comes out.
+"""Predictions: asked before a cell is run, sealed, and compared with the result.
 
     predict("03.parameters", predict.number("How many parameters with 8 heads?"), predict.number("And with 1?"))
 
 and in the cell below
 
-    guess = predicted("03.parameters")        # stops here until the prediction is sealed, or passed over
+    guess = predicted("03.parameters")        # stops here until the prediction is sealed or skipped
     ...
     guess.compare(counts[8], counts[1])
 
-They are stored in `.tfkit/predictions.json` beside the notebook (tfkit_lab.sealed). Where nobody could answer, as in
+They are stored in `.tfkit/predictions.json` beside the notebook (tfkit_lab.sealed). If nobody can answer, as in
 `jupyter execute`, in nbgrader and in tests, no question is asked, and the cells below run and show the result.
 """
 
@@ -39,7 +39,7 @@ class NotPredicted(Exception):
 
 
 def number(question: str, *, within: float = 0.0) -> Question:
-    """Asks for a number; one that is off by no more than `within` is right."""
+    """Asks for a number, which is right if it is off by at most `within`."""
     return {"kind": "number", "label": question, "within": float(within)}
 
 
@@ -69,7 +69,7 @@ def mask(question: str, rows: int | Sequence[str], columns: int | Sequence[str])
 
 
 class Predict:
-    """Asks questions by `predict(name, …)`; its attributes are the kinds of questions, so one import does."""
+    """Asks questions by `predict(name, …)`; its attributes are the kinds of questions, so one import is enough."""
 
     number = staticmethod(number)
     numbers = staticmethod(numbers)
@@ -80,7 +80,7 @@ class Predict:
     def __call__(self, name: str, *questions: Question) -> None:
         """Show the questions, to be answered once, or the answers sealed before. `name`: e.g. `03.parameters`.
 
-        Raises ValueError where nothing is asked.
+        Raises ValueError without questions.
         """
         if not questions:
             raise ValueError(f"predict({name!r}) has no questions: pass predict.number(…), predict.choice(…) …")
@@ -103,7 +103,7 @@ predict = Predict()
 
 
 def predicted(name: str) -> Guess:
-    """The sealed prediction; raises NotPredicted where there is none, but a user could make it."""
+    """The sealed prediction; raises NotPredicted if there is none, but a user could make it."""
     entry = sealed.read(Path.cwd()).get(name) if _shell() else None
     if entry is None and _is_somebody_there():
         raise NotPredicted(NOT_SEALED)
@@ -120,7 +120,7 @@ def predictions_made(*names: str) -> None:
 
 @dataclass(frozen=True)
 class Guess:
-    """A prediction that can be compared; `entry` is None where nobody was asked."""
+    """A prediction that can be compared; `entry` is None if nobody was asked."""
 
     name: str
     entry: dict[str, Any] | None = field(repr=False)
@@ -129,7 +129,7 @@ class Guess:
         """Show the result beside the prediction, one value for each question: a number, a shape, an option (or a list
         of them), a table of truth values; tensors are accepted.
 
-        Raises ValueError where a value does not fit its question.
+        Raises ValueError if a value does not fit its question.
         """
         entry = self.entry or {"questions": _asked.get(self.name), "answers": None}
         questions = entry["questions"]
@@ -146,7 +146,7 @@ class Guess:
 
 
 def check_answers(questions: Sequence[Question], answers: Any) -> list[Any]:
-    """The answers as they are stored. Raises ValueError, worded for the user, where one does not fit its question."""
+    """The answers as they are stored. Raises ValueError, worded for the user, if one does not fit its question."""
     if not isinstance(answers, list) or len(answers) != len(questions):
         raise ValueError("answer each question, or skip the prediction")
     return [_value(question, answer) for question, answer in zip(questions, answers, strict=True)]
@@ -223,7 +223,7 @@ def _shell() -> Any:
 
 def _is_somebody_there() -> bool:
     """Whether a user can be asked: front ends set `allow_stdin` with each cell, and programs that run notebooks clear
-    it; in a browser's tab somebody always is, and its kernel has no such setting."""
+    it; a kernel in the browser has no such setting, and always has a user."""
     if sys.platform == "emscripten":
         return _shell() is not None
     kernel = getattr(_shell(), "kernel", None)

@@ -19,7 +19,7 @@ def style() -> str:
 
 
 def bundle(name: str, entry: dict[str, Any]) -> dict[str, str]:
-    """A prediction as an output of a notebook. entry: as `sealed.seal` keeps it, with "observed" if known."""
+    """A prediction as an output of a notebook. entry: as returned by `sealed.seal`, with "observed" if known."""
     return {"text/html": html(name, entry), "text/plain": text(name, entry)}
 
 

@@ -16,7 +16,7 @@ from tfkit_lab.predict import Question, check_answers
 class Prediction(anywidget.AnyWidget):
     """Asks the questions of one prediction, and is replaced by a card once it is sealed.
 
-    `name`, `questions`: as `predict` takes them; `folder`: beside which file system entry the answers are kept.
+    `name`, `questions`: as in `predict`; `folder`: the notebook's folder, in which the answers are stored.
     """
 
     _esm = STATIC / "prediction.js"
@@ -41,7 +41,7 @@ class Prediction(anywidget.AnyWidget):
 
     def answer(self, said: dict[str, Any]) -> None:
         """Handle a message of the browser: {"do": "seal", "answers": […]} or {"do": "pass"}. Raises ValueError for
-        answers that cannot be sealed, OSError where the folder cannot be written."""
+        answers that cannot be sealed, OSError if the folder cannot be written."""
         self.problem = ""
         name, questions = self.asked["name"], self.asked["questions"]
         answers = check_answers(questions, said.get("answers")) if said.get("do") == "seal" else None

@@ -1,6 +1,6 @@
-"""Sealed predictions: a file beside the notebook, and a folder where a class's predictions meet. Imports no torch.
+"""Sealed predictions: a file beside the notebook, and a folder that collects a class's predictions. Imports no torch.
 
-`.tfkit/predictions.json` stores by name the questions, the predictions with their time, and later the results. Where
+`.tfkit/predictions.json` stores by name the questions, the predictions with their time, and later the results. If
 `TFKIT_PREDICTIONS` names a folder, the file is copied into it at each change under an unguessable name: the folder may
 be like nbgrader's inbound folder, which students can write to but not list.
 """
@@ -33,14 +33,14 @@ class AlreadySealed(ValueError):
 
 
 def read(folder: Path) -> dict[str, dict[str, Any]]:
-    """The predictions of the notebooks in `folder`, by name; none where there is no file, or one that is damaged."""
+    """The predictions of the notebooks in `folder`, by name; none if the file is missing or damaged."""
     return _whole(folder / FILE).get("predictions", {})
 
 
 def seal(folder: Path, name: str, questions: list[dict[str, Any]], answers: list[Any] | None) -> dict[str, Any]:
     """Store the answers (None: the user skipped the question) with the time, and return the entry.
 
-    Raises AlreadySealed where there is one, OSError where the folder cannot be written.
+    Raises AlreadySealed if there is one already, OSError if the folder cannot be written.
     """
     whole = _whole(folder / FILE)
     known = whole.setdefault("predictions", {})
@@ -61,7 +61,7 @@ def add_outcome(folder: Path, name: str, observed: list[Any]) -> None:
 
 
 def _whole(path: Path) -> dict[str, Any]:
-    """A file's valid entries, since students can write anything into their files."""
+    """The valid entries of a file, since students can write anything into it."""
     try:
         if path.stat().st_size > MAX_BYTES:
             return {}
@@ -91,7 +91,7 @@ def is_entry(one: Any) -> bool:
 
 
 def _fits(kind: str, value: Any) -> bool:
-    """Whether a value has this kind; None, which means no answer, has every kind."""
+    """Whether a value fits a question of this kind; None, which means no answer, fits every kind."""
     if value is None:
         return True
     if kind == "number":
@@ -163,7 +163,8 @@ def _entries(root: Path, shared: str | None) -> Iterator[tuple[str, str, dict[st
 
 
 def _files(root: Path, shared: str | None) -> Iterator[tuple[str, Path]]:
-    """Files with their students: by the folder where nbgrader collected them, or "" where only the file tells."""
+    """Files with their students: by the folder where nbgrader collected them, or "" if only the file identifies
+    them."""
     if shared and os.access(shared, os.R_OK):
         files = (path for path in sorted(Path(shared).glob("*.json")) if not path.name.endswith(".progress.json"))
         yield from (("", path) for path in islice(files, MAX_FILES))

@@ -1,4 +1,4 @@
-"""What a recorded trace holds, asked for in Python: validation, tokens so far, one head's weights."""
+"""Access to a recorded trace from Python: validation, tokens so far, one head's weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-SCHEMAS = Path(__file__).parent / "schemas"  # one a kind of trace; the front end checks by the same files
+SCHEMAS = Path(__file__).parent / "schemas"  # one per kind of trace; the front end validates with the same files
 
 Trace = Mapping[str, Any]
 
@@ -51,7 +51,7 @@ def _check_tree(trace: Trace) -> None:
 
 
 def focus(trace: Trace, step: int) -> int:
-    """The live node a step is told about: the best path's where it lives, else the first."""
+    """The live node that a step describes: that of the best path if it is live, otherwise the first."""
     live = trace["steps"][step]["live"] if trace["steps"] else []
     return next((node for node in live if node in trace["path"]), live[0] if live else 0)
 
@@ -67,7 +67,7 @@ def tokens_so_far(trace: Trace, node: int) -> list[str]:
 
 
 def weights(maps: Mapping[str, Any], layer: int, head: int, name: str = "attention") -> list[bytes]:
-    """One head's map as rows of bytes (255 is weight 1; a triangle's rows grow by one), of blocks where it is pooled.
+    """One head's map as rows of bytes (255 is weight 1; a triangle's rows grow by one), of blocks if it is pooled.
     ValueError if damaged."""
     rows, columns = maps["rows"], maps["cols"]
     lengths: Sequence[int] = range(1, rows + 1) if maps["triangle"] else [columns] * rows
@@ -83,12 +83,12 @@ def weights(maps: Mapping[str, Any], layer: int, head: int, name: str = "attenti
 
 
 def pooling(maps: Mapping[str, Any]) -> str:
-    """What a picture's label says of maps that were pooled; nothing of others."""
+    """The part of a picture's label that describes pooling; empty without pooling."""
     return ", each square the largest of {by} × {by} weights".format(**maps["pooled"]) if "pooled" in maps else ""
 
 
 def inflate(data: str, expected: int, name: str) -> bytes:
-    """Base64 of deflated bytes, of which there must be `expected`. ValueError if there are not."""
+    """Decodes base64 of deflated bytes. ValueError unless there are `expected` bytes."""
     try:
         packed = zlib.decompressobj().decompress(base64.b64decode(data, validate=True), expected + 1)
     except (zlib.error, binascii.Error) as error:

@@ -15,7 +15,7 @@ GROUP = "tfkit_lab.views"
 
 
 def views() -> dict[str, str]:
-    """Kind of trace -> where the class of its view is, "module:attribute"; imports none. Raises ValueError for two of
+    """Kind of trace -> the location of its view's class, "module:attribute"; imports none. Raises ValueError for two of
     one kind."""
     ours = {file.stem: f"tfkit_lab.show.{file.stem}:VIEW" for file in SCHEMAS.glob("*.json")}
     return doors.list_entries(GROUP, "views", ours)

@@ -1,4 +1,4 @@
-"""Views: live in a notebook, recorded in the saved file, static elsewhere, or a page of their own."""
+"""Views: live in a notebook, recorded in the saved file, static elsewhere, or as standalone pages."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ PICTURE_NOTE = (
 
 
 class Kind(type(anywidget.AnyWidget), ABCMeta):  # type: ignore[misc]
-    """The class of views: a widget's, that refuses a view which lacks a method it must have."""
+    """The metaclass of views: that of widgets, which also refuses a view without a required method."""
 
 
 class View(anywidget.AnyWidget, metaclass=Kind):
-    """Draws a recorded trace of one kind; ValueError for what is no such trace.
+    """Draws a recorded trace of one kind; ValueError for any other trace.
 
-    A subclass names its script twice, as `script` and for anywidget as `_esm`, and in `kept` the traits that say which
-    part of the trace is shown: the saved notebook keeps these too, and reopens where it was left, with no kernel.
+    A subclass names its script twice, as `script` and for anywidget as `_esm`, and in `kept` the traits that select
+    the part of the trace that is shown: the saved notebook stores these too, and reopens there without a kernel.
     """
 
     script: ClassVar[Path]
@@ -47,7 +47,7 @@ class View(anywidget.AnyWidget, metaclass=Kind):
         super().__init__(trace=dict(trace), **state)
 
     def state(self) -> dict[str, Any]:
-        """What the views need: the trace and what of it is shown."""
+        """The state of the view: the trace and the selected part of it."""
         return {name: getattr(self, name) for name in ("trace", *self.kept)}
 
     def to_html(self) -> str:
@@ -56,7 +56,7 @@ class View(anywidget.AnyWidget, metaclass=Kind):
 
     @abstractmethod
     def figure(self) -> str:
-        """What is seen where no script runs, as HTML."""
+        """The static HTML for places without scripts."""
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         # No widget-view entry where our renderer finds the live widget by `model_id`: exporters prefer that entry to
@@ -71,9 +71,9 @@ class View(anywidget.AnyWidget, metaclass=Kind):
 
 
 class Stepper(View):
-    """Step through a recorded decoding run, as `tfkit.decode.trace_json` gives it, alone or beside another.
+    """Step through a recorded decoding run, as returned by `tfkit.decode.trace_json`, or two runs side by side.
 
-    `Stepper.live` keeps the model at hand, to be asked what if.
+    `Stepper.live` keeps the model, so that runs can be changed.
     """
 
     kept = ("other", "step", "layer", "head", "pin")
@@ -100,9 +100,9 @@ class Stepper(View):
         cls, model: Any, source_ids: Any, *, strategy: Any | Sequence[Any] = None, encode: Encode | None = None,
         seed: int = 0, **how: Any,
     ) -> Stepper:  # fmt: skip
-        """A run of the model now, that can be branched from: with another token, or, where `encode` turns a text into
-        ids, over another text. model: or a `tfkit.Text`, with a text in the place of source_ids. strategy: one, or two
-        to compare; greedy unless given; seed: of every run; how: as `record` takes it."""
+        """A run of the model, from which one can branch: with another token or, if `encode` turns a text into ids, over
+        another text. model: or a `tfkit.Text`, with a text in place of source_ids. strategy: one, or two
+        to compare; default greedy; seed: of every run; how: as in `record`."""
         from tfkit.decode import Greedy
         from tfkit_lab.session import Session, in_words
 
@@ -120,14 +120,14 @@ class Stepper(View):
     def _asked(self, _widget: Any, asked: dict[str, Any], _buffers: Any) -> None:
         try:
             self.answer(asked)
-        except Exception as error:  # of the model, which may be a student's: it is told where it was asked for
+        except Exception as error:  # an error of the model, which may be a student's: it is shown with the request
             self.said = f"{type(error).__name__}: {error}"
         finally:
             self.answered += 1
 
     def answer(self, asked: dict[str, Any]) -> None:
-        """What the browser asks: {"do": "branch", "of": 0, "ids": […]}, {"do": "prompt", "text": …}, {"do": "keep",
-        "of": 1}. Raises ValueError for anything else, or where there is no model to ask."""
+        """Handle a request of the browser: {"do": "branch", "of": 0, "ids": […]}, {"do": "prompt", "text": …}, {"do":
+        "keep", "of": 1}. Raises ValueError for anything else, or without a model."""
         if self.session is None:
             raise ValueError("this run was recorded: use Stepper.live to branch from it")
         self.said = ""
@@ -151,7 +151,7 @@ class Stepper(View):
         return min(proposal["value"], max(0, max(spans, default=0) - 1))
 
     def figure(self) -> str:
-        """One step, as HTML; of two runs, one under the other."""
+        """One step, as HTML; two runs are placed one below the other."""
         runs = [trace for trace in (self.trace, self.other) if trace]
         return "".join(figure(run, self.step - run.get("offset", 0), self.layer, self.head) for run in runs)
 
@@ -160,7 +160,7 @@ class Stepper(View):
 
 
 def to_html(trace: Trace, step: int = 0, layer: int = 0, head: int = 0) -> str:
-    """The stepper as one HTML page, with the trace and the script inside; ValueError for what is no trace."""
+    """The stepper as one HTML page, with the trace and the script inside; ValueError for an invalid trace."""
     validate(trace)
     state = {"trace": trace, "step": step, "layer": layer, "head": head}
     return page(trace["title"] or "Decoding", [state], {"decoding": STATIC / "decoding.js"})

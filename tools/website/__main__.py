@@ -24,7 +24,7 @@ KEPT = ROOT / "build" / "site-anatomies"
 
 
 def course(source: Path, names: list[str]) -> dict[str, str]:
-    """Page -> text of the course, in each language for the units that have it."""
+    """Page -> text of the course, in each language in which a unit is available."""
     settings = {unit.name: unit for unit in read()}
     found: dict[str, str] = {}
     for language, title in LANGUAGES.items():
@@ -66,7 +66,8 @@ def contents(title: str, told: list[Unit], language: str) -> str:
 
 
 def write_sources(source: Path, names: list[str], kept: Path | None) -> None:
-    """Everything that Sphinx reads; kept: see zoo.write_page. Raises SiteError or LessonError for what does not fit."""
+    """Write everything that Sphinx reads; kept: see zoo.write_page. Raises SiteError or LessonError for invalid
+    sources."""
     pictures = source / "_pictures"
     found = pages.documents(pictures) | pages.handbook() | pages.library() | course(source, names)
     found |= {f"zoo/{name}": zoo.write_page(name, kept) for name in zoo.docstrings()} | {"zoo/index": zoo.index()}
@@ -116,7 +117,7 @@ def _exercises() -> dict[str, list[str]]:
 
 
 def sphinx(source: Path, target: Path) -> None:
-    """Build, and stop at the first warning. Raises SiteError with what Sphinx said."""
+    """Build, and stop at the first warning. Raises SiteError with Sphinx's message."""
     command = [
         sys.executable,
         "-m",
@@ -137,7 +138,7 @@ def sphinx(source: Path, target: Path) -> None:
 
 
 def api(target: Path) -> None:
-    """The API reference beside the other pages, each with a way back. Raises SiteError with pdoc's warnings."""
+    """The API reference, with a link back to the site on each page. Raises SiteError with pdoc's warnings."""
     done = subprocess.run(
         [sys.executable, "tools/api_reference.py", str(target)], capture_output=True, text=True, cwd=ROOT
     )
@@ -152,7 +153,7 @@ def api(target: Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Build into a folder beside, look it through, and only then replace what was there."""
+    """Build into a temporary folder, check it, and only then replace the old site."""
     parser = argparse.ArgumentParser(prog="python -m tools.website", description="Build the site.")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--fast", action="store_true", help="one unit, no API reference, no anatomies: for the tests")

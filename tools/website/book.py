@@ -1,4 +1,4 @@
-"""A unit of the course as a page of a book: the notebook as students get it, with what its cells show."""
+"""A unit of the course as a page of a book: the released notebook with the outputs of its cells."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from course.translate import in_language
 from tools.website import outputs, views
 
 STUB = "# your code here\nraise NotImplementedError"
-LONG = 24  # lines of a cell that are folded
+LONG = 24  # cells with more lines are folded
 WORDS = {
     "en": {
         "exercise": "Your turn", "check": "In the notebook, **Check** (or `check(\"{id}\")`) says what is right.",
@@ -42,7 +42,7 @@ def released(folder: Path, unit: Unit, language: str) -> NotebookNode:
 
 
 def cleared(notebook: NotebookNode) -> NotebookNode:
-    """A source notebook through the preprocessors that take out what students may not see."""
+    """A source notebook after the preprocessors that remove what students must not see."""
     from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions
 
     for clear in (ClearSolutions(code_stub={"python": STUB}), ClearHiddenTests(), ClearMarkScheme()):
@@ -52,12 +52,12 @@ def cleared(notebook: NotebookNode) -> NotebookNode:
 
 @cache
 def source_cells(folder: Path) -> dict[str, NotebookNode]:
-    """The English source notebook's cells by their ids: outputs are kept for these."""
+    """The English source notebook's cells by their ids: outputs are stored for these."""
     return {cell.id: cell for cell in build.notebook(folder).cells}
 
 
 class Page:
-    """Writes one unit's MyST page; `kinds` holds which views it shows."""
+    """Writes one unit's MyST page; `kinds` collects the kinds of its views."""
 
     def __init__(self, folder: Path, unit: Unit, language: str, pictures: Path, root: str):
         self.folder, self.unit, self.language, self.pictures, self.root = folder, unit, language, pictures, root
@@ -117,7 +117,7 @@ class Page:
             self.unknown += cell.id in outputs.stored(self.folder.name)
             return []
         parts = [self._output(output, f"{cell.id}-{place}") for place, output in enumerate(found)]
-        if "predicted(" in cell.source:  # whoever is to predict need not see it at once
+        if "predicted(" in cell.source:  # folded, so that readers can predict first
             return [folded(self.words["shown"], "\n\n".join(parts))]
         return parts
 
@@ -136,25 +136,25 @@ class Page:
 
 
 def fence(text: str, language: str = "python", css: str = "") -> str:
-    """Code as MyST has it; the fence is longer than any in the text."""
+    """A MyST code block, whose fence is longer than any in the text."""
     ticks = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     return f"{ticks}{{code-block}} {language}\n" + (f":class: {css}\n" if css else "") + f"\n{text}\n{ticks}"
 
 
 def callout(title: str, body: str, css: str, anchor: str = "") -> str:
-    """A box with a title."""
+    """An admonition with a title."""
     mark = f"({anchor})=\n" if anchor else ""
     return f"{mark}:::::{{admonition}} {title}\n:class: {css}\n\n{body}\n:::::"
 
 
 def folded(title: str, body: str) -> str:
-    """What is opened by a click; works without scripts."""
+    """A block that opens by a click; works without scripts."""
     begin = raw(f'<details class="site-fold"><summary>{title}</summary>')
     return f"{begin}\n\n{body}\n\n{raw('</details>')}"
 
 
 def raw(text: str) -> str:
-    """HTML that goes into the page as it is."""
+    """Raw HTML for the page."""
     return f"``````{{raw}} html\n{text}\n``````"
 
 

@@ -21,19 +21,19 @@ FETCHED = {
     "video": "src",
     "object": "data",
 }
-RUN = 3  # so many lines of a solution in a row give it away, as in the lint of a release
-SHORT = 40  # characters; less than that stands in many places by chance
+RUN = 3  # this many consecutive lines of a solution give it away, as in the lint of a release
+SHORT = 40  # characters; shorter texts occur in many places by chance
 
 
 def problems(site: Path) -> list[str]:
-    """What is wrong with the built site, a line each."""
+    """The faults of the built site, a line each."""
     pages = sorted(site.rglob("*.html"))
     return [*links(site, pages), *requests(site, pages), *solutions(site, pages)]
 
 
 @cache
 def _parsed(page: Path) -> tuple[list[tuple[str, str, str]], frozenset[str]]:
-    """(tag, attribute, value) of whatever a page leads to or fetches; and its anchors."""
+    """(tag, attribute, value) of everything that a page links to or fetches; and its anchors."""
     soup = BeautifulSoup(page.read_text(encoding="utf-8"), "lxml")
     found = [
         (tag.name, FETCHED[tag.name], str(tag[FETCHED[tag.name]]))
@@ -48,7 +48,7 @@ def _parsed(page: Path) -> tuple[list[tuple[str, str, str]], frozenset[str]]:
 
 
 def links(site: Path, pages: Iterable[Path]) -> Iterator[str]:
-    """Links within the site that lead nowhere: a file that is not there, an anchor that its page does not have."""
+    """Broken links within the site: to a missing file, or to an anchor that its page does not have."""
     for page in pages:
         for tag, _, value in _parsed(page)[0]:
             address = urlsplit(value)
@@ -68,7 +68,7 @@ def _lacks(page: Path, anchor: str) -> bool:
 
 
 def requests(site: Path, pages: Iterable[Path]) -> Iterator[str]:
-    """Whatever a browser would fetch from another origin: links to be clicked are none."""
+    """Everything that a browser would fetch from another origin; plain links do not count."""
     for page in pages:
         for tag, _, value in _parsed(page)[0]:
             if tag != "a" and (urlsplit(value).netloc or urlsplit(value).scheme not in ("", "data")):
@@ -82,7 +82,7 @@ def requests(site: Path, pages: Iterable[Path]) -> Iterator[str]:
 
 
 def hidden() -> dict[str, list[str]]:
-    """Where a text comes from -> lines that no page may show: solutions and mark schemes of every unit."""
+    """Source of a text -> lines that no page may show: solutions and mark schemes of every unit."""
     found: dict[str, list[str]] = {}
     for folder in units():
         for cell in build.notebook(folder).cells:
@@ -94,20 +94,20 @@ def hidden() -> dict[str, list[str]]:
 
 
 def plain_lines(text: str) -> list[str]:
-    """Without indentation, blank lines and comments: what is recognised after it was copied."""
+    """Without indentation, blank lines and comments: the form in which copies are recognised."""
     lines = (re.sub(r"\s+", " ", line).strip() for line in text.splitlines())
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def shown(page: Path) -> str:
-    """A page's text, its scripts' too, a line each, without indentation."""
+    """The lines of a page's text and scripts, without indentation."""
     soup = BeautifulSoup(page.read_text(encoding="utf-8"), "lxml")
     return "\n" + "\n".join(plain_lines(soup.get_text().replace("\\n", "\n"))) + "\n"
 
 
 def solutions(site: Path, pages: Iterable[Path]) -> Iterator[str]:
     """Pages with three lines in a row of a hidden text, or the whole of a shorter one. The zoo's pages are public code,
-    written to be read by students too; what stands in them and is a solution's as well is not looked for there."""
+    written for students too, so solutions that also occur in them do not count there."""
     texts = {name: list(runs_of(lines)) for name, lines in hidden().items()}
     for page in pages:
         if page.parent.name == "zoo":
@@ -120,7 +120,7 @@ def solutions(site: Path, pages: Iterable[Path]) -> Iterator[str]:
 
 
 def runs_of(lines: list[str]) -> Iterator[str]:
-    """Each three lines in a row that give a text away; of a shorter one, all."""
+    """Every three consecutive lines, which give a text away; all lines of a shorter text."""
     size = min(RUN, len(lines))
     runs = ("\n".join(lines[at : at + size]) for at in range(len(lines) - size + 1))
     return (run for run in runs if len(run) >= SHORT)

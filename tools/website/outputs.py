@@ -1,6 +1,6 @@
 """The stored outputs of the lessons' cells: `python -m tools.website.outputs [UNIT …]` runs the lessons again.
 
-They are kept in `docs/book`, in a file for each unit with its pictures beside it. A cell's outputs are stored with a
+They are stored in `docs/book`, a file for each unit and a folder with its pictures. A cell's outputs are stored with a
 hash of its source, so a cell that has changed shows none until this is run again.
 """
 
@@ -24,30 +24,30 @@ from tools.website import DOCS, SiteError
 
 FOLDER = DOCS / "book"
 VIEW = "application/vnd.tfkit.trace.v1+json"
-COLOURS = 64  # of a picture's palette: figures have few, and files a third of the size
+COLOURS = 64  # colours of a picture's palette: figures have few, and files take a third of the size
 LONGEST = 6000  # characters of one printed output
 Shown = list[dict[str, Any]]
 
 
 def digest(source: str) -> str:
-    """What tells whether a cell is still the one that was run."""
+    """The hash that tells whether a cell has changed since it was run."""
     return hashlib.sha256(source.encode()).hexdigest()[:12]
 
 
 def stored(unit: str) -> dict[str, Any]:
-    """Cell -> its source's hash and what it showed; empty for a unit that was never run."""
+    """Cell -> the hash of its source and its outputs; empty for a unit that was never run."""
     file = FOLDER / f"{unit}.json"
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
 def shown(unit: str, cell: NotebookNode) -> Shown | None:
-    """What a cell of the unit shows: each a `text`, `markdown`, `image` (a file's name) or `view`. None: not known."""
+    """The outputs of a cell: each a `text`, `markdown`, `image` (a file's name) or `view`. None: unknown."""
     kept = stored(unit).get(cell.id)
     return kept["outputs"] if kept and kept["source"] == digest(cell.source) else None
 
 
 def run(unit: str) -> NotebookNode:
-    """The unit's source notebook, run from top to bottom but for its checks. Raises SiteError for a cell that stops."""
+    """The unit's source notebook, run from top to bottom without its checks. Raises SiteError for a cell that fails."""
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
 
@@ -66,7 +66,7 @@ def run(unit: str) -> NotebookNode:
 
 
 def keep(unit: str, notebook: NotebookNode) -> Path:
-    """Replace what is kept of the unit by the outputs of `notebook`."""
+    """Replace the stored outputs of the unit by those of `notebook`."""
     pictures = FOLDER / unit
     shutil.rmtree(pictures, ignore_errors=True)
     kept = {}
@@ -82,7 +82,7 @@ def keep(unit: str, notebook: NotebookNode) -> Path:
 
 
 def joined(outputs: list[Any]) -> list[Any]:
-    """The outputs: what was printed in pieces as one, a line that was written over as it stood last, no warnings."""
+    """The outputs, with printed pieces joined, only the final state of overwritten lines, and no warnings."""
     found: list[Any] = []
     for output in outputs:
         if output.output_type != "stream":
@@ -113,7 +113,7 @@ def _output(output: Any, pictures: Path, cell: str) -> dict[str, Any] | None:
 
 
 def without_code(state: dict[str, Any]) -> dict[str, Any]:
-    """A view's state less the expressions of a walk: in a lesson they are the solution's."""
+    """A view's state without the expressions of a walk, which in a lesson are the solution's."""
     trace = state["trace"]
     if "stages" not in trace:
         return state
@@ -132,7 +132,7 @@ def _picture(raw: bytes, pictures: Path, cell: str) -> str:
 
 
 def main(names: list[str]) -> int:
-    """Run the named units, or all; 1 where one stops."""
+    """Run the named units, or all; 1 if one fails."""
     for unit in names or build.unit_names():
         try:
             print(keep(unit, run(unit)))

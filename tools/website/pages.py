@@ -1,4 +1,4 @@
-"""Documents of the repository as pages of the site: where each goes, and their links among one another."""
+"""Documents of the repository as pages of the site: their paths, and the links between them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from course.settings import read
 from tools.website import DOCS, ROOT
 from tools.website.book import raw
 
-# code in fences, links, code in lines: what comes first holds, so that neither is looked for in the other
+# fenced code, links, inline code: the first match wins, so that none is searched inside another
 LINK = re.compile(
     r"(?P<code>^(?:```|~~~).*?^(?:```|~~~)\s*$)"
     r"|(?P<picture>!?)\[(?P<words>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^()\s]+)\)"
@@ -85,7 +85,7 @@ def teaching(folder: Path) -> str:
 
 
 def handbook() -> dict[str, str]:
-    """Page -> text of the part for those who teach."""
+    """Page -> text of the part for instructors."""
     guides = {f"handbook/{folder.name}": teaching(folder) for folder in units() if folder.name in build.unit_names()}
     toc = toctree(HANDBOOK) + "\n\n" + toctree(sorted(name.partition("/")[2] for name in guides), "Unit by unit")
     start = "[Teaching with tfkit](teaching.md) is the handbook; the other pages have the details."
@@ -93,7 +93,7 @@ def handbook() -> dict[str, str]:
 
 
 def library() -> dict[str, str]:
-    """Page -> text of the entrance for those who build."""
+    """Page -> text of the part for developers."""
     names = [page.partition("/")[2] for page in places().values() if page.startswith("library/")]
     order = [name for name in LIBRARY if name in names] + sorted(set(names) - set(LIBRARY))
     api = raw('<p><a href="../api/index.html"><strong>API reference</strong></a>: every public name, with shapes.</p>')
@@ -104,7 +104,7 @@ def library() -> dict[str, str]:
 
 
 def documents(pictures: Path) -> dict[str, str]:
-    """Page -> text of every document of the repository that is one."""
+    """Page -> text of every document of the repository that becomes a page."""
     found = {}
     for source, page in places().items():
         if source.endswith(".md"):

@@ -1,4 +1,4 @@
-"""The lab's views on a page of the site: their states in the page, their scripts in files that also work from disk."""
+"""The lab's views on a page of the site: their states in the page, their scripts in files that also load from disk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ MAIN = re.compile(r"<body><main>(.*?)</main>", re.S)
 
 
 def view(state: Mapping[str, Any], name: str, root: str) -> str:
-    """The HTML of one view; name: unique on its page; root: the way from the page to the site's, such as "../"."""
+    """The HTML of one view; name: unique on its page; root: the relative path from the page to the site's root, such as
+    "../"."""
     kind = state["trace"]["kind"]
     packed = json.dumps(state, ensure_ascii=False).replace("<", "\\u003c")  # a token may read </script>
     title = html.escape(str(state["trace"].get("title") or kind))
@@ -35,7 +36,7 @@ def view(state: Mapping[str, Any], name: str, root: str) -> str:
 def write_scripts(folder: Path, kinds: set[str]) -> None:
     """A classic script for each kind, which holds the view's module: a browser imports no module from a file on disk.
 
-    Raises SiteError where the front end was not built.
+    Raises SiteError if the front end was not built.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for kind, file in {"model": STATIC / "model.js", **{kind: view_of(kind).script for kind in kinds}}.items():
@@ -55,9 +56,9 @@ def exported(page: str) -> list[dict[str, Any]]:
 
 
 def gallery(page: str, root: str) -> str:
-    """The body of an exported page, its views as those of the site. Raises SiteError for another page."""
+    """The body of an exported page, with the views in the site's form. Raises SiteError for another page."""
     states, body = exported(page), MAIN.search(page)
     text = re.sub(r'<a class="anchor-link".*?</a>', "", body[1] if body else "")
     for place, state in enumerate(states):
         text = text.replace(f'<div id="view-{place}"></div>', view(state, str(place), root))
-    return re.sub(r'<div id="view-\d+"></div>', "", text)  # an exported page ends with a place for nothing
+    return re.sub(r'<div id="view-\d+"></div>', "", text)  # an exported page ends with an empty placeholder

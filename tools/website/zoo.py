@@ -1,4 +1,4 @@
-"""A page for each architecture of the zoo: its story, its place in the family, its anatomy, its code on one page."""
+"""A page for each architecture: its description, its relatives, its anatomy, its code on one page."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def parents() -> dict[str, str | None]:
 
 
 def children(name: str | None) -> list[str]:
-    """Those whose parent it is."""
+    """The architectures whose parent it is."""
     return [child for child, its in parents().items() if its == name]
 
 
 def title(name: str) -> str:
-    """What the architecture is called, by the first words of its file."""
+    """The name of the architecture, from the first words of its file."""
     first = docstrings()[name].partition("\n")[0]
     return re.split(r" \(|: |, |\. ", first)[0].strip().rstrip(".")
 
@@ -52,7 +52,7 @@ def ancestors(name: str) -> list[str]:
 
 
 def story(name: str) -> str:
-    """The docstring: its first sentence, its fields as a list, what else it says; papers on arXiv as links."""
+    """The docstring: its first sentence, its fields as a list, the rest; papers on arXiv as links."""
     told: list[str] = []
     for paragraph in re.split(r"\n\s*\n", docstrings()[name]):
         rows = re.split(rf"(?m)^(?=(?:{'|'.join(FIELDS)}) )", paragraph)
@@ -69,8 +69,8 @@ def _linked(words: str) -> str:
 
 
 def anatomy(name: str, kept: Path) -> list[Row]:
-    """The rows of `tfkit anatomy`. No weights are allocated, but the largest models take seconds: they are kept in a
-    file of the folder `kept` until a file of the library's models or layers changes."""
+    """The rows of `tfkit anatomy`. No weights are allocated, but the largest models take seconds, so rows are cached in
+    a file of the folder `kept` until a file of the library's models or layers changes."""
     file = kept / f"{name}-{_version()}.json"
     if file.exists():
         return [Row(*row) for row in json.loads(file.read_text(encoding="utf-8"))]
@@ -106,7 +106,7 @@ def _anatomy_table(rows: list[Row]) -> str:
 
 
 def measured(name: str) -> str:
-    """Its rows in the benchmarks, with their head; empty where it has none."""
+    """Its rows in the benchmarks, with their header; empty if it has none."""
     lines = (DOCS / "benchmarks.md").read_text(encoding="utf-8").splitlines()
     head = next(place for place, line in enumerate(lines) if line.startswith("|  | tokens |"))
     rows = [line for line in lines[head:] if line.startswith(f"| {name} |")]
@@ -114,20 +114,20 @@ def measured(name: str) -> str:
 
 
 def claims(name: str) -> list[str]:
-    """Names of the claims whose file builds or names the architecture."""
+    """The names of the claims whose files build or mention the architecture."""
     folder = ROOT / "tfkit" / "claims"
     asked = re.compile(rf"[\"']{name}[\"']|models\.{name}\b|import {name}\b")
     return [file.stem for file in sorted(folder.glob("[!_]*.py")) if asked.search(file.read_text(encoding="utf-8"))]
 
 
 def presets(name: str) -> list[str]:
-    """The published sizes that it knows."""
+    """Its published sizes."""
     module: Any = registry.load(name)
     return list(getattr(module, "PRESETS", {}))
 
 
 def write_page(name: str, kept: Path | None = None) -> str:
-    """The page of one architecture, in MyST; without its anatomy where no folder is given to keep it in."""
+    """The page of one architecture, in MyST; without its anatomy if no cache folder is given."""
     text = [f"# {title(name)}", story(name)]
     text.append("## In the family\n\n" + _family(name))
     if sizes := presets(name):
@@ -169,7 +169,7 @@ def _told(name: str) -> str:
 
 
 def index() -> str:
-    """The zoo's first page: the tree of all, each with its first difference."""
+    """The zoo's first page: the tree of all architectures, each with its first difference."""
     names = sorted(docstrings())
 
     def branch(name: str) -> str:

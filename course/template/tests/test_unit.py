@@ -1,4 +1,4 @@
-"""The answers that are collected hold the checks to their word, and the lesson becomes a notebook."""
+"""The checks pass the right answers and reject the wrong ones, and the lesson becomes a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of what a model does, of ours and of your own: each records one trace, and returns a view of it.
+"""Pictures of a model's computation, for our models and yours: each records one trace, and returns a view of it.
 
     from tfkit_lab import show
     show.attention(model, input_ids=ids, tokens=words)
@@ -6,7 +6,7 @@
     show.walk(my_attention, q, k, v, mask, tokens=words)
     show.logit_lens(model, ids, token=vocabulary.__getitem__)
 
-A picture is live in the notebook, stays in the saved file, and `picture.to_html()` is a page of its own.
+A picture is live in the notebook, stays in the saved file, and `picture.to_html()` is a standalone page.
 """
 
 from tfkit_lab.show.anatomy import anatomy

@@ -1,4 +1,4 @@
-"""`python -m tfkit_lab.show MODEL [OTHER]`: the trace of an anatomy, for processes that have no torch of their own."""
+"""`python -m tfkit_lab.show MODEL [OTHER]`: the trace of an anatomy, for processes without torch."""
 
 import json
 import sys

@@ -12,8 +12,8 @@ from tfkit_lab.widgets import STATIC
 
 
 def anatomy(model: nn.Module | str, other: nn.Module | str | None = None, *, title: str = "") -> Anatomy:
-    """model, other: modules, yours or ours, or the names of architectures or published sizes (no memory is taken for
-    their weights). Neighbours that are alike are shown once. Raises LookupError for an unknown name."""
+    """model, other: modules, or the names of architectures or published sizes (no memory is allocated for
+    their weights). Equal neighbours are shown once. Raises LookupError for an unknown name."""
     found = [(one, build_module(one)) for one in (model, other) if one is not None]
     names = [one if isinstance(one, str) else type(one).__name__ for one, _ in found]
     trees = [tree(name, module) for name, (_, module) in zip(names, found, strict=True)]
@@ -22,7 +22,7 @@ def anatomy(model: nn.Module | str, other: nn.Module | str | None = None, *, tit
 
 
 def build_module(model: nn.Module | str) -> nn.Module:
-    """A module as it is; by name an architecture or a published size, without its weights. Raises LookupError."""
+    """The given module, or the architecture or published size of this name, without its weights. Raises LookupError."""
     if isinstance(model, nn.Module):
         return model
     import torch
@@ -70,7 +70,7 @@ class Anatomy(Picture):
 
 
 def list_modules(part: dict[str, Any], indent: str, depth: int = 4) -> list[tuple[str, int, str, str]]:
-    """A row for each module down to `depth` below this one: name, parameters, class, shapes of its weights."""
+    """A row for each module, down to `depth` levels below this one: name, parameters, class, shapes of its weights."""
     shapes = "  ".join(f"{name}{shape}" for name, shape in part["shapes"].items())
     many = f" × {part['alike']}" if part["alike"] > 1 else ""
     line = (indent + part["name"] + many, part["parameters"], part["class"], shapes)

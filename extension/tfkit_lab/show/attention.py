@@ -21,18 +21,18 @@ from tfkit_lab.show.patterns import KEEP, Layer, layers
 from tfkit_lab.trace import inflate, pooling, weights
 from tfkit_lab.widgets import STATIC
 
-BUDGET = 1_500_000  # bytes of all maps as JSON: 12 × 12 heads over 128 positions, both ways, and not pooled
+BUDGET = 1_500_000  # bytes of all maps as JSON: 12 × 12 heads over 128 × 128 positions without pooling
 
 
 def attention(
     model: nn.Module, *, tokens: Sequence[str] = (), keys: Sequence[str] = (), title: str = "", training: bool = False,
     budget: int = BUDGET, **inputs: Any,
 ) -> Attention:  # fmt: skip
-    """One forward of `model(**inputs)` over one sentence, every attention in it. tokens, keys: names of the positions
-    that look, and of those looked at where they are others. A tfkit model is traced, and what its keys are is named:
-    memory, window, global, random, bucket; training: as it is then (BigBird draws blocks only then). Of another model,
-    submodules that return `(output, weights [1,H,Q,K])` are listened to. budget: bytes; larger maps are max-pooled
-    until they fit, and no longer sorted. Raises ValueError where nothing is seen."""
+    """Every attention in one forward pass `model(**inputs)` over one sentence. tokens, keys: names of the queries'
+    positions, and of the keys' if they differ. A tfkit model is traced, and the kinds of its keys are named: memory,
+    window, global, random, bucket; training: in training mode (only there BigBird has random blocks). In other models,
+    submodules that return `(output, weights [1,H,Q,K])` are recorded. budget: bytes; larger maps are max-pooled
+    until they fit, and no longer sorted. Raises ValueError if no attention is found."""
     return record_attention(model, inputs, None, training, tokens=tokens, keys=keys, title=title, budget=budget)
 
 
@@ -40,9 +40,9 @@ def two_streams(
     model: nn.Module, *, input_ids: Tensor, order: Sequence[int], tokens: Sequence[str] = (), keys: Sequence[str] = (),
     title: str = "", **inputs: Any,
 ) -> Attention:  # fmt: skip
-    """An XLNet that predicts every word of input_ids [1,L] in an order: order[t] is the position whose turn is t. Each
-    layer has two maps: the content stream sees itself and what came before, the query stream only what came before.
-    Raises ValueError for what is no order of these positions."""
+    """An XLNet that predicts every word of input_ids [1,L] in an order: order[t] is the position predicted at step t.
+    Each layer has two maps: the content stream sees itself and earlier steps, the query stream only earlier steps.
+    Raises ValueError if order is not a permutation of the positions."""
     turn = torch.as_tensor(order)
     if sorted(turn.tolist()) != list(range(input_ids.size(1))):
         raise ValueError(f"order must name each position from 0 to {input_ids.size(1) - 1} once; got {turn.tolist()}")
@@ -86,8 +86,8 @@ def training_mode(model: nn.Module) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Stack:
-    """Attentions of one shape, as layers of one map. maps: bytes [L,H,Q,K]; kinds: of each a place among `present`,
-    names that begin with the one for hidden keys; orders: of each layer, as `Layer` has it."""
+    """Attentions of one shape, as layers of one map. maps: bytes [L,H,Q,K]; kinds: of each an index into `present`,
+    names that begin with the one for hidden keys; orders: of each layer, as in `Layer`."""
 
     names: list[str]
     maps: Tensor
@@ -96,8 +96,8 @@ class Stack:
     orders: list[tuple[str, Tensor] | None]
 
     def pack(self, by: int) -> dict[str, Any]:
-        """Pooled by × by; of a causal one the lower triangle is enough. Kinds and orders are told where there are any
-        beside the text's own; a square's kind is that of its strongest key, and pooled positions cannot be sorted."""
+        """Pooled by × by; of causal maps only the lower triangle. Kinds and orders are included if they differ from
+        plain text; the kind of a pooled square is that of its strongest key, and pooled positions cannot be sorted."""
         square = self.maps.size(-1) == self.maps.size(-2)
         told = {"names": self.names, **pack(self.maps, square and not bool(self.maps.triu(1).any()), by)}
         if any(self.orders) or set(self.present) - {"hidden", "text"}:
@@ -158,7 +158,7 @@ class Attention(Picture):
     _esm = script = STATIC / "attention.js"
 
     def body(self) -> str:
-        """One head of one layer, at `place` or the last there is, and the shares of its kinds of keys."""
+        """One head of one layer, at `place` or the last one, and the shares of its kinds of keys."""
         maps = self.trace["maps"][min(self.place.get("set", 0), len(self.trace["maps"]) - 1)]
         layer, head = (min(self.place.get(k, 0), maps[f"{k}s"] - 1) for k in ("layer", "head"))
         drawn = [row.ljust(maps["cols"], b"\0") for row in weights(maps, layer, head)]
@@ -167,8 +167,8 @@ class Attention(Picture):
 
 
 def shares(maps: dict[str, Any], layer: int, head: int, drawn: list[bytes]) -> list[tuple[str, float]]:
-    """What part of one head's attention goes to each kind of key; none where kinds are not told, or the
-    weights that would be added up are pooled."""
+    """The share of one head's attention for each kind of key; empty if the kinds are unknown or the weights are
+    pooled."""
     if "kinds" not in maps or "pooled" in maps:
         return []
     size = maps["rows"] * maps["cols"]

@@ -1,4 +1,4 @@
-"""Finds attentions and feed-forward layers among operations, by what they are and not by what they are called."""
+"""Finds attentions and feed-forward layers among operations, by their computation and not by their names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tfkit_lab.show.operations import Code, Operation, Operations
 
-_PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1}  # and which of the inputs stands on the left
+_PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1}  # and which of the inputs is on the left
 _FUSED = "_scaled_dot_product"
 _BETWEEN = {
     "_softmax", "add", "sub", "rsub", "mul", "div", "neg", "exp", "pow", "sqrt", "tanh", "clamp", "clamp_min", "where",
@@ -19,7 +19,7 @@ _BETWEEN = {
 }  # fmt: skip
 _SHARES = {"_softmax", "_safe_softmax", "exp", "_log_softmax"}
 _NORMS = {"cat", "stack", "native_layer_norm", "rsqrt", "mean"}
-_FAR = -1e4  # a score that no other score is near: of a mask
+_FAR = -1e4  # scores below this belong to a mask
 Link = tuple[str, Code, Tensor, str]  # kind, code, value [H,Q,K], a note
 
 
@@ -39,7 +39,7 @@ class FoundAttention:
 
 @dataclass
 class FoundFeedForward:
-    """A linear layer over what an activation made of another's result: input [L,E], hidden [L,F], output [L,E]."""
+    """Two linear layers with an activation between them: input [L,E], hidden [L,F], output [L,E]."""
 
     operation: Operation
     input: Tensor
@@ -59,7 +59,7 @@ def attentions(seen: Operations) -> Iterator[FoundAttention]:
 
 
 def feed_forwards(seen: Operations) -> Iterator[FoundFeedForward]:
-    """Every linear layer behind an activation behind a linear layer."""
+    """Every linear layer after an activation after a linear layer."""
     for op in seen.all:
         if op.name in ("mm", "addmm"):
             plain = lambda found: not {step.name for step in found} & (_SHARES | {"copy", "index_put"})
@@ -79,8 +79,8 @@ def _flat(value: Tensor) -> Tensor:
 def _chain(
     op: Operation, start: Operation | None, wanted: Callable[[list[Operation]], bool], between: set[str] | None = None
 ) -> list[Operation] | None:
-    """The operations from an earlier product to `start`, what `op` multiplies: product first. None where there is no
-    such way, or none that is wanted."""
+    """The operations from an earlier product to `start`, the input of `op`: product first. None if there is no such
+    path."""
     known: set[int] = set()
 
     def search(step: Operation | None, way: list[Operation]) -> list[Operation] | None:
@@ -99,7 +99,7 @@ def _chain(
 
 
 def linear_before(op: Operation | None) -> Operation | None:
-    """The nearest product that something comes from, through additions, turns and scales; None without one."""
+    """The nearest product from which a value comes through additions, transpositions and scalings; None without one."""
     for _ in range(12):
         if op is None or op.name in _PRODUCTS:
             break
@@ -108,12 +108,12 @@ def linear_before(op: Operation | None) -> Operation | None:
 
 
 def read_by(op: Operation) -> Tensor:
-    """What a product multiplies with its weights, or the first thing another operation took: [...,E]"""
+    """The input of a product with weights, or the first input of another operation: [...,E]"""
     return op.inputs[_PRODUCTS.get(op.name, 0)]
 
 
 def _fused(op: Operation) -> FoundAttention:
-    """The stages of a fused attention, computed again one by one."""
+    """The stages of a fused attention, recomputed one by one."""
     q, k, v = (op.inputs[place][0].float() for place in range(3))
     scale = op.arguments.get("scale") or q.size(-1) ** -0.5
     given = op.arguments.get("attn_mask", op.arguments.get("attn_bias"))
@@ -133,7 +133,7 @@ def _fused(op: Operation) -> FoundAttention:
 
 
 def _open(op: Operation, chain: list[Operation]) -> FoundAttention:
-    """The stages of an attention that is written out."""
+    """The stages of an attention computed step by step."""
     product = chain[0]
     left = _PRODUCTS[product.name]
     q, k = (_heads(product.inputs[left + side]) for side in (0, 1))
@@ -147,7 +147,8 @@ def _heads(value: Tensor) -> Tensor:
 
 
 def _links(chain: list[Operation]) -> list[Link]:
-    """What happened between q kᵀ and the weights; a scale is one with the scores, what changes nothing is left out."""
+    """The operations between q kᵀ and the weights; scaling belongs to the scores, operations without effect are left
+    out."""
     links: list[Link] = []
     for op in chain:
         value = _heads(op.value)
@@ -163,7 +164,7 @@ def _links(chain: list[Operation]) -> list[Link]:
 
 
 def _kind(op: Operation, before: Link | None) -> str:
-    """What an operation is, by its name and by what it does to the values before."""
+    """The kind of an operation, by its name and its effect on the values."""
     if before is None:
         return "scores"
     if op.name in _SHARES:

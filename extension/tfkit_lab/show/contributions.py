@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from tfkit_lab.pictures import Picture, table
 from tfkit_lab.widgets import STATIC
 
-_LAYER = re.compile(r"(?:.*\.)?\d+(?=\.)")  # of layers.3.attn the part in front of the last name
+_LAYER = re.compile(r"(?:.*\.)?\d+(?=\.)")  # of layers.3.attn the part before the last name
 
 
 def contributions(
@@ -21,9 +21,9 @@ def contributions(
     measure: str = "logit", **inputs: Any,
 ) -> Contributions:  # fmt: skip
     """model: one with a language-model head, of any architecture (`tfkit.inside.logit_contributions` reads it), or
-    values of your own, [parts] or [parts, targets], with their names: "input", "head 1.0", "feed-forward 1", paths …
-    input_ids: one text [L] or [1,L]. position: whose prediction is explained. targets: ids int64 [K]; unless given, the
-    four most likely. token: id -> its name. Raises ValueError where sizes differ."""
+    your values, [parts] or [parts, targets], with their names: "input", "head 1.0", "feed-forward 1", paths …
+    input_ids: one text [L] or [1,L]. position: whose prediction is explained. targets: ids int64 [K]; by default the
+    four most likely. token: id -> its name. Raises ValueError if sizes differ."""
     if isinstance(model, Tensor):
         values = model.detach().reshape(len(model), -1)
         goals = [str(n) for n in range(values.size(1))] if targets is None else [token(n) for n in targets.tolist()]
@@ -35,7 +35,7 @@ def contributions(
         goals, shares = [token(n) for n in targets.tolist()], list(p)
     if [len(parts), len(goals)] != list(values.shape):
         raise ValueError(f"values is {list(values.shape)}, with {len(parts)} names and {len(goals)} targets")
-    small = 1e-6 * float(values.abs().max())  # what rounding leaves of nothing
+    small = 1e-6 * float(values.abs().max())  # smaller values are rounding errors
     kept = [[float(f"{one:.4g}") if abs(one) > small else 0.0 for one in row] for row in values.double().tolist()]
     head = {"schema": "tfkit.trace/1", "kind": "contributions", "title": title, "measure": measure}
     named = [{"name": name, "type": type_of(name), "group": group_of(name)} for name in parts]
@@ -62,7 +62,7 @@ def _read(
 
 
 def type_of(name: str) -> str:
-    """What a part is, by its name."""
+    """The type of a part, by its name."""
     if name in ("input", "embeddings", "rest"):
         return "rest" if name == "rest" else "input"
     last = name.rpartition(".")[2] if _LAYER.match(name) and "head" not in name else name
@@ -85,7 +85,7 @@ class Contributions(Picture):
     _esm = script = STATIC / "contributions.js"
 
     def body(self) -> str:
-        """A table of the parts and what each adds to the chosen token's logit, with a bar."""
+        """A table of the parts and their contributions to the chosen token's logit, with bars."""
         place = min(self.place.get("target", 0), len(self.trace["targets"]) - 1)
         found = [row[place] for row in self.trace["values"]]
         most = max(map(abs, found)) or 1

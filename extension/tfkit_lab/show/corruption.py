@@ -1,4 +1,4 @@
-"""What an objective makes of a sentence, drawn several times."""
+"""The inputs and targets that an objective makes of a sentence, drawn several times."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def corruption(
     seed: int = 0,
     title: str = "What is to be learned",
 ) -> Corruption:
-    """ids int64 [L]: a sentence; special bool [L]: what must not be touched; each objective draws `draws` times, so
-    that the view can show another draw. Raises ValueError for a batch or for no objective."""
+    """ids int64 [L]: a sentence; special bool [L]: tokens that must not be changed; each objective draws `draws` times,
+    so that the view can show another draw. Raises ValueError for a batch or for no objective."""
     if ids.dim() != 1 or not objectives:
         raise ValueError(f"give one sentence, ids [L], and an objective at least; ids has shape {list(ids.shape)}")
     name = lambda i: token(i) or f"#{i}"
@@ -44,9 +44,9 @@ def corruption(
 
 
 def describe_corruption(made: Mapping[str, Tensor], ids: Tensor, name: Name) -> dict[str, Any]:
-    """What goes in and what is to come out, token by token; null: not scored. `changed`: not as it was."""
+    """Inputs and targets, token by token; null: not scored. `changed`: whether the input differs from the text."""
     inputs, labels = made["input_ids"][0], made["labels"][0]
-    if "target_mapping" in made:  # targets in an order of their own: put where they belong
+    if "target_mapping" in made:  # targets in another order: put at their positions
         where = made["target_mapping"][0].argmax(-1)
         own = torch.full_like(inputs, -100)
         labels = own.scatter(0, where, labels)
@@ -61,12 +61,12 @@ def describe_corruption(made: Mapping[str, Tensor], ids: Tensor, name: Name) -> 
 
 
 class Corruption(Picture):
-    """What objectives make of a sentence."""
+    """The inputs and targets of objectives for one sentence."""
 
     _esm = script = STATIC / "corruption.js"
 
     def body(self) -> str:
-        """One draw of each objective, what goes in beside what is to be written."""
+        """One draw of each objective, inputs beside targets."""
         at = self.place.get("draw", 0)
         drawn = [(one["name"], one["draws"][at % len(one["draws"])]) for one in self.trace["objectives"]]
         text = lambda tokens: " ".join(token for token in tokens if token is not None)

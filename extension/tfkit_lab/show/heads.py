@@ -1,4 +1,4 @@
-"""A number for each head of each layer: what it restores, what its loss costs, how it scores."""
+"""A number for each head of each layer: the effect of patching or ablating it, or a score."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def heads(
     values: Tensor, layers: Sequence[str] = (), columns: Sequence[str] = (), *, title: str = "Heads",
     measure: str = "score", axes: tuple[str, str] = ("layer", "head"),
 ) -> Heads:  # fmt: skip
-    """values: [layers, heads], of your own measurement; NaN where a layer has no such head. layers, columns: names
-    (numbers unless given); measure: what the numbers are; axes: what the sides are, such as ("layer", "position").
-    Raises ValueError where sizes differ."""
+    """values: [layers, heads], your measurements; NaN where a layer has no such head. layers, columns: names
+    (default: numbers); measure: the quantity shown; axes: the names of the sides, such as ("layer", "position").
+    Raises ValueError if sizes differ."""
     if values.dim() != 2 or not values.numel():
         raise ValueError(f"values has shape {list(values.shape)}: they are [layers, heads]")
     rows, across = values.shape
@@ -40,8 +40,8 @@ def patching(
     model: nn.Module, clean: Mapping[str, Any], corrupted: Mapping[str, Any], score: Score, *,
     title: str = "Patching, head by head",
 ) -> Heads:  # fmt: skip
-    """Activation patching (`tfkit.inside.patch_heads`): the model reads the corrupted inputs, one head at a time gets
-    its values from the clean ones. 1 restores the whole difference of the scores, 0 nothing."""
+    """Activation patching (`tfkit.inside.patch_heads`): the model reads the corrupted inputs, and one head at a time
+    gets its values from the clean ones. 1 restores the whole difference of the scores, 0 nothing."""
     from tfkit.inside import patch_heads
 
     with evaluating(model):
@@ -50,7 +50,7 @@ def patching(
 
 
 def ablation(model: nn.Module, score: Score, *, title: str = "Each head silenced", **inputs: Any) -> Heads:
-    """Ablation (`tfkit.inside.ablate_heads`): how much the score falls if one head adds nothing."""
+    """Ablation (`tfkit.inside.ablate_heads`): how much the score falls if the output of one head is zero."""
     from tfkit.inside import ablate_heads
 
     with evaluating(model):
@@ -59,14 +59,14 @@ def ablation(model: nn.Module, score: Score, *, title: str = "Each head silenced
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """`layer 3` for layers.3.attn, where all are of one stack; else the paths as they are."""
+    """`layer 3` for layers.3.attn if all are from one stack; otherwise the unchanged paths."""
     found = [re.fullmatch(r"layers\.(\d+)\.\w+", path) for path in paths]
     numbers = [match[1] for match in found if match]
     return [f"layer {n}" for n in numbers] if len({*numbers}) == len(paths) else list(paths)
 
 
 def _signed(picture: Heads) -> Heads:
-    """The picture, on the scale of effects, which may be for or against."""
+    """The picture, on a diverging scale, as effects may be positive or negative."""
     picture.trace = {**picture.trace, "scale": "signed"}
     return picture
 

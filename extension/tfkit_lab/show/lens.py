@@ -1,4 +1,4 @@
-"""What a model would say after each layer, at each position: the logit lens (nostalgebraist 2020)."""
+"""A model's predictions after each layer, at each position: the logit lens (nostalgebraist 2020)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def logit_lens(
     layers: Sequence[str] = (), top: int = 6, title: str = "Logit lens", **inputs: Any,
 ) -> LogitLens:  # fmt: skip
     """model: one with a language-model head, of any architecture (`tfkit.inside.logit_lens` reads it), or the logits
-    [N,L,V] or [N,1,L,V] of a lens of your own. input_ids: one text, [L] or [1,L]; of an encoder-decoder give
+    [N,L,V] or [N,1,L,V] of your own lens. input_ids: one text, [L] or [1,L]; for an encoder-decoder pass
     `decoder_input_ids` too, whose positions are shown. token: id -> its name. targets: the true token of each position,
-    int64 [L], negative where there is none; unless given, the next one of the text. layers: N names; top: how many
-    tokens of a cell are kept. Raises ValueError where sizes differ."""
+    int64 [L], negative where there is none; by default the next one of the text. layers: N names; top: how many
+    tokens of a cell are kept. Raises ValueError if sizes differ."""
     read = inputs.get("decoder_input_ids", input_ids).reshape(-1)
     logits = model if isinstance(model, Tensor) else _read_layers(model, input_ids, inputs)
     logits = logits.detach().flatten(1, -2) if logits.dim() == 4 else logits.detach()
@@ -53,7 +53,7 @@ def _read_layers(model: nn.Module, input_ids: Tensor, inputs: dict[str, Any]) ->
 
 
 def _cell(logits: Tensor, goal: int, top: int, words: dict[int, int]) -> dict[str, Any]:
-    """What logits [V] say: the most likely tokens, and where the true one stands."""
+    """The most likely tokens under logits [V], and the rank of the true one."""
     shares = logits.double().softmax(-1)
     p, ids = shares.topk(min(top, len(shares)))
     cell = {
@@ -66,7 +66,7 @@ def _cell(logits: Tensor, goal: int, top: int, words: dict[int, int]) -> dict[st
 
 
 def _round(p: float) -> float:
-    """Three digits that count: enough for a picture, and short in a file."""
+    """Three significant digits: enough for a picture, and short in a file."""
     return float(f"{p:.3g}")
 
 
@@ -76,7 +76,7 @@ class LogitLens(Picture):
     _esm = script = STATIC / "lens.js"
 
     def body(self) -> str:
-        """A table: layers down, positions across; bold and with a tick where the true next token is ahead."""
+        """A table: layers down, positions across; bold and with a tick where the true next token ranks first."""
         words = self.trace["vocabulary"]
         line = lambda cells: f"<tr>{''.join(cells)}</tr>"
         top = [_th("after"), *map(_th, self.trace["tokens"])]

@@ -1,4 +1,4 @@
-"""Masks, tables of positions, and whatever else is a rectangle of numbers, side by side."""
+"""Masks, position tables and other matrices, side by side."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def matrices(
     title: str = "",
     axes: tuple[str, str] = ("row", "column"),
 ) -> Matrices:
-    """maps: name -> [R,C], bool or numbers, of one shape or of several; rows, cols: names of both sides (numbers, where
-    there are none); axes: what they are. Values are kept to one part in 255 of their range."""
+    """maps: name -> [R,C], bool or numbers, of one shape or of several; rows, cols: names of both sides (default:
+    numbers); axes: their titles. Values are rounded to 1/255 of their range."""
     packed = [pack(name, value) for name, value in maps.items()]
     if not packed:
         raise ValueError("there is no map to show")
@@ -37,8 +37,8 @@ def matrices(
 
 
 def case(call: Callable[..., Any], /, **inputs: Any) -> Matrices:
-    """One call, as matrices: every tensor that goes in and every one that comes out, with a map of the places where
-    these are not finite. call: a function or a module, which is called with `inputs`."""
+    """One call, as matrices: every input and output tensor, with a map of the entries that are not finite. call: a
+    function or a module, which is called with `inputs`."""
     with torch.no_grad():
         given = call(**inputs)
     outputs = given if isinstance(given, tuple | list) else (given,)
@@ -51,7 +51,7 @@ def case(call: Callable[..., Any], /, **inputs: Any) -> Matrices:
 
 
 def slices(name: str, value: Tensor, most: int = 6) -> list[tuple[str, Tensor]]:
-    """The matrices in a tensor of any shape, the first few, each with its place: a vector is one row."""
+    """The first few matrices of a tensor of any shape, each with its index; a vector is one row."""
     if not value.numel():
         return []
     whole = value.detach().reshape(1, -1) if value.dim() < 2 else value.detach()
@@ -61,7 +61,7 @@ def slices(name: str, value: Tensor, most: int = 6) -> list[tuple[str, Tensor]]:
 
 
 def pack(name: str, value: Tensor) -> dict[str, Any]:
-    """[R,C] -> bytes from low to high, deflated, base64. Leading dimensions of one are left out."""
+    """[R,C] -> bytes from low to high, deflated, base64. Leading dimensions of size one are dropped."""
     value = value.detach().cpu()
     while value.dim() > 2 and value.size(0) == 1:
         value = value.squeeze(0)
@@ -77,7 +77,7 @@ def pack(name: str, value: Tensor) -> dict[str, Any]:
 
 
 def kind_of(value: Tensor) -> str:
-    """How it is painted: yes and no, integers, or a scale, with two colours where zero is in the middle."""
+    """How a matrix is drawn: as bools, integers, or a scale, which is diverging if values have both signs."""
     if value.dtype == torch.bool:
         return "bool"
     if not value.is_floating_point() and value.unique().numel() <= 64:
@@ -86,13 +86,14 @@ def kind_of(value: Tensor) -> str:
 
 
 def flow(module: Callable[[Tensor], Any], x: Tensor) -> Tensor:
-    """Which inputs move which outputs: each position of x [L,E] (or ids [L]) is changed alone, and the outputs compared
-    bit by bit -> bool [L', L]. module: [B,L,E] or ids [B,L] -> [B,L',…], or a tuple that begins with it."""
+    """Which inputs affect which outputs: each position of x [L,E] (or ids [L]) is changed separately, and the outputs
+    are compared bit by bit -> bool [L', L]. module: [B,L,E] or ids [B,L] -> [B,L',…], or a tuple that begins with
+    it."""
     length = len(x)
     changed = x.repeat(length, *[1] * x.dim())
     place = torch.arange(length)
     changed[place, place] = x + 1 if x.is_floating_point() else (x + 1) % int(x.max() + 2)
-    with evaluating(module):  # dropout would move everything
+    with evaluating(module):  # dropout would change everything
         before, after = first_tensor(module(x.repeat(length, *[1] * x.dim()))), first_tensor(module(changed))
     return (before != after).flatten(2).any(-1).T
 
@@ -109,8 +110,8 @@ def masks(
     given: Maps, tokens: Sequence[str] = (), *, through: Callable[[Tensor], Any] | None = None, x: Tensor | None = None,
     title: str = "Masks",
 ) -> Matrices:  # fmt: skip
-    """Boolean masks (True: may attend), and beside them, where `through` and `x` are given, which positions really move
-    which outputs of that module: a mask is kept where the two agree."""
+    """Boolean masks (True: may attend), and, if `through` and `x` are given, which positions really affect which
+    outputs of that module: the module respects a mask if the two agree."""
     maps = dict(given)
     if through is not None and x is not None:
         maps["information flow"] = flow(through, x)
@@ -118,7 +119,7 @@ def masks(
 
 
 def positions(length: int = 48, dim: int = 32, title: str = "Positions") -> Matrices:
-    """Sinusoids; what a rotation leaves of the product of two equal vectors; T5's buckets of distances."""
+    """Sinusoids; the product of two equal vectors after rotation; T5's buckets of distances."""
     place = torch.arange(length)
     ones = apply_rotary(torch.ones(length, dim), place)
     distance = place[None, :] - place[:, None]
@@ -132,7 +133,7 @@ def positions(length: int = 48, dim: int = 32, title: str = "Positions") -> Matr
 
 
 class Matrices(Picture):
-    """Masks, positions and other rectangles of numbers."""
+    """Masks, positions and other matrices."""
 
     _esm = script = STATIC / "matrices.js"
 
@@ -149,7 +150,7 @@ class Matrices(Picture):
 
 
 def rows(flat: bytes, width: int) -> list[bytes]:
-    """Bytes cut into rows of `width`, the last one shorter where it does not come out even."""
+    """Bytes cut into rows of `width`; the last one may be shorter."""
     return [flat[start : start + width] for start in range(0, len(flat), width)]
 
 

@@ -1,4 +1,4 @@
-"""What a call computes, operation by operation, in any code: the library's, a learner's own, a stranger's."""
+"""What a call computes, operation by operation, in any code: ours, a learner's or another library's."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from tfkit import tracing
 
 _NOT_SHOWN = (os.path.dirname(torch.__file__) + os.sep, __file__, "<frozen")
-# what changes the shape or the place of numbers and none of them
+# operations that only move numbers
 _SHAPES = {"_unsafe_view", "clone", "contiguous", "detach", "alias", "lift_fresh", "_to_copy", "_reshape_alias"}
 
 
 @dataclass(frozen=True)
 class Code:
-    """An expression of the code that asked for an operation, the name its value is given, and where it stands."""
+    """An expression of the code that ran an operation, the name that its value is assigned to, and its location."""
 
     text: str = ""
     name: str = ""
@@ -35,8 +35,8 @@ class Code:
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """One operation. inputs: the tensors it took; parents: the operation that made each, or None; value: what it made,
-    as it was then; arguments: by the names that PyTorch gives them."""
+    """One operation. inputs: the tensors it took; parents: the operation that made each, or None; value: its result
+    at that time; arguments: by PyTorch's names."""
 
     name: str
     module: str
@@ -52,7 +52,7 @@ class Operation:
         return self.name in _SHAPES or bool(self.arguments.get("view"))
 
     def parent(self, place: int = 0) -> Operation | None:
-        """What made an input, seen through everything that only moves numbers."""
+        """The operation that made an input, skipping those that only move numbers."""
         found = self.parents[place] if place < len(self.parents) else None
         while found is not None and found.reshapes:
             found = found.parents[0] if found.parents else None
@@ -60,7 +60,7 @@ class Operation:
 
 
 class Operations(TorchDispatchMode):  # type: ignore[misc]  # torch types it as Any
-    """While it is entered, lists what is computed."""
+    """Lists the operations that run inside its context."""
 
     def __init__(self, path: list[str]) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class Operations(TorchDispatchMode):  # type: ignore[misc]  # torch types it as 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Runs the operation as it was asked for, and notes it."""
+        """Runs the operation and records it."""
         given = {argument.name: value for argument, value in zip(func._schema.arguments, args, strict=False)}
         inputs = tuple(_tensors([*args, *(kwargs or {}).values()]))
         parents = tuple(self._made.get(id(tensor), (None, None))[1] for tensor in inputs)
@@ -95,7 +95,7 @@ class Operations(TorchDispatchMode):  # type: ignore[misc]  # torch types it as 
             self._made[id(base)] = (base, whole)
 
     def producer(self, tensor: Tensor) -> Operation | None:
-        """What made a tensor, or None for one that was given."""
+        """The operation that made a tensor, or None for an input."""
         return self._made.get(id(tensor), (None, None))[1]
 
 
@@ -109,9 +109,9 @@ def _tensors(values: Any) -> Iterator[Tensor]:
 
 @contextmanager
 def operations(call: Callable[..., Any]) -> Iterator[Operations]:
-    """Lists the operations of what is run inside, each with the module of `call` that ran it where `call` is one; a
-    module is in evaluation mode meanwhile. Not in inference mode, in which PyTorch tells linear layers and products as
-    wholes."""
+    """Lists the operations that run inside the context, each with its submodule if `call` is a module, which is in
+    evaluation mode meanwhile. Not in inference mode, in which PyTorch reports linear layers and products as
+    single operations."""
     recorder = tracing.Recorder(())
     watched = call if isinstance(call, nn.Module) else nn.Identity()
     training = {module: module.training for module in watched.modules()}
@@ -126,7 +126,7 @@ def operations(call: Callable[..., Any]) -> Iterator[Operations]:
 
 
 def called_from(frame: FrameType | None) -> Code:
-    """The innermost expression that is neither PyTorch's nor ours."""
+    """The innermost expression outside PyTorch and this package."""
     while frame is not None and frame.f_code.co_filename.startswith(_NOT_SHOWN):
         frame = frame.f_back
     if frame is None:
@@ -153,10 +153,10 @@ def _code(file: str, function: str, first: int, last: int, start: int, end: int)
 
 @functools.lru_cache(64)
 def _assigned(file: str, size: int) -> dict[tuple[int, int, int, int], str]:
-    """Where an expression stands in a file -> the one name it is assigned to."""
+    """The location of an expression in a file -> the single name that it is assigned to."""
     try:
         tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:  # a cell with magics: its values go without names
+    except SyntaxError:  # a cell with magics: its values have no names
         return {}
     found = {}
     for node in ast.walk(tree):

@@ -1,5 +1,5 @@
-"""Attention as one rectangle a head, with the kind of every key: put together from what a sparse one told of its
-blocks, and named for those that have memories, streams or orders."""
+"""Attention as one matrix per head, with the kind of every key: assembled from the recorded blocks of sparse attention,
+and named for attention with memories, streams or orders."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ STREAMS = (", content", ", query")
 
 @dataclass(frozen=True)
 class Layer:
-    """weights [H,Q,K]; kinds uint8 [H,Q,K], numbers in `tracing.KINDS`; order: a name and int64 [H or 1,K], or None: by
-    what the keys may be sorted, and the queries with them, which are the last Q keys."""
+    """weights [H,Q,K]; kinds uint8 [H,Q,K], numbers in `tracing.KINDS`; order: a name and int64 [H or 1,K], or None:
+    the values by which the keys may be sorted, and with them the queries, which are the last Q keys."""
 
     name: str
     weights: Tensor
@@ -31,8 +31,8 @@ def layers(
     model: nn.Module, seen: tracing.Recorder, length: int, asked: Tensor | None = None, steps: Tensor | None = None
 ) -> Iterator[Layer]:
     """Every attention in one forward pass of a tfkit model over one sentence of `length` tokens, traced with `KEEP`.
-    asked: of two streams, bool [L]: where the second has a query, or None; steps: of an order, int64 [L]: when each has
-    its turn, or None."""
+    asked: for two streams, bool [L]: where the second has a query, or None; steps: for an order, int64 [L]: the step
+    of each position, or None."""
     for path in [name.removesuffix("weights") for name in seen if name.endswith("weights")]:
         name = path.rstrip(".")
         if f"{path}rows" in seen:
@@ -44,13 +44,13 @@ def layers(
         for stream in STREAMS[-len(calls) :] if asked is not None else ("",):
             at = -1 if stream != STREAMS[0] else 0
             weights, kinds = full_pattern(calls[at], masks[at], model.get_submodule(name))
-            if stream == STREAMS[1] and asked is not None:  # the others have no query there
+            if stream == STREAMS[1] and asked is not None:  # other positions have no query
                 weights, kinds = weights * asked[:, None], kinds * asked[:, None]
             yield Layer(name + stream, weights, kinds, None if steps is None else turns(steps, weights.size(-1)))
 
 
 def full_pattern(weights: Tensor, mask: Tensor, module: nn.Module) -> tuple[Tensor, Tensor]:
-    """Of an attention that meets all its keys in their places: weights and mask [1,H,Q,K] -> weights, kinds."""
+    """For attention over all keys in the order of the text: weights and mask [1,H,Q,K] -> weights, kinds."""
     mask, keys, past = mask.expand_as(weights), weights.size(-1), 0
     if isinstance(module, RelativeScores):  # the queries may be in blocks, as if they were heads
         weights, mask = (t.reshape(1, module.n_heads, -1, keys) for t in (weights, mask))
@@ -61,25 +61,25 @@ def full_pattern(weights: Tensor, mask: Tensor, module: nn.Module) -> tuple[Tens
 
 
 def turns(steps: Tensor, keys: int) -> tuple[str, Tensor]:
-    """What is remembered comes before all turns."""
+    """The steps of the keys; memory comes before all of them."""
     return "turn", torch.cat([steps.new_zeros(keys - len(steps)), steps + 1])[None]
 
 
 def hashed_pattern(seen: tracing.Recorder, path: str, length: int) -> tuple[str, Tensor] | None:
-    """The buckets of the first round, where there are any."""
+    """The buckets of the first round, if there are any."""
     return ("bucket", seen[f"{path}buckets"][0, :, 0, :length].long()) if f"{path}buckets" in seen else None
 
 
 def spread(seen: tracing.Recorder, path: str) -> tuple[Tensor, Tensor]:
-    """Of an attention in blocks, from what `tracing.places` tells: each weight where it belongs -> weights, kinds, with
-    what fills the last block."""
+    """For attention in blocks, from the positions in `tracing.places`: each weight at its place -> weights, kinds,
+    including the padding of the last block."""
     told = list(zip(*(seen.all(path + what) for what in ("weights", "seen", *tracing.PLACES)), strict=True))
     heads, size = (1 + max(int(call[at].max()) for call in told) for at in (2, 3))
     weights, kinds = torch.zeros(heads, size, size), torch.zeros(heads * size * size, dtype=torch.int64)
     for call in told:
         weight, may, head, row, column, kind = (t.cpu() for t in call)
         head, row = head[..., None].expand(weight.shape[:-1]), row.expand(weight.shape[:-1])
-        weights[head, row] = 0  # told again
+        weights[head, row] = 0  # recorded again
         place = ((head * size + row) * size)[..., None] + column
         at = may.expand_as(weight)
         weights.view(-1).index_put_((place[at],), weight[at].float(), accumulate=True)

@@ -1,4 +1,4 @@
-"""Which documents were found, and what each contributes to every token of an answer (Lewis et al. 2020, 2.1)."""
+"""The retrieved documents, and the contribution of each to every token of an answer (Lewis et al. 2020, 2.1)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def retrieval(
     targets: Tensor,
     title: str = "Retrieval",
 ) -> Retrieval:
-    """documents: D texts, with scores [D]; answer: names of targets int64 [T], for which a reader of each document gave
-    token_logits [D,T,V]. What is shown is what RAG's losses sum over: p(d) and p(token | d), by token and by sequence.
-    Raises ValueError where the sizes differ."""
+    """documents: D texts, with scores [D]; answer: names of targets int64 [T], for which the reader of each document
+    gave token_logits [D,T,V]. Shown are the terms of RAG's losses: p(d) and p(token | d), by token and by sequence.
+    Raises ValueError if the sizes differ."""
     shapes = (list(scores.shape), list(token_logits.shape[:2]), len(answer), list(targets.shape))
     if shapes != ([len(documents)], [len(documents), len(targets)], len(targets), [len(targets)]):
         raise ValueError(f"{len(documents)} documents; scores, token_logits, answer, targets have {shapes}")
@@ -44,12 +44,12 @@ def retrieval(
 
 
 class Retrieval(Picture):
-    """Documents, and what each gives to an answer."""
+    """Documents, and their contributions to an answer."""
 
     _esm = script = STATIC / "retrieval.js"
 
     def body(self) -> str:
-        """A table of documents, their scores and what each gives to every token of the answer."""
+        """A table of documents, their scores and their contributions to every token of the answer."""
         head = ("document", "score", "p(d)", *self.trace["answer"], "p(d | answer)")
         found = self.trace["documents"]
         lines = [(d["text"], d["score"], d["p"], *d["tokens"], d["posterior"]) for d in found]

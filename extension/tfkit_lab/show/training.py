@@ -1,4 +1,4 @@
-"""Curves of a run: from a folder that `tfkit.train` wrote, from a History, or from lists of your own."""
+"""Curves of a run: from a folder that `tfkit.train` wrote, from a History, or from lists."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Runs = Mapping[str, Sequence[float]]
 
 
 def training(run: str | Path | Runs | Any, *, title: str = "Training") -> Training:
-    """run: a folder with metrics.csv, or that file; a `History`; or name -> values, one a step. What is not finite is a
-    gap. Raises ValueError where there is nothing to draw."""
+    """run: a folder with metrics.csv, or that file; a `History`; or name -> values, one per step. A value that is not
+    finite is a gap. Raises ValueError if there is nothing to draw."""
     series = from_csv(Path(run)) if isinstance(run, str | Path) else from_values(getattr(run, "losses", run))
     series = [one for one in series if one["values"]]
     if not series:
@@ -25,7 +25,8 @@ def training(run: str | Path | Runs | Any, *, title: str = "Training") -> Traini
 
 
 def from_csv(place: Path) -> list[dict[str, Any]]:
-    """The curves of a run's metrics.csv, a column each. Raises OSError, ValueError for what is no number."""
+    """The curves of a run's metrics.csv, a column each. Raises OSError, ValueError for an entry that is not a
+    number."""
     file = place / "metrics.csv" if place.is_dir() else place
     with file.open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
@@ -37,13 +38,13 @@ def from_csv(place: Path) -> list[dict[str, Any]]:
 
 
 def from_values(values: Sequence[float] | Runs) -> list[dict[str, Any]]:
-    """The curves of lists: of one, "loss"; steps count from 1."""
+    """The curves of lists; a single list is "loss". Steps count from 1."""
     runs = values if isinstance(values, Mapping) else {"loss": values}
     return [curve(name, list(enumerate(map(float, given), start=1))) for name, given in runs.items()]
 
 
 def curve(name: str, points: Sequence[tuple[int, float]]) -> dict[str, Any]:
-    """(step, value) pairs as a trace holds them: six digits, None for what is not finite."""
+    """(step, value) pairs as in a trace: six digits, None if not finite."""
     finite = [float(f"{value:.6g}") if math.isfinite(value) else None for _, value in points]
     return {"name": name, "steps": [step for step, _ in points], "values": finite}
 
@@ -54,7 +55,7 @@ class Training(Picture):
     _esm = script = STATIC / "training.js"
 
     def body(self) -> str:
-        """A table of each curve's first, least, greatest and last value; steps without one are skipped."""
+        """A table of each curve's first, least, greatest and last value; steps without a value are skipped."""
 
         def row(series: dict[str, Any]) -> list[Any]:
             """Four dashes in place of numbers where a curve has no value."""

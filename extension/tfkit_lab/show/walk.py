@@ -1,4 +1,4 @@
-"""One step of a model, or of an attention of one's own, stage by stage with the numbers that were computed."""
+"""One step of a model, or of your own attention, stage by stage with the computed numbers."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def walk(
 ) -> Walk:  # fmt: skip
     """One call of a model, or of a function, over one sentence: `call(*args, **inputs)`, stage by stage.
 
-    What it computes is watched operation by operation, so any code will do: a model of tfkit or of another library, a
-    module or a function of one's own. Every attention in it is found by what it is, a product of weights that come from
-    another product; with each matrix stands the expression that computed it.
+    The computation is recorded operation by operation, so any code works: a model of tfkit or another library, your own
+    module or function. Every attention is found by its structure, a product with weights that come from another
+    product; each matrix is shown with the expression that computed it.
 
-    tokens: names of the positions that look; keys: those of the source, where the call has one. token: name of an id;
-    where it is given, a bare tensor [1,T,V] that the call returns is its logits.
-    at: the position whose logits are read; drawn: the id that was chosen there, the likeliest unless given. budget:
+    tokens: names of the positions; keys: those of the source, if the call has one. token: name of an id;
+    if it is given, a bare tensor [1,T,V] that the call returns is its logits.
+    at: the position whose logits are read; drawn: the id that was chosen there, by default the likeliest. budget:
     bytes; of wide vectors the first components are kept. A call without attention and feed-forward layer is shown
     operation by operation. Raises ValueError for several sentences, for a position or an id that is not there, and
     where nothing is computed.
@@ -66,7 +66,7 @@ def _require_one_sentence(values: Sequence[Any]) -> None:
 
 @dataclass
 class WalkMatrix:
-    """Numbers [H,R,C] with a name; rows, cols: what they are: "tokens", "keys" or "numbers"."""
+    """Numbers [H,R,C] with a name; rows, cols: their kinds: "tokens", "keys" or "numbers"."""
 
     name: str
     value: Tensor
@@ -80,7 +80,7 @@ class WalkMatrix:
 
 @dataclass
 class WalkStage:
-    """What happens at one place: its kind, the layer it belongs to, the code that did it."""
+    """One stage of the computation: its kind, its layer, its code."""
 
     name: str
     part: str
@@ -90,7 +90,7 @@ class WalkStage:
 
 
 def _input(args: Sequence[Any], inputs: dict[str, Any], seen: Operations) -> Iterator[WalkStage]:
-    """Ids, and what they are looked up as."""
+    """Ids, and their embeddings."""
     given: dict[str, Tensor] = {name: inputs[name] for name in ("input_ids", "decoder_input_ids") if name in inputs}
     first = next((value for value in args if isinstance(value, Tensor) and value.dtype == torch.int64), None)
     given |= {} if first is None else {"ids": first}
@@ -106,12 +106,12 @@ def _input(args: Sequence[Any], inputs: dict[str, Any], seen: Operations) -> Ite
 
 
 def _table(op: Operation) -> str:
-    """The name of a table of vectors."""
+    """The name of an embedding table."""
     return op.module.rpartition(".")[2] or op.code.text or "embedding"
 
 
 def _steps(seen: Operations, name: str) -> list[WalkStage]:
-    """Every operation that makes numbers, the first few."""
+    """The first few operations that compute numbers."""
     made = [
         op for op in seen.all if not op.reshapes and op.value.dim() and op.value.numel() and not op.value.is_complex()
     ]
@@ -122,7 +122,7 @@ def _steps(seen: Operations, name: str) -> list[WalkStage]:
 
 
 def _layers(seen: Operations, name: str) -> Iterator[WalkStage]:
-    """Each attention, and each feed-forward layer, in the order in which they ran; name: of what was called."""
+    """Each attention, and each feed-forward layer, in the order in which they ran; name: of the call."""
     place = {id(op): i for i, op in enumerate(seen.all)}
     found: list[FoundAttention | FoundFeedForward] = [*attentions(seen), *feed_forwards(seen)]
     found.sort(key=lambda part: place[id(part.operation)])
@@ -135,8 +135,8 @@ def _layers(seen: Operations, name: str) -> Iterator[WalkStage]:
 
 
 def part_of(path: str, time: int = 1) -> str:
-    """The name of a layer by the path of a module in it: "layer 2", "decoder layer 1, attention over the source"; of no
-    path, none. time: the how-manieth call of the same module."""
+    """The name of a layer by the path of a module in it: "layer 2", "decoder layer 1, attention over the source"; empty
+    for an empty path. time: counts the calls of the same module, from 1."""
     number = re.search(r"\d+", path)
     side = next((f"{side} " for side in ("encoder", "decoder") if re.match(rf"(.*\.)?{side}s?\b", path)), "")
     if number is None:
@@ -150,12 +150,12 @@ def _crosses(path: str) -> bool:
 
 
 def _side(path: str) -> str:
-    """Whose positions the vectors of a module are."""
+    """Whether a module's vectors belong to tokens or keys."""
     return "keys" if re.match(r"(.*\.)?encoders?\b", path) else "tokens"
 
 
 def _axes(one: FoundAttention) -> tuple[str, str]:
-    """Whose positions the queries and the keys are."""
+    """Whether the queries and the keys belong to tokens or keys."""
     path = one.operation.module
     if _crosses(path) or one.q.size(-2) != one.k.size(-2):
         return "tokens", "keys"
@@ -172,7 +172,7 @@ def _attention(one: FoundAttention, part: str) -> Iterator[WalkStage]:
     for kind, code, value, note in one.chain:
         name = code.name or {"scores": "scores", "mask": "masked scores", "softmax": "weights"}.get(kind, kind)
         yield WalkStage(kind, part, code, [WalkMatrix(name, value, rows, cols)], note)
-    code = Code() if one.chain[-1][3] else one.operation.code  # a fused operation is told of once
+    code = Code() if one.chain[-1][3] else one.operation.code  # a fused operation is reported once
     yield WalkStage("mix", part, code, [WalkMatrix(code.name or "weights · V", one.output, rows)])
 
 
@@ -187,9 +187,9 @@ def _feed_forward(one: FoundFeedForward, part: str) -> Iterator[WalkStage]:
 def _ending(
     result: Any, seen: Operations, token: Callable[[int], str], at: int, drawn: int | None
 ) -> tuple[list[WalkStage], list[dict[str, Any]]]:
-    """The logits of one position and the candidates among them, where a language model's come out.
+    """The logits of one position and the candidates among them, if the call returns a language model's logits.
 
-    A bare tensor [1,T,V] is taken for logits where ids have names: nothing else says that its columns are ids.
+    A bare tensor [1,T,V] counts as logits if ids have names: nothing else shows that its columns are ids.
     """
     logits = getattr(result, "logits", None if token is str else result)
     if not isinstance(logits, Tensor) or logits.dim() != 3:
@@ -213,7 +213,7 @@ def _ending(
 
 
 def _last_vector(made: Operation, at: int) -> WalkStage:
-    """What the logits are computed from, of one position."""
+    """The vector from which the logits of one position are computed."""
     value = read_by(made)
     value = value.reshape(-1, value.size(-1))
     return WalkStage("logits", "output", made.code, [WalkMatrix("last vector", value[at].reshape(1, -1), "numbers")])
@@ -265,7 +265,7 @@ class _Packer:
         return {"name": matrix.name, "heads": value.size(0), **sides, "at": begins}
 
     def axis(self, kind: str, length: int, at: list[int]) -> int:
-        """The number of an axis, which is made where there is none like it."""
+        """The number of an axis, which is added if there is none like it."""
         names = self._names.get(kind, [])
         known = [names[i] for i in at] if len(names) == length else []
         axis = {"kind": kind, "length": length, "at": at, "names": known}

@@ -1,8 +1,8 @@
-"""The torch of a browser's tab: pyborch, and a thin layer of what the course needs of torch and pyborch has not.
+"""torch in the browser: pyborch, and a thin layer for parts of torch that the course needs and pyborch lacks.
 
-pyborch (Apache-2.0) computes in NumPy what torch computes, float32 and int64 alone. Here a type that it lacks is an
-alias of the one that it has: what is computed is right, and is of that type. No check of types is asked with it
-(`autograder.practice`), and what torch has and neither of the two, says so by `NotInThisTab`.
+pyborch (Apache-2.0) computes with NumPy, in float32 and int64 only. A dtype that it lacks is an alias of the one that
+it has: results are right, but of that dtype. Checks of dtypes are therefore left out (`autograder.practice`). What is
+in torch but in neither of the two raises `NotInThisTab`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ._missing import NotInThisTab
 __version__ = f"0+pyborch.{borch.__version__}" if hasattr(borch, "__version__") else "0+pyborch"
 __path__: list[str]
 
-PRACTICE = "the torch of this tab"  # by which autograder.practice knows it
+PRACTICE = "the torch of this tab"  # by which autograder.practice recognises it
 
 for _name in dir(borch):
     if not _name.startswith("__"):
@@ -38,7 +38,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Passes(types.ModuleType):
-    """An importable module whose names are those of one of pyborch's namespaces."""
+    """An importable module with the names of one of pyborch's namespaces."""
 
     def __init__(self, name: str, source: Any, **more: Any) -> None:
         super().__init__(name)

@@ -1,4 +1,4 @@
-"""What the course needs of torch and pyborch has not, in terms of what it has."""
+"""Parts of torch that the course needs and pyborch lacks, built from pyborch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Tensor: Any = borch.Tensor
 
 
 class NotInThisTab(AttributeError):
-    """torch has it, pyborch has not."""
+    """torch has this name, but neither pyborch nor this layer."""
 
 
 FACTORIES = [
@@ -44,7 +44,8 @@ FACTORIES = [
 
 
 def complete_tensors() -> None:
-    """Add operators and methods to the class of tensors; types that are aliases here are converted to as their like."""
+    """Add operators and methods to the class of tensors; conversions to dtypes that are aliases here use the dtype
+    behind them."""
     Tensor.double = Tensor.half = Tensor.bfloat16 = Tensor.float
     Tensor.int = Tensor.short = Tensor.char = Tensor.byte = Tensor.long
     Tensor.__invert__ = lambda self: borch.bitwise_not(self)
@@ -72,7 +73,7 @@ def _in_place(operator: str) -> Callable[[Any, Any], Any]:
 
 
 class Init:
-    """torch.nn.init, as far as layers are begun with it."""
+    """torch.nn.init, as far as layers use it."""
 
     @staticmethod
     def constant_(tensor: Any, value: float) -> Any:
@@ -109,7 +110,7 @@ class Init:
 
 
 class NoDispatch:
-    """Stands for torch's record of the operations that run: it can be derived from, not entered."""
+    """A placeholder for torch's dispatch mode: it can be subclassed, but not entered."""
 
     def __enter__(self) -> None:
         raise NotInThisTab("recording operations is not supported by torch in the browser: use the lab")
@@ -118,7 +119,7 @@ class NoDispatch:
 
 
 class Absent:
-    """Named so that a module which names it can be imported."""
+    """A placeholder, so that a module that refers to it can be imported."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         raise NotInThisTab("this part of torch is not supported by torch in the browser: use the lab")
@@ -148,14 +149,14 @@ def complete_modules() -> None:
 
 
 class _Hook:
-    """What a hook is taken away by."""
+    """The handle that removes a hook."""
 
     def __init__(self, module: Any, kind: str, hook: Callable[..., Any]) -> None:
         self.hooks: dict[Any, Any] = module.__dict__.setdefault(kind, {})
         self.hooks[self] = hook
 
     def remove(self) -> None:
-        """The hook is called no more."""
+        """Removes the hook."""
         self.hooks.pop(self, None)
 
     def __enter__(self) -> _Hook:
@@ -166,7 +167,7 @@ class _Hook:
 
 
 def factories() -> dict[str, Callable[..., Any]]:
-    """pyborch's functions that make tensors, with torch's arguments about where: there is one place."""
+    """pyborch's functions that create tensors, with torch's device arguments, of which only the CPU is accepted."""
     return {name: _placed(getattr(borch, name)) for name in FACTORIES}
 
 
@@ -188,7 +189,7 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
-        """The forward value; its gradient is what `backward` says."""
+        """The forward value, with the gradient from `backward`."""
         inputs = [arg for arg in args if isinstance(arg, Tensor)]
         ctx = SimpleNamespace(needs_input_grad=tuple(getattr(arg, "requires_grad", False) for arg in args))
         ctx.save_for_backward = lambda *saved: setattr(ctx, "saved_tensors", saved)
@@ -210,32 +211,32 @@ class Function:
 
 
 def setting(*_: Any, **__: Any) -> None:
-    """A setting that means nothing here."""
+    """A setting without effect."""
 
 
 class Cuda:
-    """There is no card."""
+    """torch.cuda without a GPU."""
 
     is_available = staticmethod(lambda: False)
     device_count = staticmethod(lambda: 0)
 
 
 class Compiler:
-    """There is no compiler."""
+    """torch.compiler without a compiler."""
 
     is_compiling = staticmethod(lambda: False)
     disable = staticmethod(lambda function=None, **_: function)
 
 
 class OneProcess:
-    """There is one process."""
+    """torch.distributed with a single process."""
 
     is_available = staticmethod(lambda: False)
     is_initialized = staticmethod(lambda: False)
 
 
 class Random:
-    """Random numbers that come back to where they were."""
+    """torch.random, whose forked state is restored."""
 
     get_rng_state = staticmethod(borch.get_rng_state)
     set_rng_state = staticmethod(borch.set_rng_state)
@@ -253,7 +254,7 @@ class Random:
 
 
 class NoRecomputation:
-    """Nothing is computed twice: memory is not what a tab's models lack."""
+    """Checkpointing without recomputation: the models in a browser are small enough."""
 
     CheckpointPolicy = create_selective_checkpoint_contexts = Absent
 

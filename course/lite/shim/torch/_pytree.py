@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class SequenceKey:
-    """The place of a child in a sequence."""
+    """The index of a child in a sequence."""
 
     idx: int
 
@@ -24,7 +24,7 @@ class MappingKey:
 
 @dataclass(frozen=True)
 class TreeSpec:
-    """How to put leaves together again; `kind` None stands for a leaf."""
+    """The structure of a tree; `kind` None means a leaf."""
 
     kind: type | None
     context: Any = None
@@ -32,7 +32,7 @@ class TreeSpec:
 
     @property
     def num_leaves(self) -> int:
-        """So many leaves it takes."""
+        """The number of leaves."""
         return 1 if self.kind is None else sum(child.num_leaves for child in self.children)
 
 
@@ -54,7 +54,7 @@ _nodes: dict[type, tuple[Flatten, Unflatten]] = {
 
 
 def register_pytree_node(kind: type, flatten: Flatten, unflatten: Unflatten, **_: Any) -> None:
-    """Objects of the class `kind` are nodes from now on."""
+    """Registers the class `kind` as a node."""
     _nodes[kind] = flatten, unflatten
 
 
@@ -78,7 +78,7 @@ def tree_unflatten(leaves: Any, spec: TreeSpec) -> Any:
     left = iter(leaves)
 
     def whole(one: TreeSpec) -> Any:
-        """Children first, from left to right."""
+        """Rebuilds the tree from its leaves, from left to right."""
         if one.kind is None:
             return next(left)
         parts = [whole(child) for child in one.children]
@@ -90,7 +90,7 @@ def tree_unflatten(leaves: Any, spec: TreeSpec) -> Any:
 
 
 def tree_map(function: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
-    """The tree with `function` of its leaves, and of those of `rest`, which have its structure."""
+    """The tree with `function` applied to its leaves and those of `rest`, which have the same structure."""
     leaves, spec = tree_flatten(tree, is_leaf)
     others = [tree_flatten(other, is_leaf)[0] for other in rest]
     return tree_unflatten([function(*parts) for parts in zip(leaves, *others, strict=True)], spec)

@@ -1,4 +1,4 @@
-"""Where pyborch 1.14.1 answers otherwise than torch, or not at all, and the course's right answers come by."""
+"""Repairs of pyborch 1.14.1 where it differs from torch in ways that affect the course's right answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def repair_tensors() -> None:
-    """Put the repairs in the place of pyborch's methods."""
+    """Replace pyborch's methods by the repaired ones."""
     Tensor.mean = _mean(Tensor.mean)
     Tensor.unflatten = unflatten
     Tensor.__setitem__ = _writes(Tensor.__setitem__)
@@ -33,14 +33,14 @@ def _tensor(value: Any) -> Any:
 def _of_nothing(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def answer(self: Any, *args: Any, **kwargs: Any) -> Any:
-        """Of no numbers at all: none."""
+        """An empty tensor gives an empty result."""
         return function(self, *args, **kwargs) if self.numel() else self * 1.0
 
     return answer
 
 
 def logsumexp(self: Any, dim: Any, keepdim: bool = False, **_: Any) -> Any:
-    """As torch's: -inf where everything is."""
+    """As in torch: -inf if all entries are."""
     most = self.detach().amax(dim, keepdim=True)
     most = most.masked_fill(borch.bitwise_not(most.isfinite()), 0.0)
     total = (self - most).exp().sum(dim, keepdim=True).log() + most
@@ -48,7 +48,7 @@ def logsumexp(self: Any, dim: Any, keepdim: bool = False, **_: Any) -> Any:
 
 
 def kl_div(log_p: Any, target: Any, *args: Any, log_target: bool = False, **kwargs: Any) -> Any:
-    """As torch's: nothing is lost where the target is 0."""
+    """As in torch: the loss is 0 where the target is 0."""
     if log_target:
         return borch.nn.functional.kl_div(log_p, target, *args, log_target=True, **kwargs)
     none = target == 0
@@ -59,7 +59,7 @@ def kl_div(log_p: Any, target: Any, *args: Any, log_target: bool = False, **kwar
 
 def _sums(plain: Callable[..., Any]) -> Callable[..., Any]:
     def write(self: Any, function: Callable[[], Any], what: str) -> Any:
-        """Gradients flow through sums in place; what pyborch would have to keep a copy for, it refuses."""
+        """Gradients flow through in-place sums; pyborch refuses operations for which it would have to keep a copy."""
         if what not in ("add_", "sub_") or not (borch.is_grad_enabled() and self.requires_grad and self._parents):
             return plain(self, function, what)
         out, before = function(), self._make(self.data, (self,), None)
@@ -75,7 +75,7 @@ def _sums(plain: Callable[..., Any]) -> Callable[..., Any]:
 def _mean(one_axis: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(one_axis)
     def mean(self: Any, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
-        """Over several axes too."""
+        """The mean over one or several axes."""
         if not isinstance(dim, tuple | list):
             return one_axis(self, dim, keepdim, dtype)
         return self.sum(tuple(dim), keepdim, dtype) / int(numpy.prod([self.shape[axis] for axis in dim]))
@@ -91,9 +91,9 @@ def unflatten(self: Any, dim: int, sizes: Any) -> Any:
 
 def _writes(plain: Callable[..., None]) -> Callable[..., None]:
     def write(self: Any, place: Any, value: Any) -> None:
-        """Gradients flow into what was written, and around it."""
+        """Gradients flow into the written values and into the unchanged ones."""
         follows = borch.is_grad_enabled() and (self._parents or getattr(value, "requires_grad", False))
-        if not follows or (self.requires_grad and not self._parents):  # a leaf that learns is refused there
+        if not follows or (self.requires_grad and not self._parents):  # torch refuses a leaf with gradients
             plain(self, place, value)
             return
         before = self._make(self.data, (self,), None)
@@ -106,7 +106,7 @@ def _writes(plain: Callable[..., None]) -> Callable[..., None]:
         given = value if isinstance(value, Tensor) else borch.tensor(value)
 
         def back(gradient: Any) -> tuple[Any, Any]:
-            """Of what was there before, and of what was written."""
+            """The gradients of the old values and of the written ones."""
             around = numpy.array(gradient)
             part = numpy.array(around[key])
             around[key] = 0
@@ -119,7 +119,7 @@ def _writes(plain: Callable[..., None]) -> Callable[..., None]:
 
 
 def _repoint(node: Any, old: Any, new: Any) -> None:
-    """What was computed of the tensor as it was before is its descendant still, and no descendant of itself."""
+    """Redirects earlier results of the tensor to its old version, so that the graph has no cycle."""
     todo, seen = [node], set()
     while todo:
         one = todo.pop()
@@ -135,7 +135,7 @@ def _array(value: Any) -> Any:
 
 
 def einsum(equation: str, *operands: Any) -> Any:
-    """As torch's; what `...` stands for gets letters, since pyborch follows no gradient through it."""
+    """As in torch; `...` is replaced by letters, since pyborch has no gradient through it."""
     operands = operands[0] if len(operands) == 1 and isinstance(operands[0], list | tuple) else operands
     if "..." not in equation:
         return borch.einsum(equation, *operands)
@@ -167,7 +167,7 @@ def einsum(equation: str, *operands: Any) -> Any:
 
 
 def cross_entropy(logits: Any, target: Any, *args: Any, reduction: str = "mean", **kwargs: Any) -> Any:
-    """As torch's; logits [B,C,...] with the classes on the second axis too."""
+    """As in torch; logits [B,C,...] with the classes on the second axis too."""
     plain = borch.nn.functional.cross_entropy
     if logits.ndim < 3:
         return plain(logits, target, *args, reduction=reduction, **kwargs)
@@ -181,7 +181,7 @@ def cross_entropy(logits: Any, target: Any, *args: Any, reduction: str = "mean",
 def _view(strict: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(strict)
     def view(self: Any, *shape: Any) -> Any:
-        """Wherever no number has to be copied, though they may not lie in order."""
+        """A view wherever no copy is needed, even if the memory is not contiguous."""
         sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], list | tuple) else shape
         try:
             numpy.reshape(self.data, sizes, copy=False)
@@ -193,24 +193,24 @@ def _view(strict: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def gather(self: Any, dim: int, index: Any, **_: Any) -> Any:
-    """As torch's; an entry that is taken twice gets both gradients."""
+    """As in torch; an entry that is taken twice gets both gradients."""
     places = list(numpy.indices(index.shape, sparse=True))
     places[dim] = index.data
     return self[tuple(place.astype(numpy.int64) for place in places)]
 
 
 def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """As torch's: it can be written to, and its gradient goes to every matrix's own diagonal."""
+    """As in torch: it can be written to, and its gradient goes to the diagonal of each matrix."""
     shape = self.data.shape
 
     def entries(array: Any) -> Any:
-        """The diagonal of a NumPy array, to be written to."""
+        """The diagonal of a NumPy array, as a writable view."""
         found = numpy.diagonal(array, offset, dim1, dim2)
         found.flags.writeable = True
         return found
 
     def back(gradient: Any) -> tuple[Any]:
-        """Zeros beside the diagonal."""
+        """The gradient: zeros off the diagonal."""
         whole = numpy.zeros(shape, dtype=numpy.float32)
         entries(whole)[...] = gradient
         return (whole,)
@@ -219,7 +219,7 @@ def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
 
 
 def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
-    """As torch's; masks among the indices too."""
+    """As in torch; masks among the indices too."""
     if accumulate:
         return borch.index_put(self, indices, values, accumulate)
     out = self.clone()
@@ -228,7 +228,7 @@ def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) ->
 
 
 def search_rows(sorted_sequence: Any, values: Any, **how: Any) -> Any:
-    """As torch's; row by row where there are several."""
+    """As in torch; row by row if there are several."""
     if getattr(sorted_sequence, "ndim", 1) < 2:
         return borch.searchsorted(sorted_sequence, values, **how)
     rows, wanted = sorted_sequence.reshape(-1, sorted_sequence.shape[-1]), values.reshape(-1, values.shape[-1])
@@ -240,7 +240,7 @@ def scaled_dot_product_attention(
     query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
     scale: float | None = None, enable_gqa: bool = False,
 ) -> Any:  # fmt: skip
-    """As torch's: a row that may look nowhere gives zeros."""
+    """As in torch: a query that may attend to no key gives zeros."""
     if enable_gqa:
         shared = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(shared, -3), value.repeat_interleave(shared, -3)

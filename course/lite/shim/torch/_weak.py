@@ -1,4 +1,4 @@
-"""The part of torch.utils.weak that is used here: a dictionary with tensors as its keys, told apart by identity."""
+"""The part of torch.utils.weak that is used here: a dictionary with tensors as keys, compared by identity."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class WeakTensorKeyDictionary:
         self._values: dict[int, Any] = {}
 
     def setdefault(self, key: Any, default: Any) -> Any:
-        """The value of `key`, or `default`, which is kept from then on."""
+        """The value of `key`, or `default`, which is then stored."""
         if id(key) not in self._values:
             self._values[id(key)] = default
             weakref.finalize(key, self._values.pop, id(key), None)
