@@ -1,12 +1,12 @@
-"""Makes an assignment of an ordinary notebook, and says what its tests miss: `autograder adopt hw1.ipynb my-course`.
+"""Turns an ordinary notebook into an assignment, and reports gaps in its tests: `autograder adopt hw1.ipynb my-course`.
 
 A code cell with `### BEGIN SOLUTION` … `### END SOLUTION` in it is a solution; a code cell below with an `assert` is a
-test, worth a point, or what `# points: 3` in it says. Everything else is given to students as it stands.
+test, worth one point unless a line such as `# points: 3` says otherwise. Students get everything else unchanged.
 
-The tests are held to the solution with one slip in it at a time (autograder.checks.operators). Slips that the tests
-catch are kept as wrong answers, the lines that each changes, with the test cells that caught it; those that they miss
-are listed, for the instructor to add a test. All of this is the instructor's own code and runs in this process;
-students' answers are graded in a box.
+The tests are run on the solution with one mutation at a time (autograder.checks.operators). Mutants that the tests
+kill are stored as wrong answers: the lines that each changes, with the test cells that failed. Survivors are listed, so
+that the instructor can add a test. All of this is the instructor's own code and runs in this process; students' answers
+are graded in a box.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ class AdoptionError(ValueError):
 
 @dataclass
 class Report:
-    """What became of the slips: caught by which test cells, stopped by an error, or missed."""
+    """The outcome of the mutants: killed by which test cells, stopped by an error, or survived."""
 
     solutions: int = 0
     tests: int = 0
-    killed: list[tuple[Mutant, list[str], str]] = field(default_factory=list)  # and the cell that it is a slip in
-    bases: dict[str, str] = field(default_factory=dict)  # the solution cells by name, laid out as the slips are
+    killed: list[tuple[Mutant, list[str], str]] = field(default_factory=list)  # and the cell that it mutates
+    bases: dict[str, str] = field(default_factory=dict)  # the solution cells by name, formatted like the mutants
     cells: list[dict[str, str]] = field(default_factory=list)  # all but the tests: a source, or a solution's name
     raised: int = 0
     survived: list[Mutant] = field(default_factory=list)
 
     def lines(self, name: str) -> Iterator[str]:
-        """To print."""
+        """The report as lines to print."""
         asked = len(self.killed) + len(self.survived)
         share = f" ({100 * len(self.killed) / asked:.0f}%)" if asked else ""
         yield (
@@ -72,7 +72,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def adopt(file: Path, course: Path) -> tuple[Path, Report]:
-    """Write the source notebook and the corpus of its slips below `course`. -> the notebook, the report.
+    """Write the source notebook and the corpus of its mutants below `course` -> the notebook, the report.
 
     Raises AdoptionError, before anything is written, where the notebook is none, has no solution or no test, or where
     its own solution fails its own tests.
@@ -99,7 +99,7 @@ def _read(file: Path) -> NotebookNode:
 
 
 def add_marks(nb: NotebookNode) -> NotebookNode:
-    """nbgrader's marks on the cells that are solutions and tests; marks that are there already are kept."""
+    """Add nbgrader's metadata to the cells with solutions and tests; existing metadata is kept."""
     counts = {"solution": 0, "tests": 0}
     for cell in (cell for cell in nb.cells if cell.cell_type == "code"):
         cell.outputs, cell.execution_count = [], None
@@ -162,7 +162,8 @@ def _judge(report: Report, mutant: Mutant, sources: list[str], tests: dict[int, 
 
 
 def _run(sources: list[str], tests: dict[int, str], cut: GradientCut) -> tuple[list[str], str]:
-    """(names of the tests whose assertion failed, what else stopped the notebook) of its cells, run from the top."""
+    """Run the cells from the top -> (names of the tests whose assertion failed, any other error that stopped the
+    notebook)."""
     namespace: dict[str, Any] = {"__name__": "__main__", "cut": cut}
     failed = []
     try:
@@ -190,9 +191,9 @@ def _first(cell: NotebookNode) -> str:
 
 
 def _write_corpus(folder: Path, report: Report) -> None:
-    """The solutions, the lines that each caught slip replaces there, and which tests catch it.
+    """Write the solutions, the lines that each killed mutant replaces there, and the tests that kill it.
 
-    What an earlier run wrote is replaced.
+    The files of an earlier run are replaced.
     """
     (folder / "right").mkdir(parents=True, exist_ok=True)
     for old in [*folder.glob("slip-*.py"), *folder.glob("right/*.py")]:

@@ -1,8 +1,8 @@
 """Right and wrong answers to an exercise, below `submissions/<id>/` of its unit or in a wheel's archive of them.
 
 `right/<style>.py` and `rewritten/<misconception>.py` are files. A wrong answer is an entry of `wrong.toml`, one that is
-wrong at an edge alone of `edge.toml`: the right answer that it starts from, and the lines that it replaces there
-(autograder.diagnosis.edits). What shares nothing with a right answer may be a file, `wrong/<misconception>.py`.
+wrong only in edge cases an entry of `edge.toml`: the right answer that it starts from, and the lines that it replaces
+(autograder.diagnosis.edits). An answer unlike every right one may be a file, `wrong/<misconception>.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class BadCorpus(ValueError):
 
 @dataclass(frozen=True, order=True)
 class ArchivedAnswer:
-    """A file in an archive, with what its readers use of a Path."""
+    """A file in an archive, with the part of Path's interface that is used here."""
 
     archive: Path
     member: str
@@ -56,22 +56,22 @@ class ArchivedAnswer:
 
 @dataclass(frozen=True)
 class EditedAnswer:
-    """A right answer with some of its lines replaced; it reads as the file that it stands for."""
+    """A right answer with some of its lines replaced; it can be read like a file."""
 
     stem: str
     base: Path | ArchivedAnswer
-    sentence: str  # what the student reads
+    sentence: str  # the sentence that the student reads
     change: str
-    score_share: float | None = None  # of the points, where it is wrong at an edge alone
+    score_share: float | None = None  # share of the points, for answers that are wrong only in edge cases
 
     @property
     def name(self) -> str:
-        """The name of the file that it stands for."""
+        """The name that a file with this answer would have."""
         return f"{self.stem}.py"
 
     @cached_property
     def replacements(self) -> tuple[Replacement, ...]:
-        """What it replaces in the base. Raises BadCorpus."""
+        """The replacements in the base. Raises BadCorpus."""
         try:
             return parse_replacements(self.change, _text(self.base))
         except BadChange as error:
@@ -91,9 +91,10 @@ Answer = Path | ArchivedAnswer | EditedAnswer
 
 
 def answers(exercise: Exercise, kind: str) -> list[Answer]:
-    """The exercise's answers: `right`, `wrong`, `edge`: right but there, or `rewritten`: known ones in other words.
+    """The exercise's answers: `right`, `wrong`, `edge` (wrong only in edge cases), or `rewritten`
+    (known mistakes, written independently).
 
-    Raises BadCorpus where an entry cannot be read.
+    Raises BadCorpus if an entry cannot be read.
     """
     if exercise.folder is None:
         return []
@@ -110,7 +111,8 @@ def answers(exercise: Exercise, kind: str) -> list[Answer]:
 
 
 def answer(exercise: Exercise, name: str) -> Answer:
-    """The answer called `name`, of any kind; `kind/name` where two kinds have it. Raises LookupError with near ones."""
+    """The answer called `name`, of any kind; `kind/name` if it is ambiguous. Raises LookupError that lists similar
+    names."""
     kind, _, stem = name.rpartition("/")
     for one in KINDS if not kind else (kind,):
         for found in answers(exercise, one):
@@ -147,7 +149,7 @@ def _entry(where: str, name: str, entry: Any, right: dict[str, Path | ArchivedAn
 
 
 def _files(folder: Path, exercise_id: str) -> Iterator[Path | ArchivedAnswer]:
-    """Everything that belongs to the exercise, loose or packed."""
+    """All files of the exercise, in its folder or in an archive."""
     loose, packed = folder / FOLDER, folder / ARCHIVE
     if loose.is_dir() or not packed.is_file():
         yield from sorted((loose / exercise_id).glob("*/*.py"))
@@ -159,7 +161,7 @@ def _files(folder: Path, exercise_id: str) -> Iterator[Path | ArchivedAnswer]:
 
 
 def _place(file: Path | ArchivedAnswer) -> str:
-    """The file's name with its folder's."""
+    """The file's name with that of its folder."""
     parts = file.parts if isinstance(file, Path) else PurePosixPath(file.member).parts
     return "/".join(parts[-2:])
 

@@ -4,11 +4,11 @@
 
     ["masks.softmax".mask_as_factor]
     sentence = "A hidden score has to be minus infinity: a factor of 0 makes it 0, and softmax gives 0 its share."
-    seed = 0            # with which the questions are drawn
-    answers = '''…'''   # what the answer says to some of them, as JSON; "right" where it is
-    code = '''…'''      # one student's answer, which is never run from here
+    seed = 0            # the seed of the questions
+    answers = '''…'''   # its answers to some of them, as JSON; "right" for right ones
+    code = '''…'''      # one student's answer, which is never run from this file
 
-A failed answer that no collected mistake explains is asked those questions in its box. Where it gives the same answers,
+These questions are put to a failed answer that no collected mistake explains, in its box. If it gives the same answers,
 that behaviour is its misconception. A copy without the code is released with the notebook, for students' checks.
 """
 
@@ -46,7 +46,7 @@ class BadMisconceptions(ValueError):
 
 
 def read(path: Path) -> dict[str, list[Entry]]:
-    """The entries of the file by exercise; none where there is no file. Raises BadMisconceptions, with one line."""
+    """The entries of the file by exercise; none without a file. Raises BadMisconceptions, with one line."""
     if not path.is_file():
         return {}
     try:
@@ -101,7 +101,7 @@ def setting(path: Path) -> dict[str, Any]:
 
 
 def check_entries(given: Mapping[str, Any]) -> Entries:
-    """What `setting` gave, as entries. Raises BadMisconceptions."""
+    """The result of `setting` as entries. Raises BadMisconceptions."""
     if WRONG in given:
         raise BadMisconceptions(str(given[WRONG]))
     return given
@@ -136,7 +136,7 @@ def _table(exercise: str, entry: Entry, code: bool) -> str:
 def describe_findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """A behaviour in its stored form: the answers to the smallest questions, failed ones first, "right" for right ones.
 
-    [] where no wrong answer can be stored, such as a module or thousands of numbers.
+    [] if no wrong answer can be stored, such as a module or thousands of numbers.
     """
     from autograder.checks.probe import telling_answers
 
@@ -220,7 +220,7 @@ def _encoded(value: Any) -> Any:
 
 
 def _decoded(tree: Any) -> Any:
-    """What `_encoded` made; raises KeyError, TypeError or ValueError for anything else."""
+    """The inverse of `_encoded`; raises KeyError, TypeError or ValueError for anything else."""
     import torch
 
     from autograder.checks.compare import RaisedError

@@ -1,4 +1,4 @@
-"""A student's code as a syntax tree: what is written to bring a parser down costs no more than honest code."""
+"""Parses student code safely: code that is made to crash the parser costs no more than honest code."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ LONGEST = 200_000  # characters; a tree is hundreds of times as large
 
 
 def parse_source(source: str) -> ast.Module:
-    """`ast.parse`, which can go wrong in several ways. Raises SyntaxError alone, without a line where it knows none."""
+    """`ast.parse`, whose various failures all become SyntaxError, with a line if it is known."""
     if len(source) > LONGEST:
         raise SyntaxError(f"{len(source)} characters, more than the {LONGEST} allowed")
     try:
         return ast.parse(source)
     except (RecursionError, MemoryError):
         raise SyntaxError("too deeply nested") from None
-    except ValueError as error:  # a null byte, or half a character
+    except ValueError as error:  # a null byte, or a lone surrogate
         raise SyntaxError(str(error)) from None

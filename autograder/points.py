@@ -68,7 +68,7 @@ def check_weights(given: Any, where: str) -> dict[str, float]:
 
 
 def shares(parts: Sequence[Part], points: float, weights: Mapping[str, float] | None = None) -> list[float]:
-    """How many of the exercise's points each part is worth; together they are `points`, edges at most a quarter."""
+    """The points of each part of the exercise; together they are `points`, edge cases at most a quarter."""
     weighted = [weight * (weights or {}).get(name, 1.0) for name, weight in parts]
     edges = math.fsum(w for (name, _), w in zip(parts, weighted, strict=True) if name == "edges")
     rest = math.fsum(weighted) - edges

@@ -28,7 +28,7 @@ from autograder.parse import parse_source
 from autograder.sandbox_client import Cell, CellOutcome, SandboxClient, StudentError
 from autograder.translate import say, title_of
 
-NOTHING_FITS = "This is none of the mistakes that we know; what was seen may tell you where to look."
+NOTHING_FITS = "This is not one of the known mistakes; what the checks saw may tell you where to look."
 NOT_WRITTEN = "not written yet"
 CPU_ALONE = "the CPU alone was asked for"
 PUBLIC_KEY = b"public"  # without a course key anyone can generate the same inputs
@@ -385,7 +385,7 @@ def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool) -> 
 
 
 def _stopped(findings: Sequence[Finding]) -> str:
-    """Why the box ended early, or an empty text where it did not."""
+    """The reason why the box ended early; empty if it did not."""
     for finding in findings:
         for answer in finding.answers:
             if getattr(answer.actual, "kind", None) in ("timeout", "memory", "crash"):

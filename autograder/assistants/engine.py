@@ -1,4 +1,4 @@
-"""One check for an assistant: `autograder check` in a warm process group of its own, which ends with its request."""
+"""One check for an assistant: `autograder check` in a warm process group that ends with the request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autograder.warm import Process, WarmProcesses, request
 
 SECONDS = 300.0  # a limit for when the autograder hangs; it has limits of its own
 TICK = 1.0  # seconds between two progress reports
-Tell = Callable[[float, str], Awaitable[object]]  # told the seconds, and what goes on
+Tell = Callable[[float, str], Awaitable[object]]  # receives the seconds and the current stage
 
 
 class EngineError(RuntimeError):
@@ -27,9 +27,9 @@ class EngineError(RuntimeError):
 
 
 class Engine:
-    """Checks, one at a time: an assistant that asks for ten at once gets them one after the other.
+    """Runs checks one at a time; concurrent requests wait.
 
-    folder: of the course, whose own misconceptions are named too; trust: run the code where there is no box.
+    folder: of the course, whose own misconceptions are used too; trust: run the code even without a box.
     """
 
     def __init__(self, folder: Path | None = None, trust: bool = False) -> None:
@@ -42,7 +42,7 @@ class Engine:
         await to_thread.run_sync(self._warm.prepare)
 
     def close(self) -> None:
-        """Ends the processes that wait."""
+        """Ends the waiting processes."""
         self._warm.close()
 
     async def check(self, exercise: str, code: str, tell: Tell) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class Engine:
             try:
                 found = json.loads(line)
             except ValueError:
-                continue  # a warning that some library prints
+                continue  # a warning printed by a library
             if isinstance(found, dict) and found.get("exercise") == exercise:
                 return {**found, "file": ""}
         said = err.strip().splitlines()
@@ -89,7 +89,7 @@ def _communicate(process: Process, told: str) -> tuple[str, str]:
         return process.communicate(told, SECONDS)
     except subprocess.TimeoutExpired:
         raise EngineError(f"no verdict after {SECONDS:.0f} s: the check was stopped") from None
-    except ValueError as error:  # its pipes were closed because nobody waits any more
+    except ValueError as error:  # its pipes were closed because the request was cancelled
         raise EngineError("the check was stopped") from error
 
 

@@ -1,9 +1,9 @@
-"""What assistants asked and were told, a JSON object a line: for the instructor, and for the assistant's own history.
+"""The log of assistants' requests and answers, one JSON object per line: for the instructor, and for `history`.
 
-Every line has `at` (UTC), `session` (of one run of the server), `student` (the account that it runs under), `client`
-(what the assistant's program calls itself), `tool`, and, where they are known, `exercise`, `level`, `status`, `score`,
-`max_score`, `misconception`, `seconds`, `code` (its SHA-256 and how many lines it has) and `refused` (why nothing was
-told). The code itself is not kept.
+Every line has `at` (UTC), `session` (one run of the server), `student` (the account that runs it), `client` (the name
+that the assistant's program gives), `tool` and, if known, `exercise`, `level`, `status`, `score`, `max_score`,
+`misconception`, `seconds`, `code` (its SHA-256 and number of lines) and `refused` (the reason of a refusal). The code
+itself is not stored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
-LONGEST = 300  # characters of what a client sends
+LONGEST = 300  # characters of a client's texts that are logged
 MAX_BYTES = 64 << 20
 
 
@@ -30,7 +30,7 @@ class NoLog(RuntimeError):
 
 
 class AssistantLog:
-    """Appends to the file; nothing is answered that could not be written down. Raises NoLog."""
+    """Appends to the file; a request that cannot be logged is not answered. Raises NoLog."""
 
     def __init__(self, file: Path) -> None:
         self.file, self.session, self.student = file, secrets.token_hex(4), _account()
@@ -48,7 +48,7 @@ class AssistantLog:
         try:
             file = self._open()
             try:
-                os.write(file, line.encode())  # one write: two servers do not mix their lines
+                os.write(file, line.encode())  # a single write, so that lines of two servers do not mix
             finally:
                 os.close(file)
         except OSError as error:
@@ -63,7 +63,7 @@ class AssistantLog:
 
 
 def read(file: Path) -> list[dict[str, Any]]:
-    """The log's lines, oldest first; damaged ones are passed over. Raises NoLog."""
+    """The log's lines, oldest first; damaged ones are skipped. Raises NoLog."""
     try:
         if file.stat().st_size > MAX_BYTES:
             raise NoLog(f"{file} has more than {MAX_BYTES >> 20} MiB: move it away and a new one is started")
@@ -85,13 +85,14 @@ def _entries(text: str) -> Iterator[dict[str, Any]]:
 
 
 def fingerprint(code: str) -> dict[str, Any]:
-    """Enough to see whether the same code came twice, and how much of it there was."""
+    """The hash and length of code, which show whether the same code was sent twice."""
     digest = hashlib.sha256(code.encode("utf-8", "replace")).hexdigest()
     return {"sha256": digest, "lines": len(code.splitlines())}
 
 
 def table(entries: Iterable[Mapping[str, Any]]) -> Table:
-    """For a terminal: a row for each student and exercise: checks, hints by step, refusals, the last verdict."""
+    """A table for the terminal, with a row for each student and exercise: checks, hints by step, refusals, the last
+    verdict."""
     from rich.markup import escape
     from rich.table import Table
 

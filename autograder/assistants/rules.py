@@ -1,12 +1,12 @@
-"""A course's rules for assistants: how much help they may give, and where the log is.
+"""A course's rules for assistants: how many steps of help they get, and where the log is.
 
-In the course directory's course.toml, or in that of the folder with a student's notebooks:
+They are in the course.toml of the course directory, or of the folder with a student's notebooks:
 
     [assistants]
-    hints = 2          # steps of help: 0 none, 1 the concept, 2 what was seen, 3 the smallest counter-example
+    hints = 2          # steps of help: 0 none, 1 the concept, 2 the observed behaviour, 3 the smallest counter-example
 
-Where `nbgrader_config.py` lies beside it, the smaller of this number and `c.ShowVerdicts.hints` counts: an assistant is
-never told more than the students are.
+If `nbgrader_config.py` is in the same folder, the smaller of this number and `c.ShowVerdicts.hints` counts: an
+assistant never gets more help than the students.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class BadRules(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class AssistantRules:
-    """hints: steps of help that are passed on; log: the file of JSON lines; course: its folder, if one was named."""
+    """hints: the number of steps of help; log: the file of JSON lines; course: its folder, if one was named."""
 
     hints: int
     log: Path
@@ -37,7 +37,7 @@ class AssistantRules:
 
 
 def read_rules(course: Path | None) -> AssistantRules:
-    """The rules of the course in this folder, or of nobody in particular. Raises BadRules."""
+    """The rules of the course in this folder, or the defaults without a course. Raises BadRules."""
     if course is None:
         state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
         return AssistantRules(hints=HINTS, log=Path(state) / "tfkit" / LOG.name)
@@ -64,7 +64,7 @@ def _own(path: Path) -> int:
 
 
 def _of_students(course: Path) -> int:
-    """`c.ShowVerdicts.hints` of an instructor's directory; a student's folder has no such file."""
+    """`c.ShowVerdicts.hints` of an instructor's directory; None for a student's folder."""
     if not (course / "nbgrader_config.py").is_file():
         return HINTS
     try:

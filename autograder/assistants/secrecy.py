@@ -19,9 +19,9 @@ from autograder.api import Exercise
 from autograder.assistants.statement import NoStatement, definition, statement_of
 
 WITHHELD = "[a line of a solution was withheld]"
-SHORTEST = 12  # characters that count: what is shorter, `return x + y`, tells nothing
-LONGEST = 2000  # characters of one text: what a student's code says ends up in texts, and needs no more
-_WORDS = re.compile(r"\w+:?")  # `return logits`, squeezed: a sentence says that, too
+SHORTEST = 12  # characters; shorter lines, such as `return x + y`, reveal nothing
+LONGEST = 2000  # characters of one text, as texts may contain output of a student's code
+_WORDS = re.compile(r"\w+:?")  # `return logits`, squeezed: ordinary sentences contain that, too
 _NOISE = re.compile(r"[\s'\"\\]+")
 
 
@@ -32,9 +32,9 @@ def squeeze(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def solution_lines() -> frozenset[str]:
-    """Every telling line of every reference and of every collected right answer, squeezed.
+    """Every revealing line of every reference and of every collected right answer, squeezed.
 
-    A line that the course itself shows, in a lesson or in what is handed out, is no secret.
+    A line that the course itself shows, in a lesson or in a released notebook, is not secret.
     """
     shown = "".join(squeeze(text) for exercise in registry.exercises() for text in _shown(exercise))
     lines = {line for exercise in registry.exercises() for line in _lines_of(exercise)}
@@ -54,14 +54,14 @@ def _lines_of(exercise: Exercise) -> Iterator[str]:
     for reference in exercise.references:
         try:
             yield from code_lines(definition(reference))
-        except NoStatement:  # it cannot be read by an answer either
+        except NoStatement:  # an answer cannot read it either
             continue
     for path in answers(exercise, "right"):
         yield from code_lines(ast.parse(path.read_text(encoding="utf-8")))
 
 
 def code_lines(tree: ast.AST) -> Iterator[str]:
-    """The lines of every body in the tree, squeezed; docstrings are no code."""
+    """The lines of every body in the tree, squeezed, without docstrings."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
             for part in node.body:
@@ -70,9 +70,9 @@ def code_lines(tree: ast.AST) -> Iterator[str]:
 
 
 def withhold(value: Any, own: str = "") -> Any:
-    """A JSON value whose texts have lost each line with a line of a solution in it; texts are cut to LONGEST.
+    """A JSON value without the lines that contain a line of a solution; texts are cut to LONGEST.
 
-    own: the code that was sent, whose lines come back as they are.
+    own: the submitted code, whose lines are not removed.
     """
     return _withhold(value, squeeze(own))
 
@@ -83,7 +83,7 @@ def _withhold(value: Any, own: str) -> Any:
     if isinstance(value, list | tuple):
         kept = [_withhold(one, own) for one in value]
         whole = "".join(one for one in kept if isinstance(one, str))
-        return [WITHHELD] if _telling(whole, own) else kept  # a line split over the entries of a list
+        return [WITHHELD] if _telling(whole, own) else kept  # a line may be split over the entries of a list
     if isinstance(value, dict):
         return {_text(str(key), own): _withhold(one, own) for key, one in value.items()}
     return value

@@ -1,6 +1,6 @@
 """The server: four tools over standard input and output, `exercise`, `check`, `hint` and `history`.
 
-Everything that it says passes `withhold`; everything that is asked is in the log before it is answered.
+Every answer passes through `withhold`; every request is logged before it is answered.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ STEPS = {
 }
 ADDED = {1: ("misconception", "hint"), 2: ("checks", "line", "departure"), 3: ("counterexample", "departure")}
 OUTCOME = ("status", "score", "max_score", "misconception")
-LAST = 50  # attempts that `history` tells
-NAME = 80  # characters of an id that are repeated
+LAST = 50  # attempts that `history` returns
+NAME = 80  # characters of an id that are echoed
 
-# The schemas tell a client what is wanted; what comes instead gets our own sentence, not the validator's page.
+# The schemas describe the arguments; invalid ones get one sentence of ours instead of the validator's long message.
 ExerciseId = Annotated[
     Any, Field(description="an exercise's id, as in attention.multi_head", json_schema_extra={"type": "string"})
 ]
@@ -59,11 +59,11 @@ Level = Annotated[
 
 
 class Refusal(Exception):
-    """What was asked is not told; the message says why, and what to do."""
+    """The request is refused; the message says why, and what to do."""
 
 
 class Tutor:
-    """What the tools do, without the protocol. It remembers the last verdict on each exercise while it runs."""
+    """The tools without the protocol. It remembers the last verdict on each exercise while it runs."""
 
     def __init__(self, rules: AssistantRules, engine: Engine) -> None:
         self.rules, self.engine, self.log = rules, engine, AssistantLog(rules.log)
@@ -71,7 +71,7 @@ class Tutor:
         self._taken: dict[str, int] = {}  # steps of help since that verdict
 
     def exercise(self, name: str) -> dict[str, Any]:
-        """What a student sees of it. Raises Refusal."""
+        """The exercise as a student sees it. Raises Refusal."""
         exercise = find(name)
         try:
             statement = statement_of(exercise)
@@ -102,13 +102,13 @@ class Tutor:
         passed = verdict["status"] == "passed"
         more = [f"hint {step}" for step in range(2, self.rules.hints + 1)] if verdict["status"] == "failed" else []
         kept = {key: shown.get(key) for key in ("exercise", *OUTCOME, "hint", "sandbox")}
-        # why there is nothing to examine is what was seen, and comes with the first step
+        # the reason why nothing was examined is part of the first step
         kept["reason"] = shown.get("reason") if passed or first else ""
         kept["checks"] = [{key: one[key] for key in ("name", "status", "points", "of")} for one in shown["checks"]]
         return {**kept, "more": more}
 
     def hint(self, name: str, level: Any) -> dict[str, Any]:
-        """One step of help with the last checked answer. Raises Refusal."""
+        """One step of help for the last checked answer. Raises Refusal."""
         exercise = find(name)
         if isinstance(level, bool) or not isinstance(level, int) or level not in STEPS:
             raise Refusal("`level` must be 1 (the concept), 2 (what was seen) or 3 (the smallest counter-example)")
@@ -129,7 +129,7 @@ class Tutor:
         }
 
     def history(self, name: Any = None) -> dict[str, Any]:
-        """What this account's assistants checked and were helped with, from the log. Raises Refusal."""
+        """The checks and hints of this account's assistants, from the log. Raises Refusal."""
         wanted = None if name in (None, "") else find(name).id
         try:
             entries = self.log.of_student()
@@ -144,7 +144,7 @@ class Tutor:
         }
 
     def code_of(self, name: Any) -> str:
-        """The answer that was checked last, whose own lines are no secret."""
+        """The answer that was checked last, whose lines are not secret."""
         return self._last[name][1] if isinstance(name, str) and name in self._last else ""
 
 
@@ -159,15 +159,15 @@ def find(name: Any) -> Exercise:
 
 
 def make_server(rules: AssistantRules, trust: bool = False) -> MCPServer:
-    """The server over one course. Raises NoLog where the log cannot be written."""
+    """The server over one course. Raises NoLog if the log cannot be written."""
     engine = Engine(rules.course, trust)
     tutor = Tutor(rules, engine)
 
     @asynccontextmanager
     async def lifespan(_: MCPServer) -> AsyncIterator[None]:
-        """The first check finds its process ready."""
+        """Prepares the process for the first check."""
         await engine.prepare()
-        threading.Thread(target=solution_lines, daemon=True).start()  # some hundred files to read, some seconds
+        threading.Thread(target=solution_lines, daemon=True).start()  # reads hundreds of files, which takes seconds
         try:
             yield
         finally:
@@ -186,7 +186,7 @@ def make_server(rules: AssistantRules, trust: bool = False) -> MCPServer:
 
 
 def _add_tools(server: MCPServer, tutor: Tutor) -> None:
-    """The docstrings are what an assistant reads."""
+    """Adds the tools, whose docstrings are what an assistant reads."""
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
     @server.tool(annotations=reads)
@@ -196,19 +196,20 @@ def _add_tools(server: MCPServer, tutor: Tutor) -> None:
 
     @server.tool(annotations=reads)
     async def check(exercise: ExerciseId, code: Code, ctx: Context) -> dict[str, Any]:
-        """Grade code in the course's sealed box: what passes, what fails, and the misconception it behaves like."""
+        """Grade code in the course's sealed box: which checks pass and fail, and the misconception that it behaves
+        like."""
         started = time.monotonic()
         asked: dict[str, Any] = {"code": fingerprint(code if isinstance(code, str) else "")}
 
         async def tell(seconds: float, message: str) -> None:
-            """A sign of life for clients that asked for one."""
+            """Reports progress to clients that asked for it."""
             await ctx.report_progress(seconds, None, message)
 
         try:
             verdict = await tutor.check(exercise, code, tell)
         except Refusal as error:
             raise _refuse(tutor, ctx, "check", exercise, asked, error) from None
-        except anyio.get_cancelled_exc_class():  # the box has ended, and the log says that it was asked
+        except anyio.get_cancelled_exc_class():  # the box has ended, and the request is in the log
             _write(tutor, ctx, "check", exercise, {**asked, "refused": "cancelled"})
             raise
         asked["seconds"] = round(time.monotonic() - started, 2)
@@ -216,25 +217,25 @@ def _add_tools(server: MCPServer, tutor: Tutor) -> None:
 
     @server.tool(annotations=reads)
     async def hint(exercise: ExerciseId, level: Level, ctx: Context) -> dict[str, Any]:
-        """The course's help with the answer that was checked last, a step at a time: 1, then 2, then 3."""
+        """The course's help for the answer that was checked last, a step at a time: 1, then 2, then 3."""
         asked = {"level": level if isinstance(level, int) and abs(level) < 100 else type(level).__name__}
         return _answer(tutor, ctx, "hint", exercise, asked, lambda: tutor.hint(exercise, level))
 
     @server.tool(annotations=reads)
     async def history(ctx: Context, exercise: ExerciseId = "") -> dict[str, Any]:
-        """What was checked so far, with its outcome and the help that was given: of one exercise, or of all."""
+        """The checks so far, with their outcomes and the help given, for one exercise or for all."""
         return _answer(tutor, ctx, "history", exercise, {}, lambda: tutor.history(exercise))
 
 
 def _answer(tutor: Tutor, ctx: Context, tool: str, exercise: Any, asked: Mapping[str, Any], ask: Any) -> dict[str, Any]:
-    """What `ask` gives without a line of a solution; written down first."""
+    """The result of `ask` without lines of solutions; the request is logged first."""
     try:
         found = ask()
     except Refusal as error:
         raise _refuse(tutor, ctx, tool, exercise, asked, error) from None
     outcome = {key: found[key] for key in OUTCOME if tool == "check"}
     _write(tutor, ctx, tool, exercise, {**asked, **outcome})
-    # a statement is public text, and longer than what a student's code may say
+    # a statement is public, and may be longer than other texts
     return found if tool == "exercise" else withhold(found, tutor.code_of(exercise))
 
 

@@ -1,7 +1,7 @@
-"""What a student sees of an exercise before it is solved: its section of the lesson, its signatures and docstrings.
+"""An exercise as students see it: its section of the lesson, its signatures and docstrings.
 
-Everything is read from files with `ast` and never imported, and no line of a function's body is ever in reach of what
-is returned: a statement is put together from what may be shown, not cut out of what may not.
+Everything is read from files with `ast` and never imported. A statement is assembled from the public parts only, so no
+line of a function's body can be in it.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _SECTION = re.compile(r"(?m)^(?=## )")
 
 @dataclass(frozen=True)
 class Statement:
-    """An exercise as it is set: `lesson` is Markdown (shapes stand in it and in the docstrings), `code` has stubs."""
+    """The text of an exercise: `lesson` is Markdown (with shapes, as in the docstrings), `code` has stubs."""
 
     lesson: str
     code: str
 
 
 class NoStatement(RuntimeError):
-    """The exercise's own files cannot be read; the message says which."""
+    """A file of the exercise cannot be read; the message says which."""
 
 
 def statement_of(exercise: Exercise) -> Statement:
@@ -42,7 +42,7 @@ def statement_of(exercise: Exercise) -> Statement:
 
 @lru_cache(maxsize=256)
 def stub(reference: str) -> str:
-    """The head and the docstrings of `module:name`, with a stub in the place of each body. Raises NoStatement."""
+    """The signature and the docstrings of `module:name`, with a stub for each body. Raises NoStatement."""
     node = copy.deepcopy(definition(reference))
     if isinstance(node, ast.FunctionDef):
         return ast.unparse(_emptied(node))
@@ -53,7 +53,7 @@ def stub(reference: str) -> str:
 
 
 def _emptied(function: ast.FunctionDef) -> ast.FunctionDef:
-    """The function without types, decorators and body, as a released notebook has it."""
+    """The function without types, decorators and body, as in a released notebook."""
     given = [part for part in function.body if ast.unparse(part) == "super().__init__()"]
     function.body = [*_docstring(function), *given, *ast.parse(STUB).body]
     function.returns, function.decorator_list = None, []
@@ -80,7 +80,7 @@ def definition(reference: str) -> ast.FunctionDef | ast.ClassDef:
 
 
 def _lesson(exercise: Exercise) -> str:
-    """The words from the heading of the exercise's section to its cell."""
+    """The text from the heading of the exercise's section to its cell."""
     path = exercise.folder / "lesson.py" if exercise.folder else None
     if path is None or not path.is_file():  # a package may bring checks without a lesson
         return ""
@@ -88,13 +88,13 @@ def _lesson(exercise: Exercise) -> str:
     for is_text, marker, source in _cells(path.read_text(encoding="utf-8")):
         if exercise.id in _EXERCISE.findall(marker):
             return _SECTION.split("\n\n".join(text))[-1].strip()
-        if is_text and "role=" not in marker:  # a question with a role has a mark scheme in it
+        if is_text and "role=" not in marker:  # a cell with a role may contain a mark scheme
             text.append(source)
     raise NoStatement(f"{path.parent.name}/lesson.py has no cell for {exercise.id}")
 
 
 def _cells(lesson: str) -> Iterator[tuple[bool, str, str]]:
-    """Whether it is text, the rest of its marker, and the source of each cell of a lesson in the percent format."""
+    """For each cell of a lesson in the percent format: whether it is text, the rest of its marker, and its source."""
     marker, lines, is_text = "", [], False
     for line in [*lesson.splitlines(), "# %%"]:
         found = _MARKER.match(line)

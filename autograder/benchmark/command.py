@@ -100,7 +100,7 @@ def _graders(names: list[str] | None) -> dict[str, BenchmarkGrader]:
 
 
 def _rows(arguments: argparse.Namespace, chosen: Mapping[str, BenchmarkGrader]) -> list[Row]:
-    """The answers that are asked about: of exercises that some other grader than ours covers, or that were named."""
+    """The answers to be judged: of the named exercises, or of those that another grader than ours covers."""
     from autograder import registry
     from autograder.benchmark import measure
     from autograder.benchmark.dataset import answer_rows
@@ -122,14 +122,14 @@ def _results(folder: Path | None) -> list:
         return []
     try:
         found = from_lines(file.read_text(encoding="utf-8"))
-        # two runs at once may have asked the same
+        # two concurrent runs may have judged the same answer
         return list({(one.grader, one.id): one for one in found if not one.failed}.values())
     except ValueError as error:
         raise BenchmarkError(f"{file} cannot be read ({error}): move it away to start a new one") from error
 
 
 def _keep(results: list, folder: Path | None) -> list:
-    """Append to results.jsonl, so that what was judged survives Ctrl-C."""
+    """Append to results.jsonl, so that results survive Ctrl-C."""
     from autograder.benchmark.measure import as_lines
 
     if folder and results:

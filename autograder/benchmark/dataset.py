@@ -2,11 +2,11 @@
 
     answers.jsonl     id, exercise, unit, symbols, kind, name, split, correct, sentence, base, code, sha256
     pairs.jsonl       id, exercise, right, wrong (ids of answers), sentence, diff
-    exercises.jsonl   id, unit, title, symbols, points, code: heads and docstrings with stubs
+    exercises.jsonl   id, unit, title, symbols, points, code: signatures and docstrings with stubs
     dataset.json      version, counts, SHA-256 of each file
     README.md         the card
 
-`split`: `tuning` is what the checks were built with; `held_out` are the same mistakes, written anew later on.
+`split`: `tuning` are the answers with which the checks were built; `held_out` are the same mistakes, rewritten later.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class NoDataset(ValueError):
 def answer_rows(exercises: Iterable[Exercise]) -> Iterator[Row]:
     """Every collected answer of these exercises, in their order, then by kind and name."""
     for exercise in exercises:
-        sentences: dict[str, str | None] = {}  # a rewritten answer has that of the mistake which it is
+        sentences: dict[str, str | None] = {}  # a rewritten answer has the sentence of its mistake
         for kind in KINDS:
             for path in answers(exercise, kind):
                 code = path.read_text(encoding="utf-8")
@@ -62,7 +62,7 @@ def answer_rows(exercises: Iterable[Exercise]) -> Iterator[Row]:
 
 
 def pair_rows(rows: Iterable[Row]) -> Iterator[Row]:
-    """A right answer beside the same with one mistake, and the lines that differ."""
+    """Pairs of a right answer and the same answer with one mistake, and the lines that differ."""
     known = {row["id"]: row for row in rows}
     for row in known.values():
         if row["base"] is None:
@@ -81,7 +81,7 @@ def pair_rows(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def exercise_rows(exercises: Iterable[Exercise]) -> Iterator[Row]:
-    """What is asked: heads and docstrings, with stubs."""
+    """The exercises: signatures and docstrings, with stubs."""
     for exercise in exercises:
         yield {
             "id": exercise.id,
@@ -105,7 +105,7 @@ def tables() -> dict[str, list[Row]]:
 
 
 def describe(texts: Mapping[str, str], rows: Mapping[str, list[Row]]) -> Row:
-    """What dataset.json says; the version has the content's own hash in it, so that no two contents share one."""
+    """The contents of dataset.json; the version includes a hash of the content, so that it is unique."""
     sums = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
     whole = hashlib.sha256("".join(f"{name} {value}\n" for name, value in sorted(sums.items())).encode()).hexdigest()
     counts = Counter(row["kind"] for row in rows["answers.jsonl"])
@@ -123,14 +123,14 @@ def describe(texts: Mapping[str, str], rows: Mapping[str, list[Row]]) -> Row:
 
 
 def dataset() -> tuple[dict[str, str], Row]:
-    """File name -> text of the tables, and what describes them."""
+    """File name -> text of the tables, and their description."""
     rows = tables()
     texts = {name: "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in own) for name, own in rows.items()}
     return texts, describe(texts, rows)
 
 
 def export(folder: Path) -> Row:
-    """Write the dataset into a folder that is new or empty, and return what describes it. Raises NoDataset."""
+    """Write the dataset into a folder that is new or empty, and return its description. Raises NoDataset."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise NoDataset(f"{folder} exists and is not empty: name a new folder")
     texts, described = dataset()

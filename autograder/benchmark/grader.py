@@ -18,8 +18,8 @@ FOLDER = Path(__file__).parent / "graders"
 
 @dataclass(frozen=True)
 class Judgement:
-    """accepted: it takes the answer for right; misconception: what it calls the mistake, if it names any; values:
-    whether ordinary values were found to be wrong, where the grader tells what failed; why: its own words."""
+    """accepted: it takes the answer for right; misconception: its name for the mistake, if any; values: whether
+    ordinary values were found to be wrong, if the grader reports what failed; why: its message."""
 
     accepted: bool
     misconception: str | None = None
@@ -28,7 +28,7 @@ class Judgement:
 
 
 class BenchmarkGrader(Protocol):
-    """title: a few words for the table; follows: the publication that says how it tests, and who wrote it."""
+    """title: a few words for the table; follows: the publication that describes its way of testing, and its authors."""
 
     title: str
     follows: str
@@ -42,7 +42,7 @@ class BenchmarkGrader(Protocol):
 
 @dataclass(frozen=True)
 class TestSource:
-    """Tests of the usual kind: Python that runs behind the answer, in its namespace; an exception rejects the answer.
+    """Tests of the usual kind: Python that runs after the answer, in its namespace; an exception rejects the answer.
 
     tests: exercise id -> source. The answer and the tests run in one box, as in those graders.
     """
@@ -53,11 +53,12 @@ class TestSource:
     limits: Limits = Limits()
 
     def covers(self, exercise: Exercise) -> bool:
-        """Whether there is a test of that exercise."""
+        """Whether it has a test for that exercise."""
         return exercise.id in self.tests
 
     def judge(self, exercise: Exercise, source: str, backend: Backend) -> Judgement:
-        """Accepted where neither the answer nor the tests raise. Raises SandboxError, KeyError where it covers none."""
+        """Accepted if neither the answer nor the tests raise. Raises SandboxError; KeyError for an exercise it does not
+        cover."""
         cells = [Cell("answer", source), Cell("tests", self.tests[exercise.id])]
         with SandboxClient(backend, self.limits) as box:
             box.inject(injected_modules.modules(registry.injected_references(exercise)))
@@ -67,7 +68,7 @@ class TestSource:
 
 
 def graders() -> dict[str, BenchmarkGrader]:
-    """Name -> grader, ours and those of other packages. Raises ValueError where two have one name."""
+    """Name -> grader, ours and those of other packages. Raises ValueError for a duplicate name."""
     ours = {
         file.stem: f"{__package__}.graders.{file.stem}:GRADER"
         for file in sorted(FOLDER.glob("*.py"))

@@ -1,5 +1,4 @@
-"""Graders over the dataset: of each answer whether it was accepted, then rates, each exercise with the same weight of
-answers that it has."""
+"""Runs graders on the dataset: whether each answer was accepted, then rates over all answers."""
 
 from __future__ import annotations
 
@@ -48,8 +47,8 @@ class Rate:
 
 
 def sample(rows: Sequence[Row], most: int | None, seed: int) -> list[Row]:
-    """At most `most` answers of each exercise and kind, in an order drawn with this seed; all where `most` is
-    None. A larger sample holds every smaller one."""
+    """At most `most` answers of each exercise and kind, in a random order with this seed; all if `most` is
+    None. A larger sample contains every smaller one."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row["kind"] in ASKED:
@@ -77,7 +76,7 @@ def judge_all(
             started = time.monotonic()
             try:
                 found = asdict(grader.judge(exercise, row["code"], backend))
-            except SandboxError as error:  # the machine failed: it does not count for or against the grader
+            except SandboxError as error:  # a failure of the machine does not count for or against the grader
                 found = {"accepted": False, "failed": str(error) or "no reason was given"}
             found["why"] = found.get("why", "")[:300]
             result = Result(**head, **found, seconds=round(time.monotonic() - started, 3))
@@ -86,18 +85,18 @@ def judge_all(
 
 
 def kill_rate(results: Iterable[Result], kind: str) -> Rate:
-    """How many wrong answers of a kind were rejected."""
+    """The share of wrong answers of a kind that were rejected."""
     asked = [one for one in results if one.kind == kind and not one.failed]
     return Rate(sum(not one.accepted for one in asked), len(asked))
 
 
 def false_alarm_rate(results: Iterable[Result]) -> Rate:
-    """How many right answers were rejected."""
+    """The share of right answers that were rejected."""
     return kill_rate(results, "right")
 
 
 def naming_rate(results: Iterable[Result], kind: str) -> Rate:
-    """How many wrong answers of a kind were given their own name."""
+    """The share of wrong answers of a kind that were named correctly."""
     asked = [one for one in results if one.kind == kind and not one.failed]
     return Rate(sum(one.misconception == one.name for one in asked), len(asked))
 
@@ -105,8 +104,8 @@ def naming_rate(results: Iterable[Result], kind: str) -> Rate:
 def table(results: Sequence[Result], titles: Mapping[str, str]) -> str:
     """Markdown: a row for each grader, and below it this project's own engine on the same exercises.
 
-    A third column counts only those wrong answers whose ordinary values are wrong by the engine's own account: what is
-    wrong only in a gradient, a dtype or a cost is no fault that every specification asks for.
+    A third column counts only those wrong answers whose ordinary values are wrong by the engine's own account: not
+    every specification covers gradients, dtypes or costs.
     """
     lines = [
         "| grader | exercises | wrong rejected, tuning | of these, ordinary values wrong | wrong rejected, held out "
@@ -141,7 +140,7 @@ def _row(title: str, own: Sequence[Result], plain: set[str], covered: set[str]) 
 
 
 def as_lines(results: Iterable[Result]) -> str:
-    """The results as JSON, one a line."""
+    """The results as JSON, one per line."""
     return "".join(json.dumps(asdict(one)) + "\n" for one in results)
 
 

@@ -12,11 +12,11 @@ from autograder.capstone import results
 from autograder.capstone.settings import Terms, read
 
 NAME = "17-capstone"
-CELL = "project-language-model"  # its points are nbgrader's manual score, which a person could also give
+CELL = "project-language-model"  # its points are stored as nbgrader's manual score
 
 
 def add(command: argparse.ArgumentParser, bad_input: type[Exception]) -> None:
-    """The arguments of the command; `bad_input` is raised for a request that makes no sense."""
+    """The arguments of the command; `bad_input` is raised for an invalid request."""
     how = command.add_subparsers(required=True, metavar="WHAT")
     check = how.add_parser("check", help="train and measure the LanguageModel of notebooks or Python files")
     check.add_argument("files", nargs="+", type=Path, metavar="FILE.{py,ipynb}")
@@ -94,7 +94,7 @@ def _grade(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
 
 
 def _handed_in(path: Path) -> list[str]:
-    """The code to run; empty where the notebook is missing or broken, which is then reported as a missing class."""
+    """The code to run; empty if the notebook is missing or broken, which is then reported as a missing class."""
     try:
         return results.sources(path)
     except (OSError, ValueError):
@@ -102,7 +102,7 @@ def _handed_in(path: Path) -> list[str]:
 
 
 def _enter(coursedir: Any, assignment: str, student: str, points: float) -> bool:
-    """Whether the points went into the gradebook, as the manual score of the project's cell."""
+    """Writes the points into the gradebook as the manual score of the project's cell; returns whether that worked."""
     from nbgrader.api import Gradebook, MissingEntry
 
     with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
@@ -131,7 +131,7 @@ def _show(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
 
 
 def sentence(found: dict[str, Any], terms: Terms) -> str:
-    """The result in a line."""
+    """The result in one line."""
     if found["reason"]:
         return f"0 of {terms.points:g} points: {found['reason']}"
     return (

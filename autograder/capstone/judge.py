@@ -29,15 +29,15 @@ BYTES = 256
 SUM = 1e-3  # tolerance for the sum of the probabilities
 SAME = 1e-3  # tolerance for two answers to the same prefix
 SLACK = 1.25  # multiple of the budget before `fit` is stopped, since it may measure its own time on a busy machine
-BELOW = 0.1  # bits per byte below the text's entropy that chance allows
+BELOW = 0.1  # bits per byte by which a result may be below the text's entropy by chance
 BACKSTOP = 10.0  # wall time as a multiple of the budget, for shared machines
 ANSWER_S = 20.0  # for the probabilities after 64 prefixes
 
 
 @dataclass(frozen=True)
 class CapstoneScore:
-    """bits: per byte of new text; floor: what the text itself holds; points, of: by the terms' bands; reason: what
-    stopped it, in a sentence; seconds: of the processor, in `fit`; listed, called: of the leaderboard, as asked."""
+    """bits: per byte of new text; floor: the entropy of the text; points, of: by the terms' bands; reason: a sentence
+    on what stopped it; seconds: processor time of `fit`; listed, called: the student's wishes for the leaderboard."""
 
     bits: float | None = None
     floor: float | None = None
@@ -50,11 +50,11 @@ class CapstoneScore:
 
     @property
     def excess(self) -> float | None:
-        """Bits per byte above the text's own."""
+        """Bits per byte above the text's entropy."""
         return None if self.bits is None or self.floor is None else self.bits - self.floor
 
     def as_json(self) -> dict[str, Any]:
-        """The object that is kept and printed."""
+        """The object that is stored and printed."""
         return {**asdict(self), "excess": self.excess}
 
 
@@ -63,7 +63,7 @@ class NoResult(Exception):
 
 
 def judge(sources: Sequence[str], backend: Backend, terms: Terms, seed: int | str | None = None) -> CapstoneScore:
-    """The result of the cells `sources`. seed: of the language and of both texts; drawn where none is given."""
+    """The result of the cells `sources`. seed: of the language and of both texts; random by default."""
     seed = secrets.token_hex(16) if seed is None else seed
     limits = Limits(
         wall_s=BACKSTOP * terms.seconds + 900, call_s=ANSWER_S, backstop=BACKSTOP, memory_mb=terms.memory_mb
@@ -113,7 +113,7 @@ def _load(student: SandboxClient, sources: Sequence[str]) -> Handle:
 
 
 def _train(student: SandboxClient, model: Handle, text: str, terms: Terms) -> float:
-    """Seconds of the processor that `fit` took."""
+    """Trains -> the processor seconds of `fit`."""
     ids = torch.tensor(list(text.encode("ascii")))
     before = student.usage().cpu_s
     try:
@@ -129,7 +129,8 @@ def _train(student: SandboxClient, model: Handle, text: str, terms: Terms) -> fl
 
 
 def _pieces(language: InventedLanguage, terms: Terms, seed: str) -> tuple[torch.Tensor, float]:
-    """New text: int64 [windows, length], each piece from the end of a sentence on, and the text's own bits per byte."""
+    """New text: int64 [windows, length], each piece starting after a sentence, and the text's entropy in bits per
+    byte."""
     texts = [language.text(terms.length, f"{seed}/{number}") for number in range(terms.windows)]
     floor = sum(bits for _, bits in texts) / sum(len(text) for text, _ in texts)
     rows = [list(("\n" + text)[: terms.length].encode("ascii")) for text, _ in texts]
@@ -137,14 +138,14 @@ def _pieces(language: InventedLanguage, terms: Terms, seed: str) -> tuple[torch.
 
 
 def _bits(model: Handle, pieces: torch.Tensor) -> float:
-    """Bits per byte of the pieces: for each byte, after all before it, and before it is sent."""
+    """Bits per byte of the pieces: each byte is predicted from all earlier ones, before it is sent."""
     total, kept = 0.0, {}
     for t in range(1, pieces.size(1)):
         answer = check_distribution(model.method("log_probs", pieces[:, :t].clone()), pieces.size(0), t)
         total -= answer.gather(1, pieces[:, t : t + 1]).sum().item()
         if t in (3, pieces.size(1) // 2):
             kept[t] = answer
-    for t, before in kept.items():  # ask again for the prefix alone, after other requests
+    for t, before in kept.items():  # request the prefix alone again, after other requests
         again = check_distribution(model.method("log_probs", pieces[1:2, :t].clone()), 1, t)
         if not torch.allclose(again.exp(), before[1:2].exp(), atol=SAME):
             raise NoResult(
@@ -158,7 +159,7 @@ def _bits(model: Handle, pieces: torch.Tensor) -> float:
 
 
 def check_distribution(answer: Any, rows: int, length: int) -> torch.Tensor:
-    """The answer as float64 log-probabilities [rows, 256]. Raises NoResult where it is not a distribution."""
+    """The answer as float64 log-probabilities [rows, 256]. Raises NoResult if it is not a distribution."""
     where = f"`log_probs` of {rows} prefixes of {length} bytes"
     if not isinstance(answer, torch.Tensor) or not answer.is_floating_point():
         raise NoResult(f"{where} must be a floating tensor, and is a {type(answer).__name__}")

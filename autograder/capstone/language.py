@@ -1,7 +1,7 @@
 """An invented language: its words, grammar and collocations are drawn from a seed.
 
-A submission could contain any existing text. This text does not exist before it is generated, and since every choice
-in it has a known probability, so has the whole text: no honest model needs fewer bits.
+A submission could contain any existing text. This text does not exist before it is generated. Every choice
+in it has a known probability, so the entropy of the whole text is known: no honest model needs fewer bits.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ class Noun:
 
 
 class InventedLanguage:
-    """The language of this seed. `text(size, seed)` is some of it, and `bits(text…)` what it must cost.
+    """The language of this seed. `text(size, seed)` generates text with its entropy.
 
-    A sentence is one of: subject verb object; NAME says that …, in which the name comes back at the end; a question.
-    Articles and adjectives agree in gender, verbs in number with the subject, so that there is something to remember.
+    A sentence is one of: subject verb object; NAME says that …, in which the name occurs again at the end; a question.
+    Articles and adjectives agree in gender, verbs in number with the subject, so that a model has to remember earlier
+    words.
     """
 
     def __init__(self, seed: int | str) -> None:
@@ -55,7 +56,7 @@ class InventedLanguage:
         self.liked = {verb: draw.sample(range(NOUNS), 6) for verb in self.verbs}  # the objects that a verb prefers
 
     def text(self, size: int, seed: int | str) -> tuple[str, float]:
-        """At least `size` letters of it, by another seed -> the text, and the bits that its choices hold."""
+        """At least `size` letters, with another seed -> the text, and the bits of its choices."""
         draw = _Choices(random.Random(f"text {seed}"))
         parts: list[str] = []
         length = 0
@@ -77,7 +78,7 @@ class InventedLanguage:
         subject, plural = self._phrase(draw, draw.one(NOUNS))
         verb = self.verbs[draw.one(VERBS)]
         liked = draw.one(2, [0.75, 0.25]) == 0
-        # what is liked and what is drawn anyhow overlap, so a text costs a little less than its choices
+        # preferred and uniform choices overlap, so the entropy is slightly below the bits of the choices
         obj, _ = self._phrase(draw, self.liked[verb][draw.one(6)] if liked else draw.one(NOUNS))
         return f"{subject} {verb}{self.endings[1] if plural else ''} {obj}"
 
@@ -97,7 +98,7 @@ class _Choices:
         self.draw, self.bits = draw, 0.0
 
     def one(self, count: int, weights: Sequence[float] | None = None) -> int:
-        """One of `count`, by Zipf's law where no weights are given."""
+        """One of `count`, by Zipf's law unless weights are given."""
         weights = weights or [1 / (n + 1) ** SPREAD for n in range(count)]
         chosen = self.draw.choices(range(count), weights)[0]
         self.bits -= math.log2(weights[chosen] / sum(weights))

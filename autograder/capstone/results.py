@@ -1,4 +1,4 @@
-"""What the class's capstones measured: kept beside the gradebook, in `capstone.json`, and shown as a leaderboard."""
+"""The results of the class's capstones: stored in `capstone.json` beside the gradebook, and shown as a leaderboard."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 FILE = "capstone.json"
-ROLES = ("setup", "project")  # of the cells that are run; and what the student added, which has no role
+ROLES = ("setup", "project")  # roles of the cells that are run; cells that the student added have no role
 MAX_BYTES = 16 << 20
 
 
 def sources(path: Path) -> list[str]:
-    """The code that is run of a notebook (given cells, the project's, the student's own) or of a Python file.
+    """The code to run from a notebook (given cells, the project's, the student's own) or a Python file.
 
-    Raises ValueError for what is neither, or cannot be read.
+    Raises ValueError for any other or an unreadable file.
     """
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
@@ -35,7 +35,7 @@ def sources(path: Path) -> list[str]:
 
 
 def keep(course: Path, assignment: str, student: str, result: dict[str, Any]) -> None:
-    """Put one student's result into the course's file; the last one counts."""
+    """Store one student's result in the course's file; the last one counts."""
     found = read(course)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     found.setdefault(assignment, {})[student] = {**result, "at": now}
@@ -43,13 +43,13 @@ def keep(course: Path, assignment: str, student: str, result: dict[str, Any]) ->
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             json.dump(found, stream, indent=1, sort_keys=True)
-        Path(name).replace(course / FILE)  # whole, or not at all
+        Path(name).replace(course / FILE)  # atomic
     finally:
         Path(name).unlink(missing_ok=True)
 
 
 def read(course: Path) -> dict[str, dict[str, dict[str, Any]]]:
-    """Assignment -> student -> result; nothing where there is no such file. Raises ValueError where it is broken."""
+    """Assignment -> student -> result; empty without such a file. Raises ValueError if it is damaged."""
     path = course / FILE
     if not path.exists():
         return {}
@@ -63,10 +63,10 @@ def read(course: Path) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def leaderboard(course: Path) -> Iterator[dict[str, Any]]:
-    """For each assignment, those who asked to be listed, the fewest bits above the text's own first.
+    """For each assignment, the students who asked to be listed, by bits above the text's entropy.
 
-    Nobody's name is in it: `called` is what a student chose to be called there, or empty. How many others there are is
-    said, and not who.
+    It contains no real names: `called` is the name that a student chose, or empty. For the others only their number is
+    given.
     """
     for assignment, students in sorted(read(course).items()):
         measured = [one for one in students.values() if isinstance(one.get("excess"), int | float)]

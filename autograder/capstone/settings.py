@@ -1,11 +1,11 @@
-"""What the capstone asks in this course: the `[capstone]` table of its course.toml.
+"""The settings of the capstone in this course: the `[capstone]` table of its course.toml.
 
     [capstone]
     seconds = 120                # of the processor, for `fit`
     letters = 400000             # of text to train on
-    bands = [[0.6, 3], [0.25, 6], [0.12, 8], [0.08, 10]]   # at most so many bits a byte above the text's own: points
+    bands = [[0.6, 3], [0.25, 6], [0.12, 8], [0.08, 10]]   # [bits per byte above the text's entropy, points]
 
-Above the text's own bits, because each submission gets a language of its own, and one may be a little richer.
+Bits count above the text's entropy, because each submission gets a different language, of slightly different entropy.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class BadTerms(ValueError):
 @dataclass(frozen=True, kw_only=True)
 class Terms:
     """seconds: of the processor; letters: to train on; bands: (excess bits per byte, points), from loose to tight;
-    windows, length: how many pieces of new text are asked about, and how many bytes each has; memory_mb: of the box."""
+    windows, length: the number of pieces of new text, and their length in bytes; memory_mb: of the box."""
 
     seconds: float = 120.0
     letters: int = 400_000
@@ -38,16 +38,17 @@ class Terms:
 
     @property
     def points(self) -> float:
-        """What the tightest band is worth."""
+        """The points of the tightest band."""
         return max(points for _, points in self.bands)
 
     def points_for(self, excess: float) -> float:
-        """Of the best band that `excess` bits per byte above the text's own reach; 0 for none."""
+        """The points for `excess` bits per byte above the text's entropy: those of the best band reached; 0 for
+        none."""
         return max((points for most, points in self.bands if excess <= most), default=0.0)
 
 
 def read(course_dir: Path | None) -> Terms:
-    """The course's own terms, or the usual ones. Raises BadTerms, with one line."""
+    """The course's terms, or the defaults. Raises BadTerms, with one line."""
     path = None if course_dir is None else course_dir / FILE
     if path is None or not path.exists():
         return Terms()

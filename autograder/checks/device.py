@@ -1,6 +1,6 @@
-"""Checks on another device: arguments are moved there and answers back to the CPU, where all else happens.
+"""Checks on another device: arguments are moved there and answers back to the CPU.
 
-So a check need not know about devices, and what it does with an answer needs no GPU.
+Checks therefore need not handle devices, and evaluating an answer needs no GPU.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ class DeviceSubject:
         self.subject, self.device = subject, device
 
     def limit_answer(self, size: int | None) -> None:
-        """As the subject's own."""
+        """Delegates to the subject."""
         self.subject.limit_answer(size)
 
     def bind(self, source: str, names: list[str]) -> None:
-        """As the subject's own."""
+        """Delegates to the subject."""
         self.subject.bind(source, names)
 
     def kind(self, name: str) -> str | None:
-        """As the subject's own."""
+        """Delegates to the subject."""
         kind: str | None = self.subject.kind(name)
         return kind
 
@@ -101,7 +101,7 @@ class DeviceHandle:
         self.handle, self.device = handle, device
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
-        """As the handle's own."""
+        """Delegates to the handle."""
         shapes: dict[str, tuple[int, ...]] = self.handle.state_shapes()
         return shapes
 

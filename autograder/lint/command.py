@@ -22,7 +22,7 @@ def assignments(root: Path) -> list[str]:
 
 
 def lint(root: Path, assignment: str) -> Iterator[Fault | str]:
-    """Each fault as it is found; last a line on what was looked at. Raises BadCourse, SandboxError."""
+    """Each fault as it is found, and finally a line on what was checked. Raises BadCourse, SandboxError."""
     found = [one for name, nb in release.source_notebooks(root, assignment).items()
              for one in notebook.faults(_place(assignment, name), nb)]  # fmt: skip
     yield from found

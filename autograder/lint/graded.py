@@ -32,19 +32,19 @@ class CountingBackend(Backend):
         self.name, self.isolated, self.cards = backend.name, backend.isolated, backend.cards
 
     def start(self, limits: Limits) -> Box:
-        """As the backend's own."""
+        """Delegates to the backend."""
         self.boxes.append(self.backend.start(limits))
         return self.boxes[-1]
 
     def describe(self) -> dict[str, str]:
-        """As the backend's own."""
+        """Delegates to the backend."""
         return self.backend.describe()
 
 
 class TimedExecute(KeyedExecute):
-    """Also notes the processor seconds of each exercise, the box's and the grader's, which the box waits for.
+    """Also records the processor seconds of each exercise, of the box and of the grader for which it waits.
 
-    By the clock a busy machine would make every solution slow.
+    Wall time would make every solution slow on a busy machine.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:

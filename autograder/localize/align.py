@@ -1,4 +1,4 @@
-"""Compares a failed answer's trace with those of right answers, and finds the first value that departs.
+"""Compares a failed answer's trace with those of right answers, and finds the first value that departs from them.
 
 A right answer may be written with loops, einsum or batches, so values are compared, not operations: a value is known
 if a right answer computed it too, with its axes in any order, as a slice, or as all slices. From the wrong result the
@@ -20,17 +20,17 @@ from autograder.localize.recorder import EVENTS, LARGEST, OPAQUE, TENSOR, TEXT
 from autograder.localize.trace import Trace, Value
 
 STANDS_FOR_NAN, STANDS_FOR_LOWEST = -17.77, 37.37
-LOWEST = 3e4  # a score at least so low hides; minus infinity, -1e9 and a dtype's lowest are one
+LOWEST = 3e4  # a score this low or lower masks; minus infinity, -1e9 and a dtype's lowest are the same
 TOLERANCE = {6: 3e-2, 7: 6e-2}  # float16, bfloat16
 EXACT = 3e-5
 MOST_AXES = 4
-MOST_ALIKE = 100  # operations, and values of one shape, of a right answer that are looked at
-DEEPEST = 12  # operations from one that departs back to what it was given
+MOST_ALIKE = 100  # limits on operations, and on values of one shape, of a right answer
+DEEPEST = 12  # operations from a departing one back to its inputs
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What else must agree for a value to be known: what the failed check is about."""
+    """What else must agree for a value to count as known, depending on the failed check."""
 
     dtypes: bool = False
     gradients: bool = False
@@ -45,13 +45,13 @@ def _directions(size: int) -> np.ndarray:
 
 
 def _plain(data: np.ndarray) -> np.ndarray:
-    """With a number of ordinary size for all that is enormous or none, so that the others can be told apart."""
+    """Replaces huge and non-finite numbers by ordinary ones, so that the others stay distinguishable."""
     data = np.where(np.isnan(data), STANDS_FOR_NAN, data)
     return np.where(np.abs(data) >= LOWEST, np.sign(data) * STANDS_FOR_LOWEST, data)
 
 
 def _finite(data: np.ndarray) -> np.ndarray:
-    """As `_plain`, but what is finite stays as large as it is, up to what a product can hold."""
+    """As `_plain`, but finite numbers stay as they are, up to the range in which products do not overflow."""
     return np.clip(np.where(np.isfinite(data), data, _plain(data)), -1e100, 1e100)
 
 
@@ -66,7 +66,7 @@ def _kind(value: Value, rules: Rules) -> tuple:
 class KnownValues:
     """The values that right answers computed, and their slices along one or two axes.
 
-    `strict`: only whole values in their own shape count, and however low a number is, it is what it is.
+    `strict`: only whole values in their own shape count, and all very low numbers are distinguished.
     """
 
     def __init__(self, traces: Sequence[Trace], rules: Rules = Rules(), strict: bool = False) -> None:
@@ -80,7 +80,7 @@ class KnownValues:
         self.found = {key: sorted(set(pairs)) for key, pairs in found.items()}
 
     def has(self, value: Value) -> bool:
-        """Whether a right answer computed this too, whatever the order of its axes, or each of its slices."""
+        """Whether a right answer computed this value, with any order of axes, or each of its slices."""
         if value.data is None:
             return False
         tolerance, kind = TOLERANCE.get(value.dtype, EXACT), _kind(value, self.rules)
@@ -132,7 +132,7 @@ def _parts(data: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 
 
 def is_rich(value: Value) -> bool:
-    """Whether it can hardly be the same by chance."""
+    """Whether the value has so many distinct numbers that equality is hardly a coincidence."""
     if value.data is None:
         return False
     if value.kind == TEXT:
@@ -144,7 +144,7 @@ def is_rich(value: Value) -> bool:
 
 @dataclass(frozen=True)
 class Departure:
-    """The version that departs, and those that were met on the way to the result, in time."""
+    """The version that departs, and those between it and the result, in order of time."""
 
     version: int
     event: int
@@ -152,7 +152,7 @@ class Departure:
 
 
 def departure(trace: Trace, known: KnownValues, root: Sequence[int]) -> Departure | None:
-    """The first value that departs among those that made the versions `root`; None where there are none."""
+    """The first value that departs among those that led to the versions `root`; None if there is none."""
     waiting, met, seen = list(root), [], set(root)
     while waiting:
         version = waiting.pop()
@@ -173,7 +173,7 @@ def departure(trace: Trace, known: KnownValues, root: Sequence[int]) -> Departur
 
 
 def _given(trace: Trace, version: int) -> bool:
-    """Whether it came from outside: a name was read that nothing recorded had made."""
+    """Whether it came from outside: a name whose value no recorded event made."""
     node = trace.producer(version)
     return node.operation == "load" and trace.values[version].before < 0
 
@@ -185,12 +185,13 @@ def _made_of(trace: Trace, version: int) -> list[int]:
 
 
 def unlike(trace: Trace, rights: Sequence[Trace], root: Sequence[int]) -> int | None:
-    """The first event that no right answer has: the same operation of the same operands with the same result.
+    """The first event without a match in any right answer: the same operation, operands and result.
 
-    Asked where each value is known, but not where it stands: of what made the result, and of the conditions around it.
+    For cases in which each value is known but not in its place: searches the events that led to the result, and the
+    conditions around them.
     """
     known = {_step(right, at) for right in rights for at in range(len(right.events))}
-    for places in (sorted(_made(trace, root)), range(len(trace.events))):  # a loop without a round has made nothing
+    for places in (sorted(_made(trace, root)), range(len(trace.events))):  # a loop without iterations makes nothing
         for at in places:
             if _step(trace, at) not in known and trace.node(at).operation != "load":
                 return at
@@ -204,7 +205,7 @@ def _step(trace: Trace, place: int) -> tuple:
 
 
 def key(value: Value) -> tuple:
-    """The same for values that are equal to three digits; () for what was not kept."""
+    """A key that is the same for values equal to three digits; () for values that were not kept."""
     if value.key is None:
         flat = np.zeros(0) if value.data is None else _plain(value.data).reshape(-1)
         projected = float(_directions(flat.size)[0] @ flat)
@@ -213,7 +214,7 @@ def key(value: Value) -> tuple:
 
 
 def _made(trace: Trace, root: Sequence[int]) -> set[int]:
-    """The events that made these versions, and those of the conditions that they were made under."""
+    """The events that made these versions, and those of the enclosing conditions."""
     events: dict[int, list[int]] = defaultdict(list)
     for place, event in enumerate(trace.events):
         events[event.node].append(place)
@@ -232,19 +233,19 @@ def _made(trace: Trace, root: Sequence[int]) -> set[int]:
 
 @dataclass(frozen=True)
 class FaultyVersion:
-    """A version that is not what it should be, and the right answer's value that stands in its place, if one does."""
+    """A wrong version, and the right answer's value in its place, if there is one."""
 
     version: int
     replacement: Value | None = None
-    event: int | None = None  # where another one than what made the version is to blame: the call that left it out
-    unfinished: bool = False  # right in itself, but no right answer goes on from it
+    event: int | None = None  # if another event is at fault: the call that omitted it
+    unfinished: bool = False  # right in itself, but no right answer continues from it
 
 
 def find_faulty_operand(trace: Trace, found: Departure, rights: Sequence[Trace]) -> FaultyVersion:
-    """What is wrong about the operation that departs: its operand, where right answers give it another one.
+    """What is wrong about the operation that departs: its operand, if right answers use another one.
 
-    Each operation is laid beside a right answer's of the same name that shares most operands with it; from an operand
-    that differs the search goes on to what made it, in both.
+    Each operation is compared with the right answer's operation of the same name that shares most operands; from an
+    operand that differs the search continues with the event that made it, in both.
     """
     place, pairs = found.event, [(right, at) for right in rights for at in _like(trace, found.event, right)]
     if (carried := _carried(trace, place, pairs)) is not None:
@@ -273,7 +274,7 @@ def find_faulty_operand(trace: Trace, found: Departure, rights: Sequence[Trace])
 
 
 def same_but_form(trace: Trace, found: Departure, rights: Sequence[Trace]) -> FaultyVersion | None:
-    """A right answer's equal numbers, where the departing ones have another type or no gradient; else None."""
+    """A right answer's value with equal numbers if the departing one differs only in dtype or gradient; else None."""
     value = trace.values[found.version]
     if value.kind != TENSOR or value.data is None:
         return None
@@ -284,15 +285,15 @@ def same_but_form(trace: Trace, found: Departure, rights: Sequence[Trace]) -> Fa
 
 
 def _last_return(trace: Trace, version: int, before: int) -> int | None:
-    """The last time before an event that a function gave a version back."""
+    """The last return of a version by a function before an event."""
     given = (at for at in range(before - 1, -1, -1) if trace.events[at].version == version and trace.node(at).returned)
     return next(given, None)
 
 
 def _carried(trace: Trace, place: int, pairs: Sequence[tuple[Trace, int]]) -> int | None:
-    """What an earlier round of a loop left behind, below in the text, where no right answer goes on from it so.
+    """A value from an earlier iteration of a loop from which no right answer continues in this way.
 
-    It is right in itself, but a step is missing before the next round begins, or there should be no other round.
+    It is right in itself, but a step is missing before the next iteration, or there should be none.
     """
     node = trace.node(place)
     used = _on_line(trace, place)
@@ -321,9 +322,9 @@ def _on_line(trace: Trace, place: int) -> list[int]:
 
 
 def _goes_back(trace: Trace, place: int, operand: int, instead: Value) -> bool:
-    """Whether the fault is the operand's: a multiple of the right one, or one that another function passed on.
+    """Whether the fault is in the operand: a multiple of the right one, or one passed on by another function.
 
-    Else what is missing is a step between the two, and the place is where it is missed.
+    Otherwise a step between the two is missing.
     """
     value = trace.values[operand]
     if factor(value, instead) is not None:
@@ -332,11 +333,11 @@ def _goes_back(trace: Trace, place: int, operand: int, instead: Value) -> bool:
     if value.data is None or value.data.size < 2 or not (elsewhere or not is_rich(value)):
         return False  # few numbers may be right by chance
     both = value.dtype == instead.dtype == 0 and instead.data is not None and value.data.shape == instead.data.shape
-    return not (both and (value.data != instead.data).all())  # a `~` is missed where it is used
+    return not (both and (value.data != instead.data).all())  # a missing `~` shows where the value is used
 
 
 def _first_multiple(trace: Trace, result: FaultyVersion, rights: Sequence[Trace]) -> FaultyVersion:
-    """Back to the first value that is as many times too large as this one."""
+    """Back to the first value that is too large by the same factor."""
     value = trace.values[result.version]
     times = None if result.replacement is None else factor(value, result.replacement)
     if times is None:
@@ -366,13 +367,13 @@ def _multiple_of(trace: Trace, version: int, rights: Sequence[Trace], times: flo
 
 
 def _lacks(trace: Trace, place: int) -> bool:
-    """Whether an operand is an argument that was left out."""
+    """Whether an operand is an argument that was not passed."""
     used = [one for one in trace.operands[place] if _given(trace, one)]
     return any(trace.values[one].kind == TEXT and trace.values[one].dtype == 4 for one in used)  # the text of None
 
 
 def _caller(trace: Trace, place: int) -> int | None:
-    """The call whose function an event belongs to: it gives what that function's `return` gave."""
+    """The call of the function to which an event belongs; its value is that of the function's `return`."""
     frame, given = trace.events[place].frame, None
     for at in range(place, len(trace.events)):
         event = trace.events[at]
@@ -395,13 +396,13 @@ def _like(trace: Trace, place: int, right: Trace) -> list[int]:
 
 
 def _best(trace: Trace, place: int, pairs: Sequence[tuple[Trace, int]]) -> Value | None:
-    """The result of the likest operation of a right answer."""
+    """The result of the most similar operation of a right answer."""
     best = max(pairs, key=lambda pair: _shared(trace, place, *pair)[0], default=None)
     return None if best is None else best[0].values[best[0].events[best[1]].version]
 
 
 def _shared(trace: Trace, place: int, right: Trace, other: int) -> tuple[int, int | None, int | None]:
-    """How many operands of two operations agree, and the first two that do not and could."""
+    """The number of operands that agree, and the first two comparable ones that do not."""
     mine = [one for one in trace.operands[place] if trace.values[one].data is not None]
     theirs = [one for one in right.operands[other] if right.values[one].data is not None]
     keys, own = {key(right.values[one]) for one in theirs}, {key(trace.values[one]) for one in mine}
@@ -416,12 +417,12 @@ def _shared(trace: Trace, place: int, right: Trace, other: int) -> tuple[int, in
 
 
 def sizes(value: Value) -> tuple[int, ...] | None:
-    """Of its axes, in any order, but for those of size 1."""
+    """The sizes of its axes, in any order, without those of size 1."""
     return None if value.data is None else tuple(sorted(size for size in value.data.shape if size != 1))
 
 
 def factor(value: Value, other: Value) -> float | None:
-    """How many times `other` the value is, at each of its entries; None where it is not, or is the same."""
+    """The constant factor between the value and `other`; None if there is none, or if it is 1."""
     if value.data is None or other.data is None or value.data.shape != other.data.shape or not is_rich(value):
         return None
     mine, theirs = value.data, other.data
@@ -437,7 +438,7 @@ def factor(value: Value, other: Value) -> float | None:
 
 
 def roots(trace: Trace) -> list[int]:
-    """The versions that the answer consists of: what the outermost function gave back; or what an error was made of."""
+    """The versions of which the answer consists: the outermost function's result, or the inputs of an error."""
     if trace.error is not None:
         return _reached(trace, trace.error)
     if len(trace.events) >= EVENTS:  # the end was not recorded: whatever departs first

@@ -34,7 +34,7 @@ from autograder.localize.trace import BadTrace, Trace, trace_answer
 from autograder.parse import parse_source
 from autograder.sandbox_client import StudentError
 
-LARGEST_CASE = 2000  # numbers in the inputs of the question that is asked again
+LARGEST_CASE = 2000  # numbers in the inputs of the question that is repeated
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _first(trace: Trace, rights: Sequence[Trace], finding: Finding) -> FaultLoca
 
 
 def _whole(trace: Trace, found: Departure) -> Departure:
-    """Replaces a single number by the tensor that the same line makes of it, which is more informative."""
+    """Replaces a single number by the tensor that the same line computes from it, which is more informative."""
     line = trace.producer(found.version).line
     if trace.values[found.version].size > 1:
         return found
@@ -106,7 +106,7 @@ def _whole(trace: Trace, found: Departure) -> Departure:
 
 
 def _changed(trace: Trace, finding: Finding) -> FaultLocation | None:
-    """The line that changes an object which came from outside."""
+    """The line that changes an object from outside."""
     first = {value.before for value in trace.values if value.before >= 0}
     for number, value in enumerate(trace.values):
         before = value.before
@@ -168,7 +168,7 @@ def _rank(pair: tuple[Finding, Answer]) -> tuple:
 
 
 def _alike(case: Case) -> int:
-    """How many sizes of the case are equal by chance, which can make a wrong value look right."""
+    """The number of sizes that are equal by chance, which can make a wrong value look right."""
     tensors = [leaf for leaf in tree_flatten((case.args, case.kwargs))[0] if isinstance(leaf, Tensor)]
     sizes = {size for tensor in tensors for size in tensor.shape}
     within = sum(len(tensor.shape) - len(set(tensor.shape)) for tensor in tensors)
@@ -177,7 +177,8 @@ def _alike(case: Case) -> int:
 
 
 def right_traces(exercise: Exercise, probe: Probe) -> list[Trace]:
-    """Those of our right answers and of the reference, of the same question; without those that cannot be asked so."""
+    """The traces of our right answers and of the reference for the same question, without those that cannot be
+    traced."""
     found = []
     for table in _tables(exercise):
         try:

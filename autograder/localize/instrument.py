@@ -23,14 +23,14 @@ class Node:
 
     cell: str
     line: int  # 1-based, of the cell
-    operation: str  # "softmax", "Div", "load"; what an operation is called, however it is written
+    operation: str  # "softmax", "Div", "load": one name for all ways to write an operation
     text: str = ""  # of a name, an attribute or an index
     name: str = ""  # the variable that gets the value
     single_operands: list[int] = field(
         default_factory=list
     )  # operands that are evaluated once for each value of this node
     repeated_operands: list[int] = field(default_factory=list)  # those of a comprehension, a generator or a lambda
-    returned: bool = False  # what the function gives back
+    returned: bool = False  # what the function returns
     tests: list[int] = field(
         default_factory=list
     )  # the conditions and loops around it, which decided that it is computed
@@ -50,7 +50,8 @@ class InstrumentedCode:
 
 
 def instrument(cells: Sequence[tuple[str, str]], without: Sequence[str] = (), whole: bool = False) -> InstrumentedCode:
-    """The definitions at the top of these (id, text) cells but those called `without`; what does not parse is left out.
+    """The top-level definitions of these (id, text) cells, except those in `without`; cells that do not parse are left
+    out.
 
     `whole`: all of each cell, its imports too, for answers of our own that run by themselves.
     """
@@ -112,7 +113,7 @@ class _Rewriter(ast.NodeTransformer):
 
     # -- expressions ---------------------------------------------------------------------------------------------------
     def visit(self, node: ast.AST) -> ast.AST:
-        """The node, its value recorded where it is an expression with one."""
+        """Visits the node, and records its value if it is an expression with one."""
         if isinstance(node, (ast.JoinedStr, ast.pattern, ast.arguments)):
             return node
         if not isinstance(node, ast.expr):
@@ -152,7 +153,7 @@ class _Rewriter(ast.NodeTransformer):
             keyword.value = self._argument(keyword.value)
 
     def _argument(self, node: ast.expr) -> ast.expr:
-        """What is passed is recorded even where it is a constant: the function that gets it may be the student's."""
+        """Arguments are recorded even if they are constants: the called function may be the student's."""
         if not isinstance(node, ast.Constant):
             return self.visit(node)  # type: ignore[return-value]
         number = self._add(node, "constant", [], [])
@@ -169,7 +170,7 @@ class _Rewriter(ast.NodeTransformer):
         )
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
-        """Each of what it loops over is recorded as it comes."""
+        """Each item of the loop is recorded."""
         node.iter = self._each(node.iter)
         node.ifs = [self.visit(one) for one in node.ifs]  # type: ignore[misc]
         return node
@@ -223,12 +224,12 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        """Its methods; what the class itself computes is computed before anything is recorded."""
+        """Visits the methods; the class body itself runs before anything is recorded."""
         node.body = [self.visit(one) if isinstance(one, DEFINITIONS) else one for one in node.body]  # type: ignore[misc]
         return node
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
-        """What it gives back is where the search begins."""
+        """Records the returned value, where the search begins."""
         if node.value is not None:
             node.value = self.visit(node.value)  # type: ignore[assignment]
             if self.open[-1][0]:
@@ -236,7 +237,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_For(self, node: ast.For) -> ast.AST:
-        """Each of what it loops over is recorded as it comes."""
+        """Each item of the loop is recorded."""
         node.iter = self._each(node.iter)
         rounds = self.open[-1][0][-1:]
         self.tests += rounds
@@ -257,7 +258,7 @@ class _Rewriter(ast.NodeTransformer):
     visit_While = visit_If = _branches  # type: ignore[assignment]
 
     def visit_With(self, node: ast.With) -> ast.AST:
-        """Its body's statements each with a line of their own."""
+        """Visits the body's statements, each with its own line."""
         for item in node.items:
             item.context_expr = self.visit(item.context_expr)  # type: ignore[assignment]
         node.body = self._block(node.body)
@@ -272,13 +273,13 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """Its value; the annotation is none of what is computed."""
+        """Visits the value; the annotation is not computed."""
         if node.value is not None:
             node.value = self.visit(node.value)  # type: ignore[assignment]
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
-        """A place in an object that gets a value: the object is another one afterwards."""
+        """An assignment into an object changes the object."""
         node.value = self.visit(node.value)  # type: ignore[assignment]
         if self.open[-1][0] and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Call):
             self.nodes[self.open[-1][0][-1]].name = node.targets[0].id
@@ -299,21 +300,21 @@ class _Rewriter(ast.NodeTransformer):
         return ast.Expr(_call(TOUCH, number, ast.Name(name, ast.Load())))
 
     def visit_Match(self, node: ast.Match) -> ast.AST:
-        """Its subject and its cases; patterns compute nothing."""
+        """Visits the subject and the cases; patterns compute nothing."""
         node.subject = self.visit(node.subject)  # type: ignore[assignment]
         for case in node.cases:
             case.body = self._block(case.body)
         return node
 
     def visit_Delete(self, node: ast.Delete) -> ast.AST:
-        """As it is."""
+        """Leaves the statement unchanged."""
         return node
 
     visit_Global = visit_Nonlocal = visit_Import = visit_ImportFrom = visit_Delete  # type: ignore[assignment]
 
 
 def _slices(node: ast.expr) -> bool:
-    """Whether it is the `:, i` of a subscript, which is no value."""
+    """Whether it is the `:, i` of a subscript, which is not a value."""
     return isinstance(node, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.elts)
 
 
@@ -324,7 +325,7 @@ def _bases(target: ast.expr) -> list[str]:
 
 
 def _root(target: ast.expr) -> str:
-    """`x` of `x[i][j]` and of `x`; "" for what is no name below."""
+    """`x` of `x[i][j]` and of `x`; "" if the innermost object is not a name."""
     while isinstance(target, ast.Subscript):
         target = target.value
         if isinstance(target, ast.Call) and isinstance(target.func, ast.Name) and target.func.id == VALUE:

@@ -1,4 +1,4 @@
-"""How often the line that is named is the one that was edited: over our wrong answers that are edits of a right one."""
+"""How often the reported line is the edited one, over our wrong answers that are edits of a right one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEAR = 2  # lines
 
 @dataclass
 class Lines:
-    """Of how many edited answers a line was named, and how near to the edit."""
+    """The number of edited answers for which a line was reported, and its distance to the edit."""
 
     edits: int = 0
     near: int = 0
@@ -33,7 +33,7 @@ class Lines:
 
 
 def measure_answer(exercise: Exercise, path: Answer, findings: Sequence[Finding], into: Lines) -> None:
-    """Adds a wrong answer to `into`, where it is an edit of a right one."""
+    """Adds a wrong answer to `into` if it is an edit of a right one."""
     if not isinstance(path, EditedAnswer):
         return
     text = path.read_text(encoding="utf-8")
@@ -51,7 +51,7 @@ def measure_answer(exercise: Exercise, path: Answer, findings: Sequence[Finding]
 
 
 def edited_lines(text: str, right: str) -> set[int]:
-    """The lines of `text` that the right answer has not; of a line that was taken out, its neighbours."""
+    """The lines of `text` that are not in the right answer; for a deleted line, its neighbours."""
     mine, theirs = _code(text), [line for _, line in _code(right)]
     codes = difflib.SequenceMatcher(None, theirs, [line for _, line in mine], autojunk=False).get_opcodes()
     changed = [(j1, j2) for kind, _, _, j1, j2 in codes if kind != "equal"]

@@ -1,6 +1,6 @@
-"""Runs in the box beside the rewritten definitions: notes each value once, within a budget. Its source is sent, not it.
+"""Runs in the box with the rewritten definitions and records each value once, within a budget. It is sent as source.
 
-What it says is the box's word: `trace` believes no number of it, and nothing is graded by it.
+Its output is not trusted: `trace` validates every number, and grading does not use it.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ class _Recorder:
         self.versions = []  # [kind, dtype or length, requires grad, event, version before, start, axes, *sizes]
         self.numbers, self.count = [], 0
         self.known = {}  # id -> (object, version, fingerprint)
-        self.objects = {}  # node -> the object that it gave last
+        self.objects = {}  # node -> its latest object
         self.problem, self.errors = None, []  # the last exception, and the line that raised it
         self.on = True
 
@@ -57,7 +57,7 @@ class _Recorder:
                     self.version(item, place)
 
     def version(self, value, place):
-        """The number of what the value holds now: a new one where it was changed since it was last recorded."""
+        """The version number of the value: a new one if it has changed since it was last recorded."""
         fingerprint = _fingerprint(value)
         held = self.known.get(id(value))
         scalar = isinstance(value, (bool, int, str, float, type(None)))
@@ -70,7 +70,7 @@ class _Recorder:
         return number
 
     def forget_version(self, value):
-        """Forgets a number's or a text's version: what an operation gives is a value of its own."""
+        """Forgets the version of a number or text: each result of an operation is a new value."""
         if isinstance(value, (bool, int, str, float, type(None))):
             self.known.pop(id(value), None)
 
@@ -110,7 +110,7 @@ class _Recorder:
 
 
 def _fingerprint(value):
-    """Another one where an object was changed in place."""
+    """A fingerprint that changes when the object is changed in place."""
     if isinstance(value, torch.Tensor):
         return value._version, value.requires_grad
     if isinstance(value, np.ndarray):
@@ -121,7 +121,7 @@ def _fingerprint(value):
 
 
 def _array(value):
-    """A number, a NumPy array or nested lists of numbers of one shape; None for all else."""
+    """A number, a NumPy array or nested lists of numbers of one shape; None for anything else."""
     if isinstance(value, (bool, int, float)):
         return np.asarray(value) if not isinstance(value, int) or abs(value) < 2**53 else None
     if isinstance(value, np.generic):
@@ -144,7 +144,8 @@ def _numbers(value, depth):
 
 
 def _text(value, depth):
-    """Strings, None and what is made of them as one text, lists as tuples; None for all else, or for what is long."""
+    """Strings, None and what is made of them as one text, lists as tuples; None for anything else and for long
+    texts."""
     if value is None or isinstance(value, (str, bool, int)):
         return repr(value)[:LARGEST] if not isinstance(value, int) or abs(value) < 2**64 else None
     if isinstance(value, float):
@@ -172,7 +173,7 @@ def _trace_value(node, value):
         _recorder.value(node, value, id(sys._getframe(1)))
         if (
             value is None and node not in _constants
-        ):  # what gives nothing does not make the None that is passed elsewhere
+        ):  # a call that returns nothing does not create the None that is used elsewhere
             _recorder.forget_version(value)
     return value
 
@@ -212,7 +213,7 @@ def _trace_each(node, values):
 
 
 def _trace_error(problem):
-    if _recorder.on and problem is not _recorder.problem:  # the innermost function tells of it first
+    if _recorder.on and problem is not _recorder.problem:  # the innermost function reports it first
         trace = problem.__traceback__
         _recorder.problem, _recorder.errors = problem, [trace.tb_lineno if trace is not None else 0]
 

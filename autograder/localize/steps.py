@@ -21,7 +21,8 @@ GAP = -0.2
 
 
 def steps(found: FaultLocation, sources: dict[str, str]) -> list[dict[str, Any]]:
-    """A row a step: the student's line, its text and shape, a right answer's shape, and whether the value is right."""
+    """A row per step: the student's line, its text and shape, a right answer's shape, and whether the value is
+    right."""
     if found.trace is None or not found.right_traces:
         return []
     mine = steps_of(found.trace)[:MOST]
@@ -56,7 +57,7 @@ def _common(trace: Trace, other: Trace) -> int:
 def _aligned(
     trace: Trace, mine: Sequence[tuple[int, int]], right: Trace, theirs: Sequence[tuple[int, int]]
 ) -> list[tuple[int | None, int | None]]:
-    """Pairs of places, None where the other has nothing like it."""
+    """Pairs of indices, None where the other trace has no counterpart."""
     best = np.zeros((len(mine) + 1, len(theirs) + 1))
     best[:, 0], best[0, :] = GAP * np.arange(len(mine) + 1), GAP * np.arange(len(theirs) + 1)
     for i, (_, one) in enumerate(mine):

@@ -12,7 +12,7 @@ from autograder.localize.find import FaultLocation, find
 from autograder.localize.steps import steps
 from autograder.localize.words import picture, sentence, told_relation
 
-LONGEST = 200  # characters of a line that is shown
+LONGEST = 200  # characters of a line that are shown
 
 
 def localize_fault(
@@ -22,7 +22,7 @@ def localize_fault(
     """`cell`, `line`, its `text`, a `sentence`, the `value` there, its `relation` to the right one, and the `steps` up
     to it; None where it is unknown.
 
-    A failure here is a fault of the grader, and only costs the student this help.
+    A failure here is a fault of the grader; the student only misses this help.
     """
     try:
         found = find(exercise, findings, subject, cells, without)
@@ -33,7 +33,7 @@ def localize_fault(
 
 
 def describe_location(found: FaultLocation, sources: dict[str, str]) -> dict[str, Any] | None:
-    """As `localize_fault`, of what was found. None for a line that the sources do not have."""
+    """As `localize_fault`, for a location that was found. None for a line that the sources do not have."""
     lines = sources.get(found.cell, "").splitlines()
     if not 1 <= found.line <= len(lines):
         return None

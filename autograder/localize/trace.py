@@ -22,35 +22,35 @@ from autograder.sandbox_client import Cell, SandboxClient
 
 BEGIN, END = "_trace_begin", "_trace_end"
 AXES = 8
-OPERANDS = 64  # of one node that are looked at
+OPERANDS = 64  # events of one node that are read
 SECONDS = 2.0  # of the box's processor for the definitions, and for each call
-BYTES = NUMBERS + 24 * EVENTS  # a reply may have a few times as many
+BYTES = NUMBERS + 24 * EVENTS  # a reply may be a few times as large
 
 
 class BadTrace(ValueError):
-    """What was recorded cannot be read."""
+    """The recording is invalid."""
 
 
 @dataclass
 class Value:
-    """What a version of an object held."""
+    """The value of a version of an object."""
 
     kind: int
     dtype: int
     grad: bool
     event: int  # that made it
-    before: int  # version of the same object, -1 where it is new
+    before: int  # the previous version of the same object, -1 if it is new
     data: np.ndarray | None  # float64, or None where it was not kept
     key: tuple | None = None  # of `align.key`
 
     @property
     def size(self) -> int:
-        """How many numbers it has; 0 where they were not kept."""
+        """The number of its entries; 0 if they were not kept."""
         return 0 if self.data is None else self.data.size
 
     @property
     def dtype_name(self) -> str:
-        """`float32`; "" for what is no tensor."""
+        """`float32`; "" if it is not a tensor."""
         return str(DTYPES[self.dtype]).removeprefix("torch.") if self.kind == TENSOR else ""
 
 
@@ -70,7 +70,7 @@ class Trace:
     table: InstrumentedCode
     events: list[Event]
     values: list[Value]
-    error: int | None = None  # the statement that raised, where it did
+    error: int | None = None  # the statement that raised, if any
     operands: dict[int, list[int]] = field(default_factory=dict)  # event -> versions that it used
 
     def node(self, event: int) -> Node:
@@ -180,7 +180,7 @@ def _array(numbers: np.ndarray, start: int, axes: int, sizes: list[int]) -> np.n
 
 
 def _operands(trace: Trace) -> dict[int, list[int]]:
-    """For each event the versions that its node's operands gave last, in the same call of a function if they did."""
+    """For each event the latest versions of its node's operands, if possible from the same function call."""
     here: dict[tuple[int, int], int] = {}
     anywhere: dict[int, int] = {}
     since: dict[int, list[int]] = {}
@@ -192,7 +192,7 @@ def _operands(trace: Trace) -> dict[int, list[int]]:
             used += since.pop(one, [])
         before = trace.events[place - 1] if place else None
         if before is not None and before.frame != event.frame and trace.table.nodes[before.node].returned:
-            used.append(before.version)  # a number that a function gave back is new to who called it
+            used.append(before.version)  # a number that a function returned is new to its caller
         found[place] = list(dict.fromkeys(version for version in used if version >= 0))
         here[event.frame, event.node] = anywhere[event.node] = event.version
         since.setdefault(event.node, []).append(event.version)

@@ -78,13 +78,13 @@ def describe_relation(mine: Value, theirs: Value) -> str:
 
 
 def _relation(mine: Value, theirs: Value) -> str:
-    """How a value comes from the one in its place, of the same shape; "" where nothing known fits."""
+    """How a value follows from the right one of the same shape; "" if no known relation fits."""
     found = (rule(mine, theirs) for rule in (_inverted, _multiple, _offset, _transposed_square, _shifted, _transformed))
     return next(filter(None, found), "")
 
 
 def told_relation(found: FaultLocation) -> str:
-    """`a value on the way …`: the relation alone, where there is one that says more than that the value is wrong."""
+    """`a value on the way …`: the relation alone, if it says more than that the value is wrong."""
     if found.trace is None or found.faulty_version is None or found.faulty_version.replacement is None:
         return ""
     mine, theirs = found.trace.values[found.faulty_version.version], found.faulty_version.replacement
@@ -180,7 +180,7 @@ def _shifted(mine: Value, theirs: Value) -> str:
 
 
 def rows(a: np.ndarray, b: np.ndarray, like: Value) -> str:
-    """`; each row differs`, `; 2 of 6 rows differ`: of the last axis; "" for what has no rows."""
+    """`; each row differs`, `; 2 of 6 rows differ`: of the last axis; "" without rows."""
     if a.ndim < 2 or not a.size:
         return ""
     wrong = np.atleast_1d(_differs(a, b, like).reshape(-1, a.shape[-1]).any(axis=1))
@@ -190,7 +190,7 @@ def rows(a: np.ndarray, b: np.ndarray, like: Value) -> str:
 
 
 def picture(found: FaultLocation) -> dict[str, Any] | None:
-    """The first matrix of the student's value there, and which of its entries are wrong; nothing of a right one's."""
+    """The first matrix of the student's value there, with its wrong entries marked, without any right value."""
     if found.trace is None or found.faulty_version is None or found.faulty_version.event is not None:
         return None
     value, other = found.trace.values[found.faulty_version.version], found.faulty_version.replacement
@@ -202,7 +202,7 @@ def picture(found: FaultLocation) -> dict[str, Any] | None:
         wrong = _differs(data, other.data, value)
     shown = [[_entry(x, value.dtype) for x in row] for row in _corner(data)]
     marks = None if wrong is None else _corner(wrong).tolist()
-    marks = None if marks is not None and all(map(all, marks)) else marks  # the sentence says that all are
+    marks = None if marks is not None and all(map(all, marks)) else marks  # the sentence says so already
     node = found.trace.producer(found.faulty_version.version)
     vector = data.ndim == 1
     return {
@@ -228,7 +228,7 @@ def _entry(x: float, dtype: int) -> Any:
 
 
 def steps_of(trace: Trace) -> list[tuple[int, int]]:
-    """(line, version) of each line that made a value, in time: the last that it made before another line did."""
+    """(line, version) of each line that made a value, in order of time: the last value before another line ran."""
     found: list[tuple[int, int]] = []
     lines: set[int] = set()
     for version, value in enumerate(trace.values):

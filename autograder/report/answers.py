@@ -32,7 +32,7 @@ def read(root: Path, assignment: str) -> tuple[dict[str, dict[str, str]], dict[s
 
 
 def known_answers(cells: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Cell → name → source of the answers that we have: the library's own, and those collected as right."""
+    """Cell → name → source of the known answers: the library's own, and the collected right ones."""
     found = {}
     for exercise in registry.exercises():
         cell = f"solution-{exercise.id.replace('.', '-')}"

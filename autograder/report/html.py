@@ -82,7 +82,7 @@ def _name(data: Mapping[str, Any]) -> str:
 
 
 def _to_begin(data: Mapping[str, Any]) -> str:
-    """What to do in a cell that is as it was released."""
+    """The instruction for a cell that still has the released stub."""
     start = say("Nothing is written here yet.")
     how = say("Put your code in the place of `raise NotImplementedError`, then check again.")
     return f'<p class="tfkit-v-hint">{start}</p><p>{_code(how)}</p>'

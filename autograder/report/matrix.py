@@ -38,7 +38,8 @@ class Matrix:
 
 
 def matrices(name: str, value: Any, wrong: Any = None) -> list[Matrix]:
-    """The matrices in nested lists, a name each: `scores, batch 0, head 1`; none for what is no tensor of numbers."""
+    """The matrices in nested lists, each with a name: `scores, batch 0, head 1`; none if the value is not a tensor of
+    numbers."""
     depth = _depth(value)
     if not depth or _size(value) == 0:
         return []
@@ -56,7 +57,7 @@ def _leading(where: tuple[int, ...], depth: int) -> list[str]:
 
 
 def _slices(value: Any, axes: int) -> Iterator[tuple[tuple[int, ...], Any]]:
-    """Each matrix with its place, which is () where there is but one."""
+    """Each matrix with its index, which is () if there is only one."""
     found = list(_walk(value, axes, ()))
     yield from [((), found[0][1])] if len(found) == 1 else found
 
@@ -78,7 +79,8 @@ def _at(tree: Any, where: tuple[int, ...]) -> Any:
 
 
 def _depth(value: Any) -> int:
-    """The axes of nested lists of equal lengths with numbers, booleans, "nan" and "inf" in them; 0 for all else."""
+    """The axes of nested lists of equal lengths with numbers, booleans, "nan" and "inf" in them; 0 for anything
+    else."""
     if not isinstance(value, list | tuple) or not value:
         return 0
     if all(_is_entry(part) for part in value):
@@ -165,7 +167,7 @@ def _signs(name: str, rows: Sequence[str]) -> str:
 
 
 def corner(value: Mapping[str, Any]) -> str:
-    """`The first 8 × 8 of 2 × 16 × 16.`, of a tensor of which only that is drawn; "" where it is whole."""
+    """`The first 8 × 8 of 2 × 16 × 16.`, for a tensor that is drawn in part; "" if it is drawn whole."""
     shown, shape = value.get("value"), value.get("shape")
     count = 1
     for one in shape or ():

@@ -1,8 +1,8 @@
 """Finds students whose answers perform the same tensor operations, where few others of the class do.
 
 Renaming, adding a helper function, writing a call differently or moving lines does not hide what is computed. The
-answers run in the box, where PyTorch itself reports each operation. A student's code could forge the report; a person
-looks at it, and it decides nothing.
+answers run in the box, where PyTorch itself reports each operation. A student's code could forge the report; it is
+meant for a person and decides nothing by itself.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _questions(exercise: Exercise) -> list[Probe]:
 
 
 def _told(student: SandboxClient, probe: Probe) -> list[str]:
-    """The operations performed for one question; none where it ends in an exception."""
+    """The operations performed for one question; none if it raises an exception."""
     student.call(NAMES[0])
     try:
         answer = observe(student, probe)

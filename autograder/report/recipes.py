@@ -115,7 +115,7 @@ class CoursePackage:
 def package_of(named: str | None) -> CoursePackage:
     """The package as the instructor named it, a wheel's path or a URL, or else as this copy was installed.
 
-    Raises NoExport where that is a folder, or unknown: no other machine can install from there.
+    Raises NoExport if that is a folder or unknown, from which no other machine can install.
     """
     if named and not re.match(r"[a-z+]+://", named):
         return _wheel(Path(named))
@@ -144,7 +144,7 @@ def _wheel(path: Path) -> CoursePackage:
 
 @dataclass(frozen=True)
 class GradedExercise:
-    """An exercise of an assignment and what it is worth there."""
+    """An exercise of an assignment and its points there."""
 
     exercise: str
     points: float

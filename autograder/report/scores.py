@@ -16,7 +16,7 @@ from autograder.report import teams
 
 
 class NoExport(Exception):
-    """There is nothing to export, or nowhere to put it; the message says what to do."""
+    """There is nothing to export, or the output cannot be written; the message says what to do."""
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class ClassOfCourse:
 
     @property
     def file(self) -> Path:
-        """Where its own misconceptions are kept."""
+        """The file of its own misconceptions."""
         return self.root / misconceptions.FILE
 
     def grader(self, sources: Sequence[CellSource]) -> Grader:
@@ -104,7 +104,7 @@ def open_course(root: Path, assignments: Sequence[str] = ()) -> ClassOfCourse:
 
 
 def read(course: ClassOfCourse, kinds: bool = False) -> Iterator[UnexplainedAnswer]:
-    """The wrong answers without a name, each run once more. `kinds`: also those of which the kind of mistake is said.
+    """The wrong answers without a name, each run once more. `kinds`: also those with a known kind of mistake.
 
     Raises BadCourse where a graded notebook cannot be read.
     """
@@ -172,9 +172,9 @@ def _alike(one: UnexplainedAnswer, other: UnexplainedAnswer) -> bool:
 
 
 def name(course: ClassOfCourse, cluster: Cluster, called: str, sentence: str) -> list[Path]:
-    """Keep the behaviour with its sentence; gives the files that were written. Raises NoBehaviour.
+    """Store the behaviour with its sentence; returns the written files. Raises NoBehaviour.
 
-    It is asked once more in a fresh box, so that what is kept is known to be recognised.
+    It is run once more in a fresh box, so that the stored behaviour is known to be recognised.
     """
     shortest, exercise = cluster.members[0], cluster.exercise
     taken = {one["name"] for one in course.known.get(exercise.id, ())}
@@ -195,7 +195,8 @@ def name(course: ClassOfCourse, cluster: Cluster, called: str, sentence: str) ->
 def _for_students(
     course: ClassOfCourse, entries: misconceptions.Entries, exercise: Exercise, assignments: set[str]
 ) -> Iterator[Path]:
-    """The sentences beside the source notebooks, without anybody's code: they go along when these are generated."""
+    """Writes the sentences beside the source notebooks, without students' code, so that they are released with
+    these."""
     for folder in (course.root / "source" / assignment for assignment in sorted(assignments)):
         if folder.is_dir():
             file = folder / misconceptions.FILE
@@ -205,9 +206,9 @@ def _for_students(
 
 
 def export_group(course: ClassOfCourse, exercise: Exercise, called: str) -> str:
-    """A kept behaviour as a table of wrong.toml: the lines of a right answer that its code replaces.
+    """A stored behaviour as a table of wrong.toml: the lines of a right answer that its code replaces.
 
-    Raises NoBehaviour where there is none, or where the code does not stand alone.
+    Raises NoBehaviour if there is none, or if the code needs other cells.
     """
     known = {one["name"]: one for one in course.known.get(exercise.id, ())}
     if called not in known or not known[called].get("code"):
@@ -228,7 +229,7 @@ def export_group(course: ClassOfCourse, exercise: Exercise, called: str) -> str:
 
 
 def _edited(base: Any, one: misconceptions.Entry) -> EditedAnswer | None:
-    """The student's definitions below the imports of a right answer; None where that is the right answer."""
+    """The student's definitions below the imports of a right answer; None if that is the right answer."""
     text = base.read_text(encoding="utf-8")
     lines, body = text.splitlines(), ast.parse(text).body
     first = next((node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Assign)), None)

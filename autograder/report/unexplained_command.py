@@ -28,7 +28,7 @@ ASK = "One sentence to the student (nothing: leave it)"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """What the command does; 0. Raises BadCourse, NoBehaviour, BadMisconceptions or SandboxError."""
+    """Runs the command; returns 0. Raises BadCourse, NoBehaviour, BadMisconceptions or SandboxError."""
     if arguments.output and arguments.output.exists():  # before some minutes of work
         raise NoBehaviour(f"{arguments.output} exists: name a new file, or delete it")
     course = open_course(arguments.course, arguments.assignments)
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show(course: ClassOfCourse, found: list[Cluster]) -> None:
-    """The groups, each with a prompt where a person sits at the terminal."""
+    """Prints the groups, each with a prompt if the terminal is interactive."""
     console = Console(highlight=False)
     if not found:
         console.print("every wrong answer has a name, or its kind of mistake is said")

@@ -24,7 +24,7 @@ so.</p>"""
 
 
 def page(assignments: Sequence[str], found: Sequence[Cluster], course: str) -> str:
-    """The whole page. `course`: its directory, as it stands in the commands."""
+    """The whole page. `course`: its directory, as in the commands."""
     answers = sum(len(one.members) for one in found)
     counted = f"{_counted(answers, 'answer')} in {_counted(len(found), 'group')}"
     lead = f"<p>{counted}.</p>" if found else "<p>Every wrong answer has a name.</p>"
@@ -53,7 +53,7 @@ def who(one: Cluster) -> str:
 
 
 def _shown(one: Cluster) -> Iterator[UnexplainedAnswer]:
-    """The shortest answers that are not written alike."""
+    """The shortest answers with different code."""
     seen: dict[str, UnexplainedAnswer] = {}
     for each in one.members:
         seen.setdefault(each.code, each)

@@ -1,4 +1,4 @@
-"""What a verdict says, in words that its card and the terminal share."""
+"""The texts of a verdict that its card and the terminal share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNEARNED = "What is right earns its points once ordinary values are right too."
 
 @dataclass(frozen=True)
 class Chip:
-    """A property, or a check that looks at none: its outcome, and its points."""
+    """A property, or a check without one: its outcome, and its points."""
 
     name: str
     status: str
@@ -35,7 +35,7 @@ def number(x: float) -> str:
 
 
 def is_unwritten(data: Mapping[str, Any]) -> bool:
-    """Whether the answer is as it was released."""
+    """Whether the answer is still the released stub."""
     return data["status"] == "failed" and [check["name"] for check in data.get("checks") or ()] == ["written"]
 
 
@@ -59,13 +59,13 @@ def _sum(checks: Sequence[Mapping[str, Any]], key: str) -> float:
 
 
 def what_is_right(data: Mapping[str, Any]) -> str:
-    """`Right so far: values, gradients.`; "" where nothing is."""
+    """`Right so far: values, gradients.`; "" if nothing is right."""
     names = [chip.name for chip in chips(data) if chip.status == "passed"]
     return say("Right so far: {names}.", names=", ".join(names)) if names else ""
 
 
 def still_to_be_had(data: Mapping[str, Any]) -> str:
-    """How many points are left, and for what; "" where there are none."""
+    """The points not yet earned, by property; "" if there are none."""
     left = float(data["max_score"]) - float(data["score"])
     if data["status"] != "failed" or number(left) == "0":
         return ""
@@ -77,12 +77,12 @@ def still_to_be_had(data: Mapping[str, Any]) -> str:
 
 
 def size(shape: Sequence[int] | None) -> str:
-    """`2 × 3 × 4`; "one number" for no axes, "" for what has no shape."""
+    """`2 × 3 × 4`; "one number" for no axes, "" without a shape."""
     return "" if shape is None else " × ".join(map(str, shape)) or say("one number")
 
 
 def line_of(data: Mapping[str, Any]) -> str:
-    """`Line 10: scores is 2 times what it should be.`; "" where no line is named."""
+    """`Line 10: scores is 2 times what it should be.`; "" without a line."""
     found = data.get("departure")
     return f"{say('Line {line}', line=found['line'])}: {found['sentence']}." if found else ""
 
@@ -109,6 +109,6 @@ def _indices(text: str) -> list[int]:
 
 
 def sentence(text: str) -> str:
-    """With a capital, and a full stop."""
+    """The text with a capital letter and a full stop."""
     text = text.strip()
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", ")")) else ".")

@@ -1,2 +1,2 @@
-"""The graders that are compared, a file each with a `GRADER`; other packages add theirs by the entry point group
-`autograder.graders`, which names such an object."""
+"""The graders of the benchmark, one file each with a `GRADER`; other packages add such objects by the entry point group
+`autograder.graders`."""

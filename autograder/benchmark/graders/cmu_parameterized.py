@@ -3,7 +3,7 @@
 Follows the way in which CMU's course on language-model systems tests its MiniTorch assignments (minitorch.github.io,
 and public test files of the transformer assignment): `pytest.mark.parametrize` over batch, length, width and heads,
 weights copied from `torch.nn`, `numpy.testing.assert_allclose` on outputs and gradients with a tolerance of 1e-5. Of
-those tests only the heads were seen, with their parameters; what is here was written by this project.
+those tests only the signatures and parameters were read; the code here was written by this project.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Snapshots: the answer on one drawn input against an array that was recorded of a reference.
+"""Snapshots: the answer on one random input is compared with a recorded array.
 
 Follows the public tests of Stanford's CS336, assignment 1 (github.com/stanford-cs336/assignment1-basics, the files
 test_model.py, test_nn_utils.py and test_optimizer.py; MIT): sizes of a small model, one seed, recorded arrays or
 PyTorch's own function, and the tolerances stated there (1e-6 for most, 1e-5 for SwiGLU, 1e-4 for losses and weights,
-rtol 1e-4). Written anew by this project: no line and no array is theirs. The arrays are recorded here, from this
-project's references; multi-head attention gets the causal mask as an argument, and RMSNorm their eps.
+rtol 1e-4). Written from scratch by this project, with no code or array from there. The arrays are recorded here, from
+this project's references; multi-head attention gets the causal mask as an argument, and RMSNorm their eps.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ assert torch.allclose(_train(_ours()), _train(_theirs()), atol=1e-4)
 
 @dataclass(frozen=True)
 class SnapshotTests:
-    """Tests whose expected arrays are recorded of the references, when they are first asked for."""
+    """Tests whose expected arrays are recorded from the references on first use."""
 
     title: str
     follows: str
@@ -103,18 +103,18 @@ class SnapshotTests:
     others: Mapping[str, str]
 
     def covers(self, exercise: Exercise) -> bool:
-        """Whether there is a test of that exercise."""
+        """Whether it has a test for that exercise."""
         return exercise.id in self.snapshots or exercise.id in self.others
 
     def judge(self, exercise: Exercise, source: str, backend: Backend) -> Judgement:
-        """Accepted where every array is close to the recorded one. Raises SandboxError."""
+        """Accepted if every array is close to the recorded one. Raises SandboxError."""
         body = self.others.get(exercise.id) or record_tests(exercise.id)
         return TestSource(self.title, self.follows, {exercise.id: DRAWN + body}).judge(exercise, source, backend)
 
 
 @lru_cache(maxsize=32)
 def record_tests(name: str) -> str:
-    """The tests of an exercise with the reference's arrays in them, as text."""
+    """The source of an exercise's tests, including the reference's arrays."""
     reference: Any = reference_of(registry.find(name))
     return "".join(_tests(SNAPSHOTS[name], reference))
 

@@ -1,8 +1,8 @@
-"""Plain asserts below a solution cell, as nbgrader's documentation shows them and most courses write them.
+"""Plain asserts below a solution cell, as in nbgrader's documentation and most courses.
 
 Follows nbgrader's user guide, "Creating and grading assignments" (autograder tests cells): a handful of `assert`s on
-small examples with the expected shape and values; whatever raises costs the points. Written anew for these exercises
-by this project: it is our idea of a typical test cell, taken from no course.
+small examples with the expected shape and values; whatever raises costs the points. Written for these exercises
+by this project: our idea of a typical test cell, not taken from any course.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Doctest cases, as Otter-Grader's documentation has them in its OK format: what a line prints is what is compared.
+"""Doctest cases, as in the OK format of Otter-Grader's documentation: printed output is compared.
 
 Follows Otter-Grader's user guide, "Test files" (OK-formatted tests: suites of cases whose `code` is doctest text, run
-in the student's environment). Written anew for these exercises by this project.
+in the student's environment). Written for these exercises by this project.
 """
 
 from __future__ import annotations
 
 from autograder.benchmark.grader import TestSource
 
-# The cases stand in one line: a cell's prompts at the beginning of lines would be taken away before it runs.
+# Each case is on one line: prompts at the beginning of lines would be stripped before the cell runs.
 RUN = """
 import doctest as _doctest
 _test = _doctest.DocTestParser().get_doctest({cases!r}, dict(globals()), "case", None, 0)

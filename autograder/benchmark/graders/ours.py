@@ -9,23 +9,23 @@ from autograder.api import Exercise
 from autograder.benchmark.grader import Judgement
 from autograder.sandbox.base import Backend, SandboxError
 
-ORDINARY = "right values"  # what the check of ordinary inputs is called, beside those of enormous ones and of training
+ORDINARY = "right values"  # the check of ordinary inputs, besides those of extreme ones and of training
 
 
 @dataclass(frozen=True)
 class EngineGrader:
-    """The engine with a seed that is the same in every run of the benchmark."""
+    """The engine with a fixed seed for the benchmark."""
 
     title: str = "tfkit's checks"
     follows: str = "this project: `autograder check`"
     seed: int = 20261123
 
     def covers(self, exercise: Exercise) -> bool:
-        """All of them."""
+        """True: it covers every exercise."""
         return True
 
     def judge(self, exercise: Exercise, source: str, backend: Backend) -> Judgement:
-        """Its verdict. Raises SandboxError where it could not be formed."""
+        """The engine's verdict. Raises SandboxError if there is none."""
         verdict = run.grade_source(exercise, source, backend=backend, seed=self.seed, device="cpu")
         if verdict.status == "not_graded":
             raise SandboxError(verdict.reason)

@@ -1,4 +1,4 @@
-"""Built, not borrowed."""
+"""The answer does not call a ready-made function of torch."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from autograder.checks.properties._spy import spy_on
 
 
 def built(cases: Cases, names: tuple[str, ...], graded: bool = False) -> Check:
-    """Built, not borrowed: none of torch's functions of these names is called. It is only reported unless `graded`."""
+    """None of torch's functions with these names is called. It is only reported unless `graded`."""
 
     def borrowed(case: Case, subject: Any) -> list[str]:
-        """Which of `names` one call used, as counted in the box."""
+        """The functions among `names` that one call used, as counted in the box."""
         called = spy_on(subject, lambda: case.value(subject)).get("names")
         return [name for name in names if isinstance(called, list) and name in called]
 
