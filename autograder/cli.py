@@ -352,7 +352,7 @@ def _report(course: Path, assignment: str) -> str:
         found = scores.read(course, assignment)
     except scores.NoExport:  # graded notebooks without a gradebook
         found = None
-    return page.page(assignment, students, attempts.greens(history.read(course, assignment)), found)
+    return page.page(assignment, students, attempts.full_marks(history.read(course, assignment)), found)
 
 
 def _similarity(course: Path, assignment: str, operations: bool) -> str:
@@ -592,7 +592,7 @@ def _corpus(arguments: argparse.Namespace) -> int:
     if arguments.exercises[:1] == ["show"]:
         return _show(arguments.exercises[1:])
     from autograder.checks.corpus import ask_reference, combine_scores, judge, lines, lines_of
-    from autograder.checks.mutation import sharpness, total
+    from autograder.checks.mutation import mutation_score, total
     from autograder.diagnosis import measure
 
     exercises = [registry.find(name) for name in arguments.exercises] or list(registry.exercises())
@@ -608,7 +608,7 @@ def _corpus(arguments: argparse.Namespace) -> int:
             diagnoses.append(measure.measure_diagnosis(exercise, asked, arguments.seed))
             _tell(diagnoses[-1], True)
         if arguments.mutants:
-            mutants.append(sharpness(exercise, asked))
+            mutants.append(mutation_score(exercise, asked))
             _tell(mutants[-1], arguments.report)
     print(combine_scores(scores).line)
     if named:

@@ -29,7 +29,7 @@ TAB = "emscripten"  # Python in a browser tab
 GO_ON = "Go on working: the verdict will appear here."
 _warm = WarmProcesses("--trust")
 _turn = threading.Lock()  # "Run All" starts many checks at once; one after the other they finish sooner
-Tell = Callable[[float], object]  # called regularly with the seconds so far
+OnProgress = Callable[[float], object]  # called regularly with the seconds so far
 
 
 class CheckFailed(RuntimeError):
@@ -67,15 +67,15 @@ def _replaced(shown: Any, exercise: str, history: list[str]) -> None:
     """Replace the output of a running check by its verdict, or by the reason why there is none."""
     started = time.monotonic()
 
-    def tell(_: float) -> None:
+    def on_progress(_: float) -> None:
         """Show how long the check has taken."""
         shown.update(pending(exercise, time.monotonic() - started), raw=True)
 
     try:
         while not _turn.acquire(timeout=TICK):
-            tell(0.0)
+            on_progress(0.0)
         try:
-            found = bundle(verdict(exercise, history, tell))
+            found = bundle(verdict(exercise, history, on_progress))
         finally:
             _turn.release()
     except Exception as error:  # nobody waits for this thread, so the error is shown in place of the verdict
@@ -101,7 +101,7 @@ def bundle(found: dict[str, Any]) -> dict[str, Any]:
     return {"text/html": as_html(found), "text/plain": line, MIME: outcome}
 
 
-def verdict(exercise: str, history: list[str], tell: Tell = lambda _: None) -> dict[str, Any]:
+def verdict(exercise: str, history: list[str], on_progress: OnProgress = lambda _: None) -> dict[str, Any]:
     """The verdict on the cells of `history`, as the object that `autograder check --json` prints.
 
     Raises CheckFailed where there is none.
@@ -111,14 +111,14 @@ def verdict(exercise: str, history: list[str], tell: Tell = lambda _: None) -> d
         file.write_text(json.dumps(_notebook(history)), encoding="utf-8")
         asked = ["check", exercise, str(file), "--json", "--trust", *known_in(Path.cwd())]
         with _warm.process() as process:
-            out, err = _answer(process, request(asked), exercise, tell)
+            out, err = _answer(process, request(asked), exercise, on_progress)
     lines = out.splitlines()
     if not lines:
         raise CheckFailed(complaint(err))
     return json.loads(lines[-1])
 
 
-def _answer(process: Process, asked: str | None, exercise: str, tell: Tell) -> tuple[str, str]:
+def _answer(process: Process, asked: str | None, exercise: str, on_progress: OnProgress) -> tuple[str, str]:
     """The standard output and error of the process, within the time limit."""
     end = time.monotonic() + SECONDS
     while True:
@@ -128,7 +128,7 @@ def _answer(process: Process, asked: str | None, exercise: str, tell: Tell) -> t
             if time.monotonic() > end:
                 raise CheckFailed(f"the check of {exercise} took longer than {SECONDS:g} s and was stopped") from None
             asked = None  # it was sent already
-            tell(SECONDS - (end - time.monotonic()))
+            on_progress(SECONDS - (end - time.monotonic()))
 
 
 def _notebook(history: list[str]) -> dict[str, Any]:

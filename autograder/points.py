@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.api import MOST_AT_EDGES, PROPERTIES, Property
+from autograder.api import MAX_EDGE_SHARE, PROPERTIES, Property
 
 FILE = "course.toml"
 WRONG = "wrong"  # key of the error message that replaces invalid weights
@@ -74,7 +74,7 @@ def shares(parts: Sequence[Part], points: float, weights: Mapping[str, float] | 
     rest = math.fsum(weighted) - edges
     if rest <= 0:  # there are only edge cases: keep their weights
         return [points * w / edges if edges else 0.0 for w in weighted]
-    most = rest * MOST_AT_EDGES / (1 - MOST_AT_EDGES)
+    most = rest * MAX_EDGE_SHARE / (1 - MAX_EDGE_SHARE)
     room = min(1.0, most / edges) if edges else 1.0
     fitted = [w * room if name == "edges" else w for (name, _), w in zip(parts, weighted, strict=True)]
     total = math.fsum(fitted)

@@ -25,7 +25,7 @@ from autograder.run import Attempt, CellSource, Grader
 
 NAME = "practice"
 BACKEND = SimpleNamespace(name=NAME, cards=False)
-LACKS = ("BorchError", "NotInThisTab")  # exceptions of a partial torch
+LACKS = ("BorchError", "UnsupportedInBrowser")  # exceptions of a partial torch
 
 
 def partial_torch() -> str:
@@ -71,10 +71,10 @@ class PracticeGrader(Grader):
         yield attempt, student
 
     def _ask(self, checks: Sequence[Check], reference: Any, seed: str) -> Iterator[Asked]:
-        return askable(checks, reference, seed)
+        return mark_unsupported(checks, reference, seed)
 
 
-def askable(checks: Sequence[Check], reference: Any, seed: str) -> Iterator[Asked]:
+def mark_unsupported(checks: Sequence[Check], reference: Any, seed: str) -> Iterator[Asked]:
     """As `questions`, but a check that a partial torch cannot run is marked as not run."""
     here = partial_torch()
     for check in checks:

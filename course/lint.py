@@ -41,7 +41,7 @@ TEXT_LINES, TEXT_WIDTH = 55, 110  # a page of prose, wrapped as JupyterLab wraps
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]*(?:\([^()]*\))?[^()\s]*)(?:\s+\"[^\"]*\")?\)")
 HTML_IMAGE = re.compile(r"<img\b[^>]*>", re.IGNORECASE)
 FIGURE_IN_WORDS = re.compile(r"\*Figure(?:, in words)?\s?: \w")
-UNTOLD = "draws a figure that no text below it tells in words: add *Figure: …* to the text after it"
+UNDESCRIBED = "draws a figure that no text below it tells in words: add *Figure: …* to the text after it"
 NAMED = re.compile(r"`([a-z0-9_]+\.[a-z0-9_.]+)/([a-z0-9_]+)`")
 
 
@@ -118,7 +118,7 @@ def _link_problem(text: str, target: str, anchors: set[str]) -> str:
     return "" if unquote(parts.path) in there else "is no file that is handed out with the notebooks"
 
 
-def untold_figures(notebook: NotebookNode) -> Problems:
+def undescribed_figures(notebook: NotebookNode) -> Problems:
     """Images without alternative text; drawing cells with no `*Figure: …*` below them; such words above their figure.
 
     Above it, the words would give away the prediction.
@@ -133,10 +133,10 @@ def untold_figures(notebook: NotebookNode) -> Problems:
                 untold = ""
         elif _calls(_statements(cell), drawing):
             if untold:
-                yield untold, UNTOLD
+                yield untold, UNDESCRIBED
             untold = cell.id
     if untold:
-        yield untold, UNTOLD
+        yield untold, UNDESCRIBED
 
 
 def _mute_images(source: str) -> Iterator[str]:
@@ -173,7 +173,7 @@ def unknown_misconceptions(notebook: NotebookNode) -> Problems:
                 yield cell.id, f"`{exercise}/{name}` is not in the corpus (submissions/{exercise}/wrong.toml)"
 
 
-def unsaid_words(notebook: NotebookNode) -> Problems:
+def unused_terms(notebook: NotebookNode) -> Problems:
     """Terms of the unit's glossary that its lesson does not use."""
     text = "\n".join(cell.source for cell in _text(notebook) if cell.id != "glossary")
     for term in glossary.terms():
@@ -186,9 +186,9 @@ RULES: tuple[Callable[[NotebookNode], Problems], ...] = (
     undefined_names,
     over_long,
     broken_links,
-    untold_figures,
+    undescribed_figures,
     unknown_misconceptions,
-    unsaid_words,
+    unused_terms,
 )
 
 
@@ -263,7 +263,7 @@ def translation_faults(folder: Path) -> list[Fault]:
     for language in sorted(path.stem for path in folder.glob("locale/*.po")):
         name = f"{folder.name} ({language})"
         notebook = translate.in_language(folder, builder.notebook(folder), language)
-        rules = [rule for rule in RULES if rule is not unsaid_words]  # the glossary's words are English
+        rules = [rule for rule in RULES if rule is not unused_terms]  # the glossary's words are English
         broken = [fault for rule in rules for fault in rule(notebook)]
         found += [Fault(name, cell, what) for cell, what in [*translate.faults(folder, language), *broken]]
     return found

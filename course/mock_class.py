@@ -35,7 +35,7 @@ FIRST, MASKS, HEADS, LAYERS, DECODING = (
 CORE = (FIRST, HEADS)
 ALL = (FIRST, MASKS, HEADS, LAYERS, DECODING)
 
-Deed = Callable[[NotebookNode, Exercise], None]
+CellChange = Callable[[NotebookNode, Exercise], None]
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class MockStudent:
     style: int = 0
     wrong: dict[str, str] = field(default_factory=dict)  # exercise → stem of the wrong submission
     edge: dict[str, str] = field(default_factory=dict)  # exercise → stem of one that is wrong only in edge cases
-    changes: dict[str, Deed] = field(default_factory=dict)  # exercise → what is done to its cell; it earns nothing
-    harmless_changes: dict[str, Deed] = field(default_factory=dict)  # the same, but the answer stays right
+    changes: dict[str, CellChange] = field(default_factory=dict)  # exercise → change of its cell; it earns nothing
+    harmless_changes: dict[str, CellChange] = field(default_factory=dict)  # the same, but the answer stays right
     corrupt: tuple[str, ...] = ()  # units whose file is not a notebook
 
     def expected_outcome(self, exercise: Exercise) -> ExpectedOutcome:

@@ -1,4 +1,4 @@
-"""A stranger's package: its wheel is built, installed, and used through the same doors as our own."""
+"""Another package: its wheel is built, installed, and used through the same entry points as our own."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("tfkit", "autograder", "course", "extension/tfkit_lab")
+PACKAGES = ("tfkit", "autograder", "course", "extension/tfkit_lab", "tools")
 # whole identifiers that are refused anywhere in a package, and the term to use
 REFUSED = {
     "tfkit": {
@@ -33,6 +33,7 @@ REFUSED = {
         "is_ours": "is_tfkit_model", "need_words": "require_lm_head",
         "Apart": "UntiedProphetNetNameMap", "TwoTables": "SeparateTablesNameMap", "OnlyTwoTables": "UntiedNameMap",
         "times_said": "count_repetitions", "penalised": "apply_repetition_penalty", "recalled": "check_mems",
+        "_heard": "_hook_weights", "_in_the_open": "_attend_with_weights",
     },
     "autograder": {
         "Elsewhere": "WrongDevice", "Raised": "RaisedError", "Placed": "DeviceSubject", "Handed": "SubmittedNotebook",
@@ -43,7 +44,18 @@ REFUSED = {
         "Together": "CombinedMistakes", "Green": "FullMarks", "Busy": "CourseBusy", "Secret": "CourseKey",
         "GLANCE_S": "POLL_S", "PATIENCE_S": "TIMEOUT_S", "Packed": "ArchivedAnswer", "Taken": "SentLedger",
         "Counted": "CountingBackend", "Timed": "TimedExecute", "hinted": "with_hints",
+        "doors": "plugins", "greens": "full_marks", "still_to_be_had": "missing_points",
+        "left_alone": "ungraded_record",
+        "leave_alone": "mark_not_graded", "standing": "current_verdicts", "askable": "mark_unsupported",
+        "leaning_tests": "redefinable_names", "is_together": "is_combination", "wishes": "leaderboard_choices",
+        "told_relation": "relation_phrase", "MOST_AT_EDGES": "MAX_EDGE_SHARE", "Tell": "OnProgress",
+        "Look": "CheckInterrupt", "NotInThisTab": "UnsupportedInBrowser",
     },
+    "course": {
+        "unsaid_words": "unused_terms", "untold_figures": "undescribed_figures", "Deed": "CellChange",
+        "NotInThisTab": "UnsupportedInBrowser",
+    },
+    "tools": {"story": "description", "_told": "_first_difference"},
 }  # fmt: skip
 # methods, properties and fields that are refused, and the term to use; as other names these words may be plain English
 REFUSED_MEMBERS = {

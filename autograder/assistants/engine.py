@@ -19,7 +19,7 @@ from autograder.warm import Process, WarmProcesses, request
 
 SECONDS = 300.0  # a limit for when the autograder hangs; it has limits of its own
 TICK = 1.0  # seconds between two progress reports
-Tell = Callable[[float, str], Awaitable[object]]  # receives the seconds and the current stage
+OnProgress = Callable[[float, str], Awaitable[object]]  # receives the seconds and the current stage
 
 
 class EngineError(RuntimeError):
@@ -45,7 +45,7 @@ class Engine:
         """Ends the waiting processes."""
         self._warm.close()
 
-    async def check(self, exercise: str, code: str, tell: Tell) -> dict[str, Any]:
+    async def check(self, exercise: str, code: str, on_progress: OnProgress) -> dict[str, Any]:
         """The verdict, as `autograder check --json` prints it. Raises EngineError.
 
         Cancelling it ends the process group and the box.
@@ -54,7 +54,7 @@ class Engine:
             raise EngineError(f"the code has {len(code)} characters, more than the {LONGEST} allowed")
         found: dict[str, Any] | EngineError
         async with anyio.create_task_group() as group:
-            group.start_soon(_tick, tell)
+            group.start_soon(_tick, on_progress)
             try:
                 async with self._turn:
                     found = await self._run(exercise, code)
@@ -93,9 +93,9 @@ def _communicate(process: Process, told: str) -> tuple[str, str]:
         raise EngineError("the check was stopped") from error
 
 
-async def _tick(tell: Tell) -> None:
+async def _tick(on_progress: OnProgress) -> None:
     started = time.monotonic()
     while True:
         seconds = time.monotonic() - started
-        await tell(seconds, f"checking in the box, {seconds:.0f} s")
+        await on_progress(seconds, f"checking in the box, {seconds:.0f} s")
         await anyio.sleep(TICK)

@@ -87,13 +87,13 @@ class Tutor:
             "code": statement.code,
         }
 
-    async def check(self, name: str, code: Any, tell: Any) -> dict[str, Any]:
+    async def check(self, name: str, code: Any, on_progress: Any) -> dict[str, Any]:
         """The verdict, with the first step of help if the course gives any. Raises Refusal."""
         exercise = find(name)
         if not isinstance(code, str) or not code.strip():
             raise Refusal("`code` must be the student's answer, Python source")
         try:
-            verdict = await self.engine.check(exercise.id, code, tell)
+            verdict = await self.engine.check(exercise.id, code, on_progress)
         except EngineError as error:
             raise Refusal(str(error)) from error
         first = min(1, self.rules.hints)
@@ -201,12 +201,12 @@ def _add_tools(server: MCPServer, tutor: Tutor) -> None:
         started = time.monotonic()
         asked: dict[str, Any] = {"code": fingerprint(code if isinstance(code, str) else "")}
 
-        async def tell(seconds: float, message: str) -> None:
+        async def on_progress(seconds: float, message: str) -> None:
             """Reports progress to clients that asked for it."""
             await ctx.report_progress(seconds, None, message)
 
         try:
-            verdict = await tutor.check(exercise, code, tell)
+            verdict = await tutor.check(exercise, code, on_progress)
         except Refusal as error:
             raise _refuse(tutor, ctx, "check", exercise, asked, error) from None
         except anyio.get_cancelled_exc_class():  # the box has ended, and the request is in the log

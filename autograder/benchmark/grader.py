@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from autograder import doors, injected_modules, registry
+from autograder import injected_modules, plugins, registry
 from autograder.api import Exercise, Limits
 from autograder.sandbox.base import Backend
 from autograder.sandbox_client import Cell, SandboxClient
@@ -74,4 +74,4 @@ def graders() -> dict[str, BenchmarkGrader]:
         for file in sorted(FOLDER.glob("*.py"))
         if file.stem != "__init__"
     }
-    return {name: doors.load(place) for name, place in doors.list_entries(GROUP, "graders", ours).items()}
+    return {name: plugins.load(place) for name, place in plugins.list_entries(GROUP, "graders", ours).items()}

@@ -64,7 +64,7 @@ def judge_all(
     graders: Mapping[str, BenchmarkGrader],
     rows: Iterable[Row],
     backend: Backend,
-    tell: Callable[[Result], object] = lambda _: None,
+    on_progress: Callable[[Result], object] = lambda _: None,
 ) -> Iterator[Result]:
     """Runs every grader on every answer that it covers, answer by answer."""
     for row in rows:
@@ -80,7 +80,7 @@ def judge_all(
                 found = {"accepted": False, "failed": str(error) or "no reason was given"}
             found["why"] = found.get("why", "")[:300]
             result = Result(**head, **found, seconds=round(time.monotonic() - started, 3))
-            tell(result)
+            on_progress(result)
             yield result
 
 

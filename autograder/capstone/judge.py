@@ -68,7 +68,7 @@ def judge(sources: Sequence[str], backend: Backend, terms: Terms, seed: int | st
     limits = Limits(
         wall_s=BACKSTOP * terms.seconds + 900, call_s=ANSWER_S, backstop=BACKSTOP, memory_mb=terms.memory_mb
     )
-    result = CapstoneScore(of=terms.points, **wishes(sources))
+    result = CapstoneScore(of=terms.points, **leaderboard_choices(sources))
     try:
         with SandboxClient(backend, limits) as student:
             model = _load(student, sources)
@@ -86,7 +86,7 @@ def judge(sources: Sequence[str], backend: Backend, terms: Terms, seed: int | st
     return replace(result, bits=bits, floor=floor, seconds=seconds, points=terms.points_for(bits - floor))
 
 
-def wishes(sources: Sequence[str]) -> dict[str, Any]:
+def leaderboard_choices(sources: Sequence[str]) -> dict[str, Any]:
     """The student's choices for the leaderboard, parsed and not run: LEADERBOARD = True, LEADERBOARD_NAME = "…"."""
     said: dict[str, Any] = {}
     for source in sources:

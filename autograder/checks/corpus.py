@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder import points, registry
 from autograder.answers import Answer, EditedAnswer, answers
-from autograder.api import MOST_AT_EDGES, Exercise
+from autograder.api import MAX_EDGE_SHARE, Exercise
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Asked, Finding, collect_answers, questions
 from autograder.checks.reference import reference_of
@@ -26,7 +26,7 @@ from autograder.diagnosis.compose import CombinedMistakes, agrees
 from autograder.localize.measure import Lines, measure_answer
 
 KEEPS = re.compile(r"^# keeps (\S+) of the points$", re.MULTILINE)  # a line of each answer in edge/
-LEAST = 1 - MOST_AT_EDGES
+LEAST = 1 - MAX_EDGE_SHARE
 
 
 @dataclass
@@ -156,11 +156,11 @@ def _leave_out(exercise: Exercise, path: Answer, findings: list[Finding], score:
     """Diagnose the answer as if it were not in the corpus."""
     other = diagnose(exercise, findings, [known for known in known_answers(exercise) if known != path])
     score.unnamed += other is None
-    score.explained_by_others += other is not None and is_together(exercise, other, findings)
+    score.explained_by_others += other is not None and is_combination(exercise, other, findings)
     score.notes += [f"wrong/{path.stem}, were it not known, would be taken for {_called(other)}"] * (other is not None)
 
 
-def is_together(exercise: Exercise, found: Misconception, findings: Sequence[Finding]) -> bool:
+def is_combination(exercise: Exercise, found: Misconception, findings: Sequence[Finding]) -> bool:
     """Whether `found` is several mistakes that, made together, give the same answer to every graded question."""
     names = found.name.split(" + ")
     parts = [known for known in known_answers(exercise) if known.stem in names and isinstance(known, EditedAnswer)]

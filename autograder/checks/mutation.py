@@ -97,7 +97,7 @@ def equivalents(exercise: Exercise) -> dict[Key, str]:
     return {(entry["definition"], entry["old"], entry["new"]): entry["reason"] for entry in mine}
 
 
-def sharpness(exercise: Exercise, asked: Sequence[Asked], every: int = 1) -> MutationScore:
+def mutation_score(exercise: Exercise, asked: Sequence[Asked], every: int = 1) -> MutationScore:
     """Put the exercise's questions to every n-th of its mutants, and verify the list of equivalent ones."""
     score, listed, made = MutationScore(exercise.id), equivalents(exercise), mutants_of(exercise)
     gone = listed.keys() - {mutant.key for mutant in made}

@@ -30,7 +30,7 @@ class Change:
     checks: tuple[str, ...]  # "scale: passed → failed"; for a total "late penalty: 1 → 2"
 
 
-def standing(course: Course, student: str) -> Verdicts:
+def current_verdicts(course: Course, student: str) -> Verdicts:
     """The current verdicts in the student's graded notebooks, whichever command wrote them."""
     folder = course.graded_folder(student)
     found: Verdicts = {}

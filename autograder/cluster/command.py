@@ -13,11 +13,11 @@ from rich.prompt import Confirm
 
 from autograder.cluster import pool as pools
 from autograder.cluster.bundle import Key
-from autograder.cluster.changes import Change, changes, standing, table, total_changes
+from autograder.cluster.changes import Change, changes, current_verdicts, table, total_changes
 from autograder.cluster.course import BadCourse, Course, Submission
 from autograder.cluster.gradebook import GradebookWriter
 from autograder.cluster.interrupt import Interrupt
-from autograder.cluster.job import GradingRecord, left_alone
+from autograder.cluster.job import GradingRecord, ungraded_record
 from autograder.cluster.pool import GradingTask, JobOutcome, Pool, PoolError
 from autograder.cluster.records import CourseBusy, Records, Round
 from autograder.cluster.screen import ProgressScreen
@@ -183,7 +183,7 @@ class GradingRun:
     def _given_up(self, done: JobOutcome, screen: ProgressScreen) -> GradingRecord:
         """The record of a submission that kills its workers: it needs manual grading, and the others go on."""
         screen.print_line(f"{done.key.student}: {done.error} Grade it by hand.")
-        return left_alone(self.course.bundle(self.submissions[done.key]), DEADLY)
+        return ungraded_record(self.course.bundle(self.submissions[done.key]), DEADLY)
 
     def _sender(self, submission: Submission, screen: ProgressScreen):  # type: ignore[no-untyped-def]
         def bundle() -> bytes:
@@ -208,7 +208,7 @@ class GradingRun:
         found: list[Change] = []
         for record in (record for key in due if (record := self.records.get(round, key))):
             student = record.key.student
-            found += changes(standing(self.course, student), record)
+            found += changes(current_verdicts(self.course, student), record)
             found += total_changes({student: writer.preview(record, self.folders[student])})
         if not found:
             self.console.print("nothing changes")

@@ -16,7 +16,7 @@ from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 from traitlets.config import Config
 
 from autograder.cluster.bundle import Bundle, Key, ReleasedNotebook, SubmittedNotebook, hash_of_checks, pack, unpack
-from autograder.nbgrader.execute import BoxedExecute, leave_alone
+from autograder.nbgrader.execute import BoxedExecute, mark_not_graded
 from autograder.nbgrader.rebuild import RebuildFromGradebook
 from autograder.nbgrader.submission import UnreadableNotebook, empty, parse
 
@@ -97,13 +97,13 @@ def grade(data: bytes, secret: CourseKey) -> bytes:
     return GradingRecord(bundle.key, texts, verdicts, time.monotonic() - started, worker_name()).to_bytes()
 
 
-def left_alone(data: bytes, reason: str) -> GradingRecord:
+def ungraded_record(data: bytes, reason: str) -> GradingRecord:
     """The record of a bundle that kills every worker: all checks are `not_graded` and need manual grading."""
     bundle = Bundle.from_bytes(data)
     graded = {name: _rebuilt(bundle.submitted[name], released) for name, released in bundle.released.items()
               if name in bundle.submitted}  # fmt: skip
     for nb in graded.values():
-        leave_alone(nb, reason)
+        mark_not_graded(nb, reason)
     verdicts = [{"notebook": name} | verdict for name, nb in graded.items() for verdict in verdicts_in(nb)]
     texts = {name: nbformat.writes(nb) for name, nb in graded.items()}
     return GradingRecord(bundle.key, texts, verdicts, 0.0, worker_name())

@@ -57,7 +57,7 @@ class JobOutcome:
     killed_workers: bool = False  # its workers died while they graded it
 
 
-Look = Callable[[], object]
+CheckInterrupt = Callable[[], object]
 
 
 class Pool:
@@ -65,7 +65,11 @@ class Pool:
     waiting; an exception from it ends the grading."""
 
     def __init__(
-        self, connect: Callable[[], Client], device: str, notify: Callable[[str], object], check_interrupt: Look
+        self,
+        connect: Callable[[], Client],
+        device: str,
+        notify: Callable[[str], object],
+        check_interrupt: CheckInterrupt,
     ) -> None:
         self._connect, self._notify, self._look = connect, notify, check_interrupt
         self._resources = {"GPU": 1} if device == "cuda" else {}
@@ -192,7 +196,9 @@ def _next(room: int, again: list[GradingTask], left: Iterator[GradingTask]) -> I
 
 
 @contextmanager
-def local(workers: int, device: str, notify: Callable[[str], object], check_interrupt: Look) -> Iterator[Pool]:
+def local(
+    workers: int, device: str, notify: Callable[[str], object], check_interrupt: CheckInterrupt
+) -> Iterator[Pool]:
     """A cluster of processes on this machine. It uses TLS with its own keys, since any user could use a plain port."""
     options: dict[str, Any] = {"resources": {"GPU": 1}} if device == "cuda" else {}
     with dask.config.set(SETTINGS):
@@ -236,7 +242,9 @@ def is_open(address: str) -> bool:
 
 
 @contextmanager
-def remote(address: str, device: str, notify: Callable[[str], object], check_interrupt: Look) -> Iterator[Pool]:
+def remote(
+    address: str, device: str, notify: Callable[[str], object], check_interrupt: CheckInterrupt
+) -> Iterator[Pool]:
     """The workers of any scheduler; for `tls://` the certificates are those of Dask's own configuration."""
 
     def connect() -> Client:

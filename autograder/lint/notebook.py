@@ -106,7 +106,7 @@ def unparsable(notebook: NotebookNode) -> Problems:
             yield cell.get("id", "-"), f"line {error.lineno} does not parse: {error.msg}"
 
 
-def leaning_tests(notebook: NotebookNode) -> Problems:
+def redefinable_names(notebook: NotebookNode) -> Problems:
     """Names in a test that come from a cell which students can edit, since they could redefine them."""
     from autograder.proxies import USUAL
 
@@ -169,7 +169,7 @@ RULES: tuple[Callable[[NotebookNode], Problems], ...] = (
     wrong_points,
     lost_exercises,
     unparsable,
-    leaning_tests,
+    redefinable_names,
 )
 
 

@@ -10,7 +10,7 @@ from autograder.api import Exercise
 from autograder.checks.probe import Finding
 from autograder.localize.find import FaultLocation, find
 from autograder.localize.steps import steps
-from autograder.localize.words import picture, sentence, told_relation
+from autograder.localize.words import picture, relation_phrase, sentence
 
 LONGEST = 200  # characters of a line that are shown
 
@@ -42,7 +42,7 @@ def describe_location(found: FaultLocation, sources: dict[str, str]) -> dict[str
         "line": found.line,
         "text": lines[found.line - 1].strip()[:LONGEST],
         "sentence": sentence(found),
-        "relation": told_relation(found),
+        "relation": relation_phrase(found),
         "value": picture(found),
         "steps": steps(found, sources),
     }

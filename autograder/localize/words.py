@@ -83,7 +83,7 @@ def _relation(mine: Value, theirs: Value) -> str:
     return next(filter(None, found), "")
 
 
-def told_relation(found: FaultLocation) -> str:
+def relation_phrase(found: FaultLocation) -> str:
     """`a value on the way …`: the relation alone, if it says more than that the value is wrong."""
     if found.trace is None or found.faulty_version is None or found.faulty_version.replacement is None:
         return ""

@@ -62,7 +62,7 @@ class BoxedExecute(NbGraderPreprocessor):
         wanted = wanted_exercises(nb)
         if unfinished.killed_too_often():
             self.log.error("%s · %s: %s", where["student"], where["assignment"], DEADLY)
-            leave_alone(nb, DEADLY)
+            mark_not_graded(nb, DEADLY)
             return nb, resources
         given_up = missing_answers(nb, wanted)
         found = {verdict.exercise: verdict for verdict in given_up}
@@ -145,7 +145,7 @@ def check_cells(nb: NotebookNode) -> list[NotebookNode]:
     return [cell for cell in nb.cells if (cell.metadata.get("tfkit") or {}).get("role") == "check"]
 
 
-def leave_alone(nb: NotebookNode, reason: str) -> None:
+def mark_not_graded(nb: NotebookNode, reason: str) -> None:
     """Writes into every check cell of a rebuilt notebook that it was not graded, and why, without running anything."""
     wanted = wanted_exercises(nb)
     for cell in check_cells(nb):

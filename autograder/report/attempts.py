@@ -35,16 +35,16 @@ class FullMarks:
         return median(later) if later else None
 
 
-def greens(attempts: Sequence[AttemptRecord]) -> list[FullMarks]:
+def full_marks(attempts: Sequence[AttemptRecord]) -> list[FullMarks]:
     """A FullMarks for each exercise; empty where nobody submitted twice, since there is nothing to compare then."""
     attempts = [one for one in attempts if not one.state]
     if not any(one.number > 1 for one in attempts):
         return []
     names = dict.fromkeys(verdict["exercise"] for one in attempts for verdict in one.verdicts)
-    return [_green(name, attempts) for name in names]
+    return [_full_marks(name, attempts) for name in names]
 
 
-def _green(name: str, attempts: Sequence[AttemptRecord]) -> FullMarks:
+def _full_marks(name: str, attempts: Sequence[AttemptRecord]) -> FullMarks:
     started: dict[str, AttemptRecord] = {}
     reached: dict[str, AttemptRecord] = {}
     for one in attempts:

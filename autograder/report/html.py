@@ -21,10 +21,10 @@ from autograder.report.words import (
     STATES,
     chips,
     is_unwritten,
+    missing_points,
     number,
     places,
     size,
-    still_to_be_had,
     what_is_right,
 )
 from autograder.translate import say
@@ -158,7 +158,7 @@ def _chips(data: Mapping[str, Any]) -> str:
         earned = f" <small>{score}</small>" if chip.of else ""
         word = f" <small>{say('not run')}</small>" if chip.status == "not_run" else ""
         items.append(f'<li class="tfkit-is-{chip.status}">{SIGNS[chip.status]} {_text(chip.name)}{earned}{word}</li>')
-    left = still_to_be_had(data)
+    left = missing_points(data)
     row = f'<ul class="tfkit-v-chips">{"".join(items)}</ul>' if items else ""
     return row + (f'<p class="tfkit-v-left">{_text(left)}</p>' if left else "")
 

@@ -47,7 +47,7 @@ def verdict_text(data: Mapping[str, Any]) -> str:
         if check["message"] and check["message"] != data["reason"]:
             lines.append(f"  {SIGNS[check['status']]} {say(check['name'])}: {places(check['message'])}")
         lines += [f"    {row}" for row in check["map"]]
-    lines += [f"  {text}" for text in (still_to_be_had(data),) if text]
+    lines += [f"  {text}" for text in (missing_points(data),) if text]
     if data.get("counterexample"):
         told = [check["message"] for check in data["checks"]]
         lines += [f"  {line}" for line in _example(data["counterexample"], told)]

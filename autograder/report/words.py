@@ -64,7 +64,7 @@ def what_is_right(data: Mapping[str, Any]) -> str:
     return say("Right so far: {names}.", names=", ".join(names)) if names else ""
 
 
-def still_to_be_had(data: Mapping[str, Any]) -> str:
+def missing_points(data: Mapping[str, Any]) -> str:
     """The points not yet earned, by property; "" if there are none."""
     left = float(data["max_score"]) - float(data["score"])
     if data["status"] != "failed" or number(left) == "0":

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-from autograder import doors
+from autograder import plugins
 from autograder.sandbox.base import Backend, Box, SandboxError, Usage
 
 __all__ = ["Backend", "Box", "SandboxError", "Usage", "backends", "choose"]
@@ -22,8 +22,8 @@ def backends() -> list[type[Backend]]:
     this folder's modules; other packages add a class by an entry point of the group `autograder.sandboxes`."""
     ours = [kind for module in _modules() for kind in getattr(module, "BACKENDS", ()) if kind.runs_on(SYSTEM)]
     found: dict[str, type[Backend]] = {kind.name: kind for kind in ours}
-    for place in doors.list_entries("autograder.sandboxes", "sandboxes").values():
-        kind = doors.load(place)
+    for place in plugins.list_entries("autograder.sandboxes", "sandboxes").values():
+        kind = plugins.load(place)
         if kind.runs_on(SYSTEM) and found.setdefault(kind.name, kind) is not kind:
             raise SandboxError(f"two sandboxes are called {kind.name!r}: uninstall one ({place})")
     return sorted(found.values(), key=lambda kind: (not kind.isolated, kind.rank, kind.name))

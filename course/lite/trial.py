@@ -52,11 +52,13 @@ def _trial(exercise: Any, every: int) -> dict[str, Any]:
     from autograder import registry
     from autograder.answers import answers
     from autograder.checks.reference import reference_of
-    from autograder.practice import askable
+    from autograder.practice import mark_unsupported
 
     found: dict[str, Any] = {"lacks": "", "left": [], "right": 0, "refused": [], "wrong": 0, "missed": []}
     try:
-        asked = list(askable(registry.check_function(exercise)(), reference_of(exercise), f"trial/{exercise.id}"))
+        asked = list(
+            mark_unsupported(registry.check_function(exercise)(), reference_of(exercise), f"trial/{exercise.id}")
+        )
     except ModuleNotFoundError as error:
         return found | {"lacks": f"its module needs the package {error.name}, of which there is no build for a tab"}
     found["left"] = [check.name for check, _ in asked if check.not_run]

@@ -7,7 +7,7 @@ records the trace and names the class that draws it as `VIEW`. Another package n
 
 from __future__ import annotations
 
-from autograder import doors
+from autograder import plugins
 from tfkit_lab.trace import SCHEMAS
 from tfkit_lab.widgets import View
 
@@ -18,7 +18,7 @@ def views() -> dict[str, str]:
     """Kind of trace -> the location of its view's class, "module:attribute"; imports none. Raises ValueError for two of
     one kind."""
     ours = {file.stem: f"tfkit_lab.show.{file.stem}:VIEW" for file in SCHEMAS.glob("*.json")}
-    return doors.list_entries(GROUP, "views", ours)
+    return plugins.list_entries(GROUP, "views", ours)
 
 
 def view_of(kind: str) -> type[View]:
@@ -26,5 +26,5 @@ def view_of(kind: str) -> type[View]:
     if kind not in views():
         known = ", ".join(views())
         raise ValueError(f"no view draws traces of kind {kind!r}; available: {known}. Is its package installed?")
-    found: type[View] = doors.load(views()[kind])
+    found: type[View] = plugins.load(views()[kind])
     return found

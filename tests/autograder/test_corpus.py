@@ -6,8 +6,8 @@ import pytest
 
 from autograder import registry
 from autograder.answers import answers
-from autograder.checks.corpus import ask_reference, combine_scores, examine_answer, is_together, judge
-from autograder.checks.mutation import sharpness, total
+from autograder.checks.corpus import ask_reference, combine_scores, examine_answer, is_combination, judge
+from autograder.checks.mutation import mutation_score, total
 from autograder.diagnose import Misconception, known_answers
 
 EXERCISES = registry.exercises()
@@ -34,7 +34,7 @@ def test_a_wrong_answer_that_is_not_known_seldom_gets_the_name_of_another(exerci
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_a_sample_of_slips_in_the_reference_is_caught(exercise):
-    assert sharpness(exercise, asked(exercise, 3), every=6).complaints == []
+    assert mutation_score(exercise, asked(exercise, 3), every=6).complaints == []
 
 
 def test_two_mistakes_are_a_third_only_where_they_answer_every_question_alike():
@@ -43,7 +43,7 @@ def test_two_mistakes_are_a_third_only_where_they_answer_every_question_alike():
     findings = examine_answer(inverted, asked(exercise, 3))
 
     def same(name: str) -> bool:
-        return is_together(exercise, Misconception(name, ""), findings)
+        return is_combination(exercise, Misconception(name, ""), findings)
 
     assert same("streams_exchanged + later_instead_of_earlier")
     assert not same("streams_exchanged + order_read_backwards")
@@ -66,7 +66,7 @@ def test_misconceptions_in_other_words_are_recognised_and_unknown_ones_get_no_na
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_nearly_every_slip_is_caught_and_the_list_of_equivalent_ones_holds(every):
-    scores = [sharpness(exercise, asked(exercise, 3), every(8)) for exercise in EXERCISES]
+    scores = [mutation_score(exercise, asked(exercise, 3), every(8)) for exercise in EXERCISES]
     complaints = [complaint for score in scores for complaint in score.complaints]
     assert [complaint for complaint in complaints if complaint.startswith("equivalent.toml")] == []
     whole = total(scores)

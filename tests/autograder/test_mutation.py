@@ -62,14 +62,14 @@ RETURN = "return torch.ones(length, length, dtype=torch.bool).tril()"
 def test_a_listed_mutant_must_exist_and_survive(tmp_path, new, said):
     exercise = registry.find("masks.causal")
     asked = ask_reference(exercise, 1)
-    assert mutation.sharpness(exercise, asked).complaints == []
+    assert mutation.mutation_score(exercise, asked).complaints == []
     _list(tmp_path, (exercise.id, "causal_mask", RETURN, new, "as an experiment"))
-    found = mutation.sharpness(replace(exercise, folder=tmp_path), asked)
+    found = mutation.mutation_score(replace(exercise, folder=tmp_path), asked)
     assert [said in complaint for complaint in found.complaints] == [True]
 
 
 def test_a_check_that_asks_nothing_lets_everything_survive():
-    score = mutation.sharpness(registry.find("masks.causal"), [])
+    score = mutation.mutation_score(registry.find("masks.causal"), [])
     assert score.survived == len(score.complaints) > 4 and score.killed == 0
 
 

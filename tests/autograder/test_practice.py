@@ -66,12 +66,12 @@ def test_what_a_partial_torch_cannot_do_is_not_run_and_costs_nothing(monkeypatch
 
 
 def test_what_such_a_torch_lacks_is_no_mistake_of_the_students():
-    cell = """class NotInThisTab(AttributeError):
+    cell = """class UnsupportedInBrowser(AttributeError):
     pass
 
 
 def causal_mask(length, device=None):
-    raise NotInThisTab("torch.tril_indices is not supported by torch in the browser")
+    raise UnsupportedInBrowser("torch.tril_indices is not supported by torch in the browser")
 """
     found = practice.practice_verdict(CAUSAL, [cell], {})
     assert found["status"] == "not_graded" and "torch.tril_indices is not supported" in found["reason"]

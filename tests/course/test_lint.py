@@ -107,11 +107,11 @@ CAPSTONE = "17-capstone"  # it shows no figure and brings in no word: what it as
 def test_each_lesson_loses_its_figures_words_at_its_peril():
     for folder in (folder for folder in course.units() if folder.name != CAPSTONE):
         built = builder.notebook(folder)
-        before = list(lint.untold_figures(built))
+        before = list(lint.undescribed_figures(built))
         for cell in built.cells:
             if cell.cell_type == "markdown":
                 cell.source = cell.source.replace("*Figure", "*Drawing")
-        assert before == [] and len(list(lint.untold_figures(built))) >= 2, folder.name
+        assert before == [] and len(list(lint.undescribed_figures(built))) >= 2, folder.name
 
 
 def test_a_word_that_the_lesson_does_not_say_is_named():

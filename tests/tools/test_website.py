@@ -78,7 +78,7 @@ def test_french_pages_share_the_outputs(tmp_path):
 
 
 def test_a_view_in_a_lesson_tells_no_expression_of_the_solution():
-    kept = [output for unit in FOLDERS for cell in outputs.stored(unit).values() for output in cell["outputs"]]
+    kept = [output for unit in FOLDERS for cell in outputs.load_outputs(unit).values() for output in cell["outputs"]]
     walks = [
         output["view"]["trace"] for output in kept if output.get("view", {}).get("trace", {}).get("kind") == "walk"
     ]
@@ -86,10 +86,12 @@ def test_a_view_in_a_lesson_tells_no_expression_of_the_solution():
 
 
 def test_a_cell_that_has_changed_since_it_was_run_shows_nothing():
-    cell = next(cell for cell in build.notebook(FOLDERS["02-masks"]).cells if cell.id in outputs.stored("02-masks"))
-    assert outputs.shown("02-masks", cell)
+    cell = next(
+        cell for cell in build.notebook(FOLDERS["02-masks"]).cells if cell.id in outputs.load_outputs("02-masks")
+    )
+    assert outputs.outputs_of("02-masks", cell)
     cell.source += "\n"
-    assert outputs.shown("02-masks", cell) is None
+    assert outputs.outputs_of("02-masks", cell) is None
 
 
 def test_broken_links_and_requests_are_named(tmp_path):
@@ -108,12 +110,12 @@ def test_broken_links_and_requests_are_named(tmp_path):
 
 def test_links_among_documents_become_links_among_pages(tmp_path, capsys):
     text = "[`docs/units.md`](docs/units.md) [a](docs/decisions/190-site.md#x) [code](course/build.py) `[no](x.md)` [p](http://x.org)"
-    made = pages.linked(text, "README.md", "start/readme", tmp_path)
+    made = pages.rewrite_links(text, "README.md", "start/readme", tmp_path)
     assert (
         made
         == "[`docs/units.md`](../handbook/units.md) [a](../decisions/190-site.md#x) code `[no](x.md)` [p](http://x.org)"
     )
-    assert pages.linked("[a](docs/nowhere.md)", "README.md", "start/readme", tmp_path) == "a"
+    assert pages.rewrite_links("[a](docs/nowhere.md)", "README.md", "start/readme", tmp_path) == "a"
     assert "README.md links to docs/nowhere.md, which is not there" in capsys.readouterr().err
 
 
@@ -128,9 +130,9 @@ def test_a_views_state_cannot_end_its_script():
 
 
 def test_the_gallery_is_an_exported_page():
-    assert len(views.exported((DOCS / "gallery.html").read_text(encoding="utf-8"))) > 10
+    assert len(views.exported_states((DOCS / "gallery.html").read_text(encoding="utf-8"))) > 10
     with pytest.raises(SiteError, match="not an exported page"):
-        views.exported("<html></html>")
+        views.exported_states("<html></html>")
 
 
 def test_no_random_word_of_the_gallerys_corruptions_is_padding():

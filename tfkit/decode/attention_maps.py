@@ -25,7 +25,7 @@ def attention(model: nn.Module, source: Tensor | None, ids: Tensor, budget: int)
     A tfkit model is traced; other models get hooks on the submodules that return `(output, weights [1,H,Q,K])`: those
     with "cross" in their name attend to the source.
     """
-    seen = _traced(model, source, ids) if is_tfkit_model(model) else _heard(model, source, ids)
+    seen = _traced(model, source, ids) if is_tfkit_model(model) else _hook_weights(model, source, ids)
     kinds: dict[str, list[Tensor]] = {"self": [], "cross": []}
     for name, maps in seen.items():
         crossing = source is not None and ("self" not in name if is_tfkit_model(model) else "cross" in name)
@@ -44,7 +44,7 @@ def _traced(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]
     return {name: torch.cat(seen.all(name), dim=-2) for name in seen}  # a recurrent decoder attends once a step
 
 
-def _heard(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]:
+def _hook_weights(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]:
     seen: dict[str, Tensor] = {}
 
     def listen(name: str) -> Callable[..., Any]:

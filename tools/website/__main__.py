@@ -94,7 +94,7 @@ def write_sources(source: Path, names: list[str], kept: Path | None) -> None:
 def facts() -> dict[str, object]:
     """Numbers and the recorded run of the first page."""
     trace = json.loads((HERE / "hero.json").read_text(encoding="utf-8"))
-    shown = views.exported((DOCS / "gallery.html").read_text(encoding="utf-8"))
+    shown = views.exported_states((DOCS / "gallery.html").read_text(encoding="utf-8"))
     walk = next(state for state in shown if state["trace"]["kind"] == "walk")
     asked = sum(len(folder_exercises) for folder_exercises in _exercises().values())
     return {

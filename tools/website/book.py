@@ -35,13 +35,13 @@ WORDS = {
 }  # fmt: skip
 
 
-def released(folder: Path, unit: Unit, language: str) -> NotebookNode:
+def release_notebook(folder: Path, unit: Unit, language: str) -> NotebookNode:
     """The notebook of a unit as nbgrader releases it: without solutions and mark schemes."""
     made = in_language(folder, build.notebook(folder, unit), language)
-    return cleared(made)
+    return clear_notebook(made)
 
 
-def cleared(notebook: NotebookNode) -> NotebookNode:
+def clear_notebook(notebook: NotebookNode) -> NotebookNode:
     """A source notebook after the preprocessors that remove what students must not see."""
     from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme, ClearSolutions
 
@@ -67,7 +67,7 @@ class Page:
 
     def text(self) -> str:
         """The whole page."""
-        notebook = released(self.folder, self.unit, self.language)
+        notebook = release_notebook(self.folder, self.unit, self.language)
         return "\n\n".join(filter(None, map(self._cell, notebook.cells))) + "\n"
 
     def _cell(self, cell: NotebookNode) -> str:
@@ -106,19 +106,19 @@ class Page:
         lines = cell.source.count("\n") + 1
         if lines <= LONG and cell.metadata.tfkit.role != "setup":
             return fence(cell.source)
-        return folded(self.words["code"].format(lines=lines), fence(cell.source))
+        return fold(self.words["code"].format(lines=lines), fence(cell.source))
 
     def _shown(self, cell: NotebookNode) -> list[str]:
         source = source_cells(self.folder).get(cell.id)
         if source is None:
             return []
-        found = outputs.shown(self.folder.name, source)
+        found = outputs.outputs_of(self.folder.name, source)
         if found is None:
-            self.unknown += cell.id in outputs.stored(self.folder.name)
+            self.unknown += cell.id in outputs.load_outputs(self.folder.name)
             return []
         parts = [self._output(output, f"{cell.id}-{place}") for place, output in enumerate(found)]
         if "predicted(" in cell.source:  # folded, so that readers can predict first
-            return [folded(self.words["shown"], "\n\n".join(parts))]
+            return [fold(self.words["shown"], "\n\n".join(parts))]
         return parts
 
     def _output(self, output: dict[str, Any], name: str) -> str:
@@ -147,7 +147,7 @@ def callout(title: str, body: str, css: str, anchor: str = "") -> str:
     return f"{mark}:::::{{admonition}} {title}\n:class: {css}\n\n{body}\n:::::"
 
 
-def folded(title: str, body: str) -> str:
+def fold(title: str, body: str) -> str:
     """A block that opens by a click; works without scripts."""
     begin = raw(f'<details class="site-fold"><summary>{title}</summary>')
     return f"{begin}\n\n{body}\n\n{raw('</details>')}"

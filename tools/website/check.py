@@ -59,11 +59,11 @@ def links(site: Path, pages: Iterable[Path]) -> Iterator[str]:
             where = f"{page.relative_to(site)}: <{tag}> {value}"
             if not target.is_file() or not target.is_relative_to(site.resolve()) and target != page:
                 yield f"{where}: there is no such file"
-            elif tag == "a" and _lacks(target, unquote(address.fragment)):
+            elif tag == "a" and _is_missing(target, unquote(address.fragment)):
                 yield f"{where}: that page has no such anchor"
 
 
-def _lacks(page: Path, anchor: str) -> bool:
+def _is_missing(page: Path, anchor: str) -> bool:
     return bool(anchor) and page.suffix == ".html" and anchor not in _parsed(page)[1]
 
 
@@ -99,7 +99,7 @@ def plain_lines(text: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def shown(page: Path) -> str:
+def page_lines(page: Path) -> str:
     """The lines of a page's text and scripts, without indentation."""
     soup = BeautifulSoup(page.read_text(encoding="utf-8"), "lxml")
     return "\n" + "\n".join(plain_lines(soup.get_text().replace("\\n", "\n"))) + "\n"
@@ -112,7 +112,7 @@ def solutions(site: Path, pages: Iterable[Path]) -> Iterator[str]:
     for page in pages:
         if page.parent.name == "zoo":
             continue
-        text = shown(page)
+        text = page_lines(page)
         for name, runs in texts.items():
             if run := next((run for run in runs if f"\n{run}\n" in text), None):
                 first = run.partition("\n")[0][:60]

@@ -34,15 +34,15 @@ def digest(source: str) -> str:
     return hashlib.sha256(source.encode()).hexdigest()[:12]
 
 
-def stored(unit: str) -> dict[str, Any]:
+def load_outputs(unit: str) -> dict[str, Any]:
     """Cell -> the hash of its source and its outputs; empty for a unit that was never run."""
     file = FOLDER / f"{unit}.json"
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
-def shown(unit: str, cell: NotebookNode) -> Shown | None:
+def outputs_of(unit: str, cell: NotebookNode) -> Shown | None:
     """The outputs of a cell: each a `text`, `markdown`, `image` (a file's name) or `view`. None: unknown."""
-    kept = stored(unit).get(cell.id)
+    kept = load_outputs(unit).get(cell.id)
     return kept["outputs"] if kept and kept["source"] == digest(cell.source) else None
 
 
@@ -65,14 +65,14 @@ def run(unit: str) -> NotebookNode:
     return notebook
 
 
-def keep(unit: str, notebook: NotebookNode) -> Path:
+def store_outputs(unit: str, notebook: NotebookNode) -> Path:
     """Replace the stored outputs of the unit by those of `notebook`."""
     pictures = FOLDER / unit
     shutil.rmtree(pictures, ignore_errors=True)
     kept = {}
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.outputs and cell.metadata.get("tfkit", {}).get("role") != "predict":
-            outputs = [found for output in joined(cell.outputs) if (found := _output(output, pictures, cell.id))]
+            outputs = [found for output in join_outputs(cell.outputs) if (found := _output(output, pictures, cell.id))]
             if outputs:
                 kept[cell.id] = {"source": digest(cell.source), "outputs": outputs}
     file = FOLDER / f"{unit}.json"
@@ -81,7 +81,7 @@ def keep(unit: str, notebook: NotebookNode) -> Path:
     return file
 
 
-def joined(outputs: list[Any]) -> list[Any]:
+def join_outputs(outputs: list[Any]) -> list[Any]:
     """The outputs, with printed pieces joined, only the final state of overwritten lines, and no warnings."""
     found: list[Any] = []
     for output in outputs:
@@ -135,7 +135,7 @@ def main(names: list[str]) -> int:
     """Run the named units, or all; 1 if one fails."""
     for unit in names or build.unit_names():
         try:
-            print(keep(unit, run(unit)))
+            print(store_outputs(unit, run(unit)))
         except (SiteError, KeyError) as error:
             print(f"tools.website.outputs: {error}", file=sys.stderr)
             return 1

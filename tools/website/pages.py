@@ -46,7 +46,7 @@ def places() -> dict[str, str]:
     return {source: page for source, page in found.items() if (ROOT / source).exists()}
 
 
-def linked(text: str, source: str, page: str, pictures: Path) -> str:
+def rewrite_links(text: str, source: str, page: str, pictures: Path) -> str:
     """A document's text with its links changed to those of the site: to other pages, to pictures, which are copied;
     of a link to what is no page the words remain,
     and stderr names one to what is not there. source, page: its place in the repository and in the site."""
@@ -109,7 +109,7 @@ def documents(pictures: Path) -> dict[str, str]:
     for source, page in places().items():
         if source.endswith(".md"):
             text = (ROOT / source).read_text(encoding="utf-8")
-            found[page] = linked(text, source, page, pictures)
+            found[page] = rewrite_links(text, source, page, pictures)
     return found
 
 

@@ -46,7 +46,7 @@ def write_scripts(folder: Path, kinds: set[str]) -> None:
         (folder / f"{kind}.js").write_text(f'(globalThis.siteViews ??= {{}})["{kind}"] = "{packed}";\n')
 
 
-def exported(page: str) -> list[dict[str, Any]]:
+def exported_states(page: str) -> list[dict[str, Any]]:
     """The states of the views of an exported page (tfkit_lab.export). Raises SiteError for another page."""
     if states := STATES.search(page):
         return list(json.loads(states[1]))
@@ -57,7 +57,7 @@ def exported(page: str) -> list[dict[str, Any]]:
 
 def gallery(page: str, root: str) -> str:
     """The body of an exported page, with the views in the site's form. Raises SiteError for another page."""
-    states, body = exported(page), MAIN.search(page)
+    states, body = exported_states(page), MAIN.search(page)
     text = re.sub(r'<a class="anchor-link".*?</a>', "", body[1] if body else "")
     for place, state in enumerate(states):
         text = text.replace(f'<div id="view-{place}"></div>', view(state, str(place), root))

@@ -51,7 +51,7 @@ def ancestors(name: str) -> list[str]:
     return [*ancestors(its), its] if its else []
 
 
-def story(name: str) -> str:
+def description(name: str) -> str:
     """The docstring: its first sentence, its fields as a list, the rest; papers on arXiv as links."""
     told: list[str] = []
     for paragraph in re.split(r"\n\s*\n", docstrings()[name]):
@@ -59,11 +59,11 @@ def story(name: str) -> str:
         for row in filter(None, map(str.strip, rows)):
             field, _, rest = row.partition(" ")
             words = re.sub(r"\s+", " ", rest if field in FIELDS else row)
-            told.append(f"**{field}.** {_linked(words)}" if field in FIELDS else _linked(words))
+            told.append(f"**{field}.** {_link_papers(words)}" if field in FIELDS else _link_papers(words))
     return "\n\n".join(told)
 
 
-def _linked(words: str) -> str:
+def _link_papers(words: str) -> str:
     plain = re.sub(r"([*_<>$|])", r"\\\1", words) if "`" not in words else words
     return ARXIV.sub(r"[arXiv:\1](https://arxiv.org/abs/\1)", plain)
 
@@ -105,7 +105,7 @@ def _anatomy_table(rows: list[Row]) -> str:
     return raw(f'<div class="table-wrapper">{table}</div>')
 
 
-def measured(name: str) -> str:
+def benchmark_rows(name: str) -> str:
     """Its rows in the benchmarks, with their header; empty if it has none."""
     lines = (DOCS / "benchmarks.md").read_text(encoding="utf-8").splitlines()
     head = next(place for place, line in enumerate(lines) if line.startswith("|  | tokens |"))
@@ -128,11 +128,11 @@ def presets(name: str) -> list[str]:
 
 def write_page(name: str, kept: Path | None = None) -> str:
     """The page of one architecture, in MyST; without its anatomy if no cache folder is given."""
-    text = [f"# {title(name)}", story(name)]
+    text = [f"# {title(name)}", description(name)]
     text.append("## In the family\n\n" + _family(name))
     if sizes := presets(name):
         text.append("## Published sizes\n\n" + " · ".join(f"`{size}`" for size in sizes))
-    if table := measured(name):
+    if table := benchmark_rows(name):
         text.append(
             "## Measured\n\nThe same weights in transformers and here; time or memory of theirs over ours, above 1 is "
             f"better ([how it was measured](../library/benchmarks.md)).\n\n{table}"
@@ -159,13 +159,13 @@ def _family(name: str) -> str:
     if its := parents()[name]:
         lines.append(f"`tfkit diff {its} {name}` shows what changes, on the page and in the model.")
     if found := children(name):
-        rows = "\n".join(f"- [{title(child)}]({child}.md): {_told(child)}" for child in found)
+        rows = "\n".join(f"- [{title(child)}]({child}.md): {_first_difference(child)}" for child in found)
         lines.append(f"What came of it:\n\n{rows}")
     return "\n\n".join(lines)
 
 
-def _told(name: str) -> str:
-    return _linked(cli.differs(docstrings()[name]))
+def _first_difference(name: str) -> str:
+    return _link_papers(cli.differs(docstrings()[name]))
 
 
 def index() -> str:

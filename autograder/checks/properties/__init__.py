@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder import doors
+from autograder import plugins
 
 GROUP = "autograder.checks"
 
@@ -20,12 +20,12 @@ GROUP = "autograder.checks"
 def places() -> dict[str, str]:
     """Name of each property -> where its function is, "module:function"; imports none of them."""
     ours = {file.stem: f"{__name__}.{file.stem}:{file.stem}" for file in Path(__file__).parent.glob("[!_]*.py")}
-    return doors.list_entries(GROUP, "properties", ours)
+    return plugins.list_entries(GROUP, "properties", ours)
 
 
 def find(name: str) -> Callable[..., Any]:
     """The function that makes the checks of a property. Raises LookupError for an unknown name."""
     if name not in places():
         raise LookupError(f"there is no property {name!r}; available: {', '.join(places())}")
-    found: Callable[..., Any] = doors.load(places()[name])
+    found: Callable[..., Any] = plugins.load(places()[name])
     return found

@@ -9,14 +9,14 @@ from my_unit import exercises
 
 from autograder.api import Exercise
 from autograder.checks.corpus import ask_reference, judge
-from autograder.checks.mutation import sharpness
+from autograder.checks.mutation import mutation_score
 from course import build
 
 
 @pytest.mark.parametrize("exercise", exercises(), ids=lambda exercise: exercise.id)
 def test_right_passes_wrong_is_named_and_no_slip_survives(exercise: Exercise) -> None:
     asked = ask_reference(exercise, seed=0)
-    score, slips = judge(exercise, asked), sharpness(exercise, asked)
+    score, slips = judge(exercise, asked), mutation_score(exercise, asked)
     assert [*score.complaints, *slips.complaints] == []
 
 

@@ -8,7 +8,7 @@ import torch
 
 from autograder import sandbox
 from autograder.capstone import InventedLanguage, Terms
-from autograder.capstone.judge import NoResult, check_distribution, judge, wishes
+from autograder.capstone.judge import NoResult, check_distribution, judge, leaderboard_choices
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
 TERMS = Terms(seconds=2, letters=40_000, windows=12, length=40, bands=((1.7, 4), (0.1, 10)))
@@ -104,8 +104,11 @@ def test_what_is_no_distribution_is_named(answer, said):
 
 
 def test_wishes_are_read_and_not_run():
-    assert wishes(["LEADERBOARD = True\nLEADERBOARD_NAME = ' Ada  L. '"]) == {"listed": True, "called": "Ada L."}
-    assert wishes(["LEADERBOARD = 1 > 0", "not python("]) == {"listed": False, "called": ""}
+    assert leaderboard_choices(["LEADERBOARD = True\nLEADERBOARD_NAME = ' Ada  L. '"]) == {
+        "listed": True,
+        "called": "Ada L.",
+    }
+    assert leaderboard_choices(["LEADERBOARD = 1 > 0", "not python("]) == {"listed": False, "called": ""}
 
 
 def test_without_a_class_it_is_said():

@@ -14,7 +14,7 @@ from autograder.cluster.bundle import Key
 from autograder.cluster.job import GradingRecord
 from autograder.cluster.records import Records
 from autograder.report import page
-from autograder.report.attempts import greens
+from autograder.report.attempts import full_marks
 from autograder.report.scores import Question, Scores, StudentScores
 
 UNIT = "03-heads"
@@ -110,7 +110,7 @@ def attempt(student, number, hours, *scores):
 
 
 def test_the_report_counts_attempts_and_time_to_green():
-    split, multi = greens(
+    split, multi = full_marks(
         [
             *(attempt("ada", 1, 0, 2, 0), attempt("ada", 2, 6, 2, 0), attempt("ada", 3, 24, 2, 2)),
             *(attempt("ben", 1, 1, 2, 2), attempt("chen", 1, 2, 0, 0), attempt("chen", 2, 4, 0, 2)),
@@ -133,4 +133,4 @@ def test_the_report_counts_attempts_and_time_to_green():
 
 
 def test_who_handed_in_once_tells_nothing():
-    assert greens([attempt("ada", 1, 0, 2, 2), attempt("ben", 1, 0, 0, 0)]) == []
+    assert full_marks([attempt("ada", 1, 0, 2, 2), attempt("ben", 1, 0, 0, 0)]) == []

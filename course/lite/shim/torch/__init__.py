@@ -2,7 +2,7 @@
 
 pyborch (Apache-2.0) computes with NumPy, in float32 and int64 only. A dtype that it lacks is an alias of the one that
 it has: results are right, but of that dtype. Checks of dtypes are therefore left out (`autograder.practice`). What is
-in torch but in neither of the two raises `NotInThisTab`.
+in torch but in neither of the two raises `UnsupportedInBrowser`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import borch
 from borch import *  # noqa: F403
 
 from . import _missing, _pytree, _repairs, _weak
-from ._missing import NotInThisTab
+from ._missing import UnsupportedInBrowser
 
 __version__ = f"0+pyborch.{borch.__version__}" if hasattr(borch, "__version__") else "0+pyborch"
 __path__: list[str]
@@ -34,7 +34,7 @@ bool = borch.bool
 
 
 def __getattr__(name: str) -> Any:
-    raise NotInThisTab(f"torch.{name} is not supported by torch in the browser: use the lab")
+    raise UnsupportedInBrowser(f"torch.{name} is not supported by torch in the browser: use the lab")
 
 
 class _Passes(types.ModuleType):
@@ -53,7 +53,7 @@ class _Passes(types.ModuleType):
             if name.startswith("__"):
                 raise
             where = f"{self.__name__}.{name}"
-            raise NotInThisTab(f"{where} is not supported by torch in the browser: use the lab") from None
+            raise UnsupportedInBrowser(f"{where} is not supported by torch in the browser: use the lab") from None
 
 
 def _passes(name: str, source: Any, **more: Any) -> _Passes:

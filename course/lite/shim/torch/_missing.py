@@ -15,7 +15,7 @@ import numpy
 Tensor: Any = borch.Tensor
 
 
-class NotInThisTab(AttributeError):
+class UnsupportedInBrowser(AttributeError):
     """torch has this name, but neither pyborch nor this layer."""
 
 
@@ -113,7 +113,7 @@ class NoDispatch:
     """A placeholder for torch's dispatch mode: it can be subclassed, but not entered."""
 
     def __enter__(self) -> None:
-        raise NotInThisTab("recording operations is not supported by torch in the browser: use the lab")
+        raise UnsupportedInBrowser("recording operations is not supported by torch in the browser: use the lab")
 
     def __exit__(self, *error: Any) -> None: ...
 
@@ -122,7 +122,7 @@ class Absent:
     """A placeholder, so that a module that refers to it can be imported."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        raise NotInThisTab("this part of torch is not supported by torch in the browser: use the lab")
+        raise UnsupportedInBrowser("this part of torch is not supported by torch in the browser: use the lab")
 
 
 def complete_modules() -> None:
@@ -197,7 +197,7 @@ class Function:
         with borch.no_grad():
             out = cls.forward(ctx, *(arg.detach() if isinstance(arg, Tensor) else arg for arg in args))
         if not isinstance(out, Tensor):
-            raise NotInThisTab("a Function of several outputs is not supported by torch in the browser: use the lab")
+            raise UnsupportedInBrowser("several outputs of a Function are not supported in the browser: use the lab")
 
         def back(gradient: Any) -> tuple[Any, ...]:
             """NumPy arrays, one for each tensor among the arguments."""
