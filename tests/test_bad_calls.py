@@ -44,7 +44,7 @@ MODELS = {  # the call's name -> the fixture it needs, the call, the error, how 
     "a dict encoded": ("t5", lambda m: decoded(m, {"a": 1}), TypeError, "encoder_outputs of type dict holds no"),
     "no states": ("t5", lambda m: decoded(m, Output(logits=WIDE)), TypeError, "encoder_outputs of type Output holds"),
     "ids encoded": ("t5", lambda m: decoded(m, IDS), ValueError, "encoder_outputs must be states [B,S,E]; got torch.i"),
-    "too narrow": ("t5", lambda m: decoded(m, (WIDE,)), ValueError, "encoder_outputs has shape [1, 3, 5]: states are"),
+    "too narrow": ("t5", lambda m: decoded(m, (WIDE,)), ValueError, "encoder_outputs has shape [1, 3, 5]: this model"),
     "another width": (
         "reader", lambda m: m(IDS, encoder_hidden_states=WIDE), ValueError, "encoder_hidden_states has shape [1, 3, 5]",
     ),

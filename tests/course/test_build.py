@@ -166,13 +166,13 @@ def _only_stubs(text):
         ('# %% role="exercise" exercise="no.such"\n', "not an exercise of this unit"),
         ('# %% role="exercise" exercise="masks.causal"\nx = 1\n', "must be empty"),
         ("# %% [markdown]\n# words only\n", "has no exercise cell for masks.causal"),
-        ('# %% role="predict"\npredict("02.a")\n', "compares 02.a with nothing"),
-        ('# %% role="predict"\npredict("02.a")\n\n' * 2, "comes twice"),
+        ('# %% role="predict"\npredict("02.a")\n', "never compares 02.a"),
+        ('# %% role="predict"\npredict("02.a")\n\n' * 2, "is used twice"),
         ('# %% role="predict"\npredict("03.a")\n', "must be one call"),
         (f"{TASK}\n# Why?\n{MARKS}", "needs a task and points on its line"),
-        (f'{TASK} task="why" points="two"\n# Why?\n{MARKS}', "'why' needs task="),
+        (f'{TASK} task="why" points="two"\n# Why?\n{MARKS}', "'why' needs a task"),
         (f'{TASK} task="why" points=2\n# Why?\n', "'why' needs one mark scheme"),
-        (f'{TASK} task="why" points=2\n# Why?\n{MARKS}\n' * 2, "'why' comes twice"),
+        (f'{TASK} task="why" points=2\n# Why?\n{MARKS}\n' * 2, "'why' is used twice"),
     ],
 )
 def test_a_faulty_lesson_is_named_in_one_line(tmp_path, lesson, message):

@@ -115,12 +115,12 @@ def test_a_folder_that_takes_nothing_is_said_in_a_line(capsys):
     [
         ("x = ", "is not TOML"),
         ("title = 'none'", "names no unit"),
-        ("[[unit]]\nname = '99-none'", "no unit is called '99-none'; there are 01-"),
+        ("[[unit]]\nname = '99-none'", "no unit is called '99-none'; available: 01-"),
         ("[[unit]]\nname = '02-masks'\ndeu = 1", "has 'deu', which is not one of name, title"),
         ("[[unit]]\nname = '02-masks'\ndue = 2026-10-12T18:00:00", "needs date, time and offset"),
         ("[[unit]]\nname = '02-masks'\ndue = 2026-10-12", "needs date, time and offset"),
         ("[[unit]]\nname = '02-masks'\nexercises = []", "must be a list of ids"),
-        ("[[unit]]\nname = '02-masks'\nexercises = ['rnn.cell']", "has no exercise 'rnn.cell'; it has masks.causal"),
+        ("[[unit]]\nname = '02-masks'\nexercises = ['rnn.cell']", "has no exercise 'rnn.cell'; available: masks.causal"),
         ("[[unit]]\nname = '02-masks'\npoints = {'masks.causal' = 'two'}", "points must be numbers"),
         ("[[unit]]\nname = '02-masks'\npoints = {'masks.none' = 2}", "has no exercise 'masks.none'"),
         (
@@ -129,7 +129,7 @@ def test_a_folder_that_takes_nothing_is_said_in_a_line(capsys):
         ),
         ("language = 3\n[[unit]]\nname = '02-masks'", "must be a gettext language code"),
         ("language = 'de'\n[[unit]]\nname = '02-masks'", "no unit is translated into 'de'; available: fr"),
-        ("[[unit]]\nname = '02-masks'\n[[unit]]\nname = '02-masks'", "02-masks comes twice"),
+        ("[[unit]]\nname = '02-masks'\n[[unit]]\nname = '02-masks'", "02-masks is used twice"),
         ("weights = 3\n[[unit]]\nname = '02-masks'", "weights must be a table"),
         (
             "[[unit]]\nname = '02-masks'\n[weights]\nspeed = 1",

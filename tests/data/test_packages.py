@@ -117,7 +117,7 @@ def test_without_a_larger_text_the_small_one_is_taken(monkeypatch, tmp_path):
     )
     with pytest.raises(FileNotFoundError, match="vscode-de is not installed: run tfkit get vscode-de"):
         parallel_corpus("de")
-    with pytest.raises(LookupError, match="there are fr, de, es"):
+    with pytest.raises(LookupError, match="available: fr, de, es"):
         parallel_corpus("it")
     with pytest.raises(LookupError, match="no corpus is called 'vscode-it'"):
         parallel_corpus(name="vscode-it")

@@ -118,7 +118,7 @@ def test_the_host_counts_what_a_graph_wrote():
     assert (cache.length, int(cache.past)) == (3, 3)
     cache.advance_length(1)
     assert cache.length == 4
-    with pytest.raises(ValueError, match="holds 4 positions and 5 are needed"):
+    with pytest.raises(ValueError, match="holds 4 positions, but 5 are needed"):
         cache.advance_length(1)
     assert cache.length == 4
 

@@ -85,7 +85,7 @@ async def test_a_check_is_told_of_the_misconceptions_beside_the_notebook(jp_fetc
 @pytest.mark.parametrize(
     "body, words",
     [
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ([], "must be an object"),
         ({"exercise": "--help", "cells": []}, "exercise's id"),
         ({"exercise": "masks.causal\n", "cells": []}, "exercise's id"),

@@ -117,7 +117,7 @@ def test_a_spoiled_trace_is_refused_in_one_line(kind):
         with pytest.raises(ValueError, match=r"not a tfkit trace: at \$") as caught:
             type(picture)({**picture.trace, name: True})
         assert "\n" not in str(caught.value)
-    with pytest.raises(ValueError, match="'nothing' is none of anatomy, attention"):
+    with pytest.raises(ValueError, match="'nothing' is not one of anatomy, attention"):
         type(picture)({**picture.trace, "kind": "nothing"})
 
 

@@ -51,7 +51,7 @@ def test_presets():
     with torch.device("meta"):
         assert tfkit.from_config("transformer", preset="big", dropout=0.2).config.d_model == 1024
         assert tfkit.from_config("rnnsearch").config.attention == "bahdanau"
-    with pytest.raises(LookupError, match="no preset 'huge'; there is base, big"):
+    with pytest.raises(LookupError, match="no preset 'huge'; available: base, big"):
         tfkit.from_config("transformer", preset="huge")
     with pytest.raises(LookupError, match="no architecture or preset 'nope'"):
         tfkit.from_config("nope")
@@ -63,7 +63,7 @@ def test_presets():
 
 DAMAGE = {
     "has no field colour": lambda d: edit_config(d, colour="red"),
-    "model_type 'nope' is none of": lambda d: edit_config(d, model_type="nope"),
+    "model_type 'nope' is not one of": lambda d: edit_config(d, model_type="nope"),
     "1 tensors missing: embed.weight": lambda d: edit_weights(d, lambda w: w.pop("embed.weight")),
     "1 tensors unknown: strange": lambda d: edit_weights(d, lambda w: w.update(strange=torch.zeros(1))),
     r"embed.weight is \[2\], the model's is \[11, 8\]": lambda d: edit_weights(
@@ -119,10 +119,10 @@ def test_from_a_published_description():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"model_type": "nope"}, "model_type 'nope' is none of"),
+        ({"model_type": "nope"}, "model_type 'nope' is not one of"),
         ({"architectures": ["BertForNovelty"]}, "architectures names 'BertForNovelty'"),
         ({"pruned_heads": {"0": [1]}}, "pruned_heads is {'0': .1.}; only {} is implemented"),
-        ({"hidden_act": "swoosh"}, "activation 'swoosh' is none of"),
+        ({"hidden_act": "swoosh"}, "activation 'swoosh' is not one of"),
         ({"novelty": 3}, "unknown fields: novelty"),
     ],
 )

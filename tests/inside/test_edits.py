@@ -134,7 +134,7 @@ def test_a_list_is_one_value_for_each_call(model):
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (lambda e: e.steer("layers.7", torch.ones(24)), KeyError, "no module 'layers.7'; there is .*layers"),
+        (lambda e: e.steer("layers.7", torch.ones(24)), KeyError, "no module 'layers.7'; available: .*layers"),
         (
             lambda e: e.__setitem__("layers.0", torch.zeros(3)),
             ValueError,
@@ -143,7 +143,7 @@ def test_a_list_is_one_value_for_each_call(model):
         (lambda e: e.__setitem__("layers.0", lambda x: None), ValueError, "return a tensor .*, not a NoneType"),
         (lambda e: e.__setitem__("layers.0", []), ValueError, "0 values were given, and this is call 1"),
         (lambda e: e.ablate("layers.0.attn", heads=[4]), ValueError, "has no head 4: indices go from 0 to 3"),
-        (lambda e: e.block("layers.0.attn", [5], [0]), ValueError, "has no query 5: there are 5"),
+        (lambda e: e.block("layers.0.attn", [5], [0]), ValueError, "has no query 5: indices go from 0 to 4"),
     ],
 )
 def test_a_wrong_edit_is_an_error_of_one_line(model, change, error, message):

@@ -70,7 +70,7 @@ def test_the_trace_shows_their_attention(theirs, ours):
         ({"summary_type": "first"}, "summary_type is 'first'; only 'cls_index'"),
         ({"novelty": 3}, "unknown fields: novelty"),
         ({"architectures": ["GPT2ForSomethingElse"]}, "architectures names 'GPT2ForSomethingElse'"),
-        ({"activation_function": "swoosh"}, "activation 'swoosh' is none of"),
+        ({"activation_function": "swoosh"}, "activation 'swoosh' is not one of"),
     ],
 )
 def test_what_is_not_understood_is_an_error(ours, tmp_path, change, message):

@@ -216,7 +216,7 @@ def test_sizes_that_do_not_fit_are_named(changes, message):
 
 
 @pytest.mark.parametrize(("scaling", "message"), [
-    ({"rope_type": "spiral"}, "rope_type is 'spiral'; there is default, linear"),
+    ({"rope_type": "spiral"}, "rope_type is 'spiral'; available: default, linear"),
     ({"rope_type": "linear"}, "rope_type 'linear' needs 'factor'"),
 ])  # fmt: skip
 def test_rotary_settings_that_do_not_fit_are_named(scaling, message):

@@ -180,7 +180,7 @@ def test_thorough_answers(parity, tmp_path):
     expected = theirs.generate(**given, num_beams=2, max_new_tokens=9, num_return_sequences=2)
     assert torch.equal(answers(ours, ids, Beam(2), attention_mask=mask, max_new_tokens=9, returns=2), expected)
     assert expected.unique().numel() > 3
-    with pytest.raises(ValueError, match="returns=9: there are 6 different answers"):
+    with pytest.raises(ValueError, match="returns=9: there are only 6 different answers"):
         answers(ours, ids, Beam(2), attention_mask=mask, max_new_tokens=9, returns=9)
 
 

@@ -254,7 +254,7 @@ BAD = {
     r"axial_dims must be two numbers that sum to 16; got \[4, 4\]": lambda: tiny(axial=True, axial_dims=(4, 4)),
     "is_decoder is True: head 'masked_lm' needs False": lambda: tiny("masked_lm", is_decoder=True),
     "local_after and lsh_after must be 0": lambda: tiny("causal_lm", lsh_after=1),
-    "input_ids reaches position 3, there are 2": lambda: tiny(max_length=2)(IDS),
+    "input_ids reaches position 3, but there are only 2": lambda: tiny(max_length=2)(IDS),
     "input_ids holds 61, outside its table": lambda: tiny()(IDS + 56),
     "use_cache=True needs a causal model": lambda: tiny()(IDS, use_cache=True),
     "cache is a Cache: this model makes its own": lambda: tiny("causal_lm")(IDS, cache=tfkit.nn.Cache()),

@@ -208,8 +208,8 @@ def test_what_the_text_begins_with():
     assert prefix_ids(v3, "yue") == [50358, 50360, 50364]
     assert prefix_ids(english) == [50362]
     for config, how, message in (
-        (tiny, {"language": "yue"}, "language 'yue' is none of en, zh"),
-        (tiny, {}, "language None is none of"),
+        (tiny, {"language": "yue"}, "language 'yue' is not one of en, zh"),
+        (tiny, {}, "language None is not one of"),
         (v3, {"language": "de", "task": "sing"}, "task 'sing' is not one of transcribe, translate"),
         (english, {"language": "en"}, "this model only transcribes English"),
     ):

@@ -211,5 +211,5 @@ def test_what_does_not_fit_is_named(message):
 
 
 def test_a_summary_that_is_not_there():
-    with pytest.raises(ValueError, match="summary_type 'attn' is none of first, last, mean"):
+    with pytest.raises(ValueError, match="summary_type 'attn' is not one of first, last, mean"):
         tfkit.from_config("xlm", "sequence_classification", n_layers=1, d_model=8, n_heads=1, summary_type="attn")

@@ -251,7 +251,7 @@ def test_what_does_not_fit():
         ours(ids, torch.ones(2, 6))
     with pytest.raises(ValueError, match="attn_type 'both' must be 'bi' or 'uni'"):
         tfkit.from_config("xlnet", attn_type="both")
-    with pytest.raises(ValueError, match="summary_type 'attn' is none of first, last, mean"):
+    with pytest.raises(ValueError, match="summary_type 'attn' is not one of first, last, mean"):
         tfkit.from_config("xlnet", "sequence_classification", summary_type="attn", d_model=8, n_heads=1, n_layers=1)
 
 

@@ -57,7 +57,7 @@ def test_says_what_is_wrong():
     with pytest.raises(ValueError, match="n_heads=5 does not divide d_model=12"):
         Attention(12, 5)
     cache = StaticCache(2)
-    with pytest.raises(ValueError, match="holds 2 positions and 3 are needed"), torch.no_grad():
+    with pytest.raises(ValueError, match="holds 2 positions, but 3 are needed"), torch.no_grad():
         Attention(12, 3, causal=True)(torch.randn(1, 3, 12), cache=cache)
     with pytest.raises(RuntimeError, match="no_grad"):
         Attention(12, 3, causal=True)(torch.randn(1, 3, 12), cache=Cache())

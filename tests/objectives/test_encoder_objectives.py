@@ -141,7 +141,7 @@ def test_a_pronoun_is_marked():
 
 
 def test_text_to_text_says_what_is_wrong():
-    with pytest.raises(ValueError, match="no task 'sumarise'; there are translation, summarization"):
+    with pytest.raises(ValueError, match="no task 'sumarise'; available: translation, summarization"):
         text_to_text("sumarise", text="")
     with pytest.raises(ValueError, match="cola: the field 'sentence' is missing"):
         text_to_text("cola", text="x")

@@ -71,9 +71,9 @@ def test_ordinary_words_are_never_sentinels():
     batch = {"input_ids": torch.full((2, longest), 10)}
     labels = objective(batch, torch.Generator().manual_seed(0))["labels"]
     assert labels[labels > 10].min() == FIRST - 99
-    with pytest.raises(ValueError, match="rows of 2048 tokens need 103 sentinels; there are 100"):
+    with pytest.raises(ValueError, match="rows of 2048 tokens need 103 sentinels; there are only 100"):
         objective({"input_ids": torch.full((2, 2048), 10)})
-    with pytest.raises(ValueError, match="need 3 sentinels; there are 2"):
+    with pytest.raises(ValueError, match="need 3 sentinels; there are only 2"):
         SpanCorruption(FIRST, EOS, PAD, n_sentinels=2)({"input_ids": torch.full((2, 40), 10)})
     with pytest.raises(ValueError, match="density=1.5"):
         SpanCorruption(FIRST, EOS, PAD, density=1.5)

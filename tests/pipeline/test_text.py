@@ -143,7 +143,7 @@ def test_vectors_are_pooled_as_the_files_say(way: str, saved: Saved, tmp_path: P
     (tmp_path / "m" / "modules.json").write_text(json.dumps([*steps, {"path": "2", "type": "x.Normalize"}]))
     torch.testing.assert_close(tfkit.Text(tmp_path / "m").embed([long]).norm(dim=1), torch.ones(1))
     (tmp_path / "m" / "modules.json").write_text(json.dumps([*steps, {"path": "2", "type": "x.Dense"}]))
-    with pytest.raises(ValueError, match="the step Dense is not known"):
+    with pytest.raises(ValueError, match="the step Dense is not supported"):
         tfkit.Text(tmp_path / "m")
 
 

@@ -75,7 +75,7 @@ def test_two_makers_of_a_claim_are_an_error(monkeypatch):
 
 def test_an_unknown_claim_is_told_before_anything_runs(calls, tmp_path):
     result = CliRunner().invoke(app, ["reproduce", "stranger", "nothing", "--kept", str(tmp_path)])
-    assert result.exit_code == 2 and "no claim 'nothing'; there is" in result.output
+    assert result.exit_code == 2 and "no claim 'nothing'; available:" in result.output
     assert calls == []
 
 

@@ -104,6 +104,6 @@ def test_a_bad_file_is_refused_in_a_line(tmp_path: Path) -> None:
             Tokenizer.from_pretrained(tmp_path)
     file.write_bytes(whole)
     (tmp_path / "config.json").write_text('{"model_type": "marian"}')
-    with pytest.raises(ValueError, match="the ids that marian gives") as refusal:
+    with pytest.raises(ValueError, match="the id layout of marian") as refusal:
         Tokenizer.from_pretrained(tmp_path)
     assert all(kind in str(refusal.value) for kind in LAYOUTS)

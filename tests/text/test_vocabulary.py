@@ -143,7 +143,7 @@ def test_packing_loses_only_the_last_row(documents, length):
 
 
 def test_errors_say_what_to_do(tmp_path):
-    with pytest.raises(ValueError, match="'sentencepiece'; there are bpe, byte_bpe"):
+    with pytest.raises(ValueError, match="'sentencepiece'; available: bpe, byte_bpe"):
         train("sentencepiece", TEXTS, 99)
     with pytest.raises(FileNotFoundError, match="no tokenizer at"):
         Tokenizer.load(tmp_path / "none.json")

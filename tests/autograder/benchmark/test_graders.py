@@ -63,8 +63,8 @@ def test_the_command_judges_a_sample_and_goes_on_where_it_stopped(tmp_path, caps
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["run", "--grader", "pytest"], "there is no grader pytest; there are cmu_parameterized"),
-        (["run", "--sample", "0", "--grader", "ours"], "--sample 0 leaves nothing"),
+        (["run", "--grader", "pytest"], "there is no grader pytest; available: cmu_parameterized"),
+        (["run", "--sample", "0", "--grader", "ours"], "--sample 0 leaves no answers"),
         (["run", "--exercise", "masks.casual"], "did you mean masks.causal"),
     ],
 )

@@ -64,7 +64,7 @@ def test_the_filter_jumps_within_itself(machine, how):
 
 def test_a_box_can_be_asked_for_by_name(monkeypatch):
     monkeypatch.setattr(sandbox, "_chosen", {})
-    with pytest.raises(SandboxError, match="no sandbox 'docket'; there are bubblewrap, "):
+    with pytest.raises(SandboxError, match="no sandbox 'docket'; available: bubblewrap, "):
         sandbox.choose(name="docket")
     with pytest.raises(SandboxError, match="no sandbox works here"):
         sandbox.choose(name="subprocess")

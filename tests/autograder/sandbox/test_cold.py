@@ -105,7 +105,7 @@ def test_a_bundle_gets_nothing_but_what_it_needs():
 def test_each_says_why_it_is_not_here(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     for kind, said in (
-        (Docker, "docker: no docker here"),
+        (Docker, "docker: docker is not installed"),
         (Podman, "no podman"),
         (GVisor, "gvisor: runsc is not installed"),
     ):

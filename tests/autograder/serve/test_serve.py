@@ -222,7 +222,7 @@ def test_two_courses_need_two_names_and_an_assignment_must_exist(course, service
         options = command.ServeOptions((course.root, course.root))
         command.GradingService(options, pool, None, Console(quiet=True), Interrupt())
     running = service(assignments=("none",))
-    assert running.run() == 2 and "has no assignment none; it has 02-masks" in running.status()["error"]
+    assert running.run() == 2 and "has no assignment none; available: 02-masks" in running.status()["error"]
 
 
 def test_the_hub_shows_counts_to_those_who_may_see_them(monkeypatch):

@@ -72,7 +72,7 @@ def test_an_exercise_that_needs_the_lab_says_so_above_its_cell(released, monkeyp
     made = site.in_tab(nbformat.read(released, as_version=4), partial=True)
     places = {cell.id: place for place, cell in enumerate(made.cells)}
     note = made.cells[places["needs-lab-masks-causal"]]
-    assert "needs the real lab" in note.source and "it has no masks" in note.source
+    assert "needs the full lab" in note.source and "it has no masks" in note.source
     assert places["needs-lab-masks-causal"] + 1 == places["solution-masks-causal"]
     whole = site.in_tab(nbformat.read(released, as_version=4), partial=False)
     assert not [cell for cell in whole.cells if cell.id.startswith("needs-lab")]

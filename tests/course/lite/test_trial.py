@@ -32,7 +32,7 @@ def test_a_sample_passes_where_it_is_right_and_fails_where_it_is_wrong():
 def test_the_views_of_the_lessons_can_be_imported_with_the_torch_of_a_tab():
     call = [sys.executable, "-c", "import torch, tfkit_lab.show, tfkit_lab.predict, tfkit.nn; print(torch.PRACTICE)"]
     done = subprocess.run(call, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(trial.SHIM)})
-    assert done.stdout.strip() == "the torch of this tab", done.stderr
+    assert done.stdout.strip() == "torch in the browser", done.stderr
 
 
 def test_what_needs_the_lab_is_an_exercise_with_a_reason():

@@ -20,7 +20,7 @@ from ._missing import UnsupportedInBrowser
 __version__ = f"0+pyborch.{borch.__version__}" if hasattr(borch, "__version__") else "0+pyborch"
 __path__: list[str]
 
-PRACTICE = "the torch of this tab"  # by which autograder.practice recognises it
+PRACTICE = "torch in the browser"  # by which autograder.practice recognises it
 
 for _name in dir(borch):
     if not _name.startswith("__"):
