@@ -37,7 +37,7 @@ class Prediction(anywidget.AnyWidget):
         except ValueError as error:
             self.problem = str(error)
         except OSError as error:
-            self.problem = f"the prediction could not be kept: {error}"
+            self.problem = f"the prediction could not be stored: {error}"
 
     def answer(self, said: dict[str, Any]) -> None:
         """Handle a message of the browser: {"do": "seal", "answers": […]} or {"do": "pass"}. Raises ValueError for

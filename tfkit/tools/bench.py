@@ -274,12 +274,12 @@ def page(results: list[BenchmarkResult], device: str) -> str:
 Written by `make bench` on {date.today():%Y-%m-%d}: torch {torch.__version__}, transformers {transformers.__version__},
 {kind}.
 Each row: the same weights on both sides, 4 sequences (of 4,096 tokens, and of ProphetNet's, 1), d = {D}, {LAYERS}
-layers, {HEADS} heads, float32, one process, taking turns, each at its best in CPU seconds.
+layers, {HEADS} heads, float32, one process, in alternation, each at its best in CPU seconds.
 Numbers are **theirs over ours** (above 1: ours is faster, or needs less; "written" are the bytes that all operations of
 a training step write, which no other work of the machine can change; memory is the peak of a training step beside the
 weights); generation makes {NEW_TOKENS} tokens from 32. The last column is our forward pass over the time of its own
 matrix products alone: 1 is the floor, and less is where the fused kernel, which keeps no scores, beats the products.
-What stands behind the numbers is told in `decisions/023-speed.md`. No row: the RNN, the 2017 transformer and GPT-3,
+`decisions/023-speed.md` explains the numbers. No row: the RNN, the 2017 transformer and GPT-3,
 which transformers does not have; Transformer-XL, XLM-ProphetNet and MMBT, which it no longer has; DPR, RAG and
 BertGeneration, whose passes are BERT's and BART's. ViT reads pictures of 256 patches, Whisper sounds of 512 frames.
 

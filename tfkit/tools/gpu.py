@@ -156,13 +156,13 @@ def page(directory: Path) -> str:
     return f"{HEADER}\n{measured}\n\n{GOALS}\n" + "\n\n".join(parts) + "\n"
 
 
-HEADER = """# Benchmarks on a graphics card
+HEADER = """# Benchmarks on a GPU
 
 `make gpu` measures all of it on one card without a network, in four parts of under ten minutes each; a run that was cut
 short goes on where it was. `python -m tfkit.tools.gpu --page docs/benchmarks-gpu.md` writes this page from what is in
 `build/gpu`.
 """
-NOTHING = """**No card has been at hand: nothing on this page has been measured, and every figure is missing.** What is
+NOTHING = """**No GPU has been available: nothing on this page has been measured, and every figure is missing.** What is
 tested without one: that the script runs (`make gpu TINY=1`, also in CI) and, by a device that is pretended on the CPU,
 that models mix no devices and do not wait for one in a forward pass (`tests/models/test_devices.py`)."""
 GOALS = """Goals: a decoding step takes at most 1.15 times as long as reading weights and cache once, at the measured
