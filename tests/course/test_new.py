@@ -61,7 +61,7 @@ def test_nothing_in_it_has_the_templates_name(made: tuple[Path, dict[str, str]])
 
 @pytest.mark.parametrize(
     ("name", "complaint"),
-    [("My Unit", "not a Python package name"), ("class", "not a Python package name"), ("torch", "is installed already")],
+    [("My Unit", "not a Python package"), ("class", "not a Python package"), ("torch", "is installed already")],
 )
 def test_a_bad_name_is_refused(tmp_path: Path, name: str, complaint: str) -> None:
     with pytest.raises(new.BadName, match=complaint):

@@ -120,7 +120,7 @@ def test_a_folder_that_takes_nothing_is_said_in_a_line(capsys):
         ("[[unit]]\nname = '02-masks'\ndue = 2026-10-12T18:00:00", "needs date, time and offset"),
         ("[[unit]]\nname = '02-masks'\ndue = 2026-10-12", "needs date, time and offset"),
         ("[[unit]]\nname = '02-masks'\nexercises = []", "must be a list of ids"),
-        ("[[unit]]\nname = '02-masks'\nexercises = ['rnn.cell']", "has no exercise 'rnn.cell'; available: masks.causal"),
+        ("[[unit]]\nname = '02-masks'\nexercises = ['rnn.cell']", "has no exercise 'rnn.cell'; available: masks"),
         ("[[unit]]\nname = '02-masks'\npoints = {'masks.causal' = 'two'}", "points must be numbers"),
         ("[[unit]]\nname = '02-masks'\npoints = {'masks.none' = 2}", "has no exercise 'masks.none'"),
         (

@@ -88,7 +88,7 @@ def test_an_answer_is_shown_whole(capsys):
 @pytest.mark.parametrize(
     ("text", "said"),
     [('[one]\nbase = "nobody"\nsentence = "s"\nchange = "-x"', "is not a right answer"), ("[one", "is not TOML"),
-     ('[one]\nbase = "tril"\nsentence = "s"', "lacks change"), ("one = 1", "outside any table")],
+     ('[one]\nbase = "tril"\nsentence = "s"', "needs change"), ("one = 1", "outside any table")],
 )  # fmt: skip
 def test_an_entry_that_cannot_be_read_says_why(tmp_path, text, said):
     exercise = replace(registry.find("masks.causal"), folder=tmp_path)
