@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.report.html import as_dict
 from autograder.report.matrix import WIDEST, Matrix, answers, entry_text, inputs_of, matrices, sentences
-from autograder.report.words import SIGNS, chips, line_of, number, places, still_to_be_had, what_is_right
+from autograder.report.words import SIGNS, chips, line_of, missing_points, number, places, what_is_right
 from autograder.translate import say
 
 # Control characters of terminals, and characters that change the direction of the surrounding text

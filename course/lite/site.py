@@ -37,9 +37,9 @@ WORDS = {  # the second with the reason, which is in English
     "en": (
         "> **In this tab.** Python runs in your browser. **Check** asks the grader's questions here, beside your code: "
         "its verdict is for practice and no grade. What you hand in is graded elsewhere, in a sandbox. There is no "
-        "terminal, so commands in the text (`tfkit get …`, `autograder …`) need a real lab, and so do the cells that "
+        "terminal, so commands in the text (`tfkit get …`, `autograder …`) need the full lab, and so do the cells that "
         "load a published model or train one for minutes.",
-        "> **This exercise needs the real lab.** The torch of this tab cannot check it: {why}. Read it here, write it, "
+        "> **This exercise needs the full lab.** torch in the browser cannot check it: {why}. Read it here, write it, "
         "and check it in a lab.",
     ),
     "fr": (
@@ -109,7 +109,7 @@ def write_site(
 
 def in_tab(notebook: NotebookNode, partial: bool) -> NotebookNode:
     """A released notebook for a tab: what differs here, a cell that installs, and a note where an exercise needs the
-    real lab."""
+    full lab."""
     about, lacking = WORDS.get(notebook.metadata.get("tfkit", {}).get("language", "en"), WORDS["en"])
     start = new_code_cell(START_CODE, id=START, metadata={"tfkit": {"role": "demo"}})
     cells = [notebook.cells[0], new_markdown_cell(about, id=ABOUT), start]

@@ -28,7 +28,7 @@ def label_loss(logits: Tensor, labels: Tensor, problem: Any) -> Tensor:
         one_class = "single_label_classification" if not labels.is_floating_point() else "multi_label_classification"
         problem = "regression" if logits.size(-1) == 1 else one_class
     if problem != "single_label_classification" and labels.numel() != logits.numel():
-        raise ValueError(f"labels have shape {list(labels.shape)}; {problem} wants {list(logits.shape)}")
+        raise ValueError(f"labels have shape {list(labels.shape)}; {problem} expects {list(logits.shape)}")
     if problem == "regression":
         return F.mse_loss(logits, labels.reshape(logits.shape))
     if problem == "single_label_classification":

@@ -120,5 +120,5 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 def get_activation(name: Any) -> Callable[[Tensor], Tensor]:
     """The activation function with this published name. Raises ValueError with the known names."""
     if not isinstance(name, str) or name not in ACTIVATIONS:
-        raise ValueError(f"activation {name!r} is none of {', '.join(ACTIVATIONS)}")
+        raise ValueError(f"activation {name!r} is not one of {', '.join(ACTIVATIONS)}")
     return ACTIVATIONS[name]

@@ -42,30 +42,15 @@ from tfkit.nn import MultiHeadAttention, causal_mask, decoder_mask, padding_mask
 import matplotlib.pyplot as plt
 
 LEFT = ["source ids", "embedding · √d + positions", "self-attention\nadd & norm", "feed-forward\nadd & norm", "memory"]
-RIGHT = [
-    "target ids, shifted right",
-    "embedding · √d + positions",
-    "masked self-attention\nadd & norm",
-    "cross-attention\nadd & norm",
-    "feed-forward\nadd & norm",
-    "output projection",
-    "logits",
-]
+RIGHT = ["target ids, shifted right", "embedding · √d + positions", "masked self-attention\nadd & norm",
+         "cross-attention\nadd & norm", "feed-forward\nadd & norm", "output projection", "logits"]
 
 
 def column(ax, boxes, x, repeated):
     for i, text in enumerate(boxes):
         colour = "#cfe3f5" if i in repeated else "#eeeeee"
-        ax.text(
-            x,
-            i,
-            text,
-            ha="center",
-            va="center",
-            fontsize=9,
-            color="black",
-            bbox={"boxstyle": "round,pad=0.4", "fc": colour, "ec": "#555555"},
-        )
+        ax.text(x, i, text, ha="center", va="center", fontsize=9, color="black",
+                bbox={"boxstyle": "round,pad=0.4", "fc": colour, "ec": "#555555"})
         if i:
             ax.annotate("", (x, i - 0.3), (x, i - 0.7), arrowprops={"arrowstyle": "->", "color": "#555555"})
         if i in repeated:  # the residual: past the part, into its "add"
@@ -152,7 +137,6 @@ predict(
     predict.choice("By what factor?", "less than 3", "3 to 30", "more than 30"),
 )
 
-
 # %% role="demo"
 def gradient_at_input(depth, residual):
     torch.manual_seed(0)
@@ -177,10 +161,7 @@ try:
     ax.set(xlabel="layers", ylabel="gradient at the input"), ax.legend()
     plt.show()
     ratio = gradient_at_input(24, True) / gradient_at_input(24, False)
-    guess.compare(
-        "with residuals" if ratio > 1 else "without",
-        "less than 3" if ratio < 3 else "3 to 30" if ratio < 30 else "more than 30",
-    )
+    guess.compare("with residuals" if ratio > 1 else "without", "less than 3" if ratio < 3 else "3 to 30" if ratio < 30 else "more than 30")
 except NotImplementedError:
     plt.close("all")
     print("Build FeedForward and EncoderLayer first.")
@@ -273,15 +254,9 @@ predict(
 guess = predicted("05.lengths")
 d = 512
 embedding = torch.randn(100, d) / math.sqrt(d)
-for name, rows in {
-    "embedding": embedding,
-    "position": sinusoidal_positions(100, d),
-    "scaled": embedding * math.sqrt(d),
-}.items():
+for name, rows in {"embedding": embedding, "position": sinusoidal_positions(100, d), "scaled": embedding * math.sqrt(d)}.items():
     print(f"{name:10} {rows.norm(dim=-1).mean().item():6.2f}")
-guess.compare(
-    *(rows.norm(dim=-1).mean() for rows in (embedding, sinusoidal_positions(100, d), embedding * math.sqrt(d)))
-)
+guess.compare(*(rows.norm(dim=-1).mean() for rows in (embedding, sinusoidal_positions(100, d), embedding * math.sqrt(d))))
 
 # %% [markdown]
 # **Exercise.** Put it together. The masks are built inside, from the ids: the encoder's self-attention and the decoder's
@@ -338,15 +313,7 @@ try:
     source, written = "the cat sat down".split(), "<s> le chat".split()
     ids, target_ids = torch.tensor([[5, 6, 7, 8]]), torch.tensor([[1, 9, 10]])
     with torch.no_grad():
-        walk = show.walk(
-            model.float(),
-            ids,
-            target_ids,
-            tokens=written,
-            keys=source,
-            token=lambda i: f"word {i}",
-            title="Your model, untrained",
-        )
+        walk = show.walk(model.float(), ids, target_ids, tokens=written, keys=source, token=lambda i: f"word {i}", title="Your model, untrained")
     display(walk)
 except (NotImplementedError, NameError):
     print("Build Seq2SeqTransformer first.")
@@ -394,13 +361,9 @@ from tfkit.data import TranslationMemory, parallel_corpus, score
 LANGUAGE = "fr"  # or "de", "es": see above
 corpus = parallel_corpus(LANGUAGE)  # VS Code's strings, or else another text that was fetched, or else the small set
 LARGE = len(corpus.train) > 5000
-print(
-    f"{corpus.name}: {len(corpus.train)} to learn from, {len(corpus.test)} held out, of these far: {sum(p.is_dissimilar for p in corpus.test)}"
-)
+print(f"{corpus.name}: {len(corpus.train)} to learn from, {len(corpus.test)} held out, of these far: {sum(p.is_dissimilar for p in corpus.test)}")
 if not LARGE:
-    print(
-        "This is the small set. `tfkit get vscode-fr` in a terminal (with npm, 0.6 MB) brings the larger one; then run this cell again."
-    )
+    print("This is the small set. `tfkit get vscode-fr` in a terminal (with npm, 0.6 MB) brings the larger one; then run this cell again.")
 
 PAD, START, END, UNKNOWN = 0, 1, 2, 3
 tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))  # pieces of words; unit 06 builds this by hand
@@ -444,7 +407,6 @@ def training_step(model, batch, optimizer, rate):
     optimizer.step()
     return loss.item()
 
-
 # %% [markdown]
 # The loop around it goes through the sentences in batches of like length. The weights that are kept are not the last ones but the mean of those from the last part of the training, as in the paper, which averaged
 # its last checkpoints.
@@ -468,11 +430,7 @@ def train(model, pairs, epochs, minutes, tokens, warmup=300):
             spent = (time.monotonic() - start) / 60
             if max(epoch / epochs, spent / minutes) > 0.6:
                 mean.update_parameters(model)
-        print(
-            f"\repoch {epoch + 1}/{epochs}, loss {sum(losses[-20:]) / len(losses[-20:]):.2f}, {spent:.1f} minutes",
-            end="",
-            flush=True,
-        )
+        print(f"\repoch {epoch + 1}/{epochs}, loss {sum(losses[-20:]) / len(losses[-20:]):.2f}, {spent:.1f} minutes", end="", flush=True)
         if spent > minutes:
             break
     print()
@@ -500,20 +458,10 @@ MINUTES, AGAIN = 6, False  # AGAIN = True: train although one is kept
 D_MODEL, folder = 128, Path("..") / "my-translator"
 torch.manual_seed(0)
 try:
-    sizes = {
-        "src_vocab": VOCAB,
-        "tgt_vocab": VOCAB,
-        "d_model": D_MODEL,
-        "n_heads": 4,
-        "d_ff": 256,
-        "n_layers": 2,
-        "pad_id": PAD,
-    }
+    sizes = {"src_vocab": VOCAB, "tgt_vocab": VOCAB, "d_model": D_MODEL, "n_heads": 4, "d_ff": 256, "n_layers": 2, "pad_id": PAD}
     translator = Seq2SeqTransformer(**sizes)
     config = {**sizes, "corpus": corpus.name}
-    nn.init.normal_(
-        translator.src_embed.weight, std=D_MODEL**-0.5
-    )  # small, as in the paper's code: hence the factor √d
+    nn.init.normal_(translator.src_embed.weight, std=D_MODEL**-0.5)  # small, as in the paper's code: hence the factor √d
     translator.tgt_embed.weight = translator.out_proj.weight = translator.src_embed.weight
     if not AGAIN and (folder / "config.json").exists() and json.loads((folder / "config.json").read_text()) == config:
         translator.load_state_dict(load_file(folder / "model.safetensors"))
@@ -522,9 +470,7 @@ try:
     else:
         losses = train(translator, corpus.train, EPOCHS, MINUTES, TOKENS)
         folder.mkdir(exist_ok=True)
-        save_file(
-            {name: tensor.clone() for name, tensor in translator.state_dict().items()}, folder / "model.safetensors"
-        )
+        save_file({name: tensor.clone() for name, tensor in translator.state_dict().items()}, folder / "model.safetensors")
         tokenizer.save(str(folder / "tokenizer.json"))
         (folder / "config.json").write_text(json.dumps(config))
 except NotImplementedError:
@@ -593,21 +539,12 @@ if translator is not None:
 
 # %% role="experiment"
 if translator is not None:
-
     def pieces(row):
         return [tokenizer.id_to_token(i) for i in row.tolist()]
 
     with torch.no_grad():
         given = shift_right(tgt, START)
-        walk = show.walk(
-            translator,
-            src,
-            given,
-            tokens=pieces(given[0]),
-            keys=pieces(src[0]),
-            token=tokenizer.id_to_token,
-            title=sentence,
-        )
+        walk = show.walk(translator, src, given, tokens=pieces(given[0]), keys=pieces(src[0]), token=tokenizer.id_to_token, title=sentence)
     display(walk)
 
 # %% [markdown]
@@ -628,13 +565,7 @@ predict(
     "05.tensors",
     predict.number("How many tensors has an encoder layer?"),
     predict.number("How many a decoder layer?"),
-    predict.choice(
-        "Which masks does a decoder layer need?",
-        "the future, in its self-attention",
-        "the source's padding, in its cross-attention",
-        "the source's padding, in its self-attention",
-        several=True,
-    ),
+    predict.choice("Which masks does a decoder layer need?", "the future, in its self-attention", "the source's padding, in its cross-attention", "the source's padding, in its self-attention", several=True),
 )
 
 # %% role="demo"
@@ -650,9 +581,7 @@ source, written = torch.randint(3, 49, (2, 7)), torch.randint(3, 49, (2, 5))
 source[1, 5:] = 0  # padding
 try:
     with torch.no_grad(), tfkit.trace(marian) as seen:
-        right = marian(
-            input_ids=source, attention_mask=(source != 0).long(), decoder_input_ids=written
-        ).last_hidden_state
+        right = marian(input_ids=source, attention_mask=(source != 0).long(), decoder_input_ids=written).last_hidden_state
         x, y = seen.all("drop.out")  # words and positions, as they enter the two stacks
         for theirs in marian.encoder:
             yours = EncoderLayer(16, 2, 32)
@@ -663,11 +592,8 @@ try:
             print("decoder layer:", yours.load_state_dict(theirs.state_dict()), len(theirs.state_dict()), "tensors")
             y = yours(y, x, causal_mask(5), padding_mask(source, 0))
     print(f"largest state {right.abs().max():.1f}; yours and Marian's are {(y - right).abs().max():.0e} apart")
-    guess.compare(
-        len(marian.encoder[0].state_dict()),
-        len(marian.decoder[0].state_dict()),
-        ["the future, in its self-attention", "the source's padding, in its cross-attention"],
-    )
+    guess.compare(len(marian.encoder[0].state_dict()), len(marian.decoder[0].state_dict()),
+                  ["the future, in its self-attention", "the source's padding, in its cross-attention"])
 except NotImplementedError:
     print("Build FeedForward, EncoderLayer and DecoderLayer first.")
 
@@ -681,7 +607,6 @@ except NotImplementedError:
 #
 # **Before you run it:** each layer keeps what it had and adds what it found. How much of a word's vector is left after six?
 
-
 # %% role="experiment"
 def as_mine(theirs):
     """Your layer with the weights of one of BERT's."""
@@ -694,9 +619,7 @@ def as_mine(theirs):
 
 try:
     real = tfkit.Text("all-MiniLM-L6-v2")
-    ids = torch.tensor(
-        real.tokenizer.encode(["The bank by the river was steep, the bank in town was closed."], specials=True)
-    )
+    ids = torch.tensor(real.tokenizer.encode(["The bank by the river was steep, the bank in town was closed."], specials=True))
     with torch.no_grad(), tfkit.trace(real.model, ["embed.out"]) as t:
         right = real.model(ids).last_hidden_state
         states = [t["embed.out"]]
@@ -707,9 +630,7 @@ try:
     ax.plot([F.cosine_similarity(state, states[0], dim=-1).mean() for state in states], "o-", label="to the embedding")
     pieces = real.tokenizer.decode([[piece] for piece in ids[0].tolist()])
     one, two = (place for place, piece in enumerate(pieces) if piece == "bank")
-    ax.plot(
-        [F.cosine_similarity(state[0, one], state[0, two], dim=0) for state in states], "o-", label="of the two banks"
-    )
+    ax.plot([F.cosine_similarity(state[0, one], state[0, two], dim=0) for state in states], "o-", label="of the two banks")
     ax.set(xlabel="layers", ylabel="cosine", ylim=(0, 1.03)), ax.legend(), plt.show()
 except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")

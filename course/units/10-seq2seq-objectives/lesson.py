@@ -45,31 +45,21 @@ def draw(*rows):
         x = 20.0
         for token in tokens:
             colour = "#f2c14e" if token.startswith("<") else "#e8e8e8"
-            ax.text(
-                x,
-                -y,
-                token,
-                fontsize=9,
-                family="monospace",
-                color="black",
-                bbox={"fc": colour, "ec": "none", "pad": 1.5},
-            )
+            ax.text(x, -y, token, fontsize=9, family="monospace", color="black", bbox={"fc": colour, "ec": "none", "pad": 1.5})
             x += len(token) + 1.3
     ax.set(xlim=(-1, 133), ylim=(0.6 - len(rows), 0.7)), ax.axis("off")
     plt.show()
 
 
-draw(
-    ("the text", "It rained all day . We stayed at home . Nobody came .".split()),
-    ("T5 reads", "It rained <X> . We <Y> home . Nobody came .".split()),
-    ("    writes", "<X> all day <Y> stayed at <Z>".split()),
-    ("BART reads", "We <mask> . Nobody came . It rained all day .".split()),
-    ("    writes", "It rained all day . We stayed at home . Nobody came .".split()),
-    ("Pegasus reads", "It rained all day . <mask> Nobody came .".split()),
-    ("    writes", "We stayed at home .".split()),
-    ("ProphetNet writes", "We stayed at home .".split()),
-    ("    and", "stayed at home .".split()),
-)
+draw(("the text", "It rained all day . We stayed at home . Nobody came .".split()),
+     ("T5 reads", "It rained <X> . We <Y> home . Nobody came .".split()),
+     ("    writes", "<X> all day <Y> stayed at <Z>".split()),
+     ("BART reads", "We <mask> . Nobody came . It rained all day .".split()),
+     ("    writes", "It rained all day . We stayed at home . Nobody came .".split()),
+     ("Pegasus reads", "It rained all day . <mask> Nobody came .".split()),
+     ("    writes", "We stayed at home .".split()),
+     ("ProphetNet writes", "We stayed at home .".split()),
+     ("    and", "stayed at home .".split()))
 
 # %% [markdown]
 # *Figure: one text of three short sentences, and for each model a line that it reads and lines that it writes. T5 reads the text with two spans replaced by sentinels and
@@ -109,10 +99,7 @@ try:
     inputs, targets = span_corruption(TEXT, [(2, 4), (8, 9)], ["<X>", "<Y>", "<Z>"])
     draw(("the text", TEXT), ("inputs", inputs), ("targets", targets))
     print(f"L = {len(TEXT)}, n = 3, k = 2: inputs {len(inputs)} = L - n + k, targets {len(targets)} = n + k + 1")
-    guess.compare(
-        {8: "L - n", 10: "L - n + k", 11: "L"}[len(inputs)],
-        {3: "n", 5: "n + k", 6: "n + k + 1", 7: "n + 2k"}[len(targets)],
-    )
+    guess.compare({8: "L - n", 10: "L - n + k", 11: "L"}[len(inputs)], {3: "n", 5: "n + k", 6: "n + k + 1", 7: "n + 2k"}[len(targets)])
 except NotImplementedError:
     print("Build span_corruption first.")
 
@@ -120,7 +107,6 @@ except NotImplementedError:
 # *Figure: the example, its inputs and its targets on three lines, with the sentinels in yellow.*
 #
 # Now the retelling with the dog. Your function makes the pair; then each of the two pairs is *undone*: every sentinel of the inputs is replaced by what the targets say about it. Only one of them gives back the sentence that one began with.
-
 
 # %% role="demo"
 def put_back(inputs, targets):
@@ -138,9 +124,7 @@ try:
     retold = "<x> dog is <y> cute . <z>".split()
     draw(("the text", DOG), ("inputs", inputs), ("targets", targets), ("as retold", retold))
     for name, pair in {"targets": targets, "as retold": retold}.items():
-        print(
-            f"{name:10} put back: {' '.join(put_back(inputs, pair)):26} the same text: {put_back(inputs, pair) == DOG}"
-        )
+        print(f"{name:10} put back: {' '.join(put_back(inputs, pair)):26} the same text: {put_back(inputs, pair) == DOG}")
 except NotImplementedError:
     print("Build span_corruption first.")
 
@@ -181,17 +165,13 @@ STORY = [s.split() for s in ("It rained all day .", "We stayed at home .", "Nobo
 try:
     flat = [token for sentence in STORY for token in sentence]
     shuffled = permute_sentences(STORY, [2, 0, 1])
-    draw(
-        ("the text", flat),
-        ("delete_tokens", delete_tokens(flat, [place not in (1, 6) for place in range(len(flat))])),
-        ("infill", infill(flat, [(2, 4), (6, 6)], "<mask>")),
-        ("permute_sentences", [token for sentence in shuffled for token in sentence]),
-        ("rotate", rotate(flat, 7)),
-    )
-    guess.compare(
-        ("the first", "the second", "the third")[STORY.index(shuffled[0])],
-        ("to the first place", "to the second", "to the third")[shuffled.index(STORY[0])],
-    )
+    draw(("the text", flat),
+         ("delete_tokens", delete_tokens(flat, [place not in (1, 6) for place in range(len(flat))])),
+         ("infill", infill(flat, [(2, 4), (6, 6)], "<mask>")),
+         ("permute_sentences", [token for sentence in shuffled for token in sentence]),
+         ("rotate", rotate(flat, 7)))
+    guess.compare(("the first", "the second", "the third")[STORY.index(shuffled[0])],
+                  ("to the first place", "to the second", "to the third")[shuffled.index(STORY[0])])
 except NotImplementedError:
     print("Build the four kinds of noise first.")
 
@@ -207,20 +187,14 @@ VOCAB = [*dict.fromkeys(token for sentence in STORY for token in sentence), "<ma
 def two_spans(generator):
     """Two spans of one to three of the 14 tokens, apart from each other."""
     starts, lengths = torch.randint(0, 4, (2,), generator=generator), torch.randint(1, 4, (2,), generator=generator)
-    return [
-        (start, start + length) for start, length in zip((starts + torch.tensor([0, 8])).tolist(), lengths.tolist())
-    ]
+    return [(start, start + length) for start, length in zip((starts + torch.tensor([0, 8])).tolist(), lengths.tolist())]
 
 
 def as_objective(corrupt):
     """The view's form of corrupt(tokens, spans) -> (inputs, targets): ids in and out."""
-
     def objective(batch, generator):
         made = corrupt([VOCAB[i] for i in batch["input_ids"][0]], two_spans(generator))
-        return {
-            name: torch.tensor([[VOCAB.index(token) for token in tokens]])
-            for name, tokens in zip(("input_ids", "labels"), made)
-        }
+        return {name: torch.tensor([[VOCAB.index(token) for token in tokens]]) for name, tokens in zip(("input_ids", "labels"), made)}
 
     return objective
 
@@ -230,15 +204,7 @@ OBJECTIVES = {
     "BART: infill": as_objective(lambda tokens, spans: (infill(tokens, spans, "<mask>"), tokens)),
 }
 try:
-    display(
-        show.corruption(
-            OBJECTIVES,
-            torch.tensor([VOCAB.index(token) for token in flat]),
-            VOCAB.__getitem__,
-            draws=8,
-            title="What is read, what is written",
-        )
-    )
+    display(show.corruption(OBJECTIVES, torch.tensor([VOCAB.index(token) for token in flat]), VOCAB.__getitem__, draws=8, title="What is read, what is written"))
 except (NotImplementedError, NameError):
     print("Build span_corruption and the four kinds of noise first.")
 
@@ -267,10 +233,7 @@ predict("10.neighbours", predict.number("Two neighbours are chosen. How many mas
 from tfkit.objectives.gap_sentences import principal_sentences
 
 guess = predicted("10.neighbours")
-NEWS = [
-    s.split()
-    for s in ("Rain fell .", "The old mill by the river burned down .", "The river rose .", "Nobody was in the mill .")
-]
+NEWS = [s.split() for s in ("Rain fell .", "The old mill by the river burned down .", "The river rose .", "Nobody was in the mill .")]
 try:
     chosen = principal_sentences(NEWS, 1)
     inputs, targets = gap_sentences(NEWS, chosen, "<mask>")
@@ -295,26 +258,18 @@ import tfkit
 from tfkit.objectives.gap_sentences import joint_gap_sentences
 
 hidden = torch.rand(len(NEWS), 9, generator=torch.Generator().manual_seed(5)) < 0.25  # more than 15%: the text is short
-inputs, asked, targets = joint_gap_sentences(
-    NEWS, [1], "[MASK1]", "[MASK2]", lambda sentence, place: hidden[sentence, place].item()
-)
+inputs, asked, targets = joint_gap_sentences(NEWS, [1], "[MASK1]", "[MASK2]", lambda sentence, place: hidden[sentence, place].item())
 draw(("inputs", inputs), ("encoder says", [token or "·" for token in asked]), ("decoder writes", targets))
 
 VOCABULARY = ["<pad>", "</s>", "[MASK1]", "[MASK2]", *dict.fromkeys(sum(NEWS, []))]
-read_ids, asked_ids, write_ids = (
-    torch.tensor([[VOCABULARY.index(token) if token else -100 for token in row]]) for row in (inputs, asked, targets)
-)
+read_ids, asked_ids, write_ids = (torch.tensor([[VOCABULARY.index(token) if token else -100 for token in row]]) for row in (inputs, asked, targets))
 torch.manual_seed(0)
-pegasus = tfkit.from_config(
-    "pegasus", head="seq2seq_lm", vocab_size=len(VOCABULARY), d_model=16, n_heads=2, n_layers=1, d_ff=32, max_length=40
-).eval()
+pegasus = tfkit.from_config("pegasus", head="seq2seq_lm", vocab_size=len(VOCABULARY), d_model=16, n_heads=2, n_layers=1, d_ff=32, max_length=40).eval()
 with torch.no_grad():
     decoder_loss = pegasus(input_ids=read_ids, labels=write_ids).loss
     states = pegasus.encode(read_ids).last_hidden_state  # [1,S,E]
     encoder_loss = F.cross_entropy((states @ pegasus.embed.weight.T).transpose(1, 2), asked_ids)
-print(
-    f"decoder {decoder_loss:.2f} + encoder {encoder_loss:.2f} = {decoder_loss + encoder_loss:.2f};  log V = {torch.tensor(float(len(VOCABULARY))).log():.2f}"
-)
+print(f"decoder {decoder_loss:.2f} + encoder {encoder_loss:.2f} = {decoder_loss + encoder_loss:.2f};  log V = {torch.tensor(float(len(VOCABULARY))).log():.2f}")
 
 # %% [markdown]
 # *Figure: three lines. The inputs have one `[MASK1]` where the second sentence was and `[MASK2]` for single words; the encoder is asked for those words alone; the decoder writes the sentence about the mill.*
@@ -399,11 +354,8 @@ try:
     masks = prefix_lm_mask(torch.tensor([0, 3, 5]), 5)
     grids = {f"n = {n}": mask[0] for n, mask in zip((0, 3, 5), masks)}
     display(show.matrices(grids, title="Prefix masks", axes=("position i", "sees j")))
-    guess.compare(
-        masks[1, 0],
-        "the causal mask" if torch.equal(masks[0, 0], torch.ones(5, 5).tril().bool()) else "a mask that hides all",
-        "a mask that hides nothing" if masks[2].all() else "the causal mask",
-    )
+    guess.compare(masks[1, 0], "the causal mask" if torch.equal(masks[0, 0], torch.ones(5, 5).tril().bool()) else "a mask that hides all",
+                  "a mask that hides nothing" if masks[2].all() else "the causal mask")
 except NotImplementedError:
     print("Build prefix_lm_mask first.")
 
@@ -511,10 +463,7 @@ guess.compare(100 * 99)
 # **Predict, then run.** How much of BERT2BERT has to be learned from nothing?
 
 # %% role="predict"
-predict(
-    "10.afresh",
-    predict.choice("How much of BERT2BERT's weights starts afresh?", "about 1%", "about 11%", "about a half"),
-)
+predict("10.afresh", predict.choice("How much of BERT2BERT's weights starts afresh?", "about 1%", "about 11%", "about a half"))
 
 # %% role="demo"
 from tfkit import registry
@@ -548,20 +497,12 @@ print(*(f"  {row.name} {row.shapes}" for row in published_parts("crossattention"
 # %% role="experiment"
 from tfkit.tools.compare import modules
 
-parts = {
-    name: {
-        path.removeprefix("decoder.*."): kind.split(":")[0]
-        for path, kind in modules(name).items()
-        if path.startswith("decoder.*.")
-    }
-    for name in ("transformer", "bart", "pegasus", "t5", "prophetnet")
-}
+parts = {name: {path.removeprefix("decoder.*."): kind.split(":")[0] for path, kind in modules(name).items() if path.startswith("decoder.*.")}
+         for name in ("transformer", "bart", "pegasus", "t5", "prophetnet")}
 for name, found in parts.items():
     more = sorted(set(found) - set(parts["transformer"]))
     norm = found["norm1"]
-    print(
-        f"{name:12} {len(found)} parts with weights, {norm:9}  more than the transformer of 2017: {', '.join(more) or 'nothing'}"
-    )
+    print(f"{name:12} {len(found)} parts with weights, {norm:9}  more than the transformer of 2017: {', '.join(more) or 'nothing'}")
 
 # %% [markdown]
 # All have self-attention, cross-attention, a feed-forward part and three norms; ProphetNet alone has one part more, for its streams' relative
@@ -595,10 +536,7 @@ for name, objective in {"T5": T5, "BART": BART}.items():
     for seed in range(3):
         made = objective(batch, torch.Generator().manual_seed(seed))
         draw((f"{name}, seed {seed}, reads", read(made["input_ids"][0])), ("    writes", read(made["labels"][0])))
-    written = {
-        name: len(read(objective(batch, torch.Generator().manual_seed(0))["labels"][0]))
-        for name, objective in (("T5's", T5), ("BART's", BART))
-    }
+    written = {name: len(read(objective(batch, torch.Generator().manual_seed(0))["labels"][0])) for name, objective in (("T5's", T5), ("BART's", BART))}
     guess.compare(max(written, key=written.get))
 
 # %% [markdown]
@@ -634,7 +572,6 @@ predict(
     predict.choice("Which reads the least?", "T5", "BART", "Pegasus", "ProphetNet"),
 )
 
-
 # %% role="experiment"
 def corrupted(objective, length, seed):
     ids = torch.arange(10, 10 + length).unsqueeze(0)
@@ -666,15 +603,9 @@ ax.set(xlabel="tokens to read", ylabel="tokens to write", ylim=(0, 520)), ax.leg
 plt.show()
 for name, pairs in points.items():
     read_, written = (sum(column) / len(pairs) for column in zip(*pairs))
-    print(
-        f"{name:11} reads {read_:4.0f}, writes {written:4.0f}: {100 * written / (read_ + written):3.0f}% of the tokens that pass are targets"
-    )
+    print(f"{name:11} reads {read_:4.0f}, writes {written:4.0f}: {100 * written / (read_ + written):3.0f}% of the tokens that pass are targets")
 total = {name: [sum(column) for column in zip(*pairs)] for name, pairs in points.items()}
-guess.compare(
-    max(total, key=lambda name: total[name][1]),
-    min(total, key=lambda name: total[name][1]),
-    min(total, key=lambda name: total[name][0]),
-)
+guess.compare(max(total, key=lambda name: total[name][1]), min(total, key=lambda name: total[name][1]), min(total, key=lambda name: total[name][0]))
 
 # %% [markdown]
 # *Figure: a scatter of target length over input length. T5's points lie at the bottom right: long inputs, targets of about a fifth of the text. BART's lie at the top: targets as long as the text, inputs of about four fifths. Pegasus's
@@ -731,15 +662,10 @@ file = t5.HF.dump(model.state_dict(), with_head=False)  # as the authors' code w
 rows = {theirs: MY_ROWS.get(theirs, ours) for theirs, ours in t5.BODY.items()}
 asked = {"input_ids": torch.arange(3, 13)[None], "decoder_input_ids": torch.arange(5)[None]}
 try:
-    copy.load_state_dict(
-        t5.T5NameMap({theirs: ours for theirs, ours in rows.items() if ours != "?"}, tied=t5.TIED).load(file)
-    )
+    copy.load_state_dict(t5.T5NameMap({theirs: ours for theirs, ours in rows.items() if ours != "?"}, tied=t5.TIED).load(file))
     with tfkit.substitute(copy, scaled_dot_product_attention):
         apart = (model(**asked).last_hidden_state - copy(**asked).last_hidden_state).abs().max()
-    print(
-        f"All {len(file)} tensors have found a place.",
-        "The copy gives the same numbers." if apart < 1e-4 else "But two are exchanged: its numbers differ.",
-    )
+    print(f"All {len(file)} tensors have found a place.", "The copy gives the same numbers." if apart < 1e-4 else "But two are exchanged: its numbers differ.")
 except (ValueError, RuntimeError, IndexError) as problem:
     print(str(problem).replace("\n", " ")[:300])
     print("ours in layer 0:", *(name for name in model.state_dict() if "coder.0." in name))
@@ -759,9 +685,7 @@ from tfkit.decode import Greedy
 try:
     real = tfkit.Text("SmolLM2-135M-Instruct")
     for name, prompt in TASKS.items():
-        print(
-            f"{name:14} {prompt.splitlines()[-1]} {real.generate(prompt, Greedy(), max_new_tokens=4).splitlines()[0].strip()}"
-        )
+        print(f"{name:14} {prompt.splitlines()[-1]} {real.generate(prompt, Greedy(), max_new_tokens=4).splitlines()[0].strip()}")
 except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 

@@ -43,12 +43,7 @@ if not torch.cuda.is_available():
 # A half without any keys has $\text{lse} = -\infty$ and $o = 0$, and counts for nothing. `torch.logaddexp` does the first formula without overflow.
 
 # %% role="predict"
-predict(
-    "14.merge",
-    predict.number(
-        "o₁ = 10 with lse₁ = 0, o₂ = 20 with lse₂ = log 3. What is the attention over both halves?", within=0.01
-    ),
-)
+predict("14.merge", predict.number("o₁ = 10 with lse₁ = 0, o₂ = 20 with lse₂ = log 3. What is the attention over both halves?", within=0.01))
 
 # %% role="exercise" exercise="fast.merge"
 
@@ -58,16 +53,8 @@ try:
     both, lse = merge_attention(torch.tensor([10.0]), torch.tensor(0.0), torch.tensor([20.0]), torch.tensor(3.0).log())
     guess.compare(both[0])
     scores, values = torch.randn(7, generator=torch.Generator().manual_seed(0)), torch.arange(7.0)[:, None]
-    halves = [
-        (part.softmax(0) @ value, part.logsumexp(0))
-        for part, value in zip(scores.split(4), values.split(4), strict=True)
-    ]
-    print(
-        "from two halves",
-        merge_attention(*halves[0], *halves[1])[0].item(),
-        " at once",
-        (scores.softmax(0) @ values).item(),
-    )
+    halves = [(part.softmax(0) @ value, part.logsumexp(0)) for part, value in zip(scores.split(4), values.split(4), strict=True)]
+    print("from two halves", merge_attention(*halves[0], *halves[1])[0].item(), " at once", (scores.softmax(0) @ values).item())
 except NotImplementedError:
     print("Build merge_attention first.")
 
@@ -85,10 +72,7 @@ except NotImplementedError:
 # **Predict, then run.** One query's scores come in three blocks: 2, 1, then 5, 0, then 4, 3. After the first block there is something to correct whenever a larger score comes.
 
 # %% role="predict"
-predict(
-    "14.rescaled",
-    predict.number("Scores 2, 1 | 5, 0 | 4, 3: how often is what was summed so far multiplied by a factor below 1?"),
-)
+predict("14.rescaled", predict.number("Scores 2, 1 | 5, 0 | 4, 3: how often is what was summed so far multiplied by a factor below 1?"))
 
 # %% role="exercise" exercise="fast.flash_attention"
 
@@ -104,9 +88,7 @@ try:
     for block in (1, 4, 100):
         output, lse = flash_attention(q, k, v, block, causal=True)
         expected = scaled_dot_product_attention(q, k, v, torch.ones(5, 9).bool().tril(4))[0]
-        print(
-            f"blocks of {block:3}: largest difference from the table's attention {(output - expected).abs().max().item():.0e}"
-        )
+        print(f"blocks of {block:3}: largest difference from the table's attention {(output - expected).abs().max().item():.0e}")
 except NotImplementedError:
     print("Build flash_attention first.")
 
@@ -115,21 +97,13 @@ except NotImplementedError:
 
 # %% role="demo"
 LENGTHS, BLOCK = [128, 256, 512, 1024, 2048], 64
-ways = {
-    "the whole table": lambda x: scaled_dot_product_attention(x, x, x),
-    "yours, in blocks": lambda x: flash_attention(x, x, x, BLOCK),
-}
+ways = {"the whole table": lambda x: scaled_dot_product_attention(x, x, x), "yours, in blocks": lambda x: flash_attention(x, x, x, BLOCK)}
 try:
-    need = {
-        name: [peak_bytes(lambda: way(torch.randn(1, length, 16))) / 2**20 for length in LENGTHS]
-        for name, way in ways.items()
-    }
+    need = {name: [peak_bytes(lambda: way(torch.randn(1, length, 16))) / 2**20 for length in LENGTHS] for name, way in ways.items()}
     fig, ax = plt.subplots(figsize=(5.5, 2.6))
     for (name, found), color in zip(need.items(), ("#c44e52", "#2a6fb0"), strict=True):
         ax.loglog(LENGTHS, found, "o-", color=color, label=name)
-        ax.annotate(
-            f"{found[-1]:.1f} MB", (LENGTHS[-1], found[-1]), xytext=(6, -3), textcoords="offset points", color=color
-        )
+        ax.annotate(f"{found[-1]:.1f} MB", (LENGTHS[-1], found[-1]), xytext=(6, -3), textcoords="offset points", color=color)
     ax.set(xlabel="length of the text", ylabel="MB at once", xticks=LENGTHS, xticklabels=LENGTHS, xlim=(110, 4200))
     ax.set_yticks([0.1, 1, 10], ["0.1", "1", "10"]), ax.set_ylim(0.08, 60)
     ax.minorticks_off(), ax.legend(frameon=False), plt.show()
@@ -149,10 +123,7 @@ except NotImplementedError:
 # **Predict, then run.** Take $L = 4096$, $D = 64$ and tiles of $T = 128$ queries.
 
 # %% role="predict"
-predict(
-    "14.traffic",
-    predict.number("How many times less traffic has the way with tiles? (To the nearest whole number.)", within=0.5),
-)
+predict("14.traffic", predict.number("How many times less traffic has the way with tiles? (To the nearest whole number.)", within=0.5))
 
 # %% role="demo"
 guess = predicted("14.traffic")
@@ -160,9 +131,7 @@ table = lambda length, width=64: 8 * length**2 + 4 * length * width
 tiled = lambda length, width=64, tile=128: length / tile * 2 * length * width + 2 * length * width
 guess.compare(table(4096) / tiled(4096))
 flops, per_byte = 4 * 4096**2 * 64, 990e12 / 3.35e12
-print(
-    f"operations per byte: table {flops / (2 * table(4096)):.0f}, tiles {flops / (2 * tiled(4096)):.0f}; an H100 can do {per_byte:.0f} while it fetches one"
-)
+print(f"operations per byte: table {flops / (2 * table(4096)):.0f}, tiles {flops / (2 * tiled(4096)):.0f}; an H100 can do {per_byte:.0f} while it fetches one")
 fig, ax = plt.subplots(figsize=(5.5, 1.7))
 sizes = [2 * table(4096) / 2**20, 2 * tiled(4096) / 2**20]
 ax.barh(["table", "tiles of 128"][::-1], sizes[::-1], color=["#2a6fb0", "#c44e52"])
@@ -189,15 +158,7 @@ plt.show()
 # One product of two vectors that are both there. This line is what makes the way back possible.
 
 # %% role="predict"
-predict(
-    "14.delta",
-    predict.choice(
-        "All values v are the same vector. The gradient into the queries is then …",
-        "zero",
-        "largest",
-        "that of the first key alone",
-    ),
-)
+predict("14.delta", predict.choice("All values v are the same vector. The gradient into the queries is then …", "zero", "largest", "that of the first key alone"))
 
 # %% role="exercise" exercise="fast.flash_backward"
 
@@ -216,7 +177,6 @@ except NotImplementedError:
 
 # %% [markdown]
 # Where all values are alike it does not matter where one looks. Now both ways together are a function that autograd can use, with nothing kept between them but inputs, output and lse:
-
 
 # %% role="demo"
 class Flash(torch.autograd.Function):
@@ -242,14 +202,8 @@ def step(way, length):
 
 by_table = lambda q, k, v: scaled_dot_product_attention(q, k, v, torch.ones(q.size(1), q.size(1)).bool().tril())[0]
 try:
-    for name, way in (
-        ("table", by_table),
-        ("blocks, autograd", lambda q, k, v: flash_attention(q, k, v, 64, True)[0]),
-        ("blocks both ways", lambda q, k, v: Flash.apply(q, k, v, 64)),
-    ):
-        print(
-            f"{name:17} {peak_bytes(lambda: step(way, 1024)) / 2**20:6.1f} MB at once, forward and back, 1,024 tokens"
-        )
+    for name, way in (("table", by_table), ("blocks, autograd", lambda q, k, v: flash_attention(q, k, v, 64, True)[0]), ("blocks both ways", lambda q, k, v: Flash.apply(q, k, v, 64))):
+        print(f"{name:17} {peak_bytes(lambda: step(way, 1024)) / 2**20:6.1f} MB at once, forward and back, 1,024 tokens")
 except NotImplementedError:
     print("Build flash_attention and flash_backward first.")
 
@@ -263,12 +217,7 @@ except NotImplementedError:
 # The remedy is the same: take `chunk` tokens at a time, add up their losses, and forget their logits. Targets of -100 do not count, and the mean is over *all* that do, not over the chunks' means. Add up in float32: in bfloat16, 512 + 1 is 512.
 
 # %% role="predict"
-predict(
-    "14.logits",
-    predict.number(
-        "Llama 3 has 128,256 words. How many GB (10⁹ bytes) are the logits of 8,192 tokens in float32?", within=0.1
-    ),
-)
+predict("14.logits", predict.number("Llama 3 has 128,256 words. How many GB (10⁹ bytes) are the logits of 8,192 tokens in float32?", within=0.1))
 
 # %% role="exercise" exercise="fast.chunked_loss"
 
@@ -279,14 +228,10 @@ torch.manual_seed(0)
 h, w, targets = torch.randn(512, 32), torch.randn(4000, 32), torch.randint(0, 4000, (512,))
 targets[::7] = -100
 try:
-    print(
-        f"at once {F.cross_entropy(h @ w.T, targets).item():.6f}   {peak_bytes(lambda: F.cross_entropy(h @ w.T, targets)) / 2**20:5.1f} MB"
-    )
+    print(f"at once {F.cross_entropy(h @ w.T, targets).item():.6f}   {peak_bytes(lambda: F.cross_entropy(h @ w.T, targets)) / 2**20:5.1f} MB")
     for chunk in (128, 16):
         loss = chunked_cross_entropy(h, w, targets, chunk)
-        print(
-            f"by {chunk:4} {loss.item():.6f}   {peak_bytes(lambda: chunked_cross_entropy(h, w, targets, chunk)) / 2**20:5.1f} MB"
-        )
+        print(f"by {chunk:4} {loss.item():.6f}   {peak_bytes(lambda: chunked_cross_entropy(h, w, targets, chunk)) / 2**20:5.1f} MB")
 except NotImplementedError:
     print("Build chunked_cross_entropy first.")
 
@@ -323,13 +268,9 @@ for text in range(3):
 fig, ax = plt.subplots(figsize=(6.5, 2.3))
 colors = plt.matplotlib.colors.ListedColormap(["#e8e8e8", "#2a6fb0", "#dd8452", "#55a868"])
 ax.pcolormesh(pages, cmap=colors, vmin=0, vmax=3, edgecolors="white", linewidth=1.2)
-ax.set(
-    xlabel="place in the page", ylabel="page", yticks=[row + 0.5 for row in range(8)], yticklabels=range(8), xticks=[]
-)
+ax.set(xlabel="place in the page", ylabel="page", yticks=[row + 0.5 for row in range(8)], yticklabels=range(8), xticks=[])
 for text, name in enumerate(("5 tokens", "17 tokens", "33 tokens")):
-    ax.plot(
-        [], [], "s", color=colors(text + 1), label=f"{name}: pages {[int(page) for page in tables[text] if page >= 0]}"
-    )
+    ax.plot([], [], "s", color=colors(text + 1), label=f"{name}: pages {[int(page) for page in tables[text] if page >= 0]}")
 ax.invert_yaxis(), ax.legend(frameon=False, bbox_to_anchor=(1, 1), loc="upper left"), plt.tight_layout()
 plt.show()
 
@@ -345,12 +286,8 @@ try:
         own = tables[text, : needed[text]]
         keys, values = (store[own].flatten(0, 1)[:count].transpose(0, 1) for store in (stored_keys, stored_values))
         alone = scaled_dot_product_attention(q[text].unsqueeze(1), keys, values)[0].squeeze(1)
-        print(
-            f"text of {count:2} tokens: largest difference from attention over its own keys {(paged[text] - alone).abs().max().item():.0e}"
-        )
-    print(
-        f"room taken: {int(needed.sum()) * SIZE} places for {int(lengths.sum())} tokens; reserved for the longest each: {3 * 48}"
-    )
+        print(f"text of {count:2} tokens: largest difference from attention over its own keys {(paged[text] - alone).abs().max().item():.0e}")
+    print(f"room taken: {int(needed.sum()) * SIZE} places for {int(lengths.sum())} tokens; reserved for the longest each: {3 * 48}")
 except NotImplementedError:
     print("Build paged_attention first.")
 
@@ -364,15 +301,7 @@ except NotImplementedError:
 # Zero stays zero, and positive and negative numbers are treated alike. A row of zeros has scale 1. Keep within $\pm(2^{\text{bits}-1} - 1)$: in bfloat16 the division can end at 127.5, which rounds to 128, which int8 takes for -128.
 
 # %% role="predict"
-predict(
-    "14.outlier",
-    predict.choice(
-        "One weight of a row is made 100 times larger than the others. The other weights of that row …",
-        "stay as exact as they were",
-        "lose most of their digits",
-        "all become zero exactly when bits = 8",
-    ),
-)
+predict("14.outlier", predict.choice("One weight of a row is made 100 times larger than the others. The other weights of that row …", "stay as exact as they were", "lose most of their digits", "all become zero exactly when bits = 8"))
 
 # %% role="exercise" exercise="fast.quantize"
 
@@ -383,9 +312,7 @@ weights = torch.randn(2, 64)
 weights[1, 0] = 100 * weights[1].abs().mean()
 try:
     off = (dequantize_rows(*quantize_rows(weights)) - weights)[:, 1:].abs().mean(1) / weights[:, 1:].abs().mean(1)
-    print(
-        f"relative error of the other weights: ordinary row {off[0].item():.1%}, row with one large weight {off[1].item():.1%}"
-    )
+    print(f"relative error of the other weights: ordinary row {off[0].item():.1%}, row with one large weight {off[1].item():.1%}")
     guess.compare("lose most of their digits" if off[1] > 10 * off[0] else "stay as exact as they were")
 except NotImplementedError:
     print("Build quantize_rows and dequantize_rows first.")
@@ -396,16 +323,7 @@ except NotImplementedError:
 # A small Llama learns to read the help pages of Python, letter by letter, for about a minute. Then the weights of all its layers are rounded to fewer and fewer bits, by your functions, and it reads pages that it has not seen. **Predict** before you run.
 
 # %% role="predict"
-predict(
-    "14.bits",
-    predict.choice(
-        "The fewest bits a weight at which the loss is still within 2 percent of the unrounded model's",
-        "8",
-        "5 or 6",
-        "3 or 4",
-        "2",
-    ),
-)
+predict("14.bits", predict.choice("The fewest bits a weight at which the loss is still within 2 percent of the unrounded model's", "8", "5 or 6", "3 or 4", "2"))
 
 # %% role="experiment"
 from pydoc_data.topics import topics
@@ -422,15 +340,7 @@ def train_reader(steps=500):
     """A Llama of two layers that has read the first 400,000 letters in part."""
     torch.manual_seed(0)
     generator = torch.Generator().manual_seed(0)
-    sizes = {
-        "vocab_size": 128,
-        "d_model": 64,
-        "n_layers": 2,
-        "n_heads": 4,
-        "n_kv_heads": 2,
-        "d_ff": 168,
-        "max_length": 256,
-    }
+    sizes = {"vocab_size": 128, "d_model": 64, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2, "d_ff": 168, "max_length": 256}
     model = tfkit.from_config("llama", head="causal_lm", **sizes)
     optimizer = torch.optim.AdamW(model.parameters(), lr=4e-3, betas=(0.9, 0.95))
     rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1, (step + 1) / 40) * (1 - step / (steps + 1)))
@@ -439,7 +349,6 @@ def train_reader(steps=500):
         optimizer.zero_grad(), model(ids, labels=ids).loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0), optimizer.step(), rate.step()
     return model.eval().requires_grad_(False)
-
 
 # %% role="experiment"
 guess = predicted("14.bits")
@@ -457,10 +366,7 @@ try:
     fewest = min(bits for bits, loss in found.items() if loss < 1.02 * exact)
     guess.compare("2" if fewest == 2 else "3 or 4" if fewest < 5 else "5 or 6" if fewest < 7 else "8")
     fig, ax = plt.subplots(figsize=(5.5, 2.6))
-    (
-        ax.plot(list(found), list(found.values()), "o-", color="#2a6fb0"),
-        ax.axhline(exact, color="#888888", lw=0.9, ls="--"),
-    )
+    ax.plot(list(found), list(found.values()), "o-", color="#2a6fb0"), ax.axhline(exact, color="#888888", lw=0.9, ls="--")
     ax.text(2, exact, "unrounded", va="bottom", ha="right", fontsize=9, color="#666666")
     ax.set(xlabel="bits a weight", ylabel="bits a letter", xticks=list(found)), ax.invert_xaxis(), plt.show()
     print(f"unrounded {exact:.3f}  ", "  ".join(f"{bits} bits: {loss:.3f}" for bits, loss in found.items()))
@@ -475,7 +381,6 @@ except NotImplementedError:
 # ## From your code to real models
 #
 # First, the whole way into a real architecture: your attention in place of the library's, in each layer of a Llama. The library compares every result.
-
 
 # %% role="demo"
 def my_attention(q, k, v, mask=None):

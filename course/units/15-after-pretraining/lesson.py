@@ -53,7 +53,6 @@ def four_ways(question):
     up = question.sort(1).values
     return torch.stack([question, question.flip(1), up.flip(1), up])
 
-
 # %% role="experiment"
 def pretrain(steps=1500):
     """A small Llama that continues questions as the texts do."""
@@ -74,7 +73,6 @@ def pretrain(steps=1500):
 
 
 base = pretrain()
-
 
 # %% role="experiment"
 @torch.no_grad()
@@ -112,13 +110,9 @@ print(f"the pretrained model sorts upwards in {share_right(base):.0%} of its ans
 # **Predict, then run.** The gradient of $A$ is a product with $B$, and that of $B$ a product with $A$. What happens if both start at zero? And what share of the parameters learns, with rank 4 in a model of width 32?
 
 # %% role="predict"
-predict(
-    "15.lora",
-    predict.choice("With a and b both zero …", "it learns as well", "it learns more slowly", "it never learns"),
-)
+predict("15.lora", predict.choice("With a and b both zero …", "it learns as well", "it learns more slowly", "it never learns"))
 
 # %% role="exercise" exercise="tuning.lora"
-
 
 # %% role="experiment"
 def adapted(model, rank=4, alpha=8.0):
@@ -155,10 +149,7 @@ except NotImplementedError:
 # **Predict.** If the `end_id` after the assistant's answer has no label, what does the tuned model do behind its answer?
 
 # %% role="predict"
-predict(
-    "15.end",
-    predict.choice("Behind its answer the model …", "stops all the same", "goes on as the pretrained model would"),
-)
+predict("15.end", predict.choice("Behind its answer the model …", "stops all the same", "goes on as the pretrained model would"))
 
 # %% role="exercise" exercise="tuning.chat_labels"
 
@@ -171,7 +162,6 @@ predict(
 
 # %% [markdown]
 # With these three the first way is complete: fine-tune the adapters on demonstrations. The loss of **SFT** is the negative log-probability for each labelled token, nothing more.
-
 
 # %% role="experiment"
 def demonstrations(rows, generator):
@@ -210,7 +200,6 @@ except NotImplementedError:
 # %% [markdown]
 # Our judge looks at two answers that the pretrained model gave to the same question, and prefers the one with fewer steps downwards. It never shows what a right answer is. The reward model is the pretrained one with a single number in the place of its logits.
 
-
 # %% role="experiment"
 def steps_down(ids):
     """How often a digit of the answer is smaller than the one before it: ids [rows, 2 * N + 2] -> [rows]."""
@@ -230,7 +219,6 @@ def compare_answers(rows, generator):
 generator = torch.Generator().manual_seed(2)
 chosen, rejected = compare_answers(4000, generator)
 print(f"{len(chosen)} pairs; the last 500 are kept for testing")
-
 
 # %% role="experiment"
 def reward(model, ids):
@@ -252,9 +240,7 @@ try:
         best = torch.stack([reward(judge, ids) for ids in answers]).argmax(0)
     picked = torch.stack(answers)[best, torch.arange(300)]
     print(f"agrees with the judge on {agrees:.0%} of new pairs")
-    print(
-        f"right: one answer {share_right(base):.0%}, the best of 8 by its reward {is_right(picked).float().mean():.0%}"
-    )
+    print(f"right: one answer {share_right(base):.0%}, the best of 8 by its reward {is_right(picked).float().mean():.0%}")
 except NotImplementedError:
     print("Build reward_loss first.")
 
@@ -270,17 +256,9 @@ except NotImplementedError:
 # **Predict, then run.** DPO raises the *difference*. What does the log-probability of the rejected answers do?
 
 # %% role="predict"
-predict(
-    "15.dpo",
-    predict.choice(
-        "The rejected answers' log-probability moves …",
-        "less far than the chosen ones' rises",
-        "further than the chosen ones'",
-    ),
-)
+predict("15.dpo", predict.choice("The rejected answers' log-probability moves …", "less far than the chosen ones' rises", "further than the chosen ones'"))
 
 # %% role="exercise" exercise="tuning.dpo"
-
 
 # %% role="experiment"
 def log_prob(model, ids):
@@ -362,7 +340,6 @@ except NotImplementedError:
 # %% role="predict"
 predict("15.grpo", predict.number("The share of right answers at the end, in percent", within=10))
 
-
 # %% role="experiment"
 def token_log_probs(model, ids):
     """The log-probability of each token of the answers: ids [rows, 2 * N + 2] -> [rows, N + 1]."""
@@ -383,7 +360,6 @@ def grpo_step(policy, optimizer, generator, beta=0.02):
         loss = clipped_policy_loss(now, old, advantages, counted) + beta * far
         optimizer.zero_grad(), loss.backward(), optimizer.step()
     return rewards.mean().item(), far.item()
-
 
 # %% role="experiment"
 guess = predicted("15.grpo")
@@ -415,10 +391,7 @@ except NotImplementedError:
 PAIRS = {
     "What is the capital of France?": ("The capital of France is Paris.", "The capital of France is London."),
     "How do I boil an egg?": ("Put it into boiling water for ten minutes.", "I do not know and do not care at all."),
-    "Say something nice about rain.": (
-        "It makes the garden green and the air fresh.",
-        "Rain rain rain rain rain rain rain rain rain.",
-    ),
+    "Say something nice about rain.": ("It makes the garden green and the air fresh.", "Rain rain rain rain rain rain rain rain rain."),
 }
 try:
     real = tfkit.Text("SmolLM2-135M-Instruct")

@@ -91,10 +91,7 @@ guess.compare(*bits)
 # Before you write, make a budget. A step of training takes about $6\,N$ operations for each token, $N$ weights; a processor core does some $10^{10}$ in a second. **Predict.** How many tokens can a model of 100,000 weights see in 120 seconds, in units of the text's length?
 
 # %% role="predict"
-predict(
-    "17.budget",
-    predict.choice("How often does it read the 400,000 bytes?", "less than once", "about 5 times", "about 500 times"),
-)
+predict("17.budget", predict.choice("How often does it read the 400,000 bytes?", "less than once", "about 5 times", "about 500 times"))
 
 # %% role="experiment"
 guess = predicted("17.budget")
@@ -110,9 +107,7 @@ for width in WIDTHS:
         stack(x, mask=mask, is_causal=True).sum().backward()
     weights = sum(p.numel() for p in stack.parameters())
     rates[weights] = 4 * 16 * 96 / (time.process_time() - began)
-    print(
-        f"width {width:4}, {weights:8,} weights: {rates[weights]:9,.0f} bytes a second, the text {120 * rates[weights] / 400_000:5.1f} times in 120 s"
-    )
+    print(f"width {width:4}, {weights:8,} weights: {rates[weights]:9,.0f} bytes a second, the text {120 * rates[weights] / 400_000:5.1f} times in 120 s")
 times = 120 * min(rates.items(), key=lambda pair: abs(pair[0] - 100_000))[1] / 400_000
 guess.compare("less than once" if times < 1 else "about 5 times" if times < 100 else "about 500 times")
 
@@ -188,7 +183,6 @@ class LanguageModel(nn.Module):
         return self(prefixes[:, -self.CONTEXT :])[:, -1].log_softmax(-1)
         ### END SOLUTION
 
-
 # %% [markdown]
 # ## Try it here
 #
@@ -203,9 +197,7 @@ try:
     rows, bits = torch.tensor([list(piece.encode()) for piece in pieces]), 0.0
     for t in range(1, 96, 5):  # every fifth byte, to save time
         answer = model.log_probs(rows[:, :t])
-        assert answer.shape == (32, 256) and torch.allclose(answer.exp().sum(1), torch.ones(32), atol=1e-3), (
-            "no distribution"
-        )
+        assert answer.shape == (32, 256) and torch.allclose(answer.exp().sum(1), torch.ones(32), atol=1e-3), "no distribution"
         bits -= answer.gather(1, rows[:, t : t + 1]).mean().item() / math.log(2) / 19
     print(f"after 4 seconds: {bits:.2f} bits a byte")
     alone = model.log_probs(rows[:1, :40])
