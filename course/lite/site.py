@@ -78,7 +78,8 @@ def write_site_of(
     released = [course_dir / "release" / name / f"{name}.ipynb" for name in names]
     written = write_site(folder, released, wheels=wheels, pyodide=pyodide)
     where = "nothing is fetched from elsewhere" if written.offline else "Pyodide is fetched from its own site"
-    return f"site      {folder}: {len(names)} notebooks, {written.torch}; {where}"
+    count = f"{len(names)} notebook{'s' * (len(names) != 1)}"
+    return f"site      {folder}: {count}, {written.torch}; {where}"
 
 
 def write_site(
