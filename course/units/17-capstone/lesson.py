@@ -239,7 +239,7 @@ try:
         print(f"{name:16} first 200 bytes {line[0]:.2f} bits a byte, last 200 {line[-1]:.2f}")
     before = -after[new[:-1], new[1:]].log2().mean().item()
     for level, name in ((before, "by the byte before"), (cost / len(text), "your language's own bits")):
-        ax.axhline(level, color="#888888", lw=0.9, ls="--"), ax.text(40, level, name, fontsize=8, va="top")
+        ax.axhline(level, color="#888888", lw=0.9, ls="--"), ax.text(560, level, name, fontsize=8, va="bottom")
     ax.set(xlabel="bytes read", ylabel="bits a byte", ylim=(0, None)), ax.legend(), plt.show()
 except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
