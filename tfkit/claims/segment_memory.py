@@ -25,7 +25,7 @@ CLAIM = Claim(
     "is level and below",
     remark="With 400 steps, as it was run first, memory gained 0.094 bits (0.061 to 0.115), so that not every seed was "
     "in its band: such a model makes little of what is further back than a few bytes, and memory helps a segment's "
-    "start.",
+    "start. With 1,000 steps under the same bands it gains 0.129 (0.087 to 0.211), and still not in every seed.",
 )
 NAMES = {"without": ("without memory", "tab:orange"), "memory": ("with memory", "tab:blue")}
 

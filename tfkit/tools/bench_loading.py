@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 CHILD = """
-import resource, sys
+import os, resource, sys
 import torch
 torch.set_num_threads(1)
 side, directory, kind, dtype = sys.argv[1:]
@@ -30,7 +30,11 @@ else:
 with torch.no_grad():
     model.eval()(input_ids=torch.arange(3, 11)[None])
 used = resource.getrusage(resource.RUSAGE_SELF)
-print(used.ru_utime + used.ru_stime, used.ru_maxrss)
+peak = used.ru_maxrss
+if os.path.exists("/proc/self/status"):  # on Linux ru_maxrss is at least the peak of the process that started this one
+    with open("/proc/self/status") as status:
+        peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+print(used.ru_utime + used.ru_stime, peak)
 """
 LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
 XL = {"n_embd": 1600, "n_layer": 48, "n_head": 25}
