@@ -21,6 +21,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
+from tfkit_course import install
+
 COMMAND = (sys.executable, "-P", "-m", "autograder.warm")  # -P: nothing is imported from where the notebook lies
 WAIT_S = 600.0  # how long processes keep their memory when nobody asks for anything
 WAITING = 1 if "JUPYTERHUB_USER" in os.environ else 2  # on a hub, each user has some
@@ -106,7 +108,7 @@ def complaint(err: str) -> str:
     if lacks := MISSING.fullmatch(last.strip()):
         return (
             f"checks need the Python package {lacks[1]}, which {sys.executable} does not have: install the course's "
-            "packages there (pip install tfkit-course), or ask whoever runs this server to, and check again"
+            f"packages there ({install()}), or ask whoever runs this server to, and check again"
         )
     if UNBOXED in last:
         return (

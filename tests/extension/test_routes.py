@@ -19,6 +19,7 @@ from autograder import notebook as in_kernel
 from autograder import sandbox, warm
 from autograder.warm import UNBOXED
 from course.build import build
+from tfkit_course import install
 from tfkit_lab import check as engine
 from tfkit_lab import course, handlers, sealed
 
@@ -114,7 +115,7 @@ async def test_a_grader_that_breaks_is_told_in_its_own_words(jp_fetch, jp_root_d
 @pytest.mark.parametrize(
     "said, words",
     [
-        ("ModuleNotFoundError: No module named 'torch'", "pip install tfkit-course"),
+        ("ModuleNotFoundError: No module named 'torch'", re.escape(install())),
         (f"autograder: {UNBOXED} (bwrap is not installed): install bubblewrap (--trust)", r"run the cell with check\("),
         ("", "no verdict and no reason"),
     ],
