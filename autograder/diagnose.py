@@ -138,9 +138,11 @@ def counterexample(exercise: Exercise, findings: Sequence[Finding], step: str | 
     answer = shown.simplest
     case, difference = answer.probe.case, answer.difference
     assert difference is not None
+    inputs = {name: _shown(value) for name, value in _named_inputs(exercise, case).items()}
     return {
         "call": case.symbol if case.init is None else f"{case.symbol}({', '.join(map(str, case.init))})",
-        "inputs": {name: _shown(value) for name, value in _named_inputs(exercise, case).items()},
+        "inputs": inputs,
+        "order": list(inputs),
         "expected_shape": list(difference.shape) if difference.shape is not None else None,
         "entry": list(difference.where) if difference.where is not None else None,
         "off_by": difference.by if difference.by is not None and difference.by < float("inf") else None,

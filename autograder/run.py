@@ -370,7 +370,7 @@ def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool) -> 
     if check.later and message:
         edge = diagnose_edge(exercise, finding)
         message = edge.hint.splitlines()[0] if edge else message
-        message += f" (This costs nothing here; unit {check.later} is about it.)"
+        message += " " + say("(This costs nothing here; unit {unit} is about it.)", unit=check.later)
     earned = 0.0 if wrong or status != "passed" else worth
     return CheckResult(
         name=check.name,

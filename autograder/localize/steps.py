@@ -29,6 +29,8 @@ def steps(found: FaultLocation, sources: dict[str, str]) -> list[dict[str, Any]]
     right = max(found.right_traces, key=lambda one: _common(found.trace, one))  # type: ignore[arg-type]
     theirs = steps_of(right)[:MOST]
     known = KnownValues(found.right_traces)
+    # a right answer may compute the value that departs too, but goes on from it in another way
+    departing = None if found.faulty_version is None else key(found.trace.values[found.faulty_version.version])
     rows: list[dict[str, Any]] = []
     for one, other in _aligned(found.trace, mine, right, theirs):
         shape = None if other is None else _sizes(right, theirs[other][1])
@@ -37,7 +39,8 @@ def steps(found: FaultLocation, sources: dict[str, str]) -> list[dict[str, Any]]
             continue
         line, version = mine[one]
         text = sources.get(found.trace.producer(version).cell, "").splitlines()[line - 1 : line]
-        right_so_far = known.has(found.trace.values[version]) and line != found.line
+        value = found.trace.values[version]
+        right_so_far = known.has(value) and line != found.line and key(value) != departing
         rows.append({
             "line": line, "text": text[0].strip()[:200] if text else "", "yours": _sizes(found.trace, version),
             "right": shape, "known": right_so_far,

@@ -65,6 +65,7 @@ HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 # A student's text is drawn inside this element; the browser clips whatever would reach beyond it
 BOX = '<div style="contain:content;overflow:auto{}">'
 TALL = ";max-height:80em"  # for outputs only; texts may have any length
+ON_PAPER = "@media print{.highlight pre{white-space:pre-wrap;overflow-wrap:anywhere}}"  # nobody can scroll there
 
 
 class Styles(CSSSanitizer):
@@ -146,7 +147,8 @@ class SafePage(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Also drops notebook metadata (widget state) that nbconvert writes into script elements."""
         nb.metadata.pop("widgets", None)
-        self._text, self._attached, self._tokens = PAGE, ATTACHED, f"<style>{light_tokens('.tfkit-verdict')}</style>"
+        self._text, self._attached = PAGE, ATTACHED
+        self._tokens = f"<style>{light_tokens('.tfkit-verdict')}{ON_PAPER}</style>"
         for cell in nb.cells:
             cell.metadata.pop("tags", None)
             if cell.cell_type == "code":

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import HINTS, with_hints
-from autograder.report.matrix import corner, example, flow, matrices, render_matrix
+from autograder.report.matrix import corner, example, flow, mark_code, matrices, render_matrix
 from autograder.report.words import (
     SIGNS,
     STATES,
@@ -30,7 +30,6 @@ from autograder.report.words import (
 from autograder.translate import say
 
 CELL = re.compile(r"[A-Za-z0-9_-]{1,64}")
-TICKED = re.compile(r"`([^`<]{1,200})`")
 STEP_COLUMNS = ("", "line", "your code", "your shape", "a right one’s")
 LONGEST = 2000  # characters of one text; a student's exception may contain a whole tensor
 
@@ -97,10 +96,10 @@ def _lesson(data: Mapping[str, Any]) -> str:
     """The misconception in words, and what stopped the code."""
     named = data.get("hint") or (data.get("misconception") or "").replace("_", " ")
     first, _, more = named.strip().partition("\n\n")  # the mistake, then the explanation
-    blocks = [f'<p class="tfkit-v-hint">{_text(first)}</p>'] if first else []
-    blocks += [f"<p>{_text(more)}</p>"] if more else []
+    blocks = [f'<p class="tfkit-v-hint">{_code(first)}</p>'] if first else []
+    blocks += [f"<p>{_code(more)}</p>"] if more else []
     if data.get("reason"):
-        blocks.append(f"<p>{_text(data['reason'])}</p>")
+        blocks.append(f"<p>{_code(data['reason'])}</p>")
     if data["status"] == "not_graded":
         blocks.append(f"<p>{say('This is not your mistake. An instructor will grade it by hand.')}</p>")
     return "".join(blocks)
@@ -147,7 +146,7 @@ def _step(step: Mapping[str, Any], line: int) -> str:
 
 def _code(text: str) -> str:
     """The text as HTML, with the parts between backticks as code."""
-    return TICKED.sub(r"<code>\1</code>", _text(text))
+    return mark_code(_text(text))
 
 
 def _chips(data: Mapping[str, Any]) -> str:
@@ -171,7 +170,7 @@ def _seen(data: Mapping[str, Any]) -> str:
         if (message and message != data.get("reason")) or rows:
             sign = SIGNS.get(check["status"], "?")
             name = _text(say(str(check["name"])).replace("_", " "))
-            items.append(f"<li>{sign} <b>{name}</b>: {_text(places(message))}{flow(rows)}</li>")
+            items.append(f"<li>{sign} <b>{name}</b>: {_code(places(message))}{flow(rows)}</li>")
     if not items:
         return ""
     drawn = any(check.get("map") for check in data["checks"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -18,6 +19,7 @@ LEVELS = 4  # of heat
 FLOW = "Rows: outputs; columns: inputs. ● may be seen and is, ▲ is seen and must not be, ○ should be seen and is not."
 FLOW_CLASSES = {"●": "tfkit-h3", "▲": "tfkit-wrong", "○": "tfkit-wrong"}
 UNKNOWN = "?"
+TICKED = re.compile(r"`([^`<]{1,200})`")
 HOLDS = "what must hold"
 
 
@@ -178,16 +180,34 @@ def corner(value: Mapping[str, Any]) -> str:
     return say("The first {part} of {whole}.", part=size(sizes), whole=size(shape))
 
 
+def mark_code(html: str) -> str:
+    """HTML with the parts between backticks as code."""
+    return TICKED.sub(r"<code>\1</code>", html)
+
+
 def inputs_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of the call by name."""
-    inputs = given.get("inputs")
-    return dict(inputs) if isinstance(inputs, Mapping) else {}
+    """The arguments of the call by name, in its order: a notebook file has names in alphabetical order."""
+    inputs, order = given.get("inputs"), given.get("order")
+    if not isinstance(inputs, Mapping):
+        return {}
+    first = [name for name in order if name in inputs] if isinstance(order, list) else []
+    return {name: inputs[name] for name in dict.fromkeys([*first, *inputs])}
 
 
 def example(given: Mapping[str, Any]) -> str:
     """The smallest counter-example: the call, its inputs, its result and what must hold, with a sentence."""
     asked = inputs_of(given)
-    known = ("call", "inputs", "expected_shape", "entry", "off_by", "message", "first_wrong_entry", "first_wrong_step")
+    known = (
+        "call",
+        "inputs",
+        "order",
+        "expected_shape",
+        "entry",
+        "off_by",
+        "message",
+        "first_wrong_entry",
+        "first_wrong_step",
+    )
     asked = {**asked, **{name: value for name, value in given.items() if name not in (*known, "yours", "wrong")}}
     tables = [table for name, value in asked.items() for table in matrices(str(name), value)[:MOST]]
     plain = ", ".join(
@@ -197,7 +217,7 @@ def example(given: Mapping[str, Any]) -> str:
     given_with = f" {say('with')} {escape(plain)}" if plain else ""
     title = f"<p><b>{say('The smallest example found')}</b>{call}{given_with}</p>"
     boxes = "".join(map(render_matrix, [*tables, *answers(given)]))
-    words = "".join(f"<p>{escape(text)}</p>" for text in sentences(given))
+    words = "".join(f"<p>{mark_code(escape(text))}</p>" for text in sentences(given))
     return f'<div class="tfkit-v-example">{title}<div class="tfkit-v-row">{boxes}</div>{words}</div>'
 
 

@@ -37,11 +37,13 @@ def verdict_text(data: Mapping[str, Any]) -> str:
     status = f"{data['status']} (not run: {left})" if left else data["status"]
     lines = ["{file}: {exercise} {status}, {score:g} of {max_score:g}".format(**{**data, "status": status})]
     right = what_is_right(data) if data["status"] != "passed" else ""
-    lines += [f"  {text}" for text in (right, data["hint"], data["reason"], line_of(data)) if text]
+    said = "\n".join(text for text in (right, data["hint"], data["reason"], line_of(data)) if text)
+    lines += [f"  {line}" for line in said.split("\n") if line]
     if data.get("departure"):
         lines.append(f"    {data['departure']['text']}")
     for chip in chips(data):
-        earned = f"  {number(chip.points)} of {number(chip.of)}" if chip.of else ""
+        score = say("{score} of {most}", score=number(chip.points), most=number(chip.of))
+        earned = f"  {score}" if chip.of else ""
         lines.append(f"  {SIGNS[chip.status]} {chip.name}{earned}")
     for check in data["checks"]:
         if check["message"] and check["message"] != data["reason"]:
@@ -58,10 +60,10 @@ def verdict_text(data: Mapping[str, Any]) -> str:
 
 def _example(given: Mapping[str, Any], told: list[str]) -> Iterator[str]:
     asked = inputs_of(given)
-    plain_ones = ", ".join(
-        f"{name}={entry_text(value)[:100]}" for name, value in asked.items() if not matrices("", value)
+    named = ", ".join(
+        str(name) if matrices("", value) else f"{name}={entry_text(value)[:100]}" for name, value in asked.items()
     )
-    yield f"The smallest example found: {given.get('call')}({plain_ones})"
+    yield f"{say('The smallest example found')}: {given.get('call')}({named})"
     drawn = [one for name, value in asked.items() for one in matrices(str(name), value)[:2]]
     yield from _beside([_lines(matrix) for matrix in [*drawn, *answers(given)][:6]])
     yield from sentences(given, told)

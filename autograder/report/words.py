@@ -44,7 +44,7 @@ def chips(data: Mapping[str, Any]) -> list[Chip]:
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for check in data.get("checks") or ():
         kind = check.get("property")
-        name = say(NAMES.get(kind, kind)) if kind else str(check["name"]).replace("_", " ")
+        name = say(NAMES.get(kind, kind)) if kind else say(str(check["name"])).replace("_", " ")
         groups.setdefault(name, []).append(check)
     return [Chip(name, _outcome(of), _sum(of, "points"), _sum(of, "of")) for name, of in groups.items()]
 

@@ -26,13 +26,18 @@ def test_other_characters_stay():
     assert plain("✓ é 漢\n\tx") == "✓ é 漢\n\tx"
 
 
+def test_an_explanation_is_indented_as_its_mistake_is():
+    card = verdict_text(verdict(hint="You forgot it.\n\nIt has a reason.").as_json())
+    assert "\n  You forgot it.\n  It has a reason.\n" in card
+
+
 def test_the_card_of_a_terminal():
     lines = verdict_text(CASES["partial"].as_json()).splitlines()
     assert lines[1:4] == ["  Right so far: values, dtypes.", "  A row that may see nothing is not a number.",
                           "  ✓ values  1.5 of 1.5"]  # fmt: skip
     at = next(place for place, line in enumerate(lines) if "smallest example" in line)
     assert lines[at : at + 4] == [
-        "  The smallest example found: softmax()",
+        "  The smallest example found: softmax(scores, mask)",
         "    scores     mask             your answer    what must hold",
         "    [ 1 -2]    [False  True]    [✗nan ✗nan]    [   ?    ?]",
         "                                [0.25 0.75]    [0.25 0.75]",
