@@ -149,7 +149,7 @@ def test_bad_requests_are_one_line(tmp_path):
     for arguments, said in [
         (("check", "attention.atend", "x.py"), "did you mean attention.attend"),
         (("check", ATTEND.id, "nowhere.py"), "there is no file nowhere.py"),
-        (("check", ATTEND.id, str(broken)), "no notebook"),
+        (("check", ATTEND.id, str(broken)), "is not a notebook"),
     ]:
         done = command(*arguments)
         assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
