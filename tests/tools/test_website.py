@@ -137,7 +137,7 @@ def test_the_gallery_is_an_exported_page():
 
 def test_no_random_word_of_the_gallerys_corruptions_is_padding():
     """BERT draws its random words from the vocabulary: what the gallery gives it as one are words."""
-    states = views.exported((DOCS / "gallery.html").read_text(encoding="utf-8"))
+    states = views.exported_states((DOCS / "gallery.html").read_text(encoding="utf-8"))
     (trace,) = [state["trace"] for state in states if state["trace"]["kind"] == "corruption"]
     (bert,) = [one for one in trace["objectives"] if "BERT" in one["name"]]
     inputs = [token for draw in bert["draws"] for token in draw["inputs"]]
