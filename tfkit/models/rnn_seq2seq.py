@@ -200,7 +200,10 @@ class RNNSeq2Seq(Model):
         mask = to_bool_mask("attention_mask", attention_mask, memory.last_hidden_state.shape[:2])
         cache = State(memory.state) if cache is None else cache
         if len(cache.state) != len(ids):
-            raise ValueError(f"the cache holds {len(cache.state)} rows and {len(ids)} came: start without one")
+            raise ValueError(
+                f"the cache holds {len(cache.state)} rows, the input has {len(ids)}: "
+                "start each generation with a new cache"
+            )
         x, state = self.decode(ids, memory.last_hidden_state, cache.state, mask)
         cache.state, cache.length = state, cache.length + ids.size(1)
         logits = None if self.out_proj is None else self.out_proj(x)
