@@ -114,7 +114,7 @@ def test_what_the_class_does_not_fit_is_told_in_one_line():
     with pytest.raises(ValueError, match="fits no attention of Whisper"), substitute(model, parts.MultiHeadAttention):
         row.read(model, drawn(2, 5))
     row, model = make("gpt2")
-    told = pytest.raises(ValueError, match=r"layers\.0\.attn: MultiHeadAttention knows no cache")
+    told = pytest.raises(ValueError, match=r"layers\.0\.attn: MultiHeadAttention takes no cache")
     with told, substitute(model, parts.MultiHeadAttention):
         model(drawn(2, 5), use_cache=True)
 
