@@ -116,5 +116,5 @@ def test_errors_say_what_to_do():
         generate(torch.nn.Linear(2, 2), SOURCES, **HOW)
     with pytest.raises(ValueError, match="temperature"):
         Sample(temperature=0.0)
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match="at least 1 hypothesis"):
         Beam(0)

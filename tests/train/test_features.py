@@ -106,7 +106,7 @@ def test_recomputation_gives_the_same_gradients_for_less_memory(kind, share):
     assert less < share * used
     with pytest.raises(ValueError, match=r"Linear has no nn\.ModuleList"):
         checkpoint_activations(torch.nn.Linear(2, 2))
-    with pytest.raises(ValueError, match="of kind 'all': there is layers, selective"):
+    with pytest.raises(ValueError, match="of kind 'all'; available: layers, selective"):
         checkpoint_activations(plain, "all")
 
 

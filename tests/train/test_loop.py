@@ -84,7 +84,7 @@ def test_the_random_state_of_every_device_is_kept(tmp_path, monkeypatch):
         (dict(save_every=0), "save_every=0"),
         (dict(steps=2.5), "steps=2.5"),
         (dict(clip=0.0), "clip=0.0"),
-        (dict(rate=1e-3), "rate=0.001: give a function of the step"),
+        (dict(rate=1e-3), "rate=0.001: pass a function of the step"),
     ],
 )
 def test_settings_that_cannot_be_are_errors_of_one_line(how, message):

@@ -164,7 +164,7 @@ def test_what_goes_wrong_is_said_in_a_line(lms, capsys):
         status, said = passback(lms, capsys)
         assert status == 2 and word in said and said.count("\n") == 1, said
     path.unlink()
-    assert "there is no" in passback(lms, capsys)[1]
+    assert "lti.toml is missing" in passback(lms, capsys)[1]
 
 
 def test_learners_come_into_the_gradebook_as_launches_call_them(lms, capsys):

@@ -149,7 +149,7 @@ def test_a_file_is_read_as_it_was_written_and_names_who_behaves_so(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("softmax = 1", "is outside any table"),
+        ("softmax = 1", "stands outside any table"),
         ("[a.b]\nseed = 0", "sentence must be a text"),
         ('[a.b]\nsentence = "So."\nseed = 0\nanswers = "[1]"', "answers were changed"),
         ("[", "cannot be read"),

@@ -106,7 +106,7 @@ def test_each_says_why_it_is_not_here(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     for kind, said in (
         (Docker, "docker: docker is not installed"),
-        (Podman, "no podman"),
+        (Podman, "podman: podman is not installed"),
         (GVisor, "gvisor: runsc is not installed"),
     ):
         with pytest.raises(SandboxError, match=said):
