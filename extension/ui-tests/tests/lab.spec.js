@@ -150,7 +150,7 @@ test('Check says what is wrong with a wrong answer, and that a right one is righ
   await expect(marked).toHaveText(await verdict.locator('.tfkit-v-line pre').textContent());
   await expect(page.locator('.tfkit-LineSign')).toHaveAttribute('title', /^Line \d+: /);
   await page.locator('.jp-Cell', { has: marked }).screenshot({ path: 'screenshots/verdict-line.png' });
-  await expect(verdict.locator('.tfkit-v-left')).toHaveText(/^Still to be had: [\d.]+ of [\d.]+ \(values /);
+  await expect(verdict.locator('.tfkit-v-left')).toHaveText(/^Not yet earned: [\d.]+ of [\d.]+ \(values /);
   const steps = verdict.locator('.tfkit-v-trace');
   await expect(steps.locator('table')).toBeHidden();
   await steps.locator('summary').focus();
