@@ -15,9 +15,10 @@ from PIL import Image, ImageChops
 
 from autograder import registry
 from autograder.answers import answers
-from autograder.report import verdict_html
+from autograder.report.html import as_dict, verdict_html
 from autograder.run import grade_source
 from autograder.sandbox import choose
+from autograder.translate import title_of
 
 IMAGES = Path(__file__).parent / "images"
 SEED = 3
@@ -57,7 +58,8 @@ def page(exercise: str, name: str, look: str) -> str:
     found = registry.find(exercise)
     answer = next(path for path in answers(found, "wrong") if path.stem == name or not name)
     verdict = grade_source(found, answer.read_text(encoding="utf-8"), backend=choose(), device="cpu", seed=SEED)
-    card = verdict_html(verdict).replace('<details class="tfkit-v-trace"', '<details open class="tfkit-v-trace"')
+    titled = as_dict(verdict) | {"title": title_of(found)}
+    card = verdict_html(titled).replace('<details class="tfkit-v-trace"', '<details open class="tfkit-v-trace"')
     style = f"body {{ margin: 10px; font: 14px/1.4 'DejaVu Sans', sans-serif; {LOOKS[look]} }}"
     return f"<!doctype html><meta charset=utf-8><title>{exercise}</title><style>{style}</style>{card}"
 

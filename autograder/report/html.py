@@ -125,7 +125,8 @@ def _steps(data: Mapping[str, Any]) -> str:
     rows = [_step(step, data["departure"]["line"]) for step in (data.get("departure") or {}).get("steps") or ()]
     if not rows:
         return ""
-    head = "".join(f'<th scope="col">{say(name) if name else ""}</th>' for name in STEP_COLUMNS)
+    # no heading over the signs: an empty <th> would be announced as one
+    head = "".join(f'<th scope="col">{say(name)}</th>' if name else "<td></td>" for name in STEP_COLUMNS)
     table = f'<table class="tfkit-v-steps"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     title = say("Step by step: your lines beside a right answer’s shapes")
     return f'<details class="tfkit-v-trace"><summary>{title}</summary><div class="tfkit-v-box">{table}</div></details>'
