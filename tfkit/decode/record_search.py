@@ -52,22 +52,9 @@ def record_search(
     tree = _SearchTree(asked, token, top)
     results = [tree.finish(ids, score, end_id) for ids, score in found]
     best = results[0] if results else 0
-    path = tree.path(best)
-    trace: dict[str, Any] = {
-        "schema": "tfkit.trace/1",
-        "kind": "decoding",
-        "strategy": name,
-        "settings": {},
-        "title": title,
-        "source": None,
-        "prompt": [token_name(token, i) for i in tree.root],
-        "nodes": tree.nodes,
-        "steps": tree.events(),
-        "best": best,
-        "path": path,
-    }
+    trace = tree.trace(name, title, [token_name(token, i) for i in tree.root], best)
     if model is not None:
-        said = [*tree.root, *(tree.nodes[node]["token_id"] for node in path[1:])]
+        said = [*tree.root, *(tree.nodes[node]["token_id"] for node in trace["path"][1:])]
         add_attention(trace, model, source_ids, torch.tensor([said]), source_token or token, budget)
     return trace
 
@@ -125,6 +112,22 @@ class _SearchTree(Tree):
         if score is not None:
             self.nodes[node]["score"] = score
         return node
+
+    def trace(self, strategy: str, title: str, prompt: list[Any], best: int) -> dict[str, Any]:
+        """The recording, as the stepper reads it; `best` is the node of the best result."""
+        return {
+            "schema": "tfkit.trace/1",
+            "kind": "decoding",
+            "strategy": strategy,
+            "settings": {},
+            "title": title,
+            "source": None,
+            "prompt": prompt,
+            "nodes": self.nodes,
+            "steps": self.events(),
+            "best": best,
+            "path": self.path(best),
+        }
 
     def events(self) -> list[dict[str, Any]]:
         """The steps of the trace: of each length the prefixes, their likeliest tokens, and what they became."""

@@ -98,7 +98,7 @@ def test_ctrl_c_stops_cleanly_and_a_regrade_asks_first(course, tmp_path):
     until(lambda: course.records() or grader.poll() is not None, "a record")
     os.kill(grader.pid, signal.SIGINT)
     assert grader.wait(LONG) == 130, log.read_text()
-    assert "--resume continues" in log.read_text() and "Traceback" not in log.read_text()
+    assert "continue with --resume" in log.read_text() and "Traceback" not in log.read_text()
     course.grade("--workers", "1", "--resume")
     assert Counter(course.records()) == Counter(["ada", "ben", "chen"])
 
