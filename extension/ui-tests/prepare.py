@@ -90,6 +90,7 @@ def graded(course: Path) -> None:
 def main(root: Path) -> None:
     """Writes what the tests open to `root`, which is emptied first, and JupyterLab's settings beside it."""
     shutil.rmtree(root, ignore_errors=True)
+    shutil.rmtree(root.parent / "settings", ignore_errors=True)  # an earlier run's: it has dismissed the tour
     root.mkdir(parents=True)
     build(root / "course", [UNIT])
     shutil.move(root / "course" / "source" / UNIT, root / UNIT)
