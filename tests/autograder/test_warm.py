@@ -119,3 +119,14 @@ def test_an_interrupt_is_not_meant_for_the_one_that_waits():
     processes.close()
     assert process.returncode == 0, err
     assert json.loads(out)["status"] == "passed"
+
+
+def test_a_check_does_not_load_torchs_compiler():
+    """It takes longer than a check, and `torch.use_deterministic_algorithms` imports it."""
+    code = (
+        "import sys; from autograder.checks.properties import purity\n"
+        "with purity._as_before(): pass\n"
+        "print('torch._inductor' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "False", done.stderr

@@ -130,13 +130,14 @@ def _as_before() -> Iterator[None]:
     """Restores this process's random state and settings after the block."""
     numbers = torch.get_rng_state(), random.getstate(), numpy.random.get_state()
     dtype, grad, device = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_default_device()
-    strict, anomaly = torch.are_deterministic_algorithms_enabled(), torch.is_anomaly_enabled()
+    # the debug mode: use_deterministic_algorithms would import torch's compiler, which takes longer than a check
+    strict, anomaly = torch.get_deterministic_debug_mode(), torch.is_anomaly_enabled()
     try:
         yield
     finally:
         torch.set_default_dtype(dtype)
         torch.set_grad_enabled(grad)
-        torch.use_deterministic_algorithms(strict)
+        torch.set_deterministic_debug_mode(strict)
         torch.autograd.set_detect_anomaly(anomaly)
         if torch.get_default_device() != device:
             torch.set_default_device(device)
