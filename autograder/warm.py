@@ -4,9 +4,9 @@
     with warm.process() as process:
         out, err = process.communicate(request(["check", "masks.causal", "mine.py", "--json"]), timeout=300)
 
-A check of a few tensors takes less time than its imports. So two processes wait for their arguments on standard input,
-and the next is started as soon as one is taken: checks made one right after the other find one that is ready, too.
-`prepare` starts them before anybody asks.
+A check of a few tensors takes less time than its imports. So two processes wait for their arguments on standard input:
+checks made one right after the other find one that is ready, too. The one that was used is replaced when it has
+ended, and at once where no other waits. `prepare` starts them before anybody asks.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class WarmProcesses:
         own. Others are started in the place of those that were taken."""
         process = self._taken() or self._started()
         try:
-            self.prepare()
+            if not self._waiting:  # else the next would take time from the one that was asked
+                self.prepare()
             yield process
         finally:
             self._end(process)
