@@ -51,13 +51,21 @@ def test_the_one_that_waits_is_told_what_to_do_and_another_waits(processes):
     assert second is waiting[0] and second not in processes._waiting and len(processes._waiting) == warm.WAITING
 
 
-def test_the_next_is_started_while_one_works(processes):
+def test_the_next_is_started_when_one_has_ended(processes):
     processes.prepare()
     before = list(processes._waiting)
     with processes.process() as process:
-        assert (
-            process is before[0] and processes._waiting[:-1] == before[1:] and len(processes._waiting) == warm.WAITING
-        )
+        assert process is before[0] and processes._waiting[: len(before) - 1] == before[1:]
+        assert len(processes._waiting) == max(1, warm.WAITING - 1)
+        process.communicate(warm.request(["list"]), timeout=60)
+    assert processes._waiting[: len(before) - 1] == before[1:] and len(processes._waiting) == warm.WAITING
+
+
+def test_the_next_is_started_while_one_works_where_no_other_waits(processes, monkeypatch):
+    monkeypatch.setattr(warm, "WAITING", 1)
+    processes.prepare()
+    with processes.process() as process:
+        assert len(processes._waiting) == 1 and process not in processes._waiting
         process.communicate(warm.request(["list"]), timeout=60)
 
 
