@@ -25,7 +25,7 @@ def source_of(root: Path, of: MarkedCell) -> list[Cell]:
     return read_cells(root / "source" / of.assignment / f"{of.notebook}.ipynb")
 
 
-def asked_in(source: Sequence[Cell], of: MarkedCell) -> tuple[str, str]:
+def split_mark_scheme(source: Sequence[Cell], of: MarkedCell) -> tuple[str, str]:
     """The question's text without its mark scheme, and the mark scheme."""
     text = next((_text(cell) for cell in source if _id(cell) == of.cell), "")
     match = SCHEME.search(text)

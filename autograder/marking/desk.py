@@ -9,7 +9,7 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.marking import rubric
-from autograder.marking.answers import answers, asked_in, group_answers, source_of
+from autograder.marking.answers import answers, group_answers, source_of, split_mark_scheme
 from autograder.marking.marks import (
     FORMGRADER,
     BadMark,
@@ -58,7 +58,7 @@ def question(root: Path, of: MarkedCell) -> dict[str, Any]:
     """One question: its text, mark scheme, rubric, and the answers in groups of alike ones. Raises BadMark."""
     with open_gradebook(root) as gradebook, MarkingStore(root) as store:
         found, source, prose = find_question(gradebook, of), source_of(root, of), Prose()
-        text, scheme = asked_in(source, of)
+        text, scheme = split_mark_scheme(source, of)
         items, marks, shares = _items(root, store, of, scheme), store.marks(of), store.shares(of)
         given = answers(root, gradebook, found, marks, source)
         for student, one in given.items():
@@ -88,7 +88,7 @@ def give(
         done, meanwhile = [], {}
         with store.alone():
             picked = _pick(_items(root, store, of), chosen)
-            comment, more = rubric.comment_of(picked, own), _more(picked, score, found)
+            comment, more = rubric.feedback_comment(picked, own), _more(picked, score, found)
             now = store.marks(of)
             for student, version in seen.items():
                 last, there = now.get(student), find_mark(gradebook, found, student)
@@ -106,7 +106,7 @@ def give(
 
 def _pick(items: Items, numbers: Sequence[int]) -> Items:
     try:
-        return rubric.chosen_of(items, numbers)
+        return rubric.find_items(items, numbers)
     except BadRubric as error:
         raise BadMark(str(error)) from error
 
@@ -128,12 +128,12 @@ def add_item(root: Path, of: MarkedCell, text: str, points: float | None, by: st
         return items[-1].id
 
 
-def drop_item(root: Path, of: MarkedCell, number: int, by: str) -> None:
+def remove_item(root: Path, of: MarkedCell, number: int, by: str) -> None:
     """Take an item out of the rubric; marks that were given with it stay as they are. Raises BadMark."""
     with MarkingStore(root) as store, store.alone():
         items = _edit(lambda: rubric.change(_items(root, store, of), number, dropped=True))
         _keep(root, of, items)
-        store.add_change(of, "dropped", rubric.chosen_of(items, [number])[0].text, 0, by)
+        store.add_change(of, "dropped", rubric.find_items(items, [number])[0].text, 0, by)
 
 
 def change_item(root: Path, of: MarkedCell, number: int, text: str, points: float | None, by: str) -> dict[str, Any]:
@@ -185,18 +185,18 @@ def _rescore(
 def _new_values(mark: Mark, items: Items, found: MarkedQuestion) -> tuple[float | None, str] | None:
     """The score and comment that the mark would have by these items; None where it has them, or an item is gone."""
     try:
-        chosen = rubric.chosen_of(items, mark.chosen)
+        chosen = rubric.find_items(items, mark.chosen)
     except BadRubric:  # somebody deleted it from the file: the mark stays as it was given
         return None
     score = None if mark.score is None else rubric.points_of(chosen, found.max_score, mark.more)
-    told = score, rubric.comment_of(chosen, mark.own)
+    told = score, rubric.feedback_comment(chosen, mark.own)
     return None if told == (mark.score, mark.comment) else told
 
 
 def _items(root: Path, store: MarkingStore, of: MarkedCell, scheme: str = "") -> Items:
     """The question's items; a question that has none begins with the lines of its mark scheme. Raises BadMark."""
     items = _edit(lambda: rubric.read(root).get(of, ()))
-    if items or not (seeds := rubric.from_scheme(scheme)):
+    if items or not (seeds := rubric.items_from_mark_scheme(scheme)):
         return items
     with store.alone():
         _keep(root, of, seeds)
@@ -218,7 +218,7 @@ def _edit(make: Any) -> Any:
         raise BadMark(str(error)) from error
 
 
-def items_shown(root: Path, of: MarkedCell, marks: Mapping[str, Mark]) -> list[dict[str, Any]]:
+def selectable_items(root: Path, of: MarkedCell, marks: Mapping[str, Mark]) -> list[dict[str, Any]]:
     """The items of a question's rubric that can be chosen, and how often each was. Raises BadMark."""
     return _as_json(_edit(lambda: rubric.read(root).get(of, ())), marks)
 

@@ -47,7 +47,7 @@ def count_waiting(root: Path) -> int:
 
 def _receive(root: Path, gradebook: Any, store: MarkingStore) -> None:
     with working_in(root):
-        new = list(requests.new_requests(settings_of(root), store.files()))
+        new = list(requests.new_requests(settings_of(root), store.request_files()))
     with store.alone():
         there = {(one.of, one.student) for one in store.requests() if one.accepted is None}
         for one in new:
@@ -75,7 +75,7 @@ def _as_json(root: Path, gradebook: Any, store: MarkingStore, one: RegradeReques
         return told
     marks = store.marks(one.of)
     given = answers(root, gradebook, question, marks, source_of(root, one.of), only=one.student)
-    items = desk.items_shown(root, one.of, marks)
+    items = desk.selectable_items(root, one.of, marks)
     more = {"kind": question.kind, "max_score": question.max_score, "rubric": items}
     return {**told, **more, "answer": given.get(one.student)}
 

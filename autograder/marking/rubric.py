@@ -66,7 +66,7 @@ def write(root: Path, rubric: Rubric) -> None:
     new.replace(root / FILE)
 
 
-def from_scheme(scheme: str) -> Items:
+def items_from_mark_scheme(scheme: str) -> Items:
     """The lines of a mark scheme that a marker can choose: what earns points, and what is not enough."""
     return tuple(RubricItem(n, text, points, SEEDED_BY) for n, (text, points) in enumerate(_lines(scheme), 1))
 
@@ -84,7 +84,7 @@ def change(items: Items, number: int, **changes: Any) -> Items:
     return tuple(_check(replace(one, **changes)) if one.id == number else one for one in items)
 
 
-def chosen_of(items: Items, numbers: Sequence[int]) -> Items:
+def find_items(items: Items, numbers: Sequence[int]) -> Items:
     """The items of these numbers, in the order of the rubric. Raises BadRubric where there is none of a number."""
     if missing := set(numbers) - {one.id for one in items}:
         raise BadRubric(f"the rubric has no item {min(missing)}: it was changed meanwhile, open the question again")
@@ -96,7 +96,7 @@ def points_of(chosen: Items, most: float, more: float = 0.0) -> float:
     return min(most, max(0.0, sum(one.points or 0.0 for one in chosen) + more))
 
 
-def comment_of(chosen: Items, own: str) -> str:
+def feedback_comment(chosen: Items, own: str) -> str:
     """What the feedback says: a line for each chosen item, then the marker's own words."""
     return "\n".join([*(one.text for one in chosen), *([own.strip()] if own.strip() else [])])
 

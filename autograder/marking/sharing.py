@@ -27,7 +27,7 @@ def share(root: Path, assignment: str, markers: Sequence[str], how: str, by: str
     parts = _parts(root, assignment, how, len(names))
     if not parts:
         raise BadMark(f"no answer of {assignment} waits for a mark")
-    given = even(parts, names)
+    given = assign_evenly(parts, names)
     told: dict[str, dict[str, int]] = {name: {} for name in names}
     with MarkingStore(root) as store, store.alone():
         for (of, students), marker in given:
@@ -37,7 +37,7 @@ def share(root: Path, assignment: str, markers: Sequence[str], how: str, by: str
     return told
 
 
-def even(parts: Parts, names: Sequence[str]) -> list[tuple[tuple[MarkedCell, list[str]], str]]:
+def assign_evenly(parts: Parts, names: Sequence[str]) -> list[tuple[tuple[MarkedCell, list[str]], str]]:
     """Each part with its marker: the largest part first, to who has least so far."""
     load = dict.fromkeys(names, 0)
     given = []

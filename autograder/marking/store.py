@@ -169,7 +169,7 @@ class MarkingStore:
             (*new.of, new.student, new.reason, new.sender, new.file, new.at),
         )
 
-    def files(self) -> set[str]:
+    def request_files(self) -> set[str]:
         """The files of all requests that are kept."""
         return {file for (file,) in self._db.execute("select file from requests")}
 

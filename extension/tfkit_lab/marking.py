@@ -144,7 +144,7 @@ class RubricHandler(_Marking):
     async def _change(self, asked: dict[str, Any]) -> Any:
         root, of = self.course(asked["course"]), question_of(asked)
         if "drop" in asked:
-            await self.ask("drop_item", root, of, int(asked["drop"]), self.by)
+            await self.ask("remove_item", root, of, int(asked["drop"]), self.by)
             return {}
         if asked.get("apply"):
             return await self.ask("apply_rubric", root, of, self.by)

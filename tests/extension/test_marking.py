@@ -14,8 +14,8 @@ from tfkit_lab.marking import HANDLERS
 
 OF = {"course": "mine", "assignment": "02-masks", "notebook": "02-masks", "cell": "task-why"}
 DESK = {
-    desk: ("overview", "question", "give", "add_item", "change_item", "drop_item", "apply_rubric", "history", "extend",
-           "extensions"),
+    desk: ("overview", "question", "give", "add_item", "change_item", "remove_item", "apply_rubric", "history",
+           "extend", "extensions"),
     regrades: ("count_waiting", "list_requests", "accept", "decline"),
     sharing: ("share",),
 }  # fmt: skip
@@ -75,7 +75,7 @@ async def test_what_each_route_asks_of_the_desk(jp_fetch, asked, jp_root_dir):
          ("add_item", root, QUESTION, "Short.", 1.0, by)),
         ("marking/rubric", OF | {"change": 4, "text": "Short.", "points": None}, "change_item",
          ("change_item", root, QUESTION, 4, "Short.", None, by)),
-        ("marking/rubric", OF | {"drop": 4}, {}, ("drop_item", root, QUESTION, 4, by)),
+        ("marking/rubric", OF | {"drop": 4}, {}, ("remove_item", root, QUESTION, 4, by)),
         ("marking/rubric", OF | {"apply": True}, "apply_rubric", ("apply_rubric", root, QUESTION, by)),
         ("marking/history", OF, {"history": "history"}, ("history", root, QUESTION)),
         ("marking/requests", {"course": "mine"}, {"requests": "list_requests"}, ("list_requests", root)),

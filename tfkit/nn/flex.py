@@ -314,7 +314,7 @@ def attend_by_rule(
     compiled -> [B,H,Q,Dv]. A query that may attend to no key gives zeros."""
     from torch.nn.attention.flex_attention import AuxRequest, flex_attention
 
-    score_mod = change_of_scores(rule.bias, softcap)
+    score_mod = make_score_mod(rule.bias, softcap)
     blocks = rule.blocks(q.size(-2), k.size(-2), q.device)
     if run is None:
         run = flex_attention if q.device.type == "cpu" else _compiled()
@@ -331,14 +331,14 @@ def attend_by_rule(
     return (out * share[..., None]).to(q.dtype)
 
 
-def change_of_scores(bias: Function | None, softcap: float | None) -> Callable[..., Tensor] | None:
-    """-> FlexAttention's function of a score and its place: the soft cap, then the bias; None if there is neither"""
+def make_score_mod(bias: Function | None, softcap: float | None) -> Callable[..., Tensor] | None:
+    """-> FlexAttention's `score_mod`: the soft cap, then the bias; None if there is neither"""
     if bias is None and softcap is None:
         return None
 
-    def change(score: Tensor, b: Tensor, h: Tensor, q_at: Tensor, k_at: Tensor) -> Tensor:
+    def score_mod(score: Tensor, b: Tensor, h: Tensor, q_at: Tensor, k_at: Tensor) -> Tensor:
         if softcap is not None:
             score = softcap * torch.tanh(score / softcap)
         return score if bias is None else score + bias(b, h, q_at, k_at)
 
-    return change
+    return score_mod

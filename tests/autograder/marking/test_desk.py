@@ -35,7 +35,7 @@ def test_the_rubric_begins_with_the_mark_scheme(root):
         ("Not enough: overfitting.", 0.0),
     ]
     number = desk.add_item(root, TASK, "  Say it in your own words. ", None, "eve")
-    desk.drop_item(root, TASK, desk.question(root, TASK)["rubric"][0]["id"], "eve")
+    desk.remove_item(root, TASK, desk.question(root, TASK)["rubric"][0]["id"], "eve")
     left = desk.question(root, TASK)["rubric"]
     assert [one["text"] for one in left] == [
         "A test of a few lines.",

@@ -88,7 +88,7 @@ def test_a_file_edited_by_hand_is_applied_when_somebody_says_so(root):
 def test_an_item_taken_out_is_not_offered_and_its_marks_stay(root):
     first, *_ = ids(root)
     desk.give(root, TASK, {"ada": 0}, 1, "", [first], "eve")
-    desk.drop_item(root, TASK, first, "eve")
+    desk.remove_item(root, TASK, first, "eve")
     assert first not in ids(root) and grade(root, "ada")[0] == 1
     assert desk.question(root, TASK)["outdated"] == 0
     assert desk.add_item(root, TASK, "New.", None, "eve") > first

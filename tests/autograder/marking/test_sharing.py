@@ -46,7 +46,7 @@ def test_parts_are_even(root):
     of = MarkedCell("a", "a", "a")
     parts = [(of, [str(number)] * size) for number, size in enumerate((7, 5, 4, 3, 3, 2))]
     load = Counter()
-    for (_, students), marker in sharing.even(parts, ["x", "y", "z"]):
+    for (_, students), marker in sharing.assign_evenly(parts, ["x", "y", "z"]):
         load[marker] += len(students)
     assert sorted(load.values()) == [7, 8, 9]
 
