@@ -69,7 +69,7 @@ softmax, logsumexp = borch.Tensor.softmax, _repairs.logsumexp
 einsum, gather, diagonal = _repairs.einsum, _repairs.gather, _repairs.diagonal
 index_put, searchsorted = _repairs.index_put, _repairs.search_rows
 globals().update(_missing.factories())
-use_deterministic_algorithms = set_num_threads = _missing.setting
+use_deterministic_algorithms = set_deterministic_debug_mode = set_num_threads = _missing.setting
 functional = _passes(
     "nn.functional",
     borch.nn.functional,
