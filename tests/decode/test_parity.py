@@ -80,7 +80,7 @@ def both(name, strategy, limit=9, ends=ENDS, **settings):
     how = dict(num_beams=strategy.width, do_sample=False, num_return_sequences=1, max_new_tokens=limit)
     if isinstance(strategy, Beam):
         how |= dict(length_penalty=strategy.length_penalty, early_stopping=strategy.early_stopping)
-    how |= {"num_return_sequences" if k == "returns" else k: v for k, v in settings.items()}
+    how |= settings
     with torch.no_grad():
         expected = theirs.generate(ids, attention_mask=mask, pad_token_id=PAD, eos_token_id=ends, **how)
     settings |= dict(attention_mask=mask, max_new_tokens=limit, pad_id=PAD, end_id=ends or -1)
@@ -135,4 +135,4 @@ def test_same_rules(name, rules, strategy):
 
 @pytest.mark.parametrize("name", ["gpt2", "t5"])
 def test_several_of_a_beam(name):
-    assert_same(*both(name, Beam(4), returns=3))
+    assert_same(*both(name, Beam(4), num_return_sequences=3))

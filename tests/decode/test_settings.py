@@ -86,7 +86,7 @@ def test_what_is_given_wins(tmp_path):
     assert_same(expected, tfkit.generate(ours, ids, attention_mask=mask, **given))
     given.pop("num_beams")
     assert_same(expected, tfkit.generate(ours, ids, Greedy(), attention_mask=mask, **given))
-    assert tfkit.generate(ours, ids, Beam(2), attention_mask=mask, returns=2).size(0) == 2 * len(ids)
+    assert tfkit.generate(ours, ids, Beam(2), attention_mask=mask, num_return_sequences=2).size(0) == 2 * len(ids)
 
 
 def test_the_settings_describe_a_strategy():
@@ -158,7 +158,7 @@ def test_no_hypothesis_of_a_beam_breaks_a_forced_token(name, limit, size):
         else (dict(forced_eos_token_id=8),)
     ):
         for strategy in (Beam(size), Diverse(size * 2, groups=2)):
-            how = dict(attention_mask=mask, max_new_tokens=limit, returns=size, end_id=8, **rule)
+            how = dict(attention_mask=mask, max_new_tokens=limit, num_return_sequences=size, end_id=8, **rule)
             new = tfkit.generate(ours, ids, strategy, **how)[:, -limit:]
             if "forced_bos_token_id" in rule:
                 assert (new[:, 0] == 6).all()

@@ -88,7 +88,7 @@ def test_diverse_groups_mind_each_other():
                 taken[token] += 1
                 texts[g] = torch.cat([texts[g], token[None]])
         strategy = Diverse(groups, groups=groups, penalty=penalty)
-        found = generate(model, [prompt], strategy, returns=groups, max_new_tokens=limit, end_id=-1)
+        found = generate(model, [prompt], strategy, num_return_sequences=groups, max_new_tokens=limit, end_id=-1)
         expected = [t.tolist() for _, t in sorted(zip(totals, texts, strict=True), key=lambda pair: -pair[0])]
         assert found.tolist() == expected
 
@@ -96,7 +96,7 @@ def test_diverse_groups_mind_each_other():
 @pytest.mark.parametrize("model", ["gpt2", "transformer"])
 def test_one_group_is_a_beam(model):
     model, given = (causal(), PROMPTS) if model == "gpt2" else (ours(), SOURCES)
-    how = dict(max_new_tokens=6, start_id=START, end_id=END, pad_id=PAD, returns=2)
+    how = dict(max_new_tokens=6, start_id=START, end_id=END, pad_id=PAD, num_return_sequences=2)
     assert torch.equal(generate(model, given, Diverse(4, groups=1), **how), generate(model, given, Beam(4), **how))
 
 
@@ -283,8 +283,8 @@ def test_bad_settings_are_named():
         generate(model, torch.tensor([[3, 4], [0, 0]]), pad_id=0, end_id=2)
     with pytest.raises(ValueError, match="size='4'"):
         Beam("4")
-    with pytest.raises(ValueError, match="returns=3"):
-        generate(model, PROMPTS, Beam(2), returns=3)
+    with pytest.raises(ValueError, match="num_return_sequences=3"):
+        generate(model, PROMPTS, Beam(2), num_return_sequences=3)
     with pytest.raises(ValueError, match="max_length is 2"):
         generate(model, PROMPTS, max_length=2)
     with pytest.raises(TypeError, match="LM head"):

@@ -178,10 +178,12 @@ def test_thorough_answers(parity, tmp_path):
     write = theirs.generator.generate  # theirs lets it read the padding of passages; ours does not
     theirs.generator.generate = lambda ids, **how: write(ids, **how | {"attention_mask": (ids != 1).long()})
     expected = theirs.generate(**given, num_beams=2, max_new_tokens=9, num_return_sequences=2)
-    assert torch.equal(answers(ours, ids, Beam(2), attention_mask=mask, max_new_tokens=9, returns=2), expected)
+    assert torch.equal(
+        answers(ours, ids, Beam(2), attention_mask=mask, max_new_tokens=9, num_return_sequences=2), expected
+    )
     assert expected.unique().numel() > 3
-    with pytest.raises(ValueError, match="returns=9: there are only 6 different answers"):
-        answers(ours, ids, Beam(2), attention_mask=mask, max_new_tokens=9, returns=9)
+    with pytest.raises(ValueError, match="num_return_sequences=9: there are only 6 different answers"):
+        answers(ours, ids, Beam(2), attention_mask=mask, max_new_tokens=9, num_return_sequences=9)
 
 
 @pytest.mark.parametrize("make_cache", [lambda: None, lambda: StaticCache(16)], ids=["growing", "static"])

@@ -160,7 +160,10 @@ def test_a_draft_hears_the_same_sound(parity, tmp_path):
         tfkit.generate(large, sound, Sample(top_k=9), max_new_tokens=8, generator=torch.Generator().manual_seed(3))
         for _ in range(2)
     ]
-    assert torch.equal(*drawn) and tfkit.generate(large, sound, Beam(3), returns=2, max_new_tokens=4).size(0) == 6
+    assert (
+        torch.equal(*drawn)
+        and tfkit.generate(large, sound, Beam(3), num_return_sequences=2, max_new_tokens=4).size(0) == 6
+    )
 
 
 @torch.no_grad()

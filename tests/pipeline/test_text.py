@@ -88,7 +88,7 @@ def test_generation_settings_of_the_directory_are_honoured(saved: Saved, tmp_pat
     (tmp_path / "m" / "generation_config.json").write_text(json.dumps(settings))
     text = tfkit.Text(tmp_path / "m")
     assert text.generate("the cat") == tfkit.Text(saved("gpt2")).generate("the cat", Beam(3), max_new_tokens=4)
-    three = text.generate("the cat", Beam(3), returns=3)
+    three = text.generate("the cat", Beam(3), num_return_sequences=3)
     assert len(three) == 3 and three[0] == text.generate("the cat")
 
 
@@ -103,7 +103,7 @@ def test_many_texts_are_as_each_alone(saved: Saved) -> None:
 def test_blanks_are_filled_as_by_transformers(saved: Saved) -> None:
     model, tokenizer = theirs(saved("bert"), hf.BertForMaskedLM)
     pipe = hf.pipeline("fill-mask", model=model, tokenizer=tokenizer, top_k=3)
-    found = tfkit.Text(saved("bert")).fill("the [MASK] sat on the [MASK]", top=3)
+    found = tfkit.Text(saved("bert")).fill("the [MASK] sat on the [MASK]", top_k=3)
     expected = pipe("the [MASK] sat on the [MASK]")
     assert [[guess.id for guess in row] for row in found] == [[one["token"] for one in row] for row in expected]
     for row, other in zip(found, expected, strict=True):
@@ -191,7 +191,7 @@ def test_t5_is_asked_in_words(saved: Saved) -> None:
     asked = text.generate("translate English to German: a cat", max_new_tokens=5)
     assert text.translate("a cat", "English", "German", max_new_tokens=5) == asked
     assert text.translate(["a cat"], max_new_tokens=5) == [text.generate("a cat", max_new_tokens=5)]
-    with pytest.raises(ValueError, match="give source and target"):
+    with pytest.raises(ValueError, match="needs both source and target"):
         text.translate("a cat", target="German")
 
 

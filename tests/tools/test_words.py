@@ -70,8 +70,8 @@ def test_chat_reads_lines_until_the_end(gpt2: Path) -> None:
 
 
 def test_fill_and_embed(bert: Path) -> None:
-    rows = asked("fill", bert, "the [MASK] sat", "--top", 3).splitlines()
-    guesses = tfkit.Text(bert).fill("the [MASK] sat", top=3)[0]
+    rows = asked("fill", bert, "the [MASK] sat", "--top-k", 3).splitlines()
+    guesses = tfkit.Text(bert).fill("the [MASK] sat", top_k=3)[0]
     assert [row.split() for row in rows[1:]] == [[guess.token, f"{guess.probability:.4f}"] for guess in guesses]
     vectors = [json.loads(line) for line in asked("embed", bert, "the cat", "a dog").splitlines()]
     torch.testing.assert_close(torch.tensor(vectors), tfkit.Text(bert).embed(["the cat", "a dog"]), rtol=0, atol=1e-6)

@@ -41,14 +41,14 @@ def generate(
     end_id: Ids = None,
     pad_id: int | None = None,
     prefix: Ids | Tensor = None,
-    returns: int | None = None,
+    num_return_sequences: int | None = None,
     generator: torch.Generator | None = None,
     static_cache: bool = False,
     compile: bool | Backend = False,
     trace: bool = False,
     **given: Any,
 ) -> Tensor | tuple[Tensor, list[Step]]:
-    """The best continuation of each sentence, ids [B·returns,T]: start token or prompt, new tokens, end, padding.
+    """The best continuation of each sentence, ids [B·R,T]: start token or prompt, new tokens, end token, padding.
 
     `model`: a tfkit encoder-decoder or decoder-only model (special tokens come from its config; it decodes with a
     cache), or one with `encode(src)` and `decode(tgt_in, memory, src)`, or `step(prefix [N,t]) -> logits [N,V]` (give
@@ -56,12 +56,13 @@ def generate(
     or lists of unequal length; prompts are returned padded on the left. For a model that reads audio they are its
     features [B,M,F], which may also be given as input_features.
     end_id: one or several; -1: none. prefix: tokens that come first, after the start or before the prompt (a language
-    code, a control code), for all rows or [B,n]. returns: how many of a beam's hypotheses, best first. static_cache: of
-    fixed size, for compilers. compile: steps after the prompt are one compiled graph on such a cache. Compiling at the
-    first step takes a while; later calls reuse the graph (True: torch's own compiler; or another backend of
-    torch.compile, such as "eager"). given: settings of `LogitsProcessors`; max_length, which counts the prompt too; in
-    place of a strategy, transformers' arguments (num_beams, length_penalty, do_sample, top_p …); and, for a
-    decoder-only model with cross-attention, encoder_hidden_states [B,S,E] and encoder_attention_mask [B,S].
+    code, a control code), for all rows or [B,n]. num_return_sequences: R, how many of a beam's hypotheses are returned,
+    best first. static_cache: whether the cache has a fixed size, as compilers need. compile: whether the steps after
+    the prompt run as one compiled graph on such a cache; compiling takes a while at the first step, and later calls
+    reuse the graph (True: torch's own compiler; or the name of another backend of torch.compile, such as "eager").
+    given: settings of `LogitsProcessors`; max_length, which counts the prompt too; in place of a strategy,
+    transformers' arguments (num_beams, length_penalty, do_sample, top_p …); and, for a decoder-only model with
+    cross-attention, encoder_hidden_states [B,S,E] and encoder_attention_mask [B,S].
 
     Defaults are those of `model.generation_config`, read from the model's files; without it, greedy search and up to 64
     new tokens. `trace=True` returns (ids, list of Step). Raises TypeError for a model that it cannot decode with, an
@@ -71,8 +72,8 @@ def generate(
     with evaluating(model):
         strategy, request = request_for(
             model, input_ids, strategy, max_new_tokens=max_new_tokens, attention_mask=attention_mask, start_id=start_id,
-            end_id=end_id, pad_id=pad_id, prefix=prefix, returns=returns, generator=generator,
-            static_cache=static_cache, compile=compile, **given,
+            end_id=end_id, pad_id=pad_id, prefix=prefix, num_return_sequences=num_return_sequences,
+            generator=generator, static_cache=static_cache, compile=compile, **given,
         )  # fmt: skip
         request.on_step = steps.append if trace else None
         ids = strategy.run(request)
@@ -80,13 +81,15 @@ def generate(
     return (ids, steps) if trace else ids
 
 
-def stream(model: Any, input_ids: Rows = None, strategy: Strategy | None = None, **how: Any) -> Iterator[Tensor]:
-    """The new tokens that `generate` would append, as they are found: int64 [B,n] each time; concatenated, the pieces
-    are the whole. One token at a time if tokens are final when chosen (greedy search, sampling); beams and other
-    strategies that revise tokens give one piece at the end. how: as in `generate`; errors are raised when the first
-    piece is requested."""
+def stream(model: Any, input_ids: Rows = None, strategy: Strategy | None = None, **kwargs: Any) -> Iterator[Tensor]:
+    """Yields the new tokens that `generate` would append, as they are found, as pieces int64 [B,n].
+
+    A piece is one token if tokens are final when they are chosen (greedy search, sampling); beam search and other
+    strategies that revise tokens yield a single piece at the end. kwargs: as in `generate`. Errors are raised when the
+    first piece is requested.
+    """
     with evaluating(model):
-        strategy, request = request_for(model, input_ids, strategy, **how)
+        strategy, request = request_for(model, input_ids, strategy, **kwargs)
         if is_final(strategy):
             pieces = strategy.stream(request)
         else:
@@ -115,7 +118,7 @@ def request_for(
     end_id: Ids = None,
     pad_id: int | None = None,
     prefix: Ids | Tensor = None,
-    returns: int | None = None,
+    num_return_sequences: int | None = None,
     generator: torch.Generator | None = None,
     static_cache: bool = False,
     compile: bool | Backend = False,
@@ -133,10 +136,11 @@ def request_for(
     defaults.warn_of_unknown(settings)
     if strategy is None:
         strategy, own = defaults.strategy_of(settings), settings.get("num_return_sequences") or 1
-        returns = own if returns is None else returns
-    returns = 1 if returns is None else returns
-    if not 1 <= returns <= strategy.width:
-        raise ValueError(f"returns={returns}: {type(strategy).__name__} has {strategy.width} to give")
+        num_return_sequences = own if num_return_sequences is None else num_return_sequences
+    num_return_sequences = 1 if num_return_sequences is None else num_return_sequences
+    if not 1 <= num_return_sequences <= strategy.width:
+        room = f"{type(strategy).__name__} keeps {strategy.width} of a sentence"
+        raise ValueError(f"num_return_sequences={num_return_sequences}: {room}")
     start, eos, pad = special_ids(model, settings, start_id, end_id, pad_id)
     source, mask = read_source(model, input_ids, input_features, attention_mask, pad)
     prompt, mask = prompts(model, source, mask, start, (pad, eos), prefix)
@@ -146,35 +150,38 @@ def request_for(
     return strategy, GenerationRequest(
         model=model, prompt=prompt, max_new_tokens=limit, source=source, attention_mask=mask, eos_token_ids=eos,
         pad_token_id=pad, processors=None if processors is None else processors.bind(prompt, limit, eos),
-        num_return_sequences=returns, generator=generator, static_cache=static_cache, compile_backend=backend,
-        cross_attention_inputs=cross_inputs,
+        num_return_sequences=num_return_sequences, generator=generator, static_cache=static_cache,
+        compile_backend=backend, cross_attention_inputs=cross_inputs,
     )  # fmt: skip
 
 
 def check_names(strategy: Any, given: dict[str, Any]) -> None:
-    """Raises TypeError for an invalid strategy, an unknown setting, or a search that is described twice."""
+    """Raises TypeError for an invalid strategy, an unknown setting, or settings of a search beside a strategy."""
     if isinstance(strategy, type) or not (strategy is None or hasattr(strategy, "run")):
         shown = strategy.__name__ if isinstance(strategy, type) else repr(strategy)
         raise TypeError(f"strategy={shown}: give an instance of a strategy, such as tfkit.decode.Beam(4)")
     known = (*defaults.PROCESSORS, "max_length", *defaults.SEARCH)
     if unknown := [name for name in given if name not in known]:
         raise TypeError(f"generate has no setting {unknown[0]!r}; available: {', '.join(known)}")
-    if strategy is not None and (twice := [name for name in given if name in defaults.SEARCH]):
-        raise TypeError(f"{twice[0]}: the strategy says how to search; give one of the two")
+    if strategy is not None and (duplicates := [name for name in given if name in defaults.SEARCH]):
+        raise TypeError(f"{duplicates[0]} describes a search, and so does strategy: pass only one of them")
 
 
-def new_tokens(prompt: Tensor, most: int | None, longest: int | None, settings: dict[str, Any]) -> int:
-    """The maximum number of new tokens after prompts [B,t]: `longest` in all, or `most` new ones, if given; otherwise
-    from the settings."""
-    if longest is None and most is None:
-        most, longest = settings.get("max_new_tokens"), settings.get("max_length")
-        longest = longest if most is None else None
-    for name, value in (("max_new_tokens", most), ("max_length", longest)):
+def new_tokens(prompt: Tensor, max_new_tokens: int | None, max_length: int | None, settings: dict[str, Any]) -> int:
+    """The maximum number of new tokens after prompts [B,t]. max_length: of prompt and new tokens together; if neither
+    it nor `max_new_tokens` is given, the settings decide. Raises TypeError for a limit that is not an integer,
+    ValueError if the prompt is longer than max_length."""
+    if max_length is None and max_new_tokens is None:
+        max_new_tokens = settings.get("max_new_tokens")
+        max_length = settings.get("max_length") if max_new_tokens is None else None
+    for name, value in (("max_new_tokens", max_new_tokens), ("max_length", max_length)):
         if value is not None and not isinstance(value, int):
             raise TypeError(f"{name}={value!r}: must be a whole number of tokens")
-    limit = (64 if most is None else most) if longest is None else longest - prompt.size(1)
+    limit = (64 if max_new_tokens is None else max_new_tokens) if max_length is None else max_length - prompt.size(1)
+    if limit < 0 and max_length is not None:
+        raise ValueError(f"max_length={max_length}: the prompt alone has {prompt.size(1)} tokens")
     if limit < 0:
-        raise ValueError(f"{limit} new tokens are asked for: the prompt has {prompt.size(1)}, max_length is {longest}")
+        raise ValueError(f"max_new_tokens={limit}: must not be negative")
     return limit
 
 

@@ -22,36 +22,35 @@ def request(
     source, target = languages
     if source is None and target is None:
         return tokenizer.encode(texts), {}
-    said = code(tokenizer, source)
-    wanted = code(tokenizer, target)
+    source_code, target_code = code(tokenizer, source), code(tokenizer, target)
     # Marian: a token in the source names the target
     if target and (i := tokenizer.inner.token_to_id(f">>{target}<<")) is not None:
         return [[i, *row] for row in tokenizer.encode(texts)], {}
-    if said is None and wanted is None and type(config).__module__.endswith("t5"):
+    if source_code is None and target_code is None and type(config).__module__.endswith("t5"):
         prefix = words(source, target, tasks)
         return tokenizer.encode([prefix + text for text in texts]), {}
-    for name, found in ((source, said), (target, wanted)):
+    for name, found in ((source, source_code), (target, target_code)):
         if name is not None and found is None:
             known = known_codes(tokenizer)
             raise ValueError(f"no language {name!r}: the vocabulary names {', '.join(known) if known else 'none'}")
-    begins = getattr(config, "decoder_start_token_id", None) == tokenizer.end_id
-    return rows(tokenizer, texts, said, begins), language_token(wanted, begins)
+    code_first = getattr(config, "decoder_start_token_id", None) == tokenizer.end_id
+    return rows(tokenizer, texts, source_code, code_first), language_token(target_code, code_first)
 
 
-def rows(tokenizer: Tokenizer, texts: Sequence[str], said: int | None, begins: bool) -> list[list[int]]:
+def rows(tokenizer: Tokenizer, texts: Sequence[str], language: int | None, code_first: bool) -> list[list[int]]:
     """The texts with their language token: at the beginning for mBART-50 and M2M-100, at the end for mBART."""
-    if said is None:
+    if language is None:
         return tokenizer.encode(texts)
     end = [] if tokenizer.end_id is None else [tokenizer.end_id]
     plain = tokenizer.encode(texts, specials=False)
-    return [[said, *row, *end] if begins else [*row, *end, said] for row in plain]
+    return [[language, *row, *end] if code_first else [*row, *end, language] for row in plain]
 
 
-def language_token(wanted: int | None, begins: bool) -> dict[str, Any]:
+def language_token(language: int | None, code_first: bool) -> dict[str, Any]:
     """The target language: the forced first token for mBART-50 and M2M-100, or the start token for mBART."""
-    if wanted is None:
+    if language is None:
         return {}
-    return {"forced_bos_token_id": wanted} if begins else {"start_id": wanted}
+    return {"forced_bos_token_id": language} if code_first else {"start_id": language}
 
 
 def code(tokenizer: Tokenizer, name: str | None) -> int | None:
@@ -63,8 +62,8 @@ def code(tokenizer: Tokenizer, name: str | None) -> int | None:
         found = tokenizer.inner.token_to_id(name)
     if found is not None:
         return found
-    alike = [other for other in known_codes(tokenizer) if other.partition("_")[0] == name]
-    return tokenizer.inner.token_to_id(alike[0]) if len(alike) == 1 else None
+    matches = [other for other in known_codes(tokenizer) if other.partition("_")[0] == name]
+    return tokenizer.inner.token_to_id(matches[0]) if len(matches) == 1 else None
 
 
 def known_codes(tokenizer: Tokenizer) -> list[str]:
@@ -77,6 +76,6 @@ def known_codes(tokenizer: Tokenizer) -> list[str]:
 def words(source: str | None, target: str | None, tasks: Any) -> str:
     """The task prefix of T5 in words: "translate English to German: "."""
     if not (source and target):
-        raise ValueError("give source and target, as T5 was trained: source='English', target='German'")
+        raise ValueError("T5 needs both source and target, written as words: source='English', target='German'")
     known = (tasks or {}).get(f"translation_{source}_to_{target}", {})
     return str(known.get("prefix", f"translate {source} to {target}: "))

@@ -21,21 +21,21 @@ def continuation(tokenizer: Tokenizer, prompt: Sequence[int], ids: Sequence[int]
 
 def until_end(ids: Sequence[int], ends: Sequence[int]) -> list[int]:
     """The ids before the first end token; everything after it is padding."""
-    return list(ids[: next((place for place, i in enumerate(ids) if i in ends), len(ids))])
+    return list(ids[: next((n for n, i in enumerate(ids) if i in ends), len(ids))])
 
 
 def text_pieces(
     tokenizer: Tokenizer, prompt: Sequence[int], found: Iterable[Tensor], ends: Sequence[int]
 ) -> Iterator[str]:
-    """found: int64 [1,n] each -> the new text of each, never empty; an incomplete character waits for its other bytes.
-    The joined pieces are the `continuation` of all ids."""
+    """found: pieces of new ids, int64 [1,n] -> the new text of each, never empty; an incomplete character is held back
+    until its other bytes arrive. The joined pieces are the `continuation` of all ids."""
     ids: list[int] = []
-    said = ""
+    yielded = ""
     for piece in found:
         ids += piece[0].tolist()
         text = continuation(tokenizer, prompt, until_end(ids, ends)).rstrip(HALF)
-        if text != said and text.startswith(said):
-            yield text[len(said) :]
-            said = text
-    if rest := continuation(tokenizer, prompt, until_end(ids, ends))[len(said) :]:
+        if text != yielded and text.startswith(yielded):
+            yield text[len(yielded) :]
+            yielded = text
+    if rest := continuation(tokenizer, prompt, until_end(ids, ends))[len(yielded) :]:
         yield rest

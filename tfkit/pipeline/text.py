@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import torch
 from torch import Tensor
@@ -26,6 +26,7 @@ from . import languages, templates
 from .pieces import HALF, continuation, text_pieces, until_end
 from .sentences import Pooling, pooling
 
+Messages: TypeAlias = str | Sequence[Mapping[str, Any]]  # {"role": "user", "content": "…"} each, or one user's text
 # heads whose output includes hidden states
 STATES = (None, "masked_lm", "causal_lm", "seq2seq_lm", "encoder", "question_encoder", "context_encoder")
 
@@ -104,67 +105,87 @@ class Text:
         found += ["classify"] if head == "sequence_classification" else []
         return found + (["embed"] if head in STATES else [])
 
+    @overload
     def generate(
-        self, text: str | Sequence[str], strategy: Strategy | None = None, *, stream: bool = False, **how: Any
-    ) -> Any:
+        self, text: str, strategy: Strategy | None = None, *, stream: Literal[True], **kwargs: Any
+    ) -> Iterator[str]: ...
+    @overload
+    def generate(
+        self,
+        text: str | Sequence[str],
+        strategy: Strategy | None = None,
+        *,
+        stream: Literal[False] = False,
+        **kwargs: Any,
+    ) -> str | list[str]: ...
+    def generate(
+        self, text: str | Sequence[str], strategy: Strategy | None = None, *, stream: bool = False, **kwargs: Any
+    ) -> str | list[str] | Iterator[str]:
         """The text that the model writes after `text` or, for an encoder-decoder, from it; the prompt is not repeated.
 
-        strategy, how: as in `tfkit.generate`; the defaults are the directory's generation settings. stream: an iterator
-        of pieces of one text, as they are found. -> str; a list of them for a list of texts, or if `returns` asks for
-        more than one each.
+        strategy, kwargs: as in `tfkit.generate`; the defaults are the directory's generation settings. stream: return
+        an iterator over the pieces of one text, as they are found. -> str; or a list of them for a list of texts, or if
+        num_return_sequences is more than 1. Raises TypeError for a model that cannot generate.
         """
         self.require("generate")
         rows = [self.prompt(one) for one in ([text] if isinstance(text, str) else require_texts(text))]
-        return self.write_texts(rows, strategy, isinstance(text, str), stream, how)
+        return self.write_texts(rows, strategy, isinstance(text, str), stream, kwargs)
 
     def translate(
-        self, text: str | Sequence[str], source: str | None = None, target: str | None = None, **how: Any
-    ) -> Any:
+        self, text: str | Sequence[str], source: str | None = None, target: str | None = None, **kwargs: Any
+    ) -> str | list[str] | Iterator[str]:
         """The text in another language. source, target: names of languages, for multilingual models: codes such as
-        "en_XX" or "en" (mBART, M2M-100, Marian), words for T5. how: as in `generate`. -> str, or a list of them. Raises
-        ValueError for a language that the model does not know."""
+        "en_XX" or "en" (mBART, M2M-100, Marian), words for T5. kwargs: as in `generate`. -> str, or a list of them.
+        Raises ValueError for a language that the model does not know."""
         self.require("translate")
         texts = [text] if isinstance(text, str) else require_texts(text)
         tasks = self.config_dict.get("task_specific_params")
-        rows, told = languages.request(self.tokenizer, texts, (source, target), self.model.config, tasks)
-        strategy, streamed = how.pop("strategy", None), how.pop("stream", False)
-        return self.write_texts(rows, strategy, isinstance(text, str), streamed, told | how)
+        rows, arguments = languages.request(self.tokenizer, texts, (source, target), self.model.config, tasks)
+        strategy, streamed = kwargs.pop("strategy", None), kwargs.pop("stream", False)
+        return self.write_texts(rows, strategy, isinstance(text, str), streamed, arguments | kwargs)
 
+    @overload
     def chat(
-        self, messages: str | Sequence[Mapping[str, Any]], strategy: Strategy | None = None, *, stream: bool = False,
-        **how: Any,
-    ) -> Any:  # fmt: skip
+        self, messages: Messages, strategy: Strategy | None = None, *, stream: Literal[True], **kwargs: Any
+    ) -> Iterator[str]: ...
+    @overload
+    def chat(
+        self, messages: Messages, strategy: Strategy | None = None, *, stream: Literal[False] = False, **kwargs: Any
+    ) -> str | list[str]: ...
+    def chat(
+        self, messages: Messages, strategy: Strategy | None = None, *, stream: bool = False, **kwargs: Any
+    ) -> str | list[str] | Iterator[str]:
         """The assistant's next reply in a conversation: a text, or messages {"role": "user", "content": "…"}.
 
         The directory's chat template defines the format. Raises ValueError if there is none, or if it refuses the
-        messages. strategy, stream, how: as in `generate`.
+        messages. strategy, stream, kwargs: as in `generate`.
         """
         if "generate" in self.abilities and self.template is None:
             where = "a model without a directory" if self.directory is None else self.directory
             raise ValueError(f"{where}: has no chat template: use generate with a prompt that holds the conversation")
         self.require("chat")
         rows = self.tokenizer.encode([self.conversation(messages)], specials=False)
-        return self.write_texts(rows, strategy, True, stream, how)
+        return self.write_texts(rows, strategy, True, stream, kwargs)
 
-    def conversation(self, messages: str | Sequence[Mapping[str, Any]]) -> str:
-        """Messages in the format that the model reads."""
+    def conversation(self, messages: Messages) -> str:
+        """Messages in the format of the model's chat template."""
         assert self.template is not None and self.directory is not None
         messages = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
         return templates.render(self.template, messages, symbols(self.directory))
 
-    def fill(self, text: str, top: int = 5) -> list[list[TokenProbability]]:
-        """The likeliest words for each masked word of a text, the best first. Raises ValueError for a text without a
-        mask token, which is written as in the vocabulary: [MASK], <mask>."""
+    def fill(self, text: str, top_k: int = 5) -> list[list[TokenProbability]]:
+        """The `top_k` likeliest tokens for each mask of a text, best first. Raises ValueError for a text without a mask
+        token, which is written as in the vocabulary: [MASK], <mask>."""
         self.require("fill")
         (batch,) = self.batches([text], None)
-        blank = self.tokenizer.mask_id or 0  # not None: `need` has checked it
-        places = batch["input_ids"][0].eq(blank).nonzero().flatten()
+        mask_id = self.tokenizer.mask_id or 0  # not None: `require` has checked it
+        places = batch["input_ids"][0].eq(mask_id).nonzero().flatten()
         if not len(places):
-            name = self.tokenizer.inner.id_to_token(blank)
-            raise ValueError(f"the text has no {name}, which marks the blank in this vocabulary")
+            name = self.tokenizer.inner.id_to_token(mask_id)
+            raise ValueError(f"the text has no {name}, the mask token of this vocabulary")
         out = self.run(batch)
         logits = out["logits"] if "logits" in out else out["prediction_logits"]
-        best = logits[0, places].float().softmax(-1).topk(min(top, logits.size(-1)))
+        best = logits[0, places].float().softmax(-1).topk(min(top_k, logits.size(-1)))
         return [
             [TokenProbability(self.word(i), p, i) for p, i in zip(row, ids, strict=True)]
             for row, ids in zip(best.values.tolist(), best.indices.tolist(), strict=True)
@@ -217,24 +238,26 @@ class Text:
         return row
 
     def write_texts(
-        self, rows: list[list[int]], strategy: Strategy | None, alone: bool, streamed: bool, how: Mapping[str, Any]
-    ) -> Any:
-        """The text after each row, or its pieces. alone: whether the input was one text and not a list of them."""
-        given = {name: how.get(name) for name in ("start_id", "end_id", "pad_id")}
-        ends = special_ids(self.model, {**defaults.of(self.model), **how}, *given.values())[1]
-        found = stream(self.model, rows, strategy, **how)
+        self, rows: list[list[int]], strategy: Strategy | None, single: bool, streamed: bool, kwargs: Mapping[str, Any]
+    ) -> str | list[str] | Iterator[str]:
+        """The text after each row, or an iterator over its pieces. single: whether the input was one text, not a list.
+        Raises TypeError for a stream of several texts."""
+        given = {name: kwargs.get(name) for name in ("start_id", "end_id", "pad_id")}
+        ends = special_ids(self.model, {**defaults.of(self.model), **kwargs}, *given.values())[1]
+        found = stream(self.model, rows, strategy, **kwargs)
         before = rows if is_causal(self.model) else [[] for _ in rows]
         if streamed:
             if len(rows) != 1:
                 raise TypeError(f"stream=True writes one text; got {len(rows)}")
             return text_pieces(self.tokenizer, before[0], found, ends)
         pieces = list(found) or [torch.empty(len(rows), 0, dtype=torch.int64)]
-        ids = torch.cat(pieces, 1)  # [B·returns,T]
-        each = len(ids) // len(rows)
+        ids = torch.cat(pieces, 1)  # [B·R,T]
+        per_row = len(ids) // len(rows)
         texts = [
-            continuation(self.tokenizer, before[n // each], until_end(row, ends)) for n, row in enumerate(ids.tolist())
+            continuation(self.tokenizer, before[n // per_row], until_end(row, ends))
+            for n, row in enumerate(ids.tolist())
         ]
-        return texts[0] if alone and each == 1 else texts
+        return texts[0] if single and per_row == 1 else texts
 
     def batches(self, texts: Sequence[str], length: int | None, size: int = 32) -> Iterator[dict[str, Tensor]]:
         """Padded batches on the model's device, cut to `length` or to the model's maximum; with token types if the
@@ -251,10 +274,11 @@ class Text:
                 batch["token_type_ids"] = pad([row.type_ids for row in rows], 0)
             yield {name: tensor.to(device) for name, tensor in batch.items()}
 
-    def run(self, batch: Mapping[str, Tensor]) -> Any:
+    def run(self, batch: Mapping[str, Tensor]) -> dict[str, Any]:
         """The model's output, without gradients and dropout."""
         with evaluating(self.model):
-            return self.model(**batch)
+            out: dict[str, Any] = self.model(**batch)
+            return out
 
     def vectors(self, batch: dict[str, Tensor]) -> Tensor:
         """A batch -> [B,E]"""
@@ -293,8 +317,8 @@ def longest(model: Any) -> int | None:
 
 def symbols(directory: Path) -> dict[str, str]:
     """Variables for templates: bos_token, eos_token, pad_token …, from the directory's files."""
-    said = templates.settings(directory)
+    names = templates.settings(directory)
     file = directory / "special_tokens_map.json"
-    said = (read_json(file) if file.is_file() else {}) | said
-    plain = {key: value.get("content") if isinstance(value, dict) else value for key, value in said.items()}
+    names = (read_json(file) if file.is_file() else {}) | names
+    plain = {key: value.get("content") if isinstance(value, dict) else value for key, value in names.items()}
     return {key: value for key, value in plain.items() if key.endswith("_token") and isinstance(value, str)}

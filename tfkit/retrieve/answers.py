@@ -17,14 +17,14 @@ def answers(
     strategy: Any = None,
     *,
     attention_mask: Tensor | None = None,
-    returns: int = 1,
+    num_return_sequences: int = 1,
     **how: Any,
 ) -> Tensor:
     """One beam per passage; every hypothesis is then scored with all passages of its question ("thorough decoding").
 
     model: RAG with head "rag_sequence" and a retriever; input_ids, attention_mask [B,S]: questions; strategy: default
-    Beam(4); returns: how many answers, best first; how: further arguments of `generate` -> ids [B·returns,T], padded.
-    Raises ValueError if there are fewer distinct hypotheses than `returns`.
+    Beam(4); num_return_sequences: R, the number of answers, best first; how: further arguments of `generate`
+    -> ids [B·R,T], padded. Raises ValueError if there are fewer than R distinct hypotheses.
     """
     strategy = strategy or Beam(4)
     with evaluating(model):
@@ -32,19 +32,20 @@ def answers(
         passages, non_padding, scores = (
             found[f] for f in ("context_input_ids", "context_attention_mask", "doc_scores")
         )
-        tried = generate(model.generator, passages, strategy, attention_mask=non_padding, returns=strategy.width, **how)
+        how |= {"attention_mask": non_padding, "num_return_sequences": strategy.width}
+        tried = generate(model.generator, passages, strategy, **how)
         by_question, seen = tried.unflatten(0, (len(scores), -1)), model.encode_documents(**found)
         numbers = torch.arange(len(scores), device=scores.device).split(1)
-        return torch.cat([chosen(model, by_question[i[0]], seen.rows(i), returns) for i in numbers])
+        return torch.cat([chosen(model, by_question[i[0]], seen.rows(i), num_return_sequences) for i in numbers])
 
 
-def chosen(model: Any, tried: Tensor, seen: Any, returns: int) -> Tensor:
+def chosen(model: Any, tried: Tensor, seen: Any, num_return_sequences: int) -> Tensor:
     """tried [N,T], the hypotheses for one question; seen: the generator's inputs from its passages -> the best of
     them"""
     if model.config.do_deduplication:
         tried = tried.unique(dim=0)
-    if len(tried) < returns:
-        raise ValueError(f"returns={returns}: there are only {len(tried)} different answers")
+    if len(tried) < num_return_sequences:
+        raise ValueError(f"num_return_sequences={num_return_sequences}: there are only {len(tried)} different answers")
     every = seen.rows(torch.zeros(len(tried), dtype=torch.int64, device=tried.device))
     loss = model(encoder_outputs=every, labels=tried, exclude_bos_score=True, reduce_loss=False).loss
-    return tried[loss.topk(returns, largest=False).indices]
+    return tried[loss.topk(num_return_sequences, largest=False).indices]

@@ -72,15 +72,15 @@ def chat(
 def fill(
     path: Annotated[str, PATH],
     text: Annotated[str, typer.Argument(help="text with mask tokens as the vocabulary writes them: [MASK], <mask>")],
-    top: Annotated[int, typer.Option(min=1, help="number of words to show for each mask")] = 5,
+    top_k: Annotated[int, typer.Option("--top-k", min=1, help="number of tokens to show for each mask")] = 5,
     dtype: Annotated[str | None, DTYPE] = None,
 ) -> None:
-    """Show the likeliest words for each mask, with their probabilities."""
+    """Show the likeliest tokens for each mask, with their probabilities."""
     with report_errors("fill"):
-        for number, guesses in enumerate(open_model(path, dtype).fill(text, top), 1):
-            table = Table(f"blank {number}", "probability", box=None, padding=(0, 2, 0, 0))
-            for guess in guesses:
-                table.add_row(Line(guess.token), f"{guess.probability:.4f}")
+        for number, candidates in enumerate(open_model(path, dtype).fill(text, top_k), 1):
+            table = Table(f"mask {number}", "probability", box=None, padding=(0, 2, 0, 0))
+            for candidate in candidates:
+                table.add_row(Line(candidate.token), f"{candidate.probability:.4f}")
             console().print(table)
 
 
