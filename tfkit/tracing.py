@@ -22,9 +22,9 @@ from torch import nn
 _recorder: Recorder | None = None
 _editor: Editor | None = None  # see `tfkit.edit`
 
-# The kinds of key that `places` reports: if a key occurs twice, the later kind in this list counts.
+# The kinds of key that `note_positions` reports: if a key occurs twice, the later kind in this list counts.
 KINDS = ("hidden", "text", "memory", "window", "global", "random", "chunk", "bucket")
-PLACES = ("heads", "rows", "columns", "kinds")
+POSITIONS = ("heads", "rows", "columns", "kinds")
 
 
 class Editor(Protocol):
@@ -123,12 +123,12 @@ def use_editor(editor: Editor) -> Iterator[None]:
         _editor = None
 
 
-def places(*told: torch.Tensor) -> None:
+def note_positions(*positions: torch.Tensor) -> None:
     """Records where the weights [...,Q,K] of an attention with selected or reordered keys belong: the head [...], the
     position of each query [...,Q] and of each key [...,Q,K], and the kind of key [...,Q,K], an index of `KINDS`; all
-    int64, broadcastable to the weights' shape. If a row is recorded twice, the later one counts. It is meant for a
-    batch of one, as the blocks of several rows would be mixed."""
-    for what, value in zip(PLACES, told, strict=True):
+    int64, broadcastable to the weights' shape. If a row is recorded twice, the later one counts. It works for a batch
+    of one only, as the blocks of several rows would be mixed."""
+    for what, value in zip(POSITIONS, positions, strict=True):
         note(what, value)
 
 
@@ -162,9 +162,10 @@ def trace(model: nn.Module, keep: Sequence[str] = ("*",)) -> Iterator[Recorder]:
     """Record the attention weights and scores and every module's output in each call inside the block.
 
     keep: glob patterns of names, such as ("*.weights",). A name is the module's path and the kind of value: for an
-    attention "scores", "weights" and "seen" (bool: may attend), each [B,H,Q,K]; for a sparse attention also `PLACES`,
-    since its blocks are in another order; for any module that returns a tensor "out". Outputs are bit for bit those of
-    an untraced call. Raises RuntimeError inside another trace, TypeError for an object that is not a model.
+    attention "scores", "weights" and "seen" (bool: may attend), each [B,H,Q,K]; for a sparse attention also
+    `POSITIONS`, since its blocks are in another order; for any module that returns a tensor "out". Outputs are bit for
+    bit those of an untraced call. Raises RuntimeError inside another trace, TypeError for an object that is not a
+    model.
     """
     require_model(model)
     rec = Recorder(keep)

@@ -57,7 +57,7 @@ def test_an_ablated_head_adds_nothing(model):
 def test_a_whole_module_is_ablated_by_its_mean(model):
     mean = torch.arange(24.0)
     with tfkit.edit(model) as e, tfkit.trace(model) as t:
-        e.ablate("layers.0.ff", by=mean)
+        e.ablate("layers.0.ff", replacement=mean)
         model(IDS)
     assert torch.equal(t["layers.0.drop.out"], mean.expand(2, 5, 24))
 

@@ -93,7 +93,7 @@ def test_a_prompt_is_read_by_rules_and_decoded_by_masks(name, calls):
 def test_texts_stay_apart(calls):
     row, model = made("mistral")
     ids, texts = drawn(2, row.length), torch.tensor([[0] * 4 + [1] * 5, [0] * 6 + [1] * 3])
-    with flex.texts_apart(texts):
+    with flex.separate_texts(texts):
         expected = model(ids).logits
         model.set_attn_implementation("flex_attention")
         torch.testing.assert_close(model(ids).logits, expected, rtol=1e-5, atol=1e-5)

@@ -135,7 +135,7 @@ def test_a_rule_makes_its_table_once():
 
 
 def test_a_cpu_keeps_to_tables():
-    assert not flex.pays(torch.device("cpu"), 10_000)
+    assert not flex.is_worthwhile(torch.device("cpu"), 10_000)
 
 
 @pytest.mark.gpu
@@ -149,6 +149,6 @@ def test_on_a_card_long_rows_go_through_flex_attention(name):
         "globals": flex.window(100) | flex.keys(first) | flex.queries(first),
     }[name]  # fmt: skip
     q, k, v = (torch.randn(1, 4, length, 64, device="cuda", dtype=torch.bfloat16) for _ in range(3))
-    assert flex.pays(q.device, length)
+    assert flex.is_worthwhile(q.device, length)
     expected = attend(q, k, v, mask=rule.table(length, length, q.device))
     torch.testing.assert_close(attend(q, k, v, mask=rule), expected, rtol=2e-2, atol=2e-2)

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 import tfkit
-from tfkit.nn.flex import texts_apart
-from tfkit.train.__main__ import main, require_separate_texts, run_apart
+from tfkit.nn.flex import separate_texts
+from tfkit.train.__main__ import forward_packed, main, require_separate_texts
 from tfkit.train.activation_checkpointing import checkpoint_activations
 from tfkit.train.packed_dataset import positions_in_texts, texts_of
 
@@ -36,7 +36,7 @@ def test_a_row_of_texts_gives_what_each_gives_alone(name, fields, padding):
     batch = {"input_ids": IDS, "texts": texts}
     if padding:
         batch["attention_mask"] = torch.tensor([[1] * 10, [1] * 9 + [0]])
-    logits = run_apart(model, batch).logits
+    logits = forward_packed(model, batch).logits
     for row in range(2):
         for text in texts[row].unique():
             there = (texts[row] == text) & (batch["attention_mask"][row] == 1 if padding else True)
@@ -46,7 +46,7 @@ def test_a_row_of_texts_gives_what_each_gives_alone(name, fields, padding):
 @torch.no_grad()
 def test_an_encoder_keeps_texts_apart_in_both_directions():
     model, texts = make("bert", "masked_lm"), texts_of(IDS, END)
-    with texts_apart(texts):
+    with separate_texts(texts):
         one = model(IDS).logits
         two = model(torch.where(texts == 1, IDS.flip(1), IDS)).logits
     torch.testing.assert_close(one[texts != 1], two[texts != 1])
@@ -58,7 +58,7 @@ def test_what_is_computed_again_keeps_texts_apart_too(kind):
     plain, again = make("gpt2").train(), checkpoint_activations(make("gpt2"), kind).train()
     for model in (plain, again):
         torch.manual_seed(1)
-        run_apart(model, {"input_ids": IDS, "labels": IDS, "texts": texts_of(IDS, END)}).loss.backward()
+        forward_packed(model, {"input_ids": IDS, "labels": IDS, "texts": texts_of(IDS, END)}).loss.backward()
     for one, other in zip(plain.parameters(), again.parameters(), strict=True):
         torch.testing.assert_close(one.grad, other.grad)
 

@@ -32,7 +32,9 @@ def attention(model: nn.Module, source: Tensor | None, ids: Tensor, budget: int)
         kinds["cross" if crossing else "self"].append(maps)
     found = {kind: quantize_weights(torch.cat(maps)) for kind, maps in kinds.items() if maps}
     side = max((max(maps.shape[-2:]) for maps in found.values()), default=1)
-    return fit_budget(lambda by: {kind: pack(maps, kind == "self", by) for kind, maps in found.items()}, side, budget)
+    return fit_budget(
+        lambda pool: {kind: pack(maps, kind == "self", pool) for kind, maps in found.items()}, side, budget
+    )
 
 
 def _traced(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]:
@@ -47,7 +49,7 @@ def _traced(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]
 def _hook_weights(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]:
     seen: dict[str, Tensor] = {}
 
-    def listen(name: str) -> Callable[..., Any]:
+    def make_hook(name: str) -> Callable[..., Any]:
         """A forward hook that keeps weights [B,H,Q,K] under this name; a later call overwrites an earlier one."""
 
         def hook(_module: nn.Module, _args: Any, out: Any) -> None:
@@ -57,7 +59,7 @@ def _hook_weights(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, T
         return hook
 
     memory = model.encode(source)
-    handles = [module.register_forward_hook(listen(name)) for name, module in model.named_modules()]
+    handles = [module.register_forward_hook(make_hook(name)) for name, module in model.named_modules()]
     try:
         model.decode(ids, memory, source)
     finally:
@@ -71,42 +73,45 @@ def quantize_weights(weights: Tensor) -> Tensor:
     return weights.float().mul(255).round_().clamp_(0, 255).to(torch.uint8).cpu()
 
 
-def pack(maps: Tensor, triangle: bool, by: int = 1) -> dict[str, Any]:
-    """uint8 [L,H,Q,K] -> deflated, base64, max-pooled by × by; `triangle`: only the lower triangle with the
+def pack(maps: Tensor, triangle: bool, pool: int = 1) -> dict[str, Any]:
+    """uint8 [L,H,Q,K] -> deflated, base64, max-pooled by pool × pool; `triangle`: only the lower triangle with the
     diagonal."""
-    small = max_pool(maps, by)
+    small = max_pool(maps, pool)
     layers, heads, rows, cols = small.shape
-    kept = small
+    values = small
     if triangle:
         row, col = torch.tril_indices(rows, cols)
-        kept = small[:, :, row, col]
-    told = dict(layers=layers, heads=heads, rows=rows, cols=cols, triangle=triangle, data=compress(kept, zlib.Z_RLE))
-    return told | ({} if by == 1 else {"pooled": {"by": by, "rows": maps.size(-2), "cols": maps.size(-1)}})
+        values = small[:, :, row, col]
+    packed = dict(
+        layers=layers, heads=heads, rows=rows, cols=cols, triangle=triangle, data=compress(values, zlib.Z_RLE)
+    )
+    return packed | ({} if pool == 1 else {"pooled": {"by": pool, "rows": maps.size(-2), "cols": maps.size(-1)}})
 
 
-def max_pool(maps: Tensor, by: int) -> Tensor:
-    """[...,Q,K], none negative -> [...,⌈Q/by⌉,⌈K/by⌉]: the maximum of each by × by block, so that no spike is lost."""
-    if by == 1:
+def max_pool(maps: Tensor, pool: int) -> Tensor:
+    """[...,Q,K], none negative -> [...,⌈Q/pool⌉,⌈K/pool⌉]: max pooling, so that no large weight is lost."""
+    if pool == 1:
         return maps
-    whole = nn.functional.pad(maps, (0, -maps.size(-1) % by, 0, -maps.size(-2) % by))
-    narrow: Tensor = whole.unflatten(-1, (-1, by)).amax(-1)
-    return torch.unflatten(narrow, -2, (-1, by)).amax(-2)
+    whole = nn.functional.pad(maps, (0, -maps.size(-1) % pool, 0, -maps.size(-2) % pool))
+    narrow: Tensor = whole.unflatten(-1, (-1, pool)).amax(-1)
+    return torch.unflatten(narrow, -2, (-1, pool)).amax(-2)
 
 
 def fit_budget(make: Callable[[int], T], side: int, budget: int) -> T:
-    """The result of `make(by)`, plain JSON that is pooled by × by, for the smallest `by` tried from 1 upwards that
-    takes at most `budget` bytes; side: of the largest map. Raises ValueError if even one square per map takes more."""
-    by = 1
-    while (size := len(json.dumps(found := make(by)))) > budget:
-        if by >= side:
+    """`make(pool)`, plain JSON of maps that are max-pooled by pool × pool, for the smallest `pool` tried from 1 upwards
+    that takes at most `budget` bytes. side: of the largest map. Raises ValueError if even one cell per map takes
+    more."""
+    pool = 1
+    while (size := len(json.dumps(found := make(pool)))) > budget:
+        if pool >= side:
             raise ValueError(f"budget is {budget:,} bytes, but one cell per map takes {size:,}: allow at least that")
         # pooled maps compress worse than fine ones: the next size may still be too large, but is never too coarse
-        by = min(side, max(by + 1, math.floor(by * math.sqrt(size / budget))))
+        pool = min(side, max(pool + 1, math.floor(pool * math.sqrt(size / budget))))
     return found
 
 
 def compress(levels: Tensor, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> str:
     """uint8 of any shape -> deflated, base64. Weights are noise with runs of zeros: searching for repeated strings
     takes a hundred times as long as `Z_RLE` and compresses only a tenth better."""
-    how = zlib.compressobj(6, zlib.DEFLATED, zlib.MAX_WBITS, 9, strategy)
-    return base64.b64encode(how.compress(levels.contiguous().numpy().tobytes()) + how.flush()).decode()
+    compressor = zlib.compressobj(6, zlib.DEFLATED, zlib.MAX_WBITS, 9, strategy)
+    return base64.b64encode(compressor.compress(levels.contiguous().numpy().tobytes()) + compressor.flush()).decode()

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 Backend = str | Callable[..., Any]
 LEAST_ROOM = 16
 
-made: WeakKeyDictionary[nn.Module, dict[Any, Callable[..., Any]]] = WeakKeyDictionary()
+compiled_steps: WeakKeyDictionary[nn.Module, dict[Any, Callable[..., Any]]] = WeakKeyDictionary()
 
 
 def backend_of(compile: bool | Backend) -> Backend | None:
@@ -49,7 +49,7 @@ def compiled_step(model: Any, backend: Backend, room: int, new: int) -> Callable
     function.
 
     torch keeps graphs per code object and gives up after eight of them, so each gets its own copy of `step`'s code."""
-    steps = made.setdefault(model, {})
+    steps = compiled_steps.setdefault(model, {})
     key = (backend, room, new)
     if key not in steps:
         own = FunctionType(step.__code__.replace(), step.__globals__, step.__name__)
@@ -59,30 +59,30 @@ def compiled_step(model: Any, backend: Backend, room: int, new: int) -> Callable
 
 def run_step(model: Any, backend: Backend, given: dict[str, Any], cache: Any, new: int) -> tuple[Tensor, Tensor | None]:
     """One step of `new` tokens on a cache of fixed size that already holds a prompt -> as `step`"""
-    held = getattr(cache, "rows", cache)  # RAG's cache counts passages: each is a row of the cache that it wraps
-    leave_open(given, held)
-    out: tuple[Tensor, Tensor | None] = compiled_step(model, backend, held.max_length, new)(model, given, cache)
-    held.advance_length(new)
+    inner = getattr(cache, "rows", cache)  # RAG's cache counts passages: each is a row of the cache that it wraps
+    mark_dynamic_sizes(given, inner)
+    out: tuple[Tensor, Tensor | None] = compiled_step(model, backend, inner.max_length, new)(model, given, cache)
+    inner.advance_length(new)
     return out
 
 
-def leave_open(given: dict[str, Any], cache: Any) -> None:
+def mark_dynamic_sizes(given: dict[str, Any], cache: Any) -> None:
     """Marks the sizes in which a graph must be dynamic: the number of rows, and the length of the source."""
     for tensor in tensors(given):
-        mark(tensor, 0)
+        mark_dynamic(tensor, 0)
     sources = ("attention_mask", "encoder_outputs", "encoder_hidden_states", "encoder_attention_mask")
     for tensor in tensors({name: given.get(name) for name in sources}):
         for dim in range(1, tensor.dim()):  # also feature widths: the weights fix these anyway
-            mark(tensor, dim)
+            mark_dynamic(tensor, dim)
     for buffer in cache.self_attention.values():
-        mark(buffer.k, 0)
-        mark(buffer.v, 0)
+        mark_dynamic(buffer.k, 0)
+        mark_dynamic(buffer.v, 0)
     for tensor in tensors(getattr(cache, "non_padding", None)):
-        mark(tensor, 0)
+        mark_dynamic(tensor, 0)
     for pair in cache.cross_attention.values():
         for tensor in pair:
-            mark(tensor, 0)
-            mark(tensor, 2)
+            mark_dynamic(tensor, 0)
+            mark_dynamic(tensor, 2)
 
 
 def tensors(what: Any) -> Iterator[Tensor]:
@@ -94,7 +94,7 @@ def tensors(what: Any) -> Iterator[Tensor]:
             yield from tensors(part)
 
 
-def mark(tensor: Tensor, dim: int) -> None:
+def mark_dynamic(tensor: Tensor, dim: int) -> None:
     """Marks a size as dynamic unless it is one, on which compilers specialise."""
     if tensor.dim() > dim and tensor.size(dim) > 1:
         torch._dynamo.maybe_mark_dynamic(tensor, dim)

@@ -98,7 +98,8 @@ def decoder_for(
     cross_attention_inputs: Mapping[str, Tensor] | None = None,
 ) -> Decoder:
     """The decoder for `model`. source: ids with their mask, or features; mask: for a decoder-only model, that of
-    the prompts; room, static, backend: as in `ModelDecoder`; across: the result of `cross_attention_inputs`.
+    the prompts; room, static, backend: as in `ModelDecoder`; cross_attention_inputs: what the function of
+    that name returned.
 
     Raises TypeError for an object that is neither a model nor a function, or that lacks its input or its head;
     ValueError if a backend is given and the model's steps cannot be compiled.
@@ -170,21 +171,22 @@ class ModelDecoder(ABC):
     def extend(self, tokens: Tensor, **how: Any) -> Tensor:
         """tokens [N,t] -> logits [N,t,V]; `how` is passed to the model's forward, if it has a cache."""
         past, self.length = self.length, self.length + tokens.size(1)
+        logits: Tensor
         if self.compiles(past):
             assert self.backend is not None
-            given = self.inputs(tokens, past)
-            logits, self.hidden = run_step(self.model, self.backend, given, self.cache, tokens.size(1))
+            inputs = self.inputs(tokens, past)
+            logits, self.hidden = run_step(self.model, self.backend, inputs, self.cache, tokens.size(1))
             return logits
         if self.has_cache:
             out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True, **how)
             self.cache, self.hidden = out.cache, out.last_hidden_state
-            found: Tensor = out.logits
-            return found
+            logits = out.logits
+            return logits
         self.ids = torch.cat([self.ids, tokens], 1)
         out = self.model(**self.inputs(self.ids, 0))
         self.hidden = None if out.last_hidden_state is None else out.last_hidden_state[:, past:]
-        everywhere: Tensor = out.logits
-        return everywhere[:, past:]
+        logits = out.logits
+        return logits[:, past:]
 
     def compiles(self, past: int) -> bool:
         """Whether the next step runs as a graph: neither the prompt nor a step past the model's last position does, so
@@ -245,7 +247,7 @@ def forward_arguments(kind: type) -> set[str]:
 
 class CausalDecoder(ModelDecoder):
     """A decoder-only model. mask bool [B,t]: prompts of unequal length are padded on the left, and their positions
-    count from the first token; None: no padding. across: the inputs of its cross-attention, encoder_hidden_states
+    count from the first token; None: no padding. cross_attention_inputs: by name, encoder_hidden_states
     [B,S,E] and encoder_attention_mask [B,S], by name."""
 
     def __init__(

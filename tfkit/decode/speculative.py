@@ -58,16 +58,16 @@ class Speculative:
                     f"the draft's vocabulary has {draft_probs.size(1)} tokens, the model's {target_probs.size(1)}: "
                     "they must be equal"
                 )
-            n_accepted, instead = accept_or_resample(target_probs, draft_probs, ids[0, start:], request.generator)
+            n_accepted, next_token = accept_or_resample(target_probs, draft_probs, ids[0, start:], request.generator)
             draft_of = draft_round(ids[0, start:], target_probs, draft_probs, n_accepted) if request.on_step else None
-            for place in range(n_accepted):
-                buffer.append(scores[place : place + 1], ids[:, start + place], draft=draft_of)
+            for token_index in range(n_accepted):
+                buffer.append(scores[token_index : token_index + 1], ids[:, start + token_index], draft=draft_of)
             if not buffer.done:
-                refused = ids[:, start + n_accepted : start + n_accepted + 1]
+                rejected = ids[:, start + n_accepted : start + n_accepted + 1]
                 buffer.append(
                     scores[n_accepted : n_accepted + 1],
-                    instead,
-                    torch.cat([instead[:, None], refused], 1),
+                    next_token,
+                    torch.cat([next_token[:, None], rejected], 1),
                     draft=draft_of,
                 )
             model.crop(start + n_accepted)
@@ -118,16 +118,16 @@ class IncrementalReader:
 
 
 def draft_round(guesses: Tensor, target_probs: Tensor, draft_probs: Tensor, n_accepted: int) -> Draft:
-    """guesses [n], likely [n+1,V], guessed [n,V] -> the record of the round for a trace"""
-    place = torch.arange(len(guesses), device=guesses.device)
-    return Draft(guesses, target_probs[place, guesses], draft_probs[place, guesses], n_accepted)
+    """guesses [n], target_probs [n+1,V], draft_probs [n,V] -> the record of the round for a trace"""
+    token_index = torch.arange(len(guesses), device=guesses.device)
+    return Draft(guesses, target_probs[token_index, guesses], draft_probs[token_index, guesses], n_accepted)
 
 
 def accept_or_resample(p: Tensor, q: Tensor, guesses: Tensor, generator: torch.Generator | None) -> tuple[int, Tensor]:
     """p [n+1,V], q [n,V], guesses [n] -> how many are accepted, and the token [1] that comes after them"""
-    place = torch.arange(len(guesses), device=p.device)
-    chance = p[place, guesses] / q[place, guesses]
+    token_index = torch.arange(len(guesses), device=p.device)
+    acceptance = p[token_index, guesses] / q[token_index, guesses]
     draws = torch.rand(len(guesses), generator=generator, device=p.device, dtype=p.dtype)
-    n_accepted = int((draws < chance).long().cumprod(0).sum())
-    rest = (p[n_accepted] - q[n_accepted]).clamp(min=0) if n_accepted < len(guesses) else p[n_accepted]
-    return n_accepted, torch.multinomial(rest if bool(rest.any()) else p[n_accepted], 1, generator=generator)
+    n_accepted = int((draws < acceptance).long().cumprod(0).sum())
+    residual = (p[n_accepted] - q[n_accepted]).clamp(min=0) if n_accepted < len(guesses) else p[n_accepted]
+    return n_accepted, torch.multinomial(residual if bool(residual.any()) else p[n_accepted], 1, generator=generator)

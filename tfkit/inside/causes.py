@@ -159,8 +159,10 @@ def _word_vectors(model: nn.Module, input_ids: torch.Tensor, inputs: dict[str, A
 
 
 @torch.no_grad()
-def ablate_heads(model: nn.Module, score: Score, by: float = 0.0, **inputs: Any) -> tuple[list[str], torch.Tensor]:
-    """How much the score falls if the output of one head is replaced by `by`, one head at a time.
+def ablate_heads(
+    model: nn.Module, score: Score, replacement: float = 0.0, **inputs: Any
+) -> tuple[list[str], torch.Tensor]:
+    """How much the score falls if the output of one head is replaced by `replacement`, one head at a time.
 
     -> (the attentions' paths, [attentions, heads]); NaN where an attention has fewer heads. Positive: the head helps.
     """
@@ -170,6 +172,6 @@ def ablate_heads(model: nn.Module, score: Score, by: float = 0.0, **inputs: Any)
     for row, (path, value) in enumerate(values.items()):
         for head in range(value.size(1)):
             with edit(model) as e:
-                e.ablate(path, heads=[head], by=by)
+                e.ablate(path, heads=[head], replacement=replacement)
                 falls[row, head] = before - float(score(model(**inputs)))
     return list(values), falls

@@ -74,17 +74,17 @@ class Edits:
         """Add `strength` times a direction [E] (or anything that broadcasts) to the module's output [B,L,E]."""
         self[name] = lambda old: old + strength * direction.to(old)
 
-    def ablate(self, name: str, heads: Sequence[int] | None = None, by: float | torch.Tensor = 0.0) -> None:
-        """Replace the module's output, or the output of some heads of an attention, by zeros or by `by`, such as the
-        mean over other texts ([E], or [D] for heads)."""
+    def ablate(self, name: str, heads: Sequence[int] | None = None, replacement: float | torch.Tensor = 0.0) -> None:
+        """Replace the module's output, or the output of some heads of an attention, by zeros or by `replacement`, such
+        as the mean over other texts ([E], or [D] for heads)."""
         if heads is None:
-            self[name] = lambda old: torch.zeros_like(old) + by
+            self[name] = lambda old: torch.zeros_like(old) + replacement
             return
 
         def change(old: torch.Tensor) -> torch.Tensor:
             _check_indices("head", heads, old.size(1), name)
             new = old.clone()
-            new[:, list(heads)] = torch.as_tensor(by).to(old)
+            new[:, list(heads)] = torch.as_tensor(replacement).to(old)
             return new
 
         self[f"{name}.per_head"] = change

@@ -106,12 +106,12 @@ class Weights(tracing.Recorder):
     """Attention weights in the order of computation, each with the name of its module."""
 
     def __init__(self) -> None:
-        super().__init__(("*.weights", *(f"*.{what}" for what in tracing.PLACES)))
+        super().__init__(("*.weights", *(f"*.{what}" for what in tracing.POSITIONS)))
         self.order: list[tuple[str, torch.Tensor]] = []
 
     def record(self, what: str, value: torch.Tensor) -> None:
         """Records a value."""
-        if what == "weights" or what in tracing.PLACES:
+        if what == "weights" or what in tracing.POSITIONS:
             self.order.append((f"{self.path[-1] if self.path else ''}.{what}", value.detach()))
 
 

@@ -178,12 +178,18 @@ class Funnel(Model):
         # the first token counts as one stride before the others
         origin = -stride if pooled and self.config.separate_cls else 0
         position_encodings = self.drop(sinusoidal_distances(origin - stride * steps, self.config.d_model, x))
-        same = None
+        same_segment = None
         if types is not None:
-            same = (q_types[:, :, None] == types[:, None]) | (q_types == CLS)[:, :, None] | (types == CLS)[:, None]
-            same = same & (torch.arange(x.size(1), device=x.device) > 0) if self.config.separate_cls else same
+            same_segment = (
+                (q_types[:, :, None] == types[:, None]) | (q_types == CLS)[:, :, None] | (types == CLS)[:, None]
+            )
+            same_segment = (
+                same_segment & (torch.arange(x.size(1), device=x.device) > 0)
+                if self.config.separate_cls
+                else same_segment
+            )
         return PoolingContext(
-            position_encodings, windows - first, shift, same, None if mask is None else mask[:, None, None]
+            position_encodings, windows - first, shift, same_segment, None if mask is None else mask[:, None, None]
         )
 
     def prepend_cls(self, x: Tensor) -> Tensor:

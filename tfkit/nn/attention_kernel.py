@@ -14,7 +14,7 @@ from .. import tracing
 from .dropout import keep_mask
 from .mask_sharing import complement, once_per_mask
 
-texts_rule: Any = None  # restricts queries to keys of their own text: see `flex.texts_apart`
+texts_rule: Any = None  # restricts queries to keys of their own text: see `flex.separate_texts`
 # if set, it is called with the arguments of `fused_attention` in its place: see `tfkit.substitute`
 attention_override: Callable[..., Any] | None = None
 

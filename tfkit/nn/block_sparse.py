@@ -163,11 +163,11 @@ def trace_blocks(table: Tensor, heads: int, block: int) -> None:
     [1,N-2,5]"""
     blocks, within, head = table.size(1) + 2, torch.arange(block), torch.arange(heads)
     at = torch.arange(blocks)[:, None] * block + within  # [N,W]
-    tracing.places(head, at[[0, -1]].flatten(), torch.arange(blocks * block), torch.tensor(KINDS[0]))
+    tracing.note_positions(head, at[[0, -1]].flatten(), torch.arange(blocks * block), torch.tensor(KINDS[0]))
     keys = (table[..., None] * block + within).flatten(2).expand(heads, -1, -1).flatten(0, 1)  # [H·(N-2),M·W]
     kinds = torch.tensor(KINDS + [tracing.KINDS.index("random")] * (table.size(2) - len(KINDS)))
     kinds = kinds.repeat_interleave(block)
-    tracing.places(head.repeat_interleave(blocks - 2), at[1:-1].repeat(heads, 1), keys[:, None], kinds)
+    tracing.note_positions(head.repeat_interleave(blocks - 2), at[1:-1].repeat(heads, 1), keys[:, None], kinds)
 
 
 def _gather_blocks(x: Tensor, at: Tensor, block: int) -> Tensor:

@@ -35,15 +35,15 @@ class Rule:
     """allows(b, h, q, k) -> bool, on int tensors that broadcast: whether query q of head h in row b may attend to key
     k. bias(b, h, q, k) -> float, which is added to the scaled score, or None.
 
-    batch, heads: the numbers of rows and heads with rules of their own; 1: all share one. everywhere: FlexAttention is
-    used on any device and for any length, if no gradient is needed. Rules combine by &, with the sum of their biases,
-    and by |. Raises ValueError for | with a bias.
+    batch, heads: the numbers of rows and heads with rules of their own; 1: all share one. force: FlexAttention is used
+    on a CPU too, and for any length, if no gradient is needed. Rules combine by &, which adds their biases, and by |.
+    Raises ValueError for | with a bias.
     """
 
     def __init__(
-        self, allows: Function, batch: int = 1, heads: int = 1, bias: Function | None = None, everywhere: bool = False
+        self, allows: Function, batch: int = 1, heads: int = 1, bias: Function | None = None, force: bool = False
     ) -> None:
-        self.allows, self.batch, self.heads, self.bias, self.everywhere = allows, batch, heads, bias, everywhere
+        self.allows, self.batch, self.heads, self.bias, self.force = allows, batch, heads, bias, force
         self.memo: dict[Any, Any] = {}  # a cache that lives as long as the rule: one forward pass
 
     def __and__(self, other: Rule) -> Rule:
@@ -52,14 +52,16 @@ class Rule:
 
     def __or__(self, other: Rule) -> Rule:
         if self.bias is not None or other.bias is not None:
-            raise ValueError("a rule with a bias cannot be combined by |: which of the scores would it be added to?")
+            raise ValueError(
+                "a rule with a bias cannot be combined by |, as it would not be clear to which scores to add the bias"
+            )
         one, two = self.allows, other.allows
         return self.combine(other, lambda b, h, q, k: one(b, h, q, k) | two(b, h, q, k), None)
 
     def combine(self, other: Rule, allows: Function, bias: Function | None) -> Rule:
         """-> the rule with these functions, and the larger numbers of rows and heads"""
         batch, heads = max(self.batch, other.batch), max(self.heads, other.heads)
-        return Rule(allows, batch, heads, bias, self.everywhere or other.everywhere)
+        return Rule(allows, batch, heads, bias, self.force or other.force)
 
     def memoize(self, key: Hashable, make: Callable[[], T]) -> T:
         """make(), or its earlier result for this key, so that all layers share it."""
@@ -106,8 +108,8 @@ class Rule:
         """`attend` with this rule as the mask: FlexAttention if it is faster and supports all the arguments."""
         lengths = q.size(-2), k.size(-2)
         rule = self.causal(*lengths) if causal else self
-        open_or_other = tracing.is_observed() or attention_kernel.attention_override is not None
-        if self.is_faster(q) and bias is None and dropout == 0.0 and not open_or_other:
+        is_inspected = tracing.is_observed() or attention_kernel.attention_override is not None
+        if self.is_faster(q) and bias is None and dropout == 0.0 and not is_inspected:
             return attend_by_rule(q, k, v, rule, scale=scale, softcap=softcap, sinks=sinks)
         own = rule.bias_table(*lengths, q.device)
         bias = own if bias is None else bias if own is None else bias + own
@@ -116,8 +118,8 @@ class Rule:
 
     def is_faster(self, q: Tensor) -> bool:
         """Whether queries [B,H,Q,D] go through FlexAttention; on a CPU it has no gradient."""
-        on_cpu = self.everywhere and q.device.type == "cpu" and not torch.is_grad_enabled()
-        return on_cpu or pays(q.device, q.size(-2))
+        on_cpu = self.force and q.device.type == "cpu" and not torch.is_grad_enabled()
+        return on_cpu or is_worthwhile(q.device, q.size(-2))
 
 
 def add(one: Function | None, two: Function | None) -> Function | None:
@@ -143,10 +145,10 @@ def is_chosen(model: Any, length: int, device: torch.device, cache: Any = None, 
     if model.attn_implementation != "flex_attention" or torch.compiler.is_compiling():
         return False
     whole = cache is None or (type(cache) is Cache and cache.length == 0)
-    open_or_other = tracing.is_observed() or attention_kernel.attention_override is not None
-    if not whole or open_or_other or (model.training and dropout > 0):
+    is_inspected = tracing.is_observed() or attention_kernel.attention_override is not None
+    if not whole or is_inspected or (model.training and dropout > 0):
         return False
-    return not torch.is_grad_enabled() if device.type == "cpu" else pays(device, length)
+    return not torch.is_grad_enabled() if device.type == "cpu" else is_worthwhile(device, length)
 
 
 def visible(non_padding: Tensor | None) -> Rule:
@@ -154,7 +156,7 @@ def visible(non_padding: Tensor | None) -> Rule:
 
     non_padding bool [B,K]; None: no key is padding. FlexAttention is then used on a CPU too, uncompiled.
     """
-    rule = Rule(lambda b, h, q, k: (k >= 0) & (q >= 0), everywhere=True)
+    rule = Rule(lambda b, h, q, k: (k >= 0) & (q >= 0), force=True)
     return rule if non_padding is None else rule & keys(non_padding)
 
 
@@ -191,17 +193,17 @@ def prefix(lengths: Tensor) -> Rule:
     return Rule(lambda b, h, q, k: (k < lengths[b]) & (q >= 0), len(lengths))
 
 
-def segments(of: Tensor) -> Rule:
-    """of int [B,L], the text of each position: a query sees the keys of its own text."""
-    return Rule(lambda b, h, q, k: of[b, q] == of[b, k], len(of))
+def segments(text_ids: Tensor) -> Rule:
+    """text_ids int [B,L], the text of each position: a query sees the keys of its own text."""
+    return Rule(lambda b, h, q, k: text_ids[b, q] == text_ids[b, k], len(text_ids))
 
 
 class TextsRule(Rule):
     """`segments` for self-attention over whole rows, combined with any mask."""
 
-    def __init__(self, of: Tensor) -> None:
-        super().__init__(segments(of).allows, len(of))
-        self.length = of.size(1)
+    def __init__(self, text_ids: Tensor) -> None:
+        super().__init__(segments(text_ids).allows, len(text_ids))
+        self.length = text_ids.size(1)
 
     def combine_with(self, mask: Tensor | Rule | None, q: Tensor, k: Tensor) -> Tensor | Rule | None:
         """-> the combined rule, or mask bool [B,1,L,L]; the mask is unchanged if the length differs from that of the
@@ -217,12 +219,12 @@ class TextsRule(Rule):
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, **how: Any) -> Tensor:
         """As the parent's, without being combined with this rule a second time."""
-        with kept_rule(None):
+        with use_rule(None):
             return super().attend(q, k, v, **how)
 
 
 @contextmanager
-def kept_rule(rule: TextsRule | None) -> Iterator[None]:
+def use_rule(rule: TextsRule | None) -> Iterator[None]:
     """A context in which this rule is the current one, and no other."""
     before, attention_kernel.texts_rule = attention_kernel.texts_rule, rule
     try:
@@ -231,18 +233,20 @@ def kept_rule(rule: TextsRule | None) -> Iterator[None]:
         attention_kernel.texts_rule = before
 
 
-def texts_apart(of: Tensor) -> AbstractContextManager[None]:
+def separate_texts(text_ids: Tensor) -> AbstractContextManager[None]:
     """A context in which self-attention over whole rows is restricted to single texts.
 
-    of int [B,L]: the text in its row to which each position belongs. It affects everything that calls `attend`; a model
-    with its own kind of attention, or with states that run through a row, does not separate texts.
+    text_ids int [B,L]: the text in its row to which each position belongs ("document masking" of packed rows). It
+    affects everything that calls `attend`; a model with its own kind of attention, or with states that run through a
+    row, does not separate texts.
     """
-    return kept_rule(TextsRule(of))
+    return use_rule(TextsRule(text_ids))
 
 
-def chosen_blocks(seen: Tensor, size: int) -> Rule:
-    """seen bool [H,N,M]: the blocks of `size` keys that a block of `size` queries sees (BigBird's random blocks)"""
-    return Rule(lambda b, h, q, k: seen[h, q // size, k // size], heads=len(seen))
+def chosen_blocks(visible_blocks: Tensor, size: int) -> Rule:
+    """visible_blocks bool [H,N,M]: the blocks of `size` keys that a block of `size` queries sees (BigBird's random
+    blocks)"""
+    return Rule(lambda b, h, q, k: visible_blocks[h, q // size, k // size], heads=len(visible_blocks))
 
 
 def counted_blocks(counts: Tensor, size: int, dtype: torch.dtype) -> Rule:
@@ -266,10 +270,10 @@ def distance_bias(bias: Tensor) -> Rule:
 
 def key_bias(bias: Tensor) -> Rule:
     """bias [B,H,K]: what is added to all scores of a key (ALiBi: Press et al. 2021, arXiv:2108.12409)"""
-    everything = lambda b, h, q, k: (k >= 0) & (q >= 0)
+    always = lambda b, h, q, k: (k >= 0) & (q >= 0)
     if len(bias) == 1:  # all rows share it
-        return Rule(everything, heads=bias.size(1), bias=lambda b, h, q, k: bias[0 * b, h, k])
-    return Rule(everything, bias.size(0), bias.size(1), lambda b, h, q, k: bias[b, h, k])
+        return Rule(always, heads=bias.size(1), bias=lambda b, h, q, k: bias[0 * b, h, k])
+    return Rule(always, bias.size(0), bias.size(1), lambda b, h, q, k: bias[b, h, k])
 
 
 @cache
@@ -280,7 +284,7 @@ def _compiled() -> Callable[..., Any]:
 
 
 @cache
-def works_on(device: torch.device) -> bool:
+def is_supported(device: torch.device) -> bool:
     """Whether FlexAttention compiles for a device and is correct there: tried once, on a small input."""
     if device.type != "cuda":
         return False
@@ -294,9 +298,9 @@ def works_on(device: torch.device) -> bool:
     return bool(torch.allclose(found, expected, atol=1e-2))
 
 
-def pays(device: torch.device, length: int) -> bool:
+def is_worthwhile(device: torch.device, length: int) -> bool:
     """Whether a model should pass a `Rule` to its layers: on a GPU, from `SHORTEST` positions on."""
-    return device.type == "cuda" and length >= SHORTEST and works_on(device)
+    return device.type == "cuda" and length >= SHORTEST and is_supported(device)
 
 
 def attend_by_rule(

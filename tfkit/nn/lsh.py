@@ -114,7 +114,7 @@ def trace_hashed(buckets: Tensor, order: Tensor, at: Tensor, near: Any, before: 
     same = found[..., None] == concat_neighbours(found, before, after)[:, :, None]
     kinds = torch.where(same, tracing.KINDS.index("bucket"), tracing.KINDS.index("chunk"))
     heads = torch.arange(len(at))[:, None]
-    tracing.places(heads, *(told.cpu() for told in (at, near[:, :, None], kinds)))
+    tracing.note_positions(heads, *(told.cpu() for told in (at, near[:, :, None], kinds)))
     tracing.note("buckets", buckets)
 
 

@@ -12,18 +12,18 @@ from .disentangled_attention import gather_rows, scores_by_distance
 
 class PoolingContext(NamedTuple):
     """What all layers of a block share: position_encodings [R,E] of the relative distances; rows [N,W]: the encodings
-    that each window of queries uses; shift: keys per query; same [B,Q,K]: 1 if both are in the same sentence, or None:
-    all are; mask bool [B,1,1,K] or None."""
+    that each window of queries uses; shift: keys per query; same_segment [B,Q,K]: 1 if both are in the same
+    segment, or None: all are; mask bool [B,1,1,K] or None."""
 
     position_encodings: torch.Tensor
     rows: torch.Tensor
     shift: int
-    same: torch.Tensor | None
+    same_segment: torch.Tensor | None
     mask: torch.Tensor | None
 
 
 class PooledAttention(nn.Module):
-    """Scores by content, distance and sentence. separate_cls: the first position has neither distance nor sentence.
+    """Scores by content, distance and segment. separate_cls: the first position has neither distance nor segment.
 
     Submodules q_proj, k_proj, v_proj, o_proj; parameters content_bias, position_bias, segment_bias: the biases added to
     each query for the three kinds of score.
@@ -43,11 +43,11 @@ class PooledAttention(nn.Module):
             nn.Parameter(0.1 * torch.rand(n_heads, d_head)) for _ in range(3)
         )
         self.position_kernel = nn.Parameter(0.1 * torch.rand(d_model, n_heads, d_head))
-        # for another sentence, and for the same one
+        # for another segment, and for the same one
         self.segment_embed = nn.Parameter(0.1 * torch.rand(2, n_heads, d_head))
 
     def bias(self, q: Tensor, context: PoolingContext) -> Tensor:
-        """q [B,H,Q,D] -> scaled scores by distance and sentence [B,H,Q,K], up to a constant per query"""
+        """q [B,H,Q,D] -> scaled scores by distance and segment [B,H,Q,K], up to a constant per query"""
         length = q.size(2)
         not_cls = (torch.arange(length, device=q.device) > 0)[:, None] if self.separate_cls else 1
         table = torch.einsum("re,ehd->hrd", context.position_encodings, self.position_kernel * self.scale)
@@ -62,15 +62,17 @@ class PooledAttention(nn.Module):
         if (
             self.separate_cls
         ):  # the first key has neither distance nor sentence: it gets minus the constant that all other keys omit
-            first = same if context.same is None else other
+            first = same if context.same_segment is None else other
             first = F.pad(-first, (0, position_scores[0, 0, :, :, 0].numel() - length)).view(
                 *position_scores.shape[:4], 1
             )
             position_scores = torch.cat([first, position_scores[..., 1:]], -1)
         position_scores = position_scores.flatten(2, 3)[:, :, :length]
-        if context.same is None:
+        if context.same_segment is None:
             return position_scores
-        return position_scores.addcmul((same - other)[..., None], context.same[:, None].to(position_scores.dtype))
+        return position_scores.addcmul(
+            (same - other)[..., None], context.same_segment[:, None].to(position_scores.dtype)
+        )
 
     def forward(self, x: Tensor, memory: Tensor, context: PoolingContext) -> Tensor:
         """x [B,Q,E], memory [B,K,E] -> [B,Q,E]"""

@@ -105,13 +105,13 @@ def trace_window(length: int, reach: int, heads: int, before: int = 1, after: in
         shared = shared[:1].cpu().expand(len(near), -1)
         near = torch.cat([shared, near], 1)
         kinds = torch.cat([torch.full_like(shared, tracing.KINDS.index("global")), kinds], 1)
-    tracing.places(torch.arange(heads), at[0][:, None], near[:, None, None], kinds[:, None, None])
+    tracing.note_positions(torch.arange(heads), at[0][:, None], near[:, None, None], kinds[:, None, None])
 
 
 def trace_global(length: int, heads: int, at: Any) -> None:
     """The same for global queries at int64 [1,G], over all keys."""
     kind = torch.tensor(tracing.KINDS.index("global"))
-    tracing.places(torch.arange(heads), at[:1, None].cpu(), torch.arange(length), kind)
+    tracing.note_positions(torch.arange(heads), at[:1, None].cpu(), torch.arange(length), kind)
 
 
 @dataclass(frozen=True)
@@ -149,11 +149,11 @@ class WindowAttention(Projections):
         if tracing.recorder() is not None:
             trace_window(x.size(1), self.reach, self.n_heads, shared=at)
         if at is not None and is_global is not None:
-            everywhere = self.global_attention(x, x[rows, at], context.non_padding, dropout)  # [B,G,E]
+            global_out = self.global_attention(x, x[rows, at], context.non_padding, dropout)  # [B,G,E]
             if tracing.recorder() is not None:
                 trace_global(x.size(1), self.n_heads, at)
-            everywhere = torch.where(is_global[..., None], everywhere, out[rows, at])
-            out = out.scatter(1, at[..., None].expand_as(everywhere), everywhere)
+            global_out = torch.where(is_global[..., None], global_out, out[rows, at])
+            out = out.scatter(1, at[..., None].expand_as(global_out), global_out)
         return self.o_proj(out * context.non_padding[..., None])
 
     def global_attention(self, x: Tensor, chosen: Tensor, non_padding: Tensor, dropout: float) -> Tensor:

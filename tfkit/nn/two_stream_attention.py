@@ -33,22 +33,26 @@ def two_stream_attention(
 
 @dataclass(frozen=True)
 class TwoStreamContext:
-    """The context that all layers share.
+    """What all layers share.
 
-    position_encodings: of each direction of reading, sinusoids of the distances [R,E]; content_mask, query_mask bool
-    [B,L,K] or None: what each stream may attend to; same_segment [B,L,K]: 1.0 where two positions are of one segment,
-    or None; target_mapping [B,P,L]: 1.0 at the position of target p; None without a query stream.
+    position_encodings: sinusoids of the distances [R,E], for each direction of reading; content_mask, query_mask bool
+    [B,L,K] or None: what each stream may attend to; same_segment [B,L,K]: 1.0 where two positions are in the same
+    segment, or None; target_mapping [B,P,L]: 1.0 at the position of target p; None without a query stream.
     """
 
     position_encodings: list[Tensor]
     content_mask: Tensor | None = None
     query_mask: Tensor | None = None
-    same: Tensor | None = None
+    same_segment: Tensor | None = None
     target_mapping: Tensor | None = None
 
 
 class TwoStreamAttention(RelativeScores):
-    """segment_bias [H,D], segments [2,H,D] (the same, another): the query bias and the keys of the segment score."""
+    """Attention of XLNet's two streams, with scores by content, distance and segment.
+
+    segment_bias [H,D]: added to the queries in the segment score; segment_embed [2,H,D]: the keys of that score, for
+    positions of the same segment and of another one.
+    """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0) -> None:
         super().__init__(d_model, n_heads, dropout=dropout)
@@ -72,7 +76,7 @@ class TwoStreamAttention(RelativeScores):
             k,
             v,
             [self.position_keys(position_encodings) for position_encodings in context.position_encodings],
-            context.same,
+            context.same_segment,
         )
         content = (
             None if is_last_layer and g is not None else self.attend_stream(self.q_proj(h), context.content_mask, *keys)
@@ -92,8 +96,8 @@ class TwoStreamAttention(RelativeScores):
         position_keys: list[Tensor],
         same_segment: Tensor | None,
     ) -> Tensor:
-        """Queries are processed in blocks, each with only the distances that occur in it. All blocks at once, as if
-        they were heads"""
+        """Attention of one stream: q [B,L,E], k, v [B,H,K,D] -> [B,L,E]. Queries are cut into blocks, each with only
+        the distances that occur in it; all blocks are computed at once, as if they were heads."""
         (batch, length, _), keys = q.shape, k.size(2)
         count = next(n for n in range(max(length // BLOCK, 1), 0, -1) if length % n == 0)
         q = split_heads(q, self.n_heads).reshape(batch, self.n_heads * count, length // count, -1)

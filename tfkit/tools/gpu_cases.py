@@ -50,14 +50,14 @@ class Setup:
         return self.shared[name]
 
     def memoize_one(self, name: str, make: Callable[[], Any]) -> Any:
-        """As `once`, for values so large that only one is kept: the previous one is freed first."""
+        """As `memoize`, for values so large that only one is kept: the previous one is freed first."""
         if self.large[0] != name:
             self.free()
             self.large = (name, make())
         return self.large[1]
 
     def free(self) -> None:
-        """Frees memory: the value that `only` keeps, and all unreferenced objects."""
+        """Frees memory: the value that `memoize_one` keeps, and all unreferenced objects."""
         self.large = ("", None)
         gc.collect()
         torch.compiler.reset()

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 import tfkit
-from tfkit.nn.flex import texts_apart
+from tfkit.nn.flex import separate_texts
 from tfkit.objectives import trainable
 from tfkit.objectives.chunked_cross_entropy import chunked_logits
 from tfkit.text import vocabulary
@@ -215,13 +215,13 @@ def model_loss(rows: int | None) -> Callable[[nn.Module, Any], Tensor]:
 
     def loss(model: nn.Module, batch: Any) -> Tensor:
         with nullcontext() if rows == 0 else chunked_logits(rows or 0):
-            found: Tensor = run_apart(model, batch).loss
+            found: Tensor = forward_packed(model, batch).loss
         return found
 
     return loss
 
 
-def run_apart(model: nn.Module, batch: dict[str, Tensor]) -> Any:
+def forward_packed(model: nn.Module, batch: dict[str, Tensor]) -> Any:
     """model(**batch); if the batch has `texts`, each text is computed separately, with its own positions if the model
     takes positions."""
     texts = batch.get("texts")
@@ -231,7 +231,7 @@ def run_apart(model: nn.Module, batch: dict[str, Tensor]) -> Any:
     inner = getattr(model, "module", model)  # under DDP
     if getattr(inner, "head", None) == "causal_lm" and "position_ids" in inspect.signature(inner.forward).parameters:
         given["position_ids"] = positions_in_texts(texts)
-    with texts_apart(texts):
+    with separate_texts(texts):
         return model(**given)
 
 
@@ -242,7 +242,7 @@ def require_separate_texts(model: nn.Module, ids: Tensor, name: str) -> None:
     texts = (torch.arange(ids.size(1), device=ids.device) >= ids.size(1) // 2).long()[None]
     other = torch.where(texts == 0, ids.flip(1), ids)
     model.eval()
-    one, two = (run_apart(model, {"input_ids": x, "texts": texts}).logits[texts == 1] for x in (ids, other))
+    one, two = (forward_packed(model, {"input_ids": x, "texts": texts}).logits[texts == 1] for x in (ids, other))
     model.train(training)
     if not torch.allclose(one, two, atol=1e-4):
         raise ValueError(f"--separate-texts: {name} has more than plain attention, through which texts of a row mix")

@@ -41,7 +41,7 @@ def _contexts(kind: str) -> tuple[Any, Any]:
     texts."""
     selective = create_selective_checkpoint_contexts(_policy)
     first, again = selective if kind == "selective" else (nullcontext(), nullcontext())
-    return first, _both(again, flex.kept_rule(attention_kernel.texts_rule))
+    return first, _both(again, flex.use_rule(attention_kernel.texts_rule))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from tfkit import tracing
 from tfkit.nn.relative_attention import RelativeScores
 
-KEEP = tuple(f"*{what}" for what in ("weights", "seen", "buckets", *tracing.PLACES))
+KEEP = tuple(f"*{what}" for what in ("weights", "seen", "buckets", *tracing.POSITIONS))
 STREAMS = (", content", ", query")
 
 
@@ -71,9 +71,9 @@ def hashed_pattern(seen: tracing.Recorder, path: str, length: int) -> tuple[str,
 
 
 def spread(seen: tracing.Recorder, path: str) -> tuple[Tensor, Tensor]:
-    """For attention in blocks, from the positions in `tracing.places`: each weight at its place -> weights, kinds,
+    """For attention in blocks, from the positions in `tracing.POSITIONS`: each weight at its place -> weights, kinds,
     including the padding of the last block."""
-    told = list(zip(*(seen.all(path + what) for what in ("weights", "seen", *tracing.PLACES)), strict=True))
+    told = list(zip(*(seen.all(path + what) for what in ("weights", "seen", *tracing.POSITIONS)), strict=True))
     heads, size = (1 + max(int(call[at].max()) for call in told) for at in (2, 3))
     weights, kinds = torch.zeros(heads, size, size), torch.zeros(heads * size * size, dtype=torch.int64)
     for call in told:
