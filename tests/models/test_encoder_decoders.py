@@ -228,9 +228,9 @@ def test_fields_that_a_file_leaves_out(name):
     theirs = getattr(hf, row.config)().to_dict() | {"architectures": [row.names["seq2seq_lm"]]}
     settings, _ = published.read(registry.load(row.kind), theirs)
     module = registry.load(row.kind)
-    unsaid, ours = getattr(module, "HF_UNSAID", {}), module.Config()
+    defaults, ours = getattr(module, "HF_DEFAULTS", {}), module.Config()
     filled = {"id2label", "label2id", "n_decoder_layers", "decoder_vocab_size"}  # None says the same in ours
-    assert {key: unsaid.get(key, getattr(ours, key)) for key in settings.keys() - filled} == {
+    assert {key: defaults.get(key, getattr(ours, key)) for key in settings.keys() - filled} == {
         key: settings[key] for key in settings.keys() - filled
     }
 

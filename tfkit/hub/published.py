@@ -2,8 +2,8 @@
 is an error.
 
 A model's module declares what it understands: HF_FIELDS (their field -> ours), HF_FIXED (fields with the only value
-that it implements), HF_UNUSED (fields that do not affect what a trained model computes), HF_UNSAID (their default for a
-field that a file omits, if ours differs), HF_HEADS (class name -> head); and, if it is composed of other models,
+that it implements), HF_UNUSED (fields that do not affect what a trained model computes), HF_DEFAULTS (transformers' default for
+a field that a file omits, if ours differs), HF_HEADS (class name -> head); and, if it is composed of other models,
 HF_PARTS (the field that describes a part -> the values that the part's configuration must have).
 """
 
@@ -72,7 +72,7 @@ def read(
         if config_dict.get(field) not in (None, value):
             raise ValueError(f"{field} is {config_dict[field]!r}; only {value!r} is implemented")
     _report(sorted(config_dict.keys() - _known(module)), strict)
-    settings = dict(getattr(module, "HF_UNSAID", {}))
+    settings = dict(getattr(module, "HF_DEFAULTS", {}))
     settings |= {ours: config_dict[theirs] for theirs, ours in module.HF_FIELDS.items() if theirs in config_dict}
     parts = getattr(module, "HF_PARTS", {})
     settings |= {field: read_part(config_dict[field], parts[field]) for field in parts if config_dict.get(field)}

@@ -338,7 +338,7 @@ HF_FIELDS = {
 }  # fmt: skip
 DECODER_FIELDS = {"is_decoder": "is_decoder", "add_cross_attention": "add_cross_attention"}
 HF_FIELDS |= {**DECODER_FIELDS, "position_embedding_type": "position_type"}
-HF_UNSAID = {"is_decoder": False}
+HF_DEFAULTS = {"is_decoder": False}
 HF_FIXED: dict[str, Any] = {}
 ENCODER_FIXED = {"is_decoder": False, "add_cross_attention": False, "position_embedding_type": "absolute"}
 ENCODER_FIELDS = {theirs: ours for theirs, ours in HF_FIELDS.items() if theirs not in ENCODER_FIXED}

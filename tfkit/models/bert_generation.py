@@ -13,9 +13,9 @@ from ..namemap import NameMap
 from . import _heads as heads
 from . import bert
 from ._base import LABEL_FIELDS, configuration
-from .bert import BERT, HF_UNSAID
+from .bert import BERT, HF_DEFAULTS
 
-__all__ = ["HF_UNSAID"]  # the same as BERT's
+__all__ = ["HF_DEFAULTS"]  # the same as BERT's
 
 
 @configuration

@@ -162,7 +162,7 @@ def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
     return {old.get(field, field): value for field, value in config_dict.items()}
 
 
-HF_UNSAID = {
+HF_DEFAULTS = {
     "d_model": 64,
     "n_layers": 2,
     "n_heads": 8,

@@ -279,7 +279,7 @@ HF_FIELDS = {
 del HF_FIELDS["classifier_dropout"]
 HF_FIXED: dict[str, Any] = {}
 HF_UNUSED = {"initializer_range", "pooler_hidden_size", "padding_idx", "pooler_size"}
-HF_UNSAID = {
+HF_DEFAULTS = {
     "relative_attention": False,
     "pos_att_type": (),
     "position_biased_input": True,

@@ -146,7 +146,7 @@ HF_FIELDS = {
 }  # fmt: skip
 del HF_FIELDS["talking_head"]
 HF_UNUSED = {*deberta.HF_UNUSED, "attention_head_size"}  # it must have the value that it would have by default
-HF_UNSAID = {
+HF_DEFAULTS = {
     "relative_attention": False,
     "pos_att_type": (),
     "position_biased_input": True,

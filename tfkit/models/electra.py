@@ -119,5 +119,5 @@ HF_FIELDS = {
     "summary_last_dropout": "summary_dropout",
 }  # fmt: skip
 HF_FIXED = bert.HF_FIXED
-HF_UNSAID = bert.HF_UNSAID
+HF_DEFAULTS = bert.HF_DEFAULTS
 HF_UNUSED = bert.HF_UNUSED

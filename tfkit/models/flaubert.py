@@ -66,7 +66,7 @@ MODEL = FlauBERT
 
 HF_HEADS = xlm.classes("Flaubert")
 HF_FIELDS = {**xlm.HF_FIELDS, "pre_norm": "pre_norm", "layerdrop": "layerdrop"}
-HF_UNSAID = {
+HF_DEFAULTS = {
     "vocab_size": 30145,
     "d_model": 2048,
     "n_heads": 16,

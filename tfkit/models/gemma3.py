@@ -110,7 +110,7 @@ def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:
     return {**written, "rope_parameters": {FULL: written["rope_parameters"], SLIDING: local}}
 
 
-HF_UNSAID = {
+HF_DEFAULTS = {
     "vocab_size": 262208,
     "d_model": 2304,
     "n_heads": 8,

@@ -145,4 +145,4 @@ def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
 
 
 to_hf_fields = write_rope
-HF_UNSAID = {"activation": "gelu", "eos_token_id": 2}  # transformers' defaults, for fields that a file omits
+HF_DEFAULTS = {"activation": "gelu", "eos_token_id": 2}  # transformers' defaults, for fields that a file omits

@@ -168,7 +168,7 @@ def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
     return read_rope({**config_dict, "rope_scaling": YARN} if silent else config_dict)
 
 
-HF_UNSAID = {
+HF_DEFAULTS = {
     "bos_token_id": None,
     "eos_token_id": None,
     "pad_token_id": None,

@@ -166,4 +166,4 @@ HF_FIELDS = {**bert.ENCODER_FIELDS, "attention_window": "window", "sep_token_id"
 del HF_FIELDS["classifier_dropout"]  # its heads use the layers' dropout
 HF_FIXED = ENCODER_FIXED
 HF_UNUSED = bert.HF_UNUSED | {"onnx_export", "attention_mode", "ignore_attention_mask", "classifier_dropout"}
-HF_UNSAID = {"vocab_size": 30522, "max_length": 512, "n_types": 2, "eps": 1e-12}  # transformers' defaults
+HF_DEFAULTS = {"vocab_size": 30522, "max_length": 512, "n_types": 2, "eps": 1e-12}  # transformers' defaults

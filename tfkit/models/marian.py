@@ -96,7 +96,7 @@ HF_FIELDS = {
     **HF_FIELDS, "share_encoder_decoder_embeddings": "share_embeddings", "decoder_vocab_size": "decoder_vocab_size",
 }  # fmt: skip
 HF_FIXED = _fairseq.fixed_options(before=False, last=False, early=False, sinusoids=True)
-HF_UNSAID = {
+HF_DEFAULTS = {
     "d_model": 1024,
     "n_layers": 12,
     "n_heads": 16,

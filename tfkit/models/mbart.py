@@ -92,7 +92,7 @@ class MBART(BART):
 MODEL = MBART
 HF_HEADS = {name.replace("Bart", "MBart"): head for name, head in bart.HF_HEADS.items()}
 HF_FIXED = _fairseq.fixed_options(before=True, last=True, early=True, sinusoids=False)
-HF_UNSAID = {
+HF_DEFAULTS = {
     "vocab_size": 50265,
     "scale_embedding": False,
 }  # transformers' defaults, for fields that a file omits

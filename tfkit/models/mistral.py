@@ -46,4 +46,4 @@ HF_FIELDS["sliding_window"] = "window"
 HF_FIXED = {"attention_bias": False, "mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED
 from_hf_fields, to_hf_fields = read_rope, write_rope
-HF_UNSAID = {"max_length": 131072, "eps": 1e-06}  # transformers' defaults, for fields that a file omits
+HF_DEFAULTS = {"max_length": 131072, "eps": 1e-06}  # transformers' defaults, for fields that a file omits

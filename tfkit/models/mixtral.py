@@ -121,4 +121,4 @@ HF_FIELDS = {
 HF_FIXED = {"attention_bias": False, "mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED | {"router_jitter_noise"}
 from_hf_fields, to_hf_fields = read_rope, write_rope
-HF_UNSAID = {"max_length": 131072}  # transformers' defaults, for fields that a file omits
+HF_DEFAULTS = {"max_length": 131072}  # transformers' defaults, for fields that a file omits

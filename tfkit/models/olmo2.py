@@ -86,7 +86,7 @@ HF_FIELDS = {theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours !=
 HF_FIXED = {"mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED
 from_hf_fields, to_hf_fields = read_rope, write_rope
-HF_UNSAID = {
+HF_DEFAULTS = {
     "vocab_size": 50304,
     "max_length": 2048,
     "eps": 1e-05,

@@ -50,7 +50,7 @@ HF_HEADS = {
     "PegasusModel": None, "PegasusForConditionalGeneration": "seq2seq_lm", "PegasusForCausalLM": "causal_lm",
 }  # fmt: skip
 HF_FIXED = _fairseq.fixed_options(before=True, last=True, early=False, sinusoids=True)
-HF_UNSAID = {
+HF_DEFAULTS = {
     "vocab_size": 50265,
     "n_layers": 12,
     "n_decoder_layers": 12,

@@ -120,4 +120,4 @@ def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
 
 
 to_hf_fields = write_rope
-HF_UNSAID = {"window": None}  # transformers' defaults, for fields that a file omits
+HF_DEFAULTS = {"window": None}  # transformers' defaults, for fields that a file omits

@@ -338,7 +338,7 @@ HF_FIELDS = {
     "bos_token_id": "bos_token_id", "pad_token_id": "pad_token_id", "eos_token_id": "eos_token_id",
     "decoder_start_token_id": "decoder_start_token_id", "tie_word_embeddings": "tie_word_embeddings",
 }  # fmt: skip
-HF_UNSAID = {"paired": False}  # transformers' defaults, for fields that a file omits
+HF_DEFAULTS = {"paired": False}  # transformers' defaults, for fields that a file omits
 HF_FIXED = {"encoder_layerdrop": 0.0, "decoder_layerdrop": 0.0}
 HF_UNUSED = {"init_std", "is_decoder", "encoder_max_position_embeddings", "decoder_max_position_embeddings",
              "output_past", "num_hidden_layers"}  # fmt: skip

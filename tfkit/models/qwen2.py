@@ -90,7 +90,7 @@ HF_FIELDS = {
 HF_FIXED = {"mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED | {"attention_bias"}
 from_hf_fields, to_hf_fields = read_rope, write_rope
-HF_UNSAID = {
+HF_DEFAULTS = {
     "tie_word_embeddings": False,
     "d_model": 4096,
     "n_layers": 32,

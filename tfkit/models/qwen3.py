@@ -75,7 +75,7 @@ HF_FIELDS = {**qwen2.HF_FIELDS, "attention_bias": "attn_bias"}
 HF_FIXED = {"mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED
 from_hf_fields, to_hf_fields = read_rope, write_rope
-HF_UNSAID = {
+HF_DEFAULTS = {
     "n_layers": 32,
     "n_kv_heads": 32,
     "d_ff": 22016,

@@ -94,4 +94,4 @@ HF_HEADS = {
     "RobertaModel": None, "RobertaForMaskedLM": "masked_lm", "RobertaForCausalLM": "causal_lm",
     **bert.task_classes("Roberta"),
 }  # fmt: skip
-HF_UNSAID = {**bert.HF_UNSAID, "max_length": 512, "n_types": 2, "eps": 1e-12}  # transformers' defaults
+HF_DEFAULTS = {**bert.HF_DEFAULTS, "max_length": 512, "n_types": 2, "eps": 1e-12}  # transformers' defaults

@@ -322,6 +322,6 @@ HF_UNUSED = _fairseq.UNUSED | {
     "scale_embedding", "forced_decoder_ids", "median_filter_width",
     *(f"mask_{what}_{how}" for what in ("time", "feature") for how in ("prob", "length", "min_masks")),
 }  # fmt: skip
-HF_UNSAID = {  # transformers' defaults, which are those of an English model, for fields that a file omits
+HF_DEFAULTS = {  # transformers' defaults, which are those of an English model, for fields that a file omits
     "bos_token_id": 50256, "pad_token_id": 50256, "eos_token_id": 50256, "decoder_start_token_id": 50257,
 }  # fmt: skip

@@ -35,4 +35,4 @@ HF_HEADS = {
     "XLMRobertaModel": None, "XLMRobertaForMaskedLM": "masked_lm", "XLMRobertaForCausalLM": "causal_lm",
     **bert.task_classes("XLMRoberta"),
 }  # fmt: skip
-HF_UNSAID = {**roberta.HF_UNSAID, "vocab_size": 30522}  # transformers' defaults
+HF_DEFAULTS = {**roberta.HF_DEFAULTS, "vocab_size": 30522}  # transformers' defaults
