@@ -77,20 +77,20 @@ def read(directory: Path) -> tuple[Path, Tensors]:
 
 
 def _read_shards(index: Path, reader: Callable[[Path], Tensors]) -> Tensors:
-    places = read_json(require_inside(index)).get("weight_map")
-    if not isinstance(places, dict) or not places:
+    weight_map = read_json(require_inside(index)).get("weight_map")
+    if not isinstance(weight_map, dict) or not weight_map:
         raise ValueError(f"{index}: has no weight_map")
-    if odd := next((tensor for tensor, place in places.items() if not isinstance(place, str)), None):
-        raise ValueError(f"{index}: weight_map names {type(places[odd]).__name__} for {odd}, not a file")
+    if odd := next((tensor for tensor, place in weight_map.items() if not isinstance(place, str)), None):
+        raise ValueError(f"{index}: weight_map names {type(weight_map[odd]).__name__} for {odd}, not a file")
     found: Tensors = {}
-    for name in _shown(sorted(set(places.values()))):
+    for name in _shown(sorted(set(weight_map.values()))):
         if not re.fullmatch(r"[\w-][\w.-]*", name):  # "../elsewhere", "/etc/…"
             raise ValueError(f"{index}: {name!r} is not the name of a file beside it")
         file = index.parent / name
         if not file.is_file():
             raise FileNotFoundError(f"{index}: {name}, which it names, is not there")
         tensors = reader(require_inside(file))
-        promised = {tensor for tensor, place in places.items() if place == name}
+        promised = {tensor for tensor, place in weight_map.items() if place == name}
         if differs := sorted(promised ^ tensors.keys()):
             where = "the index only" if differs[0] in promised else f"{name} only"
             raise ValueError(f"{index}: {differs[0]} is in {where}; index and file must agree")
@@ -191,9 +191,9 @@ def write(weights: Tensors, directory: Path, shard_bytes: int = SHARD_BYTES) -> 
 
 
 def _write_index(directory: Path, shards: dict[str, Tensors]) -> None:
-    places = {tensor: name for name, shard in shards.items() for tensor in shard}
+    weight_map = {tensor: name for name, shard in shards.items() for tensor in shard}
     total = sum(tensor.nbytes for shard in shards.values() for tensor in shard.values())
-    index = {"metadata": {"total_size": total}, "weight_map": places}
+    index = {"metadata": {"total_size": total}, "weight_map": weight_map}
     (directory / f"{WEIGHTS}.index.json").write_text(json.dumps(index, indent=2) + "\n", encoding="utf-8")
 
 

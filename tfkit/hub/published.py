@@ -2,9 +2,9 @@
 is an error.
 
 A model's module declares what it understands: HF_FIELDS (their field -> ours), HF_FIXED (fields with the only value
-that it implements), HF_UNUSED (fields that do not affect what a trained model computes), HF_DEFAULTS (transformers' default for
-a field that a file omits, if ours differs), HF_HEADS (class name -> head); and, if it is composed of other models,
-HF_PARTS (the field that describes a part -> the values that the part's configuration must have).
+that it implements), HF_UNUSED (fields that do not affect what a trained model computes), HF_DEFAULTS (transformers'
+default for a field that a file omits, if ours differs), HF_HEADS (class name -> head); and, if it is composed of other
+models, HF_PARTS (the field that describes a part -> the values that the part's configuration must have).
 """
 
 from __future__ import annotations

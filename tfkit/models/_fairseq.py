@@ -20,7 +20,7 @@ def side(name: str) -> dict[str, str]:
     table = {f"{name}.embed_positions": f"{name}_position", f"{name}.layernorm_embedding": f"{name}_norm"}
     table[f"{name}.layer_norm"] = f"{name}_final"
     parts = {"fc1": "ff.up", "fc2": "ff.down"}
-    parts |= {norm: f"norm{place}" for place, norm in enumerate(NORMS[name], 1)}
+    parts |= {norm: f"norm{index}" for index, norm in enumerate(NORMS[name], 1)}
     for theirs, ours in {"self_attn": "self_attn", "encoder_attn": "cross_attn"}.items():
         parts |= {f"{theirs}.{letter}_proj": f"{ours}.{letter}_proj" for letter in "qkv"}
         parts[f"{theirs}.out_proj"] = f"{ours}.o_proj"

@@ -180,13 +180,13 @@ def encoder_inputs(
     if model.head == "multiple_choice":
         choices, given, attention_mask = flatten_choices(given, attention_mask)
     ids = check_ids("input_ids", given.pop("input_ids"))
-    types, places = given.pop("types"), given.pop("position_ids")
+    types, position_ids = given.pop("types"), given.pop("position_ids")
     if types is not None and types.shape != ids.shape:
         raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
-    if places is not None and places.shape[-1:] != ids.shape[-1:]:
-        raise ValueError(f"position_ids has shape {list(places.shape)}, input_ids has {list(ids.shape)}")
+    if position_ids is not None and position_ids.shape[-1:] != ids.shape[-1:]:
+        raise ValueError(f"position_ids has shape {list(position_ids.shape)}, input_ids has {list(ids.shape)}")
     mask = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
-    return EncoderInputs(ids, types, places, given, mask, known, choices)
+    return EncoderInputs(ids, types, position_ids, given, mask, known, choices)
 
 
 def flatten_choices(given: dict[str, Any], mask: Tensor | None) -> tuple[int, dict[str, Any], Tensor | None]:
@@ -199,10 +199,10 @@ def flatten_choices(given: dict[str, Any], mask: Tensor | None) -> tuple[int, di
     return ids.size(1), flat, mask if mask is None else mask.flatten(0, 1)
 
 
-def add_head(model: Any, tops: Mapping[str | None, type[Head]]) -> None:
+def add_head(model: Any, head_classes: Mapping[str | None, type[Head]]) -> None:
     """Adds the head to the model, with the pooler and the separate output matrix if the head needs them."""
     c = model.config
-    model.task_head = tops[model.head](c)
+    model.task_head = head_classes[model.head](c)
     model.pooler = nn.Linear(c.d_model, c.d_model) if model.task_head.NEEDS_POOLER else None
     if model.task_head.HAS_OUTPUT_MATRIX and not c.tie_word_embeddings:
         model.untie(model.embed.tokens)

@@ -121,11 +121,11 @@ LABEL_NAMES |= {"qa_outputs": "task_head.qa_outputs"}
 def last_eos_state(x: Tensor, ids: Tensor, token: int) -> Tensor:
     """The state at the last `token` of each row of ids: x [B,L,E], ids [B,L] -> [B,1,E]"""
     found = ids == token
-    place = (found * torch.arange(1, ids.size(1) + 1, device=ids.device)).amax(1) - 1
+    last = (found * torch.arange(1, ids.size(1) + 1, device=ids.device)).amax(1) - 1
     # beyond the end: the look-up fails, and only then is the cause searched
-    place = place.masked_fill(~found.any(1), ids.size(1))
+    last = last.masked_fill(~found.any(1), ids.size(1))
     try:
-        return x[torch.arange(len(ids), device=ids.device), place][:, None]
+        return x[torch.arange(len(ids), device=ids.device), last][:, None]
     except IndexError:
         raise ValueError(f"input_ids has a row without eos_token_id={token}, where a sequence is classified") from None
 
@@ -139,8 +139,8 @@ HEAD_CLASSES: dict[str | None, type[heads.Head]] = {  # the heads that read the 
 def make_task_head(model: Any) -> nn.Module | None:
     """The head's own layers, or None: from `HEAD_CLASSES`, or from the model's ENCODER_HEAD_CLASSES, which use only the
     encoder."""
-    tops = {**HEAD_CLASSES, **model.ENCODER_HEAD_CLASSES}
-    return tops[model.head](model.config) if model.head in tops else None
+    head_classes = {**HEAD_CLASSES, **model.ENCODER_HEAD_CLASSES}
+    return head_classes[model.head](model.config) if model.head in head_classes else None
 
 
 def tasks_forward(

@@ -127,8 +127,8 @@ def last_token_states(states: Tensor, mask: Tensor | None) -> Tensor:
     is"""
     if mask is None:
         return states[:, -1]
-    place = (mask * torch.arange(mask.size(1), device=mask.device)).argmax(-1)  # [B]
-    return states[torch.arange(len(states), device=states.device), place]
+    last = (mask * torch.arange(mask.size(1), device=mask.device)).argmax(-1)  # [B]
+    return states[torch.arange(len(states), device=states.device), last]
 
 
 class ChoiceHead(Head):

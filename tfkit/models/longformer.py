@@ -135,9 +135,9 @@ class Longformer(Model):
     def default_global_mask(self, ids: Tensor) -> Tensor | None:
         """The global tokens by default, by the head: bool [B,L] or None. Raises ValueError if sep tokens are
         missing."""
-        place = torch.arange(ids.size(1), device=ids.device).expand_as(ids)
+        position = torch.arange(ids.size(1), device=ids.device).expand_as(ids)
         if self.head == "sequence_classification":
-            return place == 0
+            return position == 0
         if self.head not in ("question_answering", "multiple_choice"):
             return None
         sep = ids == self.config.sep_token_id
@@ -145,7 +145,7 @@ class Longformer(Model):
             three = f"exactly three sep tokens ({self.config.sep_token_id}) in each row"
             raise ValueError(f"head {self.head!r} needs global_attention_mask, or {three}")
         end = sep.byte().argmax(1, keepdim=True)  # the end of the question
-        return place < end if self.head == "question_answering" else place > end + 1
+        return position < end if self.head == "question_answering" else position > end + 1
 
 
 MODEL = Longformer

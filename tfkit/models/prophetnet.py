@@ -147,16 +147,20 @@ class ProphetNet(Model):
         if reads:
             if end > c.max_length:
                 raise ValueError(f"{name} reaches position {end}, max_length is {c.max_length}")
-            place = torch.arange(first, first + new, device=ids.device).clamp(max=c.max_length - 1)  # the last but one
-            return self.drop(self.encoder_norm(words + self.encoder_position(place)))
+            positions = torch.arange(first, first + new, device=ids.device).clamp(
+                max=c.max_length - 1
+            )  # the last but one
+            return self.drop(self.encoder_norm(words + self.encoder_position(positions)))
         blind = isinstance(past, torch.Tensor) and torch.compiler.is_compiling()
         if not blind and first + new >= c.max_length:  # a stream predicts at the next position
             room = c.max_length - c.pad_token_id - 2
             raise ValueError(f"{name} reaches position {int(end)}; max_length {c.max_length} leaves room for {room}")
-        place = table_slice(self.decoder_position.weight, first, new + 1)
-        streams = place[1:] + self.ngram_embed.weight.roll(1, 0)[:, None]  # [N,L,E]; the first stream has the last row
+        positions = table_slice(self.decoder_position.weight, first, new + 1)
+        streams = (
+            positions[1:] + self.ngram_embed.weight.roll(1, 0)[:, None]
+        )  # [N,L,E]; the first stream has the last row
         streams = streams.flatten(0, 1).expand(rows, -1, -1)
-        return self.drop(self.decoder_norm(torch.cat([words + place[:-1], streams], 1)))
+        return self.drop(self.decoder_norm(torch.cat([words + positions[:-1], streams], 1)))
 
     def encode(self, input_ids: Tensor | None, attention_mask: Tensor | None = None) -> Output:
         """input_ids, attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
@@ -262,7 +266,7 @@ MODEL = ProphetNet
 
 def _side(side: str, norms: Sequence[str]) -> dict[str, str]:
     parts = {"feed_forward.intermediate": "ff.up", "feed_forward.output": "ff.down"}
-    parts |= {f"{name}_layer_norm": f"norm{place}" for place, name in enumerate(norms, 1)}
+    parts |= {f"{name}_layer_norm": f"norm{index}" for index, name in enumerate(norms, 1)}
     parts["self_attn.relative_pos_embeddings"] = "self_attn.relative"
     for attention in ("self_attn", "cross_attn"):
         names = {"query": "q", "key": "k", "value": "v", "out": "o"}
@@ -274,7 +278,7 @@ def _side(side: str, norms: Sequence[str]) -> dict[str, str]:
 ENCODER = _side("encoder", ["self_attn", "feed_forward"])
 DECODER = _side("decoder", ["self_attn", "cross_attn", "feed_forward"]) | {"ngram_embeddings": "ngram_embed"}
 COPIES = [
-    f"{place}.weight" for place in ("word_embeddings", "decoder.word_embeddings", "encoder.word_embeddings", "lm_head")
+    f"{name}.weight" for name in ("word_embeddings", "decoder.word_embeddings", "encoder.word_embeddings", "lm_head")
 ]
 
 

@@ -265,8 +265,8 @@ def _side(side: str, ff: int) -> dict[str, str]:
         table |= _layer(side, f"cross_attn.{letter}_proj", f"1.EncDecAttention.{letter}") if ff == 2 else {}
     for name, ours in {"wi": "up", "wi_0": "gate", "wi_1": "value", "wo": "down"}.items():
         table |= _layer(side, f"ff.{ours}", f"{ff}.DenseReluDense.{name}")
-    for place in range(ff + 1):
-        table |= _layer(side, f"norm{place + 1}", f"{place}.layer_norm")
+    for index in range(ff + 1):
+        table |= _layer(side, f"norm{index + 1}", f"{index}.layer_norm")
     return table
 
 

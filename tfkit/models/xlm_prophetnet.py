@@ -14,7 +14,7 @@ from typing import Any
 from ..namemap import NameMap
 from . import prophetnet
 from ._base import configuration
-from .prophetnet import HF, HF_FIELDS, HF_FIXED, HF_DEFAULTS, HF_UNUSED
+from .prophetnet import HF, HF_DEFAULTS, HF_FIELDS, HF_FIXED, HF_UNUSED
 
 __all__ = ["HF", "HF_FIELDS", "HF_FIXED", "HF_DEFAULTS", "HF_UNUSED"]  # the same as ProphetNet's
 

@@ -35,10 +35,12 @@ class AdaptiveEmbedding(nn.Module):
         total: torch.Tensor | float = 0.0
         for i, (table, embed_proj) in enumerate(zip(self.tables, self.embed_proj, strict=True)):
             low, high = self.edges[i : i + 2]
-            place = ids - low
-            place = place if i == 0 else place.clamp(min=0)  # so a negative id fails in the first table,
-            place = place if i == last else place.clamp(max=high - low - 1)  # and one that is too large in the last
-            total = total + embed_proj(table(place)) * ((ids >= low) & (ids < high))[..., None]
+            local_ids = ids - low
+            local_ids = local_ids if i == 0 else local_ids.clamp(min=0)  # so a negative id fails in the first table,
+            local_ids = (
+                local_ids if i == last else local_ids.clamp(max=high - low - 1)
+            )  # and one that is too large in the last
+            total = total + embed_proj(table(local_ids)) * ((ids >= low) & (ids < high))[..., None]
         return total * self.scale
 
 
@@ -93,8 +95,8 @@ class AdaptiveSoftmax(nn.Module):
         """x [N,E], labels [N] -> -log p [N], 0 where the label is -100. A rare cluster is computed only for positions
         with its words, which saves time and makes shapes depend on the labels."""
         cluster = sum(((labels >= edge).long() for edge in self.edges[1:-1]), torch.zeros_like(labels))
-        place = torch.where(cluster == 0, labels, self.edges[1] + cluster - 1)
-        total = F.cross_entropy(self.scores(0, x, embedding), place, reduction="none")
+        target = torch.where(cluster == 0, labels, self.edges[1] + cluster - 1)
+        total = F.cross_entropy(self.scores(0, x, embedding), target, reduction="none")
         for i in range(1, len(self.edges) - 1):
             rows = (cluster == i).nonzero().squeeze(1)
             inside = labels[rows] - self.edges[i]

@@ -64,8 +64,8 @@ def mix_experts(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[Ca
 def _mix_in_graph(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[Callable[[Tensor], Tensor]]) -> Tensor:
     out = torch.zeros_like(x)
     for index, expert in enumerate(experts):
-        token, place = (chosen == index).nonzero(as_tuple=True)
-        out = out.index_add(0, token, (weights[token, place, None] * expert(x[token])).to(x.dtype))
+        token, choice = (chosen == index).nonzero(as_tuple=True)
+        out = out.index_add(0, token, (weights[token, choice, None] * expert(x[token])).to(x.dtype))
     return out
 
 

@@ -32,22 +32,22 @@ def flash_attention(q: Tensor, k: Tensor, v: Tensor, block: int, causal: bool = 
     """
     dtype, wide = q.dtype, torch.promote_types(q.dtype, torch.float32)
     q, k, v = q.to(wide) * q.size(-1) ** -0.5, k.to(wide), v.to(wide)
-    places = torch.arange(k.size(-2), device=q.device)
-    last = places[-q.size(-2) :, None]  # the last key that each query may see, if causal
-    top = q.new_full((*q.shape[:-1], 1), float("-inf"))  # each query's largest score so far
-    total = torch.zeros_like(top)  # the sum of exp(score - top) so far
-    output = q.new_zeros((*q.shape[:-1], v.size(-1)))  # the sum of exp(score - top) * value so far
+    positions = torch.arange(k.size(-2), device=q.device)
+    last = positions[-q.size(-2) :, None]  # the last key that each query may see, if causal
+    running_max = q.new_full((*q.shape[:-1], 1), float("-inf"))  # each query's largest score so far
+    denominator = torch.zeros_like(running_max)  # the sum of exp(score - running_max) so far
+    output = q.new_zeros((*q.shape[:-1], v.size(-1)))  # the sum of exp(score - running_max) * value so far
     for start in range(0, k.size(-2), block):
         part = slice(start, start + block)
         scores = q @ k[..., part, :].transpose(-2, -1)  # [...,Q,block]
         if causal:
-            scores = scores.masked_fill(places[part] > last, float("-inf"))
-        new_top = torch.maximum(top, scores.amax(-1, keepdim=True)).detach()  # the result does not depend on it
-        weights, kept = (scores - new_top).exp(), (top - new_top).exp()
-        total = kept * total + weights.sum(-1, keepdim=True)
-        output = kept * output + weights @ v[..., part, :]
-        top = new_top
-    return (output / total).to(dtype), (top + total.log()).squeeze(-1).to(dtype)
+            scores = scores.masked_fill(positions[part] > last, float("-inf"))
+        new_max = torch.maximum(running_max, scores.amax(-1, keepdim=True)).detach()  # the result does not depend on it
+        weights, rescale = (scores - new_max).exp(), (running_max - new_max).exp()
+        denominator = rescale * denominator + weights.sum(-1, keepdim=True)
+        output = rescale * output + weights @ v[..., part, :]
+        running_max = new_max
+    return (output / denominator).to(dtype), (running_max + denominator.log()).squeeze(-1).to(dtype)
 
 
 def flash_backward(
@@ -61,15 +61,15 @@ def flash_backward(
     """
     dtype, wide = q.dtype, torch.promote_types(q.dtype, torch.float32)
     q, k, v, o, lse, d_o = (given.to(wide) for given in (q, k, v, o, lse.unsqueeze(-1), d_o))
-    scale, places = q.size(-1) ** -0.5, torch.arange(k.size(-2), device=q.device)
-    last = places[-q.size(-2) :, None]  # the last key that each query may see, if causal
+    scale, positions = q.size(-1) ** -0.5, torch.arange(k.size(-2), device=q.device)
+    last = positions[-q.size(-2) :, None]  # the last key that each query may see, if causal
     delta = (d_o * o).sum(-1, keepdim=True)  # [...,Q,1]: the mean of d_weights, weighted, without any weights
     d_q, d_k, d_v = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
     for start in range(0, k.size(-2), block):
         part = slice(start, start + block)
         weights = (q @ k[..., part, :].transpose(-2, -1) * scale - lse).exp()  # [...,Q,block]
         if causal:
-            weights = weights.masked_fill(places[part] > last, 0.0)
+            weights = weights.masked_fill(positions[part] > last, 0.0)
         d_v[..., part, :] = weights.transpose(-2, -1) @ d_o
         d_scores = weights * (d_o @ v[..., part, :].transpose(-2, -1) - delta) * scale
         d_k[..., part, :] = d_scores.transpose(-2, -1) @ q
@@ -84,11 +84,11 @@ def chunked_cross_entropy(h: Tensor, w: Tensor, targets: Tensor, chunk: int) -> 
     if there are none. Under autograd the logits of every chunk are kept, unless `torch.utils.checkpoint` drops them.
     """
     wide = torch.promote_types(h.dtype, torch.float32)
-    total = h.new_zeros(())
+    denominator = h.new_zeros(())
     for rows, wanted in zip(h.split(chunk), targets.split(chunk), strict=True):
         logits = (rows @ w.T).to(wide)
-        total = total + F.cross_entropy(logits, wanted, ignore_index=-100, reduction="sum")
-    return (total / (targets != -100).sum().clamp(min=1)).to(h.dtype)
+        denominator = denominator + F.cross_entropy(logits, wanted, ignore_index=-100, reduction="sum")
+    return (denominator / (targets != -100).sum().clamp(min=1)).to(h.dtype)
 
 
 def paged_attention(q: Tensor, key_pages: Tensor, value_pages: Tensor, tables: Tensor, lengths: Tensor) -> Tensor:

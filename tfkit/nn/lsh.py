@@ -152,8 +152,8 @@ def attend_with_logsumexp(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, dropout
 def bucket_neighbours(buckets: Tensor, chunk: int, before: int, after: int) -> Tensor:
     """The keys that the last position sees after sorting and chunking: buckets [B,H,R,T] -> int64 [B,H,R,K]"""
     order = buckets.argsort(dim=-1, stable=True)
-    place = (buckets <= buckets[..., -1:]).sum(-1, keepdim=True) - 1  # the last position is the last of its bucket
-    start = (place // chunk - before) * chunk
+    last = (buckets <= buckets[..., -1:]).sum(-1, keepdim=True) - 1  # the last position is the last of its bucket
+    start = (last // chunk - before) * chunk
     window = start + torch.arange((before + 1 + after) * chunk, device=buckets.device)
     return order.gather(-1, window % buckets.size(-1))
 

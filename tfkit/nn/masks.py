@@ -34,9 +34,9 @@ def prefix_lm_mask(prefix_lengths: Tensor, length: int) -> Tensor:
     prefix_lengths int64 [B], each from 0 to length; length int -> bool [B,1,L,L], which broadcasts over heads: the
     first prefix_lengths[b] positions see one another, all others see earlier positions (Raffel et al. 2020, figure 4)
     """
-    place = torch.arange(length, device=prefix_lengths.device)
-    causal = place[None, :] <= place[:, None]  # [L,L]
-    prefix = place < prefix_lengths[:, None]  # [B,L]: the keys that every query may see
+    position = torch.arange(length, device=prefix_lengths.device)
+    causal = position[None, :] <= position[:, None]  # [L,L]
+    prefix = position < prefix_lengths[:, None]  # [B,L]: the keys that every query may see
     return (causal | prefix[:, None, :])[:, None]
 
 

@@ -84,9 +84,9 @@ def sink_mask(length: int, window: int, sinks: int) -> Tensor:
 
     -> bool [L,L], on the default device: query i sees key j <= i if i - j < window or j < sinks
     """
-    place = torch.arange(length)
-    distance = place[:, None] - place
-    return (distance >= 0) & ((distance < window) | (place < sinks))
+    position = torch.arange(length)
+    distance = position[:, None] - position
+    return (distance >= 0) & ((distance < window) | (position < sinks))
 
 
 def route(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -115,8 +115,8 @@ class MixtureOfExperts(nn.Module):
         weights, chosen = route(self.router(tokens), self.k)
         out = torch.zeros_like(tokens)
         for number, expert in enumerate(self.experts):
-            token, place = (chosen == number).nonzero(as_tuple=True)
-            out = out.index_add(0, token, weights[token, place, None] * expert(tokens[token]))
+            token, choice = (chosen == number).nonzero(as_tuple=True)
+            out = out.index_add(0, token, weights[token, choice, None] * expert(tokens[token]))
         return out.view_as(x)
 
 

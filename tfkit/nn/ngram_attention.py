@@ -69,9 +69,9 @@ def make_ngram_context(
     first = max(0, past + new - max_distance) if counted else 0
     distance = past + new - torch.arange(first, keys + 2, device=device)
     table = F.one_hot(relative_bucket(-distance, False, buckets, max_distance), buckets).T.to(x.dtype)
-    place, key = position_range(past, new, device)[:, None], torch.arange(keys, device=device)
+    position, key = position_range(past, new, device)[:, None], torch.arange(keys, device=device)
     back = torch.arange(n, device=device)[:, None, None] * (paired or (counted and not past))
-    main, predicting = (key <= place)[None, None], ((key <= place - back) | (key == 0))[None, None]
+    main, predicting = (key <= position)[None, None], ((key <= position - back) | (key == 0))[None, None]
     if mask is not None:
         mask = F.pad(mask, (0, keys - mask.size(1)), value=True)[:, None, None]
         main, predicting = main & mask, predicting & mask[:, None]

@@ -25,9 +25,9 @@ class ResidualBlock(nn.Module):
         shapes = [(inner, width, 1, 1), (width, width, 3, stride), (width, outer, 1, 1)]
         shapes = shapes if bottleneck else [(inner, width, 3, stride), (width, width, 3, 1)]
         self.depth = len(shapes)
-        for place, shape in enumerate(shapes, 1):
-            self.add_module(f"conv{place}", conv(*shape))
-            self.add_module(f"bn{place}", nn.BatchNorm2d(shape[1]))
+        for index, shape in enumerate(shapes, 1):
+            self.add_module(f"conv{index}", conv(*shape))
+            self.add_module(f"bn{index}", nn.BatchNorm2d(shape[1]))
         self.downsample = None
         if stride > 1 or inner != outer:
             self.downsample = nn.Sequential(conv(inner, outer, 1, stride), nn.BatchNorm2d(outer))
@@ -35,9 +35,9 @@ class ResidualBlock(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """x [B,C,H,W] -> [B,C',H/stride,W/stride], rounded up"""
         y = x
-        for place in range(1, self.depth + 1):
-            y = self.get_submodule(f"bn{place}")(self.get_submodule(f"conv{place}")(y))
-            y = F.relu(y) if place < self.depth else y
+        for index in range(1, self.depth + 1):
+            y = self.get_submodule(f"bn{index}")(self.get_submodule(f"conv{index}")(y))
+            y = F.relu(y) if index < self.depth else y
         return F.relu(y + (x if self.downsample is None else self.downsample(x)))
 
 
@@ -54,8 +54,8 @@ class ResNet(nn.Module):
         widths = [width, *(width * 2**stage * (4 if bottleneck else 1) for stage in range(4))]
         for stage, (count, (inner, outer)) in enumerate(zip(blocks, pairwise(widths), strict=True)):
             made = [
-                ResidualBlock(outer if place else inner, width * 2**stage, 2 if stage and not place else 1, bottleneck)
-                for place in range(count)
+                ResidualBlock(outer if index else inner, width * 2**stage, 2 if stage and not index else 1, bottleneck)
+                for index in range(count)
             ]
             self.add_module(f"layer{stage + 1}", nn.Sequential(*made))
         self.width = widths[-1]

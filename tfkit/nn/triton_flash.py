@@ -14,28 +14,28 @@ def _forward(q, k, v, out, lse, Q, K, scale, causal: tl.constexpr, TILE: tl.cons
     # the queries of this program: one tile of one head
     head, columns = tl.program_id(1), tl.arange(0, D)
     rows = tl.program_id(0) * TILE + tl.arange(0, TILE)
-    at = (head * Q + rows)[:, None] * D + columns
-    queries = tl.load(q + at, mask=rows[:, None] < Q, other=0.0).to(tl.float32)
-    top = tl.full((TILE,), float("-inf"), tl.float32)
-    total = tl.zeros((TILE,), tl.float32)
+    query_offsets = (head * Q + rows)[:, None] * D + columns
+    queries = tl.load(q + query_offsets, mask=rows[:, None] < Q, other=0.0).to(tl.float32)
+    running_max = tl.full((TILE,), float("-inf"), tl.float32)
+    denominator = tl.zeros((TILE,), tl.float32)
     output = tl.zeros((TILE, D), tl.float32)
     for start in range(0, K, TILE):
-        places = start + tl.arange(0, TILE)
-        there = (head * K + places)[:, None] * D + columns
-        keys = tl.load(k + there, mask=places[:, None] < K, other=0.0).to(tl.float32)
-        values = tl.load(v + there, mask=places[:, None] < K, other=0.0).to(tl.float32)
+        key_positions = start + tl.arange(0, TILE)
+        offsets = (head * K + key_positions)[:, None] * D + columns
+        keys = tl.load(k + offsets, mask=key_positions[:, None] < K, other=0.0).to(tl.float32)
+        values = tl.load(v + offsets, mask=key_positions[:, None] < K, other=0.0).to(tl.float32)
         scores = tl.dot(queries, tl.trans(keys), input_precision="ieee") * scale
-        seen = places[None, :] < K
+        visible = key_positions[None, :] < K
         if causal:
-            seen = seen & (places[None, :] <= rows[:, None] + K - Q)
-        scores = tl.where(seen, scores, float("-inf"))
-        new_top = tl.maximum(top, tl.max(scores, 1))
-        weights, kept = tl.exp(scores - new_top[:, None]), tl.exp(top - new_top)
-        total = kept * total + tl.sum(weights, 1)
-        output = kept[:, None] * output + tl.dot(weights, values, input_precision="ieee")
-        top = new_top
-    tl.store(out + at, (output / total[:, None]).to(out.dtype.element_ty), mask=rows[:, None] < Q)
-    tl.store(lse + head * Q + rows, top + tl.log(total), mask=rows < Q)
+            visible = visible & (key_positions[None, :] <= rows[:, None] + K - Q)
+        scores = tl.where(visible, scores, float("-inf"))
+        new_max = tl.maximum(running_max, tl.max(scores, 1))
+        weights, rescale = tl.exp(scores - new_max[:, None]), tl.exp(running_max - new_max)
+        denominator = rescale * denominator + tl.sum(weights, 1)
+        output = rescale[:, None] * output + tl.dot(weights, values, input_precision="ieee")
+        running_max = new_max
+    tl.store(out + query_offsets, (output / denominator[:, None]).to(out.dtype.element_ty), mask=rows[:, None] < Q)
+    tl.store(lse + head * Q + rows, running_max + tl.log(denominator), mask=rows < Q)
 
 
 def triton_flash_attention(

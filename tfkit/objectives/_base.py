@@ -82,14 +82,14 @@ def ranks(u: Tensor, among: Tensor) -> Tensor:
     """The rank of each number in its row in ascending order, counting only `among`: u, among [B,L] -> int64 [B,L], L
     outside `among`"""
     order = u.masked_fill(~among, torch.inf).argsort(dim=-1, stable=True)
-    place = torch.arange(u.size(-1), device=u.device).expand_as(order)
-    return torch.empty_like(order).scatter_(-1, order, place).masked_fill(~among, u.size(-1))
+    rank = torch.arange(u.size(-1), device=u.device).expand_as(order)
+    return torch.empty_like(order).scatter_(-1, order, rank).masked_fill(~among, u.size(-1))
 
 
 def drop_and_pad(ids: Tensor, keep: Tensor, fill: int) -> tuple[Tensor, Tensor]:
     """Moves the kept tokens to the start of each row: ids, keep [B,L] -> ids [B,L'] padded with `fill`, mask [B,L']"""
     lengths = keep.sum(-1)
     width = int(lengths.max()) if ids.size(0) else 0
-    place = (keep.cumsum(-1) - 1).masked_fill(~keep, width)  # an extra column takes the dropped tokens
-    out = ids.new_full((ids.size(0), width + 1), fill).scatter_(1, place, ids.where(keep, fill))[:, :width]
+    column = (keep.cumsum(-1) - 1).masked_fill(~keep, width)  # an extra column takes the dropped tokens
+    out = ids.new_full((ids.size(0), width + 1), fill).scatter_(1, column, ids.where(keep, fill))[:, :width]
     return out, torch.arange(width, device=ids.device) < lengths[:, None]

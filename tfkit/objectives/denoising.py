@@ -97,11 +97,11 @@ class Denoising(Objective):
         ids, mask, free [B,L]; gap_u, lengths [B,L+1] -> ids, mask [B,L']"""
         lengths = trim_lengths(lengths, (free.sum(-1, keepdim=True).double() * self.rate).ceil().long())
         dropped, spans = lengths.clamp(min=0).sum(-1, keepdim=True), (lengths >= 0).sum(-1, keepdim=True)
-        place = torch.arange(lengths.size(1), device=ids.device)
+        position = torch.arange(lengths.size(1), device=ids.device)
         staying = free.sum(-1, keepdim=True) - dropped
-        gap = ranks(gap_u, place <= staying) < spans  # [B,L+1]: True where a span lies before that staying token
+        gap = ranks(gap_u, position <= staying) < spans  # [B,L+1]: True where a span lies before that staying token
         missing = lengths.gather(1, (gap.cumsum(-1) - 1).clamp(min=0)).masked_fill(~gap, 0)
-        start = place + missing.cumsum(-1) - missing  # the free token with which what lies in the gap begins
+        start = position + missing.cumsum(-1) - missing  # the free token with which what lies in the gap begins
         return self.masked_spans(ids, mask, free, gap, start, missing)
 
     def masked_spans(

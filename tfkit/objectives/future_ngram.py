@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def future_ngram_loss(logits: Tensor, targets: Tensor, pad_id: int) -> Tensor:
-    """Stream n at place t is scored on the word n places beyond the next.
+    """Stream n at position t is scored on the word n positions beyond the next.
 
     logits [N,B,T,V], targets [B,T] (targets[:, t]: what stream 0 predicts at t) -> scalar: the mean over streams of
     each stream's mean; a stream with nothing to predict is left out. ProphetNet's own code shifts in its attention.

@@ -36,7 +36,7 @@ def joint_gap_sentences(
     """Gap sentences and masked words at once (the paper's figure 1): single words of the remaining sentences are
     masked for the encoder to predict, while the decoder generates the removed sentences.
 
-    sentences, chosen, mask: as in `gap_sentences`; word_mask: another token; blank(sentence, place): whether that
+    sentences, chosen, mask: as in `gap_sentences`; word_mask: another token; blank(sentence, word): whether that
     word is masked (the paper's 15%) -> (inputs, encoder_targets, targets): flat lists; encoder_targets is as long as
     inputs, None where nothing is predicted. The loss is the sum of the two cross-entropies.
     """
@@ -47,8 +47,8 @@ def joint_gap_sentences(
             inputs.append(mask)
             encoder_targets.append(None)
             continue
-        for place, token in enumerate(sentence):
-            blanked = blank(number, place)
+        for word, token in enumerate(sentence):
+            blanked = blank(number, word)
             inputs.append(word_mask if blanked else token)
             encoder_targets.append(token if blanked else None)
     return inputs, encoder_targets, gap_sentences(sentences, chosen, mask)[1]

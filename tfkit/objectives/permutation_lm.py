@@ -46,10 +46,10 @@ class PermutationLM(Objective):
         step = rank.masked_fill(~target, -1)  # context comes before all targets, which it does not see,
         at = rank.masked_fill(~target, -2)  # and is hidden from none
         hidden = torch.le(step[:, :, None], at[:, None, :], out=rank.new_empty(*ids.shape, ids.size(1)))
-        place = target.byte().argsort(dim=-1, descending=True, stable=True)[:, : int(counts.max())]  # [B,T]
-        mapping = torch.zeros(*place.shape, ids.size(1), device=ids.device)
-        mapping.scatter_(2, place[..., None], target.gather(1, place).float()[..., None])
-        labels = ids.gather(1, place).masked_fill(~target.gather(1, place), -100)
+        positions = target.byte().argsort(dim=-1, descending=True, stable=True)[:, : int(counts.max())]  # [B,T]
+        mapping = torch.zeros(*positions.shape, ids.size(1), device=ids.device)
+        mapping.scatter_(2, positions[..., None], target.gather(1, positions).float()[..., None])
+        labels = ids.gather(1, positions).masked_fill(~target.gather(1, positions), -100)
         return {**batch, "perm_mask": hidden, "target_mapping": mapping, "labels": labels}
 
 

@@ -123,8 +123,8 @@ class SpanCorruption(Objective):
             random_partition(dropped, spans, noise_u),
         )  # [B,L]: lengths of spans
         ends = torch.stack([clean, noisy], -1).flatten(1).cumsum(-1)  # [B,2L]
-        place = torch.arange(width, device=free.device).expand(free.size(0), -1).contiguous()
-        inside = torch.searchsorted(ends, place, right=True)  # how many spans have ended before
+        position = torch.arange(width, device=free.device).expand(free.size(0), -1).contiguous()
+        inside = torch.searchsorted(ends, position, right=True)  # how many spans have ended before
         # rows may begin with special tokens: only other tokens are counted
         nth = (free.cumsum(-1) - 1).clamp(min=0)
         return (inside % 2 == 1).gather(1, nth) & free
@@ -140,10 +140,10 @@ def random_partition(totals: Tensor, parts: Tensor, u: Tensor) -> Tensor:
 
     totals, parts [B] with parts <= totals, u uniform [B,L] -> int64 [B,L]: the parts' lengths, then zeros
     """
-    place = torch.arange(u.size(1), device=u.device)
-    cuts = ranks(u, place < totals[:, None] - 1) < parts[:, None] - 1  # [B,L]: a part ends after this item
+    position = torch.arange(u.size(1), device=u.device)
+    cuts = ranks(u, position < totals[:, None] - 1) < parts[:, None] - 1  # [B,L]: a part ends after this item
     part = torch.nn.functional.pad(cuts, (1, 0))[:, :-1].cumsum(-1)  # the part of each item
-    return torch.zeros_like(part).scatter_add_(1, part, (place < totals[:, None]).long())
+    return torch.zeros_like(part).scatter_add_(1, part, (position < totals[:, None]).long())
 
 
 def sentinel_ids(tokenizer: Any) -> list[int]:

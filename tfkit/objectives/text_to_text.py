@@ -62,15 +62,15 @@ def similarity_label(score: float) -> str:
     return f"{round(score * 5) / 5:.1f}"
 
 
-def mark_pronoun(text: str, place: int, length: int = 1) -> str:
-    """For "wsc": puts asterisks around `length` words from word number `place` on, so that the text itself marks the
-    pronoun in question. Raises ValueError for a place outside the text.
+def mark_pronoun(text: str, start: int, length: int = 1) -> str:
+    """For "wsc": puts asterisks around `length` words from word number `start` on, so that the text itself marks the
+    pronoun in question. Raises ValueError for a span outside the text.
 
     >>> mark_pronoun("The fish ate the worm. It was tasty.", 5)
     'The fish ate the worm. *It* was tasty.'
     """
     words = text.split()
-    if not 0 <= place < place + length <= len(words):
-        raise ValueError(f"words {place} to {place + length - 1} are not in the text, which has {len(words)}")
-    marked = "*" + " ".join(words[place : place + length]) + "*"
-    return " ".join([*words[:place], marked, *words[place + length :]])
+    if not 0 <= start < start + length <= len(words):
+        raise ValueError(f"words {start} to {start + length - 1} are not in the text, which has {len(words)}")
+    marked = "*" + " ".join(words[start : start + length]) + "*"
+    return " ".join([*words[:start], marked, *words[start + length :]])

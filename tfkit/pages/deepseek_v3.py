@@ -143,8 +143,8 @@ class Experts(nn.Module):
         weights = c.routed_scale * weights / weights.sum(-1, keepdim=True)
         out = self.shared(flat)
         for index, expert in enumerate(self.experts):
-            token, place = (chosen == index).nonzero(as_tuple=True)  # who chose it, and as which of their k
-            out = out.index_add(0, token, weights[token, place, None] * expert(flat[token]))
+            token, choice = (chosen == index).nonzero(as_tuple=True)  # who chose it, and as which of their k
+            out = out.index_add(0, token, weights[token, choice, None] * expert(flat[token]))
         return out.view_as(x)
 
 

@@ -43,7 +43,7 @@ class States(NamedTuple):
     x: Tensor  # [B,L,E]
     types: Tensor  # [B,L]
     mask: Tensor  # bool [B,L], True = a token
-    place: Tensor  # [1,L]: the position of the first of each group in the text
+    position: Tensor  # [1,L]: the position of the first of each group in the text
 
 
 class Attention(nn.Module):
@@ -69,19 +69,19 @@ class Attention(nn.Module):
         q = self.split_heads(self.q_proj(states.x))  # [B,H,Q,D]
         k = self.split_heads(self.k_proj(source.x))  # [B,H,K,D]
         v = self.split_heads(self.v_proj(source.x))  # [B,H,K,D]
-        distance = states.place[0][:, None] - source.place[0]  # [Q,K]
+        distance = states.position[0][:, None] - source.position[0]  # [Q,K]
         encodings = distance_encodings(distance, source.x.size(-1)).to(q.dtype)  # [Q,K,E]
         content = (q + self.content_bias[:, None]) @ k.transpose(-2, -1)  # [B,H,Q,K]
         r = torch.einsum("qke,ehd->hqkd", encodings, self.position_kernel)  # [H,Q,K,D]
-        position = torch.einsum("bhqd,hqkd->bhqk", q + self.position_bias[:, None], r)  # [B,H,Q,K]
+        distance_score = torch.einsum("bhqd,hqkd->bhqk", q + self.position_bias[:, None], r)  # [B,H,Q,K]
         other, same = torch.einsum("bhqd,thd->tbhq", q + self.segment_bias[:, None], self.segment_embed)[
             ..., None
         ]  # [B,H,Q,1]
         same_type = states.types[:, None, :, None] == source.types[:, None, None]  # [B,1,Q,K]
         kind = torch.where(same_type, same, other)  # [B,H,Q,K]
-        placed = torch.ones_like(distance, dtype=torch.bool)  # [Q,K]
-        placed[0], placed[:, 0] = False, False  # the first token has neither place nor sentence
-        scores = (content + (position + kind) * placed) / math.sqrt(q.size(-1))  # [B,H,Q,K]
+        has_position = torch.ones_like(distance, dtype=torch.bool)  # [Q,K]
+        has_position[0], has_position[:, 0] = False, False  # the first token has neither a distance nor a sentence
+        scores = (content + (distance_score + kind) * has_position) / math.sqrt(q.size(-1))  # [B,H,Q,K]
         weights = scores.masked_fill(~source.mask[:, None, None], float("-inf")).softmax(-1)  # [B,H,Q,K], rows sum to 1
         return self.o_proj((weights @ v).transpose(1, 2).flatten(2))  # [B,Q,E]
 
@@ -119,7 +119,7 @@ def pool(states: States) -> States:
     x = F.avg_pool1d(pairs(states.x).transpose(1, 2), 2, ceil_mode=True).transpose(1, 2)  # [B,L/2,E]
     mask = F.pad(pairs(states.mask), (0, states.mask.size(1) % 2), value=True)  # [B,L], L even
     mask = mask.unflatten(1, (-1, 2)).all(-1)  # [B,L/2]
-    return States(x, pairs(states.types)[:, ::2], mask, pairs(states.place)[:, ::2])
+    return States(x, pairs(states.types)[:, ::2], mask, pairs(states.position)[:, ::2])
 
 
 class Embeddings(nn.Module):

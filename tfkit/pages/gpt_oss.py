@@ -130,8 +130,8 @@ class MixtureOfExperts(nn.Module):
         weights = best.softmax(-1)  # [T,k]
         out = torch.zeros_like(flat)
         for expert in range(self.router.out_features):
-            token, place = (chosen == expert).nonzero(as_tuple=True)  # who chose it, and as which of their k
-            out = out.index_add(0, token, weights[token, place, None] * self.experts(flat[token], expert))
+            token, choice = (chosen == expert).nonzero(as_tuple=True)  # who chose it, and as which of their k
+            out = out.index_add(0, token, weights[token, choice, None] * self.experts(flat[token], expert))
         return out.view_as(x)
 
 

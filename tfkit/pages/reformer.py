@@ -51,9 +51,9 @@ class LocalAttention(nn.Module):
         """[B,L,E] -> [B,L,E]"""
         q, k = self.split_heads(self.q_proj(x)), self.split_heads(self.k_proj(x))  # [B,H,L,D]
         v = self.split_heads(self.v_proj(x))  # [B,H,L,D]
-        place = torch.arange(x.size(1))
-        chunk = place // self.chunk  # [L]
-        mask = (place <= place[:, None]) & (chunk >= chunk[:, None] - 1)  # [L,L]: its chunk and the one before
+        position = torch.arange(x.size(1))
+        chunk = position // self.chunk  # [L]
+        mask = (position <= position[:, None]) & (chunk >= chunk[:, None] - 1)  # [L,L]: its chunk and the one before
         scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))  # [B,H,L,L]
         weights = scores.masked_fill(~mask, float("-inf")).softmax(-1)  # [B,H,L,L], each row sums to 1
         return self.o_proj((weights @ v).transpose(1, 2).flatten(2))  # [B,L,E]
@@ -94,10 +94,10 @@ class HashedAttention(nn.Module):
         """[B,L,E] -> [B,L,E]"""
         qk, v = self.split_heads(self.qk_proj(x)), self.split_heads(self.v_proj(x))  # [B,H,L,D]
         k = qk * (qk.square().mean(-1, keepdim=True) + 1e-6).rsqrt() / math.sqrt(qk.size(-1))  # [B,H,L,D], length one
-        place = torch.arange(x.size(1))
+        position = torch.arange(x.size(1))
         scores = (qk @ k.transpose(-2, -1))[:, :, None]  # [B,H,1,L,L]
-        scores = scores.masked_fill(place == place[:, None], 0.0) - 1e5 * (place == place[:, None])
-        scores = scores.masked_fill(place > place[:, None], float("-inf"))  # [B,H,1,L,L]
+        scores = scores.masked_fill(position == position[:, None], 0.0) - 1e5 * (position == position[:, None])
+        scores = scores.masked_fill(position > position[:, None], float("-inf"))  # [B,H,1,L,L]
         if x.size(1) > self.config.lsh_chunk:  # a text of one chunk is attended to in full
             scores = scores + self.meetings(self.hash(qk)).log().to(x.dtype)  # [B,H,R,L,L]: -inf where two never meet
         weights = scores.softmax(-1)  # [B,H,R,L,L], each row sums to 1

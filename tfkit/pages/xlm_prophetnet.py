@@ -78,8 +78,8 @@ class NgramAttention(nn.Module):
         q, k, v = self.q_proj(x), self.k_proj(x), self.v_proj(x)  # [B,1+N,T,E]
         q, k, v = (y.unflatten(-1, (self.n_heads, -1)).transpose(2, 3) for y in (q, k, v))  # [B,1+N,H,T,D]
         stream, key = torch.arange(x.size(1))[:, None, None], torch.arange(x.size(2))  # [1+N,1,1], [T]
-        place = key[:, None] + (stream > 0)  # [1+N,T,1]: a predicting query has the position of the next token
-        bucket = relative_bucket(place - key, self.n_buckets, self.max_distance)  # [1+N,T,T]
+        position = key[:, None] + (stream > 0)  # [1+N,T,1]: a predicting query has the position of the next token
+        bucket = relative_bucket(position - key, self.n_buckets, self.max_distance)  # [1+N,T,T]
         by_bucket = self.relative(x).unflatten(-1, (-1, self.n_heads)).permute(0, 1, 4, 2, 3)  # [B,1+N,H,T,buckets]
         bias = by_bucket.gather(-1, bucket[None, :, None].expand(len(x), -1, self.n_heads, -1, -1))  # [B,1+N,H,T,T]
         scores = q @ k[:, :1].transpose(-2, -1) / math.sqrt(q.size(-1)) + bias  # [B,1+N,H,T,T]

@@ -179,13 +179,13 @@ class Text:
         self.require("fill")
         (batch,) = self.batches([text], None)
         mask_id = self.tokenizer.mask_id or 0  # not None: `require` has checked it
-        places = batch["input_ids"][0].eq(mask_id).nonzero().flatten()
-        if not len(places):
+        mask_positions = batch["input_ids"][0].eq(mask_id).nonzero().flatten()
+        if not len(mask_positions):
             name = self.tokenizer.inner.id_to_token(mask_id)
             raise ValueError(f"the text has no {name}, the mask token of this vocabulary")
         out = self.run(batch)
         logits = out["logits"] if "logits" in out else out["prediction_logits"]
-        best = logits[0, places].float().softmax(-1).topk(min(top_k, logits.size(-1)))
+        best = logits[0, mask_positions].float().softmax(-1).topk(min(top_k, logits.size(-1)))
         return [
             [TokenProbability(self.word(i), p, i) for p, i in zip(row, ids, strict=True)]
             for row, ids in zip(best.values.tolist(), best.indices.tolist(), strict=True)
