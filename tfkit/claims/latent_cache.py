@@ -1,11 +1,11 @@
-"""Keys and values kept as one narrow latent: a smaller cache than groups of heads have, at the quality of full heads.
+"""Keys and values are cached as one narrow latent: a smaller cache than with grouped queries, at full quality.
 
-Measured: DeepSeek's attention (without experts, with the paper's proportions: a latent as wide as four heads, a rotary
-key as wide as half a head) against Llama's with a key head for each of 8 heads, trained alike on the bytes of Python's
-language reference. The numbers kept for each token and layer, as the models really keep them: the paper counts
-4.5 times the width of a head, as much as 2.25 groups of heads would need, against 16 for full heads. And nats per byte
-of topics that they did not read. Bands: the paper's counts, at most 0.02 nats above full heads (the paper is below),
-and no more than a hundredth more parameters.
+Measured: DeepSeek's attention (without experts, in the paper's proportions: a latent as wide as four heads, a rotary
+key as wide as half a head) and Llama's with a key-value head for each of 8 query heads, trained alike on the bytes of
+Python's language reference. The scores are the numbers cached per token and layer, as the models really store them: by
+the paper's count 4.5 times the width of a head, as much as 2.25 key-value heads would need, against 16 for full heads;
+and nats per byte of unseen topics. Bands: the paper's counts, at most 0.02 nats above full heads (the paper's model is
+below them), and at most a hundredth more parameters.
 """
 
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ from tfkit.claims.grouped_queries import cache_bytes
 from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 
 CLAIM = Claim(
-    title="Latent attention keeps what 2.25 groups of heads would, and is as good as a key head for each",
+    title="Latent attention caches as little as 2.25 key-value heads, and is as good as a key-value head per query "
+    "head",
     paper="DeepSeek-AI 2024, arXiv:2405.04434, table 1 and appendix D.2",
-    alt="Left: numbers kept for each token, in widths of a head: 16 for full heads, 4.5 for the latent. Right: nats "
-    "per byte of unread text, a dot a seed, which are lower for full heads",
-    remark="Run once: the counts are the paper's, but the latent costs 0.28 nats (0.239 to 0.346). Whether it "
-    "only learns more slowly at such a width, or stays above, was not tried: 300 steps are an early point"
-    " of both curves.",
+    alt="Left: numbers cached per token, in widths of a head: 16 for full heads, 4.5 for the latent. Right: nats per "
+    "byte of unseen text, one dot per seed, which are lower for full heads",
+    remark="Run once: the counts are the paper's, but the latent costs 0.28 nats (0.239 to 0.346). Whether it only "
+    "learns more slowly at such a width or stays above was not tried: 300 steps are an early point of both curves.",
 )
 NAMES = {"full": "a key head for each (Llama)", "latent": "a latent (DeepSeek)"}
 
@@ -83,11 +83,11 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """The two caches, what the latent costs, and that it has not more parameters to make up for it."""
     kept = lambda name: [run[name]["kept"] for run in runs]
     return [
-        Measurement("kept for a token and layer by a latent, in widths of a head", kept("latent"), 4.49, 4.51),
-        Measurement("kept by a key head for each of 8", kept("full"), 15.9, 16.1),
-        Measurement("nats per byte, latent less full heads",
+        Measurement("cached per token and layer by a latent, in widths of a head", kept("latent"), 4.49, 4.51),
+        Measurement("cached by 8 key-value heads", kept("full"), 15.9, 16.1),
+        Measurement("nats per byte, latent minus full heads",
                 [run["latent"]["nats"] - run["full"]["nats"] for run in runs], at_most=0.02),
-        Measurement("parameters, latent against full heads",
+        Measurement("parameters, latent over full heads",
                 [run["latent"]["parameters"] / run["full"]["parameters"] for run in runs], at_most=1.01, unit="×"),
     ]  # fmt: skip
 

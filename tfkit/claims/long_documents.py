@@ -1,11 +1,11 @@
-"""Longformer's and BigBird's time and memory grow with the length of the text, not with its square.
+"""Longformer's and BigBird's time and memory grow linearly with the length of the text, not with its square.
 
-Measured: CPU seconds of a forward pass, and the bytes of tensors alive at once in a training step, of one layer each of
-BERT, Longformer (window 64) and BigBird (blocks of 16) at equal width. BERT's attention is computed as the textbook
-has it, all scores at once: a fused kernel, which PyTorch takes where it can, keeps BERT's memory linear too, though
-not its time, and is drawn beside it. Bands: four times the length takes Longformer and BigBird at most 6 times the
-seconds and 5 times the memory; the textbook's attention takes 9 times the memory at least (16 is the limit that the
-square of the length has, and what is not attention grows linearly).
+Measured: CPU seconds of a forward pass, and the peak bytes of tensors in a training step, of one layer each of BERT,
+Longformer (window 64) and BigBird (blocks of 16) at equal width. BERT's attention is computed as in the textbook, all
+scores at once; a fused kernel, which PyTorch uses if it can, makes BERT's memory linear too, but not its time, and is
+drawn beside it. Bands: four times the length takes Longformer and BigBird at most 6 times the seconds and 5 times the
+memory; textbook attention takes at least 9 times the memory (the limit for a square is 16; everything other than
+attention grows linearly).
 """
 
 from collections.abc import Callable, Sequence
@@ -24,8 +24,8 @@ from tfkit.tools.memory import peak_bytes
 CLAIM = Claim(
     title="Longformer's and BigBird's time and memory are linear in the length of the text",
     paper="Beltagy et al. 2020, arXiv:2004.05150, figure 1; Zaheer et al. 2020, arXiv:2007.14062",
-    alt="Memory and seconds against length: the lines of Longformer and BigBird rise with the length, BERT's with its "
-    "square; with a fused kernel BERT's memory is level with theirs and its seconds are not",
+    alt="Memory and seconds against length: the lines of Longformer and BigBird rise linearly, BERT's with the "
+    "square; with a fused kernel BERT's memory is close to theirs, and its seconds are not",
 )
 NAMES = {
     "textbook": ("BERT, all scores at once", "tab:red"),
@@ -88,17 +88,17 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Growth from a quarter of the longest text to the longest: twice for each sparse model, and BERT's memory."""
     counts = runs[0]["lengths"]
     far, near = len(counts) - 1, counts.index(counts[-1] // 4)
-    said = f"{counts[far]:,} tokens against {counts[near]:,}"
+    ratio = f"{counts[far]:,} tokens over {counts[near]:,}"
     growth = lambda name, what: [run[name][what][far] / run[name][what][near] for run in runs]
     found = []
     for name in ("longformer", "bigbird"):
         found += [
-            Measurement(f"{NAMES[name][0]}'s seconds, {said}", growth(name, "seconds"), at_most=6, unit="×"),
-            Measurement(f"{NAMES[name][0]}'s memory, {said}", growth(name, "bytes"), at_most=5, unit="×"),
+            Measurement(f"{NAMES[name][0]}'s seconds, {ratio}", growth(name, "seconds"), at_most=6, unit="×"),
+            Measurement(f"{NAMES[name][0]}'s memory, {ratio}", growth(name, "bytes"), at_most=5, unit="×"),
         ]
     return [
         *found,
-        Measurement(f"memory of {NAMES['textbook'][0]}, {said}", growth("textbook", "bytes"), at_least=9, unit="×"),
+        Measurement(f"memory of {NAMES['textbook'][0]}, {ratio}", growth("textbook", "bytes"), at_least=9, unit="×"),
     ]
 
 

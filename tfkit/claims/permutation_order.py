@@ -1,15 +1,16 @@
-"""Blanks that depend on each other are filled in better one by one, in any order, than all at once.
+"""Masked words that depend on each other are predicted better one by one, in any order, than all at once.
 
-XLNet predicts words one after the other in a drawn order; BERT predicts its blanks as if they had nothing to do with
-each other. The paper's own example is "New York is a city": if both words of the name are blank, BERT knows that some
-name is there, and draws both of its words on their own. Here a row is names of two words, each first word with a last
-word of its own, between full stops, and two words of five are blank. Measured: nats per blank, in new rows, of one
-XLNet trained in two ways for as many steps, with the same blanks: each may look at the blanks that come before it in
-the order, or, as BERT's, at none of them; and of a BERT as large, trained on masked words. The sum over the blanks is
-the negative log-probability of all of them together, so the three compare; and what can be known at best can be
-counted: with N names, one of two blanks costs log N nats one by one, twice that all at once, and one of one blank
-nothing. Bands: one by one saves 0.6 to 1.4 times what can be saved, and 0.1 nats at least against either other way (a
-trial with another seed gave 0.97 times, 0.36 and 1.2: BERT has then learned little of the names).
+XLNet predicts words one after the other in a random order; BERT predicts its masked words as if they were independent.
+The paper's own example is "New York is a city": if both words of the name are masked, BERT knows that some name is
+there, and predicts its two words independently. Here a row consists of names of two words, each first word with a last
+word of its own, between full stops, and two words of five are masked. Measured: nats per masked word, in new rows, of
+one XLNet trained in two ways for the same number of steps, with the same masked words: each of them may see the masked
+words that come before it in the order, or, as in BERT, none; and of a BERT of the same size, trained on masked words.
+The sum over the masked words is the negative log-probability of all of them together, so the three are comparable. The
+best possible value can be counted: with N names, a name with both words masked costs log N nats one by one, twice that
+all at once, and a name with one masked word costs nothing. Bands: one by one saves 0.6 to 1.4 times what can be saved,
+and at least 0.1 nats against either alternative (a trial with another seed gave 0.97 times, 0.36 and 1.2: BERT had
+learned little of the names by then).
 """
 
 from collections.abc import Sequence
@@ -28,13 +29,13 @@ from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 from tfkit.train import mean_loss
 
 CLAIM = Claim(
-    title="Blanks that depend on each other are filled in better one by one in a drawn order than all at once",
+    title="Masked words that depend on each other are predicted better one by one in a random order than all at once",
     paper="Yang et al. 2019, arXiv:1906.08237, section 2.6 and table 6",
-    remark="One by one is still being learned after 400 steps: 0.45 to 0.64 nats a blank where 0.37 would do. On "
-    "English text instead (the same models, 200 steps on docstrings, two fifths of the words blank) one by one saved "
-    "0.019 nats a blank (-0.017 to 0.048): little was learned beyond frequencies.",
-    alt="Nats per blank in new rows, a dot a seed, of XLNet one by one, of XLNet all at once and of BERT, and what can "
-    "be known at best in either way",
+    remark="One by one is still improving after 400 steps: 0.45 to 0.64 nats per masked word, where 0.37 is possible. "
+    "On English text instead (the same models, 200 steps on docstrings, two fifths of the words masked) one by one "
+    "saved 0.019 nats per masked word (-0.017 to 0.048): little was learned beyond frequencies.",
+    alt="Nats per masked word in new rows, one dot per seed, of XLNet one by one, of XLNet all at once and of BERT, "
+    "and the best possible value in either way",
 )
 STOP, FIRST = 5, 6  # ids: those below 5 are special
 
@@ -140,9 +141,9 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     saved = less("all at once")
     share = [a / b for a, b in zip(saved, most, strict=True)]
     return [
-        Measurement("nats per blank that looking at earlier blanks saves", saved, at_least=0.1),
+        Measurement("nats per masked word saved by seeing earlier ones", saved, at_least=0.1),
         Measurement("the same, as a share of what can be saved", share, 0.6, 1.4),
-        Measurement("nats per blank less than BERT", less("bert"), at_least=0.1),
+        Measurement("nats per masked word, BERT minus one by one", less("bert"), at_least=0.1),
     ]
 
 

@@ -1,12 +1,11 @@
-"""Norms before the sub-layers instead of after them: the last layer's gradient falls with depth, and warm-up can go.
+"""With layer norms before the sub-layers the last layer's gradient falls with depth, and no warm-up is needed.
 
-Measured: the gradient of the last layer's second feed-forward matrix in fresh models of 2 to 32 layers, on bytes of
-Python's language reference, with Xavier's weights, as the paper's theory has them: in GPT, whose norms stand after the
-additions, and in GPT-2, whose norms stand before the sub-layers and which has one more at the end. Theorem 1: in the
-first its size does not fall with the depth L, so that the first steps need a small rate; in the second it falls as
-L to the power of -1/2. The exponent is the slope of a line through the points, both axes logarithmic. Bands: within 0.1
-of -1/2 with norms before, at least -0.1 with norms after. (What warm-up is worth in training is tried in
-smoothing_and_warmup.)
+Measured: the gradient of the last layer's second feed-forward matrix in untrained models of 2 to 32 layers, on bytes of
+Python's language reference, with Xavier initialisation, as in the paper's theory: in GPT, which is post-norm, and in
+GPT-2, which is pre-norm with one more norm at the end. Theorem 1: with post-norm the size of the gradient does not fall
+with the depth L, so that the first steps need a small learning rate; with pre-norm it falls as L to the power of -1/2.
+The exponent is the slope of a line fitted in log-log coordinates. Bands: within 0.1 of -1/2 with pre-norm, at least
+-0.1 with post-norm. (The value of warm-up in training is measured in smoothing_and_warmup.)
 """
 
 from collections.abc import Sequence
@@ -23,11 +22,11 @@ from tfkit.reproduce import Claim, Measurement, Numbers, figure
 from tfkit.train import initialise
 
 CLAIM = Claim(
-    title="With norms before the sub-layers the last layer's gradient falls as one over the root of the depth, with "
-    "norms after them it does not",
+    title="With pre-norm the last layer's gradient falls as one over the square root of the depth; with post-norm it "
+    "does not",
     paper="Xiong et al. 2020, arXiv:2002.04745, theorem 1 and figure 3",
     alt="Gradient of the last layer against the number of layers, both logarithmic: a line that does not fall with "
-    "norms after the additions, and one that falls with norms before",
+    "post-norm, and one that falls with pre-norm",
 )
 NAMES = {"after": ("gpt", "norms after (GPT)", "tab:orange"), "before": ("gpt2", "norms before (GPT-2)", "tab:blue")}
 
@@ -84,8 +83,8 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """The exponents of depth."""
     exponents = lambda norms: [exponent(run["depths"], run[norms]) for run in runs]
     return [
-        Measurement("exponent of the depth in the gradient, norms before", exponents("before"), -0.6, -0.4),
-        Measurement("the same, norms after", exponents("after"), at_least=-0.1),
+        Measurement("exponent of the depth in the gradient, pre-norm", exponents("before"), -0.6, -0.4),
+        Measurement("the same, post-norm", exponents("after"), at_least=-0.1),
     ]
 
 

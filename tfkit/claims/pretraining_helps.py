@@ -1,9 +1,10 @@
-"""An encoder-decoder that has mended spoilt texts before learns a task from few examples better than a fresh one.
+"""An encoder-decoder that was pretrained on corrupted text learns a task from few examples better than a fresh one.
 
-Three models, each with its own objective on plain text (the language reference and what follows the first line of
-docstrings): T5 writes what was in the holes, BART the whole text from one with holes and shuffled sentences, Pegasus
-the sentences that were left out. The task: from the body of a docstring, its first line. Measured: nats per token of
-the right first line, held out, after as many steps on a few hundred examples from fresh and from pretrained weights.
+Three models, each with its own objective on plain text (the language reference, and docstrings without their first
+lines): T5 predicts the masked spans, BART the whole text from one with masked spans and shuffled sentences, and Pegasus
+the sentences that were removed. The task is to write the first line of a docstring from its body. Measured: nats per
+token of the held-out first lines, after the same number of steps on a few hundred examples, from random and from
+pretrained weights.
 """
 
 import re
@@ -27,8 +28,8 @@ CLAIM = Claim(
     title="Span corruption, denoising and gap sentences each prepare a model for a task with few examples",
     paper="Raffel et al. 2020, arXiv:1910.10683; Lewis et al. 2020, arXiv:1910.13461; Zhang et al. 2020, "
     "arXiv:1912.08777",
-    alt="Held-out nats per token of the task, a dot a seed: for T5, BART and Pegasus lower after pretraining than from "
-    "fresh weights",
+    alt="Held-out nats per token of the task, one dot per seed: for T5, BART and Pegasus lower after pretraining than "
+    "from random weights",
 )
 SENTINELS = 24
 RATES = {"t5": 3e-3, "bart": 6e-3, "pegasus": 6e-3}  # embeddings as small as BART's need larger steps

@@ -1,12 +1,12 @@
-"""Reversible layers take memory that does not grow with their number, and give the same gradients.
+"""The memory of reversible layers does not grow with their number, and their gradients are the same.
 
-Measured: the bytes of tensors alive at once in a training step (forward and backward, beside the weights and their
-gradients) through 2 to 32 reversible blocks of two feed-forward parts each, whose inputs are computed again from their
-outputs on the way back; and through the same blocks as autograd keeps them. And how far apart the gradients of the two
-are, against the largest. Bands: sixteen times the blocks take at most 1.5 times the memory, and at least 6 times where
-everything is kept; gradients differ by a thousandth of the largest at most, since the inputs come back rounded. What
-still grows are the gradients of the weights, handed over all at once: with few tokens (256, at width 64) they are most
-of the memory, and it grew to five times.
+Measured: the peak bytes of tensors in a training step (forward and backward, besides the weights and their gradients)
+through 2 to 32 reversible blocks of two feed-forward parts each, whose inputs are recomputed from their outputs in the
+backward pass; and through the same blocks with autograd's stored activations. Also the largest difference between the
+gradients of the two, relative to the largest gradient. Bands: sixteen times the blocks take at most 1.5 times the
+memory, and at least 6 times if everything is stored; gradients differ by at most a thousandth of the largest, since the
+recomputed inputs are rounded. What still grows is the gradients of the weights, which are returned all at once: with
+few tokens (256, at width 64) they are most of the memory, which then grew to five times.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,10 +21,10 @@ from tfkit.reproduce import Claim, Measurement, Numbers, figure
 from tfkit.tools.memory import peak_bytes
 
 CLAIM = Claim(
-    title="Reversible layers take memory that does not grow with their number",
+    title="The memory of reversible layers does not grow with their number",
     paper="Gomez et al. 2017, arXiv:1707.04585, table 1; Kitaev et al. 2020, arXiv:2001.04451, section 3",
-    alt="Memory of a training step against the number of blocks: a level line where inputs are computed again, a line "
-    "that rises with the number where they are kept",
+    alt="Memory of a training step against the number of blocks: a level line if inputs are recomputed, a line that "
+    "rises with the number if they are stored",
 )
 WAYS = {"kept": ("everything is kept", "tab:red"), "again": ("computed again", "tab:blue")}
 
@@ -82,12 +82,16 @@ def training_step(blocks: nn.ModuleList, through: Callable, x: Tensor) -> Callab
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Growth from the fewest blocks to the most, in both ways; and the gradients."""
     counts = runs[0]["blocks"]
-    said = f"{counts[-1]} blocks against {counts[0]}"
+    ratio = f"{counts[-1]} blocks over {counts[0]}"
     growth = lambda name: [run[name][-1] / run[name][0] for run in runs]
     return [
-        Measurement(f"memory, computed again, {said}", growth("again"), at_most=1.5, unit="×"),
-        Measurement(f"memory, everything kept, {said}", growth("kept"), at_least=6, unit="×"),
-        Measurement("gradients apart, over the largest", [run["apart"] for run in runs], at_most=1e-3),
+        Measurement(f"memory, recomputed, {ratio}", growth("again"), at_most=1.5, unit="×"),
+        Measurement(f"memory, everything stored, {ratio}", growth("kept"), at_least=6, unit="×"),
+        Measurement(
+            "largest difference of gradients, relative to the largest gradient",
+            [run["apart"] for run in runs],
+            at_most=1e-3,
+        ),
     ]
 
 

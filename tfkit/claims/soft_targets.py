@@ -1,10 +1,11 @@
-"""A teacher's doubts let a student learn from a thirtieth of the data.
+"""A teacher's uncertainty lets a student learn from a thirtieth of the data.
 
 Measured: a decoder learns the bytes of Python's language reference from all of its text; two students of the same shape
-see 3% of that text, for as many steps as each other. One learns the bytes that come, the other the teacher's whole
-distribution over them (at temperature 2). Nats per byte of topics that nobody read, at the end of training. The paper
-has a speech model: 58.9% of frames right from all data; from 3% of it 44.5% with hard targets and 57.0% with soft ones.
-Bands: little data costs 0.2 nats at least with hard targets, and soft ones give back half of it at least.
+see 3% of that text, for the same number of steps. One is trained on the next bytes themselves, the other on the
+teacher's distribution over them (at temperature 2). The score is nats per byte of topics that none of them has seen, at
+the end of training. The paper's is a speech model: 58.9% of frames right from all the data; from 3% of it 44.5% with
+hard targets and 57.0% with soft ones. Bands: little data costs at least 0.2 nats with hard targets, and soft targets
+recover at least half of that.
 """
 
 from collections.abc import Sequence
@@ -20,10 +21,11 @@ from tfkit.objectives.distillation import distillation_loss
 from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 
 CLAIM = Claim(
-    title="From little data a student learns most of what its teacher knows, if taught the teacher's distribution",
+    title="From little data a student learns most of what its teacher knows, if it is trained on the teacher's "
+    "distribution",
     paper="Hinton et al. 2015, arXiv:1503.02531, table 5",
-    alt="Nats per byte of unread text, a dot a seed: lowest for the teacher, a little higher for the student with soft "
-    "targets, far higher for the one with hard targets",
+    alt="Nats per byte of unseen text, one dot per seed: lowest for the teacher, a little higher for the student with "
+    "soft targets, far higher for the one with hard targets",
 )
 NAMES = {"teacher": "teacher, all of the text", "soft": "3%, the teacher's distribution", "hard": "3%, the bytes alone"}
 
@@ -82,8 +84,8 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     cost = [run["hard"] - run["teacher"] for run in runs]
     back = [(run["hard"] - run["soft"]) / (run["hard"] - run["teacher"]) for run in runs]
     return [
-        Measurement("nats per byte that little data costs with hard targets", cost, at_least=0.2),
-        Measurement("share of it that soft targets give back", back, at_least=0.5),
+        Measurement("cost of little data with hard targets, nats per byte", cost, at_least=0.2),
+        Measurement("share of that cost recovered by soft targets", back, at_least=0.5),
     ]
 
 

@@ -1,12 +1,12 @@
-"""A draft that guesses saves passes of the large model, and changes nothing of what is written.
+"""Speculative decoding saves passes of the large model, and leaves the distribution of its output unchanged.
 
-Two models of letters, counted in Python's language reference: the large one knows the two letters before, the draft
-one. Text is written by the large model alone, by the draft alone, and by speculation: the draft guesses four letters,
-the large model keeps what it would have written as often. Measured: letters for each pass of the large model, beside
-what the paper's formula says for the share of guesses that is kept; and the nats per letter of what was written, as the
-large model sees it. Bands: at least 1.8 letters a pass, within 0.03 of the formula (which takes each guess to be kept
-as often as any other); nats within 0.06 of those of the large model's own text (6,000 letters, in a trial, had noise of
-0.05), where the draft's are 1 above at least.
+Two character models are counted in Python's language reference: the large one sees the two letters before, the draft
+model one. Text is sampled from the large model alone, from the draft alone, and speculatively: the draft guesses four
+letters, and the large model accepts or rejects them so that its own distribution is kept. Measured: letters per pass of
+the large model, compared with the paper's formula for the measured acceptance rate; and the nats per letter of the
+sampled text under the large model. Bands: at least 1.8 letters per pass, within 0.03 of the formula (which assumes the
+same acceptance rate for each guess); nats within 0.06 of those of the large model's own text (6,000 letters had, in a
+trial, a noise of 0.05), where the draft's are at least 1 higher.
 """
 
 from collections.abc import Sequence
@@ -20,10 +20,10 @@ from tfkit.decode.drawing import accept_draft, sample_token
 from tfkit.reproduce import Claim, Measurement, Numbers, figure
 
 CLAIM = Claim(
-    title="Speculative decoding writes what the large model would have written, in fewer of its passes",
+    title="Speculative decoding samples what the large model would have sampled, in fewer of its passes",
     paper="Leviathan et al. 2023, arXiv:2211.17192, equation 1 and appendix A.1",
-    alt="Left, letters for each pass, measured beside the formula, a dot a seed. Right, nats per letter of what the "
-    "large model, speculation and the draft have written: the first two are level, the third is above",
+    alt="Left: letters per pass, measured and by the formula, one dot per seed. Right: nats per letter of the text of "
+    "the large model, of speculative decoding and of the draft: the first two are level, the third is higher",
 )
 WRITERS = {"large": "large model", "speculative": "speculation", "draft": "draft"}
 
@@ -115,10 +115,10 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Letters a pass, against the formula, and what was written against the large model's own."""
     more = lambda name: [run[name] - run["large"] for run in runs]
     return [
-        Measurement("letters for each pass of the large model", [run["measured"] for run in runs], at_least=1.8),
-        Measurement("the same, less the formula", [run["measured"] - run["formula"] for run in runs], -0.03, 0.03),
-        Measurement("nats per letter, speculation less the large model alone", more("speculative"), -0.06, 0.06),
-        Measurement("nats per letter, the draft alone less the large model alone", more("draft"), at_least=1),
+        Measurement("letters per pass of the large model", [run["measured"] for run in runs], at_least=1.8),
+        Measurement("the same, minus the formula", [run["measured"] - run["formula"] for run in runs], -0.03, 0.03),
+        Measurement("nats per letter, speculative minus large model alone", more("speculative"), -0.06, 0.06),
+        Measurement("nats per letter, draft alone minus large model alone", more("draft"), at_least=1),
     ]
 
 
