@@ -17,8 +17,8 @@ MASK = BYTES
 
 
 @lru_cache
-def reading() -> tuple[Tensor, Tensor]:
-    """Training bytes int64 [N] and held-out bytes [M], a tenth: whole topics, in a fixed random order."""
+def train_test_bytes() -> tuple[Tensor, Tensor]:
+    """Training bytes int64 [N] and held-out bytes [M], a tenth of all: whole topics, in a fixed random order."""
     from pydoc_data.topics import topics
 
     names = sorted(topics)
@@ -29,8 +29,8 @@ def reading() -> tuple[Tensor, Tensor]:
     return learned, asked
 
 
-def pieces(text: Tensor, length: int, size: int) -> Callable[[torch.Generator], Iterator[Tensor]]:
-    """Endless batches int64 [size,length] from anywhere in the text."""
+def random_pieces(text: Tensor, length: int, size: int) -> Callable[[torch.Generator], Iterator[Tensor]]:
+    """Endless batches int64 [size,length] of random pieces of the text."""
 
     def draw(generator: torch.Generator) -> Iterator[Tensor]:
         """Pieces may overlap; none begins in the last `length` bytes."""
@@ -48,8 +48,8 @@ def next_byte_loss(model: nn.Module, rows: Tensor) -> Tensor:
 
 @torch.no_grad()
 def held_out_nats(model: nn.Module, length: int, rows: int = 128) -> list[float]:
-    """Nats of the unread bytes at each of `length` places, after all bytes before them: a mean over `rows` pieces that
-    are the same for all seeds. Leaves the model in eval mode."""
-    asked = next(pieces(reading()[1], length + 1, rows)(torch.Generator().manual_seed(10_000)))
+    """Nats of the held-out bytes at each of `length` positions, given all bytes before them: a mean over `rows` pieces
+    that are the same for all seeds. Leaves the model in eval mode."""
+    asked = next(random_pieces(train_test_bytes()[1], length + 1, rows)(torch.Generator().manual_seed(10_000)))
     logits = model.eval()(input_ids=asked[:, :-1]).logits
     return F.cross_entropy(logits.transpose(1, 2), asked[:, 1:], reduction="none").mean(0).tolist()

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 import tfkit
-from tfkit.claims._manual import BYTES, held_out_nats, next_byte_loss, pieces, reading
+from tfkit.claims._manual import BYTES, held_out_nats, next_byte_loss, random_pieces, train_test_bytes
 from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 
 CLAIM = Claim(
@@ -64,7 +64,7 @@ def models(size: Size) -> dict[str, nn.Module]:
 def run(seed: int, size: Size) -> Numbers:
     """Nats at each place of a long text, by the way of knowing positions."""
     numbers: Numbers = {"length": size.length}
-    batches = pieces(reading()[0], size.length + 1, size.batch)
+    batches = random_pieces(train_test_bytes()[0], size.length + 1, size.batch)
     torch.manual_seed(seed)
     for name, model in models(size).items():
         train(model, batches, size.steps, size.peak, seed, loss=next_byte_loss)

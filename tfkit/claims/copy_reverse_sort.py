@@ -77,12 +77,14 @@ def run(seed: int, size: Size) -> Numbers:
     scores: Numbers = {"lengths": list(size.lengths)}
     for name, model in models(size).items():
         train(model, batches, size.steps, size.peak, seed)
-        rights = [right(model, length, size, torch.Generator().manual_seed(10_000 + seed)) for length in size.lengths]
+        rights = [
+            accuracy(model, length, size, torch.Generator().manual_seed(10_000 + seed)) for length in size.lengths
+        ]
         scores[name] = {task: [one[i] for one in rights] for i, task in enumerate(TASKS)}
     return scores
 
 
-def right(model: nn.Module, length: int, size: Size, generator: torch.Generator) -> list[float]:
+def accuracy(model: nn.Module, length: int, size: Size, generator: torch.Generator) -> list[float]:
     """The share of correct digits in each task."""
     source, target = examples(torch.arange(len(TASKS) * size.tests) % len(TASKS), length, size, generator)
     said = tfkit.generate(model, source, max_new_tokens=length, end_id=-1)[:, 1:]

@@ -66,7 +66,7 @@ def start_from(student, teacher) -> None:
     student.load_state_dict({name: value for name, value in kept.items() if name in wanted})
 
 
-def taught_by(teacher):
+def distillation_loss_of(teacher):
     """A loss of (student, batch): 5 · soft + 2 · hard + cosine, DistilBERT's weights; the teacher is not trained."""
 
     def loss(student, batch):
@@ -97,7 +97,14 @@ def run(seed: int, size: Size) -> Numbers:
         if arm == ARMS[2]:
             start_from(student, teacher)
         teacher.eval()
-        train(student, learned, size.steps, 2e-3, seed, **({} if arm == ARMS[0] else {"loss": taught_by(teacher)}))
+        train(
+            student,
+            learned,
+            size.steps,
+            2e-3,
+            seed,
+            **({} if arm == ARMS[0] else {"loss": distillation_loss_of(teacher)}),
+        )
         found[arm] = mean_loss(student, held, own_loss)
     return found
 

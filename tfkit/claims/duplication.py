@@ -82,14 +82,14 @@ def run(seed: int, size: Size) -> Numbers:
         model.load_state_dict(trained["hashed"].state_dict())
     return {
         "rounds": list(size.rounds),
-        "hashed": [right(model, size) for model in asked.values()],
-        "full": right(trained["full"], size),
+        "hashed": [accuracy(model, size) for model in asked.values()],
+        "full": accuracy(trained["full"], size),
         "memory": memory(size),
     }
 
 
 @torch.no_grad()
-def right(model: nn.Module, size: Size) -> float:
+def accuracy(model: nn.Module, size: Size) -> float:
     """The share of correct symbols in the second w of 100 new texts."""
     batch = duplicate_words(100, size, torch.Generator().manual_seed(10_000))
     said = model.eval()(input_ids=batch["input_ids"]).logits[:, :-1].argmax(-1)

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 import tfkit
 from tfkit.claims._drawing import dots
-from tfkit.claims._manual import BYTES, held_out_nats, next_byte_loss, pieces, reading
+from tfkit.claims._manual import BYTES, held_out_nats, next_byte_loss, random_pieces, train_test_bytes
 from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 
 CLAIM = Claim(
@@ -44,7 +44,7 @@ class Size:
     peak: float = 4e-3
 
     @property
-    def more(self) -> int:
+    def uptraining_steps(self) -> int:
         """Steps of uptraining."""
         return max(1, self.steps // 10)
 
@@ -78,7 +78,7 @@ def with_fewer_heads(model: nn.Module, heads: int, how: str) -> nn.Module:
 def run(seed: int, size: Size) -> Numbers:
     """Nats per byte and bytes of the cache, by the heads."""
     numbers: Numbers = {}
-    batches = pieces(reading()[0], size.length + 1, size.batch)
+    batches = random_pieces(train_test_bytes()[0], size.length + 1, size.batch)
     torch.manual_seed(seed)
     model = tfkit.from_config("llama", "causal_lm", vocab_size=BYTES, d_model=size.width, n_layers=2, n_heads=8,
                               d_head=size.d_head, d_ff=2 * size.width)  # fmt: skip
@@ -88,7 +88,7 @@ def run(seed: int, size: Size) -> Numbers:
         heads, how = name.split(", ")
         starts[name] = with_fewer_heads(model, int(heads), how)
     for name, one in starts.items():
-        train(one.train(), batches, size.more, size.peak / 4, seed + 1, loss=next_byte_loss)
+        train(one.train(), batches, size.uptraining_steps, size.peak / 4, seed + 1, loss=next_byte_loss)
         nats = held_out_nats(one, size.length)
         numbers[name] = {"nats": sum(nats) / len(nats), "bytes": cache_bytes(one, size.length)}
     return numbers

@@ -79,12 +79,12 @@ def run(seed: int, size: Size) -> Numbers:
                                   n_layers=layers, d_ff=2 * size.width)  # fmt: skip
         train(model, batches, size.steps, size.peak, seed, loss=second_half_loss)
         asked = repeat_twice(size.n_test, size.longest, size.symbols, torch.Generator().manual_seed(10_000 + seed))
-        numbers[name] = {"right": right(model, asked), "matching": prefix_matching(model, asked)}
+        numbers[name] = {"right": accuracy(model, asked), "matching": prefix_matching(model, asked)}
     return numbers
 
 
 @torch.no_grad()
-def right(model: nn.Module, rows: Tensor) -> float:
+def accuracy(model: nn.Module, rows: Tensor) -> float:
     """The share of the second half, without its first symbol, that is said right; leaves the model in eval mode."""
     half = rows.size(1) // 2
     said = model.eval()(input_ids=rows[:, :-1]).logits.argmax(-1)

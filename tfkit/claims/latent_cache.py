@@ -17,7 +17,7 @@ from torch import nn
 
 import tfkit
 from tfkit.claims._drawing import dots
-from tfkit.claims._manual import BYTES, held_out_nats, next_byte_loss, pieces, reading
+from tfkit.claims._manual import BYTES, held_out_nats, next_byte_loss, random_pieces, train_test_bytes
 from tfkit.claims.grouped_queries import cache_bytes
 from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 
@@ -69,7 +69,7 @@ def parameters(model: nn.Module) -> int:
 def run(seed: int, size: Size) -> Numbers:
     """Numbers kept for a token and layer, in widths of a head, nats per byte, and parameters, by the attention."""
     numbers: Numbers = {}
-    batches = pieces(reading()[0], size.length + 1, size.batch)
+    batches = random_pieces(train_test_bytes()[0], size.length + 1, size.batch)
     torch.manual_seed(seed)
     for name, model in models(size).items():
         train(model, batches, size.steps, size.peak, seed, loss=next_byte_loss)

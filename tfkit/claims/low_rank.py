@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 import tfkit
 from tfkit.claims._drawing import dots
-from tfkit.claims._manual import BYTES, next_byte_loss, pieces
+from tfkit.claims._manual import BYTES, next_byte_loss, random_pieces
 from tfkit.claims.pooled_layers import languages
 from tfkit.nn.lora import LoRALinear
 from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
@@ -68,8 +68,8 @@ def run(seed: int, size: Size) -> Numbers:
     """Nats per byte of French by what learned, and the share of weights that LoRA trains."""
     english, french = languages()
     cut = len(french) * 4 // 5
-    asked = next(pieces(french[cut:], size.length + 1, 256)(torch.Generator().manual_seed(10_000)))
-    batches = lambda text: pieces(text, size.length + 1, size.batch)
+    asked = next(random_pieces(french[cut:], size.length + 1, 256)(torch.Generator().manual_seed(10_000)))
+    batches = lambda text: random_pieces(text, size.length + 1, size.batch)
     torch.manual_seed(seed)
     model = tfkit.from_config("llama", "causal_lm", vocab_size=BYTES, d_model=size.width, n_layers=2, n_heads=4,
                               d_ff=2 * size.width)  # fmt: skip

@@ -95,12 +95,12 @@ def run(seed: int, size: Size) -> Numbers:
         train(one, batches, size.steps, size.peak, seed)
         batch = draw_pieces(learned, size, size.batch, torch.Generator())
         step = lambda one=one, batch=batch: one(**batch).loss.backward()
-        numbers[name] = {"seconds": cpu_seconds(step, 5), "right": right(one, question)}
+        numbers[name] = {"seconds": cpu_seconds(step, 5), "right": accuracy(one, question)}
     return numbers
 
 
 @torch.no_grad()
-def right(model: nn.Module, question: dict[str, Tensor]) -> float:
+def accuracy(model: nn.Module, question: dict[str, Tensor]) -> float:
     """The share of pieces whose language is recognised; leaves the model in eval mode."""
     said = model.eval()(input_ids=question["input_ids"]).logits.argmax(-1)
     return (said == question["labels"]).float().mean().item()

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 import tfkit
-from tfkit.claims._manual import BYTES, next_byte_loss, pieces, reading
+from tfkit.claims._manual import BYTES, next_byte_loss, random_pieces, train_test_bytes
 from tfkit.reproduce import Claim, Measurement, Numbers, figure
 from tfkit.train import initialise
 
@@ -63,7 +63,7 @@ def last_gradient(model: nn.Module, rows: Tensor) -> float:
 
 def run(seed: int, size: Size) -> Numbers:
     """Gradients by depth, by the place of the norms."""
-    rows = next(pieces(reading()[0], size.length + 1, size.batch)(torch.Generator().manual_seed(seed)))
+    rows = next(random_pieces(train_test_bytes()[0], size.length + 1, size.batch)(torch.Generator().manual_seed(seed)))
     torch.manual_seed(seed)
     gradients = {
         norms: [last_gradient(make_model(norms, depth, size), rows) for depth in size.depths] for norms in NAMES

@@ -125,7 +125,7 @@ def batches(tensors: dict[str, Tensor], size: int):
 
 
 @torch.no_grad()
-def right(logits: Tensor, labels: Tensor) -> float:
+def accuracy(logits: Tensor, labels: Tensor) -> float:
     """How often the first word after the start is the value: logits [B,T,V], labels [B,3] -> share"""
     return (logits[:, 0].argmax(-1) == labels[:, 1]).float().mean().item()
 
@@ -163,7 +163,7 @@ def answer_accuracy(rag, made: ToyWorld, held: slice, name: str) -> Numbers:
     found = rag.eval()(input_ids=questions, labels=labels, do_marginalize=True, output_retrieved=True)
     wanted = torch.arange(len(made.questions))[held]
     hit = (found.retrieved_doc_ids == wanted[:, None]).any(1).float().mean().item()
-    return {name: right(found.logits, labels), "found": hit}
+    return {name: accuracy(found.logits, labels), "found": hit}
 
 
 @torch.no_grad()
@@ -173,7 +173,7 @@ def closed_book_accuracy(alone, made: ToyWorld, trained: slice, held: slice) -> 
     for name, part in (("alone", held), ("alone, trained on", trained)):
         labels = made.labels[part]
         out = alone.eval()(input_ids=made.questions[part], decoder_input_ids=labels[:, :1])
-        shares[name] = right(out.logits, labels)
+        shares[name] = accuracy(out.logits, labels)
     return shares
 
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 import tfkit
-from tfkit.claims._manual import BYTES, reading
+from tfkit.claims._manual import BYTES, train_test_bytes
 from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 
 CLAIM = Claim(
@@ -94,7 +94,7 @@ def bits(model: nn.Module, text: Tensor, size: Size) -> list[float]:
 
 def run(seed: int, size: Size) -> Numbers:
     """Bits per byte at each place, with and without memory."""
-    learned, held = reading()
+    learned, held = train_test_bytes()
     numbers: Numbers = {}
     for name, length in (("without", 0), ("memory", size.memory)):
         torch.manual_seed(seed)

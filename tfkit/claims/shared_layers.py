@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 import tfkit
-from tfkit.claims._manual import BYTES, MASK, pieces, reading
+from tfkit.claims._manual import BYTES, MASK, random_pieces, train_test_bytes
 from tfkit.objectives.masked_lm import MaskedLM
 from tfkit.reproduce import Claim, Measurement, Numbers, cpu_seconds, figure, train
 
@@ -70,16 +70,16 @@ def models(size: Size) -> dict[str, nn.Module]:
 
 def run(seed: int, size: Size) -> Numbers:
     """Parameters of the published sizes; parameters, held-out loss and CPU seconds of a step of the small models."""
-    learned, held = reading()
+    learned, held = train_test_bytes()
     objective = MaskedLM(MASK, BYTES)
 
     def batches(generator):
         """Endless, masked afresh each time."""
-        for ids in pieces(learned, size.length, size.batch)(generator):
+        for ids in random_pieces(learned, size.length, size.batch)(generator):
             yield objective({"input_ids": ids}, generator)
 
     asked = torch.Generator().manual_seed(10_000)  # the same test batches for all
-    question = objective({"input_ids": next(pieces(held, size.length, 16 * size.batch)(asked))}, asked)
+    question = objective({"input_ids": next(random_pieces(held, size.length, 16 * size.batch)(asked))}, asked)
     numbers: Numbers = {
         "published": {at: [published_parameters(name) for name in names] for at, names in PUBLISHED.items()}
     }

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 import tfkit
 from tfkit.claims._drawing import dots
-from tfkit.claims._manual import BYTES, held_out_nats, next_byte_loss, pieces, reading
+from tfkit.claims._manual import BYTES, held_out_nats, next_byte_loss, random_pieces, train_test_bytes
 from tfkit.objectives.distillation import distillation_loss
 from tfkit.reproduce import Claim, Measurement, Numbers, figure, train
 
@@ -47,7 +47,7 @@ SCALES = {
 }
 
 
-def taught_by(teacher: nn.Module):
+def distillation_loss_of(teacher: nn.Module):
     """A loss of (student, rows): the divergence from the teacher's distribution over each next byte."""
 
     def loss(student: nn.Module, rows: Tensor) -> Tensor:
@@ -63,9 +63,9 @@ def taught_by(teacher: nn.Module):
 
 def run(seed: int, size: Size) -> Numbers:
     """Nats per byte of the teacher and of both students."""
-    learned = reading()[0]
+    learned = train_test_bytes()[0]
     few = learned[: int(size.share * len(learned))]
-    every, some = (pieces(text, size.length + 1, size.batch) for text in (learned, few))
+    every, some = (random_pieces(text, size.length + 1, size.batch) for text in (learned, few))
     models = {}
     for number, name in enumerate(NAMES):
         torch.manual_seed(1000 * number + seed)  # no student starts from its teacher's first weights
@@ -73,7 +73,7 @@ def run(seed: int, size: Size) -> Numbers:
                                          n_heads=4, d_ff=2 * size.width)  # fmt: skip
     train(models["teacher"], every, size.steps, size.peak, seed, loss=next_byte_loss)
     models["teacher"].eval()
-    train(models["soft"], some, size.steps, size.peak, seed, loss=taught_by(models["teacher"]))
+    train(models["soft"], some, size.steps, size.peak, seed, loss=distillation_loss_of(models["teacher"]))
     train(models["hard"], some, size.steps, size.peak, seed, loss=next_byte_loss)
     nats = {name: held_out_nats(model, size.length) for name, model in models.items()}
     return {name: sum(places) / len(places) for name, places in nats.items()}

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tfkit.claims._manual import BYTES, reading
+from tfkit.claims._manual import BYTES, train_test_bytes
 from tfkit.decode.drawing import accept_draft, sample_token
 from tfkit.reproduce import Claim, Measurement, Numbers, figure
 
@@ -54,7 +54,7 @@ def count_letters(text: Tensor) -> tuple[Tensor, Tensor]:
 
 def run(seed: int, size: Size) -> Numbers:
     """Letters per pass, the formula's, and nats per letter under the large model by writer."""
-    large, draft = count_letters(reading()[0])
+    large, draft = count_letters(train_test_bytes()[0])
     draws = torch.Generator().manual_seed(seed)
     written, passes, overlaps = speculate(large, draft, size, draws)
     share = sum(overlaps) / len(overlaps)

@@ -65,7 +65,8 @@ class Measurement:
 def train(model: nn.Module, batches: Batches, steps: int, peak: float, seed: int, **how: Any) -> History:
     """`fit` on the model's own loss without output: linear warm-up over a tenth of the steps, then linear decay to 0.
 
-    `how` is passed to `fit`, including `loss` and `rate`. An interrupt is raised again: half a run must not be saved.
+    `how` is passed to `fit`, including `loss` and `rate`. An interrupt is raised again, because an incomplete run must
+    not be saved.
     """
     how.setdefault("loss", lambda model, batch: model(**batch).loss)
     how.setdefault("rate", lambda step: linear_rate(step, peak, max(1, steps // 10), steps + 1))
