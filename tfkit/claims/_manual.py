@@ -25,8 +25,8 @@ def train_test_bytes() -> tuple[Tensor, Tensor]:
     order = torch.randperm(len(names), generator=torch.Generator().manual_seed(0)).tolist()
     held = max(1, len(names) // 10)
     parts = ("\n\n".join(topics[names[i]] for i in part) for part in (order[held:], order[:held]))
-    learned, asked = (torch.tensor(list(text.encode("ascii", "ignore"))) for text in parts)
-    return learned, asked
+    learned, test_rows = (torch.tensor(list(text.encode("ascii", "ignore"))) for text in parts)
+    return learned, test_rows
 
 
 def random_pieces(text: Tensor, length: int, size: int) -> Callable[[torch.Generator], Iterator[Tensor]]:
@@ -50,6 +50,6 @@ def next_byte_loss(model: nn.Module, rows: Tensor) -> Tensor:
 def held_out_nats(model: nn.Module, length: int, rows: int = 128) -> list[float]:
     """Nats of the held-out bytes at each of `length` positions, given all bytes before them: a mean over `rows` pieces
     that are the same for all seeds. Leaves the model in eval mode."""
-    asked = next(random_pieces(train_test_bytes()[1], length + 1, rows)(torch.Generator().manual_seed(10_000)))
-    logits = model.eval()(input_ids=asked[:, :-1]).logits
-    return F.cross_entropy(logits.transpose(1, 2), asked[:, 1:], reduction="none").mean(0).tolist()
+    test_rows = next(random_pieces(train_test_bytes()[1], length + 1, rows)(torch.Generator().manual_seed(10_000)))
+    logits = model.eval()(input_ids=test_rows[:, :-1]).logits
+    return F.cross_entropy(logits.transpose(1, 2), test_rows[:, 1:], reduction="none").mean(0).tolist()

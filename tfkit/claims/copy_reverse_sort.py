@@ -87,8 +87,8 @@ def run(seed: int, size: Size) -> Numbers:
 def accuracy(model: nn.Module, length: int, size: Size, generator: torch.Generator) -> list[float]:
     """The share of correct digits in each task."""
     source, target = examples(torch.arange(len(TASKS) * size.tests) % len(TASKS), length, size, generator)
-    said = tfkit.generate(model, source, max_new_tokens=length, end_id=-1)[:, 1:]
-    return [(said == target[:, :-1])[i :: len(TASKS)].float().mean().item() for i in range(len(TASKS))]
+    predicted = tfkit.generate(model, source, max_new_tokens=length, end_id=-1)[:, 1:]
+    return [(predicted == target[:, :-1])[i :: len(TASKS)].float().mean().item() for i in range(len(TASKS))]
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:

@@ -92,9 +92,9 @@ class Towers(nn.Module):
     def loss(self, batch: dict[str, Tensor]) -> Tensor:
         """Scalar: passage i of passages [B,P] is the positive of question i of input_ids [B,S], the others are
         negatives."""
-        asked = self.question_encoder(batch["input_ids"], batch["attention_mask"]).pooler_output
-        told = self.passage_encoder(batch["passages"], batch["passages_mask"]).pooler_output
-        return in_batch_loss(asked, told, torch.arange(len(asked)))
+        question_vectors = self.question_encoder(batch["input_ids"], batch["attention_mask"]).pooler_output
+        passage_vectors = self.passage_encoder(batch["passages"], batch["passages_mask"]).pooler_output
+        return in_batch_loss(question_vectors, passage_vectors, torch.arange(len(question_vectors)))
 
 
 def batches(pairs: Sequence, tokenizer: Tokenizer, size: Size):
@@ -104,10 +104,10 @@ def batches(pairs: Sequence, tokenizer: Tokenizer, size: Size):
         """Questions [B,S] and passages [B,P] in the same order, each with its mask."""
         for index in torch.randperm(len(pairs), generator=generator).split(size.batch):
             chosen = [pairs[i] for i in index.tolist()]
-            asked = tokenizer.batch([d.summary for d in chosen], length=size.question)
-            told = tokenizer.batch([d.body for d in chosen], length=size.passage)
-            yield {"input_ids": asked["input_ids"], "attention_mask": asked["attention_mask"],
-                   "passages": told["input_ids"], "passages_mask": told["attention_mask"]}  # fmt: skip
+            questions = tokenizer.batch([d.summary for d in chosen], length=size.question)
+            passages = tokenizer.batch([d.body for d in chosen], length=size.passage)
+            yield {"input_ids": questions["input_ids"], "attention_mask": questions["attention_mask"],
+                   "passages": passages["input_ids"], "passages_mask": passages["attention_mask"]}  # fmt: skip
 
     return one_pass
 
@@ -183,7 +183,7 @@ def draw(runs: Sequence[Numbers]):
     """One dot per seed; the published encoder is left out unless all seeds had it."""
     drawn, (axis,) = figure()
     names = {"published": "published encoder", "bm25": "BM25", "dpr": "trained here", "chance": "chance"}
-    asked = [run for run in runs if run["published"] is not None]
-    dots(axis, runs, {name: names[name] for name in names if asked == list(runs) or name != "published"},
+    with_published = [run for run in runs if run["published"] is not None]
+    dots(axis, runs, {name: names[name] for name in names if with_published == list(runs) or name != "published"},
          "share of questions whose passage comes first")  # fmt: skip
     return drawn

@@ -77,12 +77,12 @@ def run(seed: int, size: Size) -> Numbers:
     trained = {"full": reformer(size, size.length), "hashed": reformer(size, size.chunk, rounds=2)}
     for model in trained.values():
         train(model, batches, size.steps, size.peak, seed)
-    asked = {rounds: reformer(size, size.chunk, rounds) for rounds in size.rounds}
-    for model in asked.values():
+    by_rounds = {rounds: reformer(size, size.chunk, rounds) for rounds in size.rounds}
+    for model in by_rounds.values():
         model.load_state_dict(trained["hashed"].state_dict())
     return {
         "rounds": list(size.rounds),
-        "hashed": [accuracy(model, size) for model in asked.values()],
+        "hashed": [accuracy(model, size) for model in by_rounds.values()],
         "full": accuracy(trained["full"], size),
         "memory": memory(size),
     }
@@ -92,9 +92,9 @@ def run(seed: int, size: Size) -> Numbers:
 def accuracy(model: nn.Module, size: Size) -> float:
     """The share of correct symbols in the second w of 100 new texts."""
     batch = duplicate_words(100, size, torch.Generator().manual_seed(10_000))
-    said = model.eval()(input_ids=batch["input_ids"]).logits[:, :-1].argmax(-1)
-    asked = batch["labels"][:, 1:]
-    return (said == asked)[asked != -100].float().mean().item()
+    predicted = model.eval()(input_ids=batch["input_ids"]).logits[:, :-1].argmax(-1)
+    labels = batch["labels"][:, 1:]
+    return (predicted == labels)[labels != -100].float().mean().item()
 
 
 def memory(size: Size) -> Numbers:

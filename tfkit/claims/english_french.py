@@ -66,12 +66,12 @@ def models(size: Size, task: TranslationTask) -> dict[str, nn.Module]:
 def run(seed: int, size: Size) -> Numbers:
     """Model -> part of the test -> BLEU and chrF; the split is the same for all seeds."""
     task = translation_task(Recipe(vocab_size=size.vocab_size, batch_tokens=size.batch_tokens))
-    asked = task.corpus.test[: size.n_test]
+    test_pairs = task.corpus.test[: size.n_test]
     numbers: Numbers = {"copied": task.baseline().chrf}
     for name, model in models(size, task).items():
         loss = lambda model, batch: translation_loss(model, batch, task.tokenizer.pad_id)
         train(model, task.train_batches, size.steps, size.peak, seed, loss=loss)
-        numbers[name] = scores(translate_greedily(model, [pair.source for pair in asked], task), asked)
+        numbers[name] = scores(translate_greedily(model, [pair.source for pair in test_pairs], task), test_pairs)
     return numbers
 
 
@@ -89,8 +89,8 @@ def translate_greedily(model: nn.Module, sentences: Sequence[str], task: Transla
     for start in range(0, len(order), 64):
         chunk = order[start : start + 64]
         ids = pad([rows[i] for i in chunk], task.tokenizer.pad_id)
-        said = tfkit.generate(model, ids, attention_mask=ids != task.tokenizer.pad_id, max_new_tokens=40)
-        for i, text in zip(chunk, task.tokenizer.decode(said[:, 1:].tolist()), strict=True):
+        translated = tfkit.generate(model, ids, attention_mask=ids != task.tokenizer.pad_id, max_new_tokens=40)
+        for i, text in zip(chunk, task.tokenizer.decode(translated[:, 1:].tolist()), strict=True):
             french[i] = text
     return french
 

@@ -78,8 +78,8 @@ def run(seed: int, size: Size) -> Numbers:
         model = tfkit.from_config("llama", "causal_lm", vocab_size=size.symbols, d_model=size.width, n_heads=4,
                                   n_layers=layers, d_ff=2 * size.width)  # fmt: skip
         train(model, batches, size.steps, size.peak, seed, loss=second_half_loss)
-        asked = repeat_twice(size.n_test, size.longest, size.symbols, torch.Generator().manual_seed(10_000 + seed))
-        numbers[name] = {"right": accuracy(model, asked), "matching": prefix_matching(model, asked)}
+        test_rows = repeat_twice(size.n_test, size.longest, size.symbols, torch.Generator().manual_seed(10_000 + seed))
+        numbers[name] = {"right": accuracy(model, test_rows), "matching": prefix_matching(model, test_rows)}
     return numbers
 
 
@@ -87,8 +87,8 @@ def run(seed: int, size: Size) -> Numbers:
 def accuracy(model: nn.Module, rows: Tensor) -> float:
     """The share of the second half, without its first symbol, that is said right; leaves the model in eval mode."""
     half = rows.size(1) // 2
-    said = model.eval()(input_ids=rows[:, :-1]).logits.argmax(-1)
-    return (said == rows[:, 1:])[:, half:].float().mean().item()
+    predicted = model.eval()(input_ids=rows[:, :-1]).logits.argmax(-1)
+    return (predicted == rows[:, 1:])[:, half:].float().mean().item()
 
 
 @torch.no_grad()

@@ -68,19 +68,19 @@ def run(seed: int, size: Size) -> Numbers:
     """Nats per byte of French by what learned, and the share of weights that LoRA trains."""
     english, french = languages()
     cut = len(french) * 4 // 5
-    asked = next(random_pieces(french[cut:], size.length + 1, 256)(torch.Generator().manual_seed(10_000)))
+    test_rows = next(random_pieces(french[cut:], size.length + 1, 256)(torch.Generator().manual_seed(10_000)))
     batches = lambda text: random_pieces(text, size.length + 1, size.batch)
     torch.manual_seed(seed)
     model = tfkit.from_config("llama", "causal_lm", vocab_size=BYTES, d_model=size.width, n_layers=2, n_heads=4,
                               d_ff=2 * size.width)  # fmt: skip
     train(model, batches(english), size.steps, size.peak, seed, loss=next_byte_loss)
-    numbers: Numbers = {"before": nats(model, asked)}
+    numbers: Numbers = {"before": nats(model, test_rows)}
     lora = add_lora(model, size.rank)
     share = lambda learns: sum(p.numel() for p in lora.parameters() if p.requires_grad == learns)
     numbers["share"] = share(True) / (share(True) + share(False))
     train(lora, batches(french[:cut]), size.adapted, size.lora_peak, seed, loss=next_byte_loss, weight_decay=0.0)
     train(model, batches(french[:cut]), size.adapted, size.peak, seed, loss=next_byte_loss)
-    return {**numbers, "lora": nats(lora, asked), "all": nats(model, asked)}
+    return {**numbers, "lora": nats(lora, test_rows), "all": nats(model, test_rows)}
 
 
 @torch.no_grad()

@@ -102,8 +102,8 @@ def run(seed: int, size: Size) -> Numbers:
 @torch.no_grad()
 def accuracy(model: nn.Module, question: dict[str, Tensor]) -> float:
     """The share of pieces whose language is recognised; leaves the model in eval mode."""
-    said = model.eval()(input_ids=question["input_ids"]).logits.argmax(-1)
-    return (said == question["labels"]).float().mean().item()
+    predicted = model.eval()(input_ids=question["input_ids"]).logits.argmax(-1)
+    return (predicted == question["labels"]).float().mean().item()
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:

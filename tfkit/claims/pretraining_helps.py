@@ -127,7 +127,7 @@ def run(seed: int, size: Size) -> Numbers:
     others, held = split_documents(docstrings(), seed=seed)
     held, few = held[: size.n_test], others[: size.examples]
     texts, found = plain(held), {}
-    learned, asked = (pair_batches(task(part, size), size.batch) for part in (few, held))
+    learned, test_batches = (pair_batches(task(part, size), size.batch) for part in (few, held))
     own_loss = lambda model, batch: model(**batch).loss
     for name in ("t5", "bart", "pegasus"):
         for start in ("fresh", "pretrained"):
@@ -136,7 +136,7 @@ def run(seed: int, size: Size) -> Numbers:
             if start == "pretrained":
                 train(model, lessons(name, texts, size), size.steps, RATES[name], seed)
             train(model, learned, size.task_steps, RATES[name] / 2, seed)
-            found[f"{name}, {start}"] = mean_loss(model, asked, own_loss)
+            found[f"{name}, {start}"] = mean_loss(model, test_batches, own_loss)
     return found
 
 

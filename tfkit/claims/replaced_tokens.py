@@ -91,13 +91,13 @@ def pretrain(arm: str, seed: int, size: Size) -> nn.Module:
     """An encoder after one of the objectives, or with fresh weights; all objectives use the operations of ELECTRA's
     steps."""
     torch.manual_seed(seed)
-    both, alone = GeneratorAndDiscriminator(size), make_model("masked_lm", size)
+    both, masked_lm = GeneratorAndDiscriminator(size), make_model("masked_lm", size)
     learned = batches(rows(size.vocab_size, size.length)[0], MaskedLM(4, size.vocab_size), size.batch)
     batch = next(iter(learned(torch.Generator().manual_seed(seed))))
     if arm == "masked":
-        ratio = arithmetic(lambda b: both(**b), batch) / arithmetic(lambda b: alone(**b).loss, batch)
-        train(alone, learned, round(size.steps * ratio), 6e-3, seed)
-        return alone
+        ratio = arithmetic(lambda b: both(**b), batch) / arithmetic(lambda b: masked_lm(**b).loss, batch)
+        train(masked_lm, learned, round(size.steps * ratio), 6e-3, seed)
+        return masked_lm
     if arm == "replaced":
         train(both, learned, size.steps, 6e-3, seed, loss=lambda model, batch: model(**batch))
     return both.encoder
@@ -135,7 +135,7 @@ def examples(task: str, seed: int, size: Size) -> list[tuple[Tensor, Tensor]]:
 
 def accuracy(encoder: nn.Module, task: str, seed: int, size: Size) -> float:
     """Held-out accuracy after fine-tuning all weights on the task."""
-    (ids, labels), (asked, answers) = examples(task, seed, size)
+    (ids, labels), (test_ids, answers) = examples(task, seed, size)
     torch.manual_seed(seed)
     model = make_model("sequence_classification", size, labels=int(labels.max()) + 1)
     body = {name: value for name, value in encoder.state_dict().items() if not name.startswith("task_head.")}
@@ -148,7 +148,7 @@ def accuracy(encoder: nn.Module, task: str, seed: int, size: Size) -> float:
 
     train(model, one_pass, size.task_steps, 3e-3, seed)
     with torch.no_grad():
-        found = model.eval()(asked, (asked != 0).long()).logits.argmax(-1)
+        found = model.eval()(test_ids, (test_ids != 0).long()).logits.argmax(-1)
     return (found == answers).float().mean().item()
 
 

@@ -106,11 +106,11 @@ class RetrieverTowers(torch.nn.Module):
     def loss(self, batch) -> Tensor:
         """Scalar: passage i of passages [B,4] is the positive of question i of input_ids [B,4], the others are
         negatives."""
-        asked, told = (
+        questions, passages = (
             self.question_encoder(batch["input_ids"]).pooler_output,
             self.passage_encoder(batch["passages"]).pooler_output,
         )
-        return in_batch_loss(asked, told, torch.arange(len(asked)))
+        return in_batch_loss(questions, passages, torch.arange(len(questions)))
 
 
 def batches(tensors: dict[str, Tensor], size: int):
@@ -146,14 +146,17 @@ def run(seed: int, size: Size) -> Numbers:
     rag = tfkit.from_config("rag", "rag_token", n_docs=size.n_docs, bos_token_id=START, **config)
     rag.retriever = retriever
     rag.question_encoder.load_state_dict(towers.question_encoder.state_dict())
-    asked = {"input_ids": made.questions[train_rows], "labels": made.labels[train_rows]}
+    rows = {"input_ids": made.questions[train_rows], "labels": made.labels[train_rows]}
     mean = {"loss": lambda model, batch: model(**batch).loss.mean()}
-    train(rag, batches(asked, size.batch), size.steps, 4e-3, seed, **mean)
+    train(rag, batches(rows, size.batch), size.steps, 4e-3, seed, **mean)
     fields = {name: value for name, value in config["generator"].items() if name != "architecture"}
-    alone = tfkit.from_config("t5", "seq2seq_lm", **fields)
-    told = {"input_ids": asked["input_ids"], "labels": asked["labels"][:, 1:]}
-    train(alone, batches(told, size.batch), size.steps, 4e-3, seed)
-    return {**answer_accuracy(rag, made, held, "retrieving"), **closed_book_accuracy(alone, made, train_rows, held)}
+    generator_alone = tfkit.from_config("t5", "seq2seq_lm", **fields)
+    rows = {"input_ids": rows["input_ids"], "labels": rows["labels"][:, 1:]}
+    train(generator_alone, batches(rows, size.batch), size.steps, 4e-3, seed)
+    return {
+        **answer_accuracy(rag, made, held, "retrieving"),
+        **closed_book_accuracy(generator_alone, made, train_rows, held),
+    }
 
 
 @torch.no_grad()
@@ -167,12 +170,12 @@ def answer_accuracy(rag, made: ToyWorld, held: slice, name: str) -> Numbers:
 
 
 @torch.no_grad()
-def closed_book_accuracy(alone, made: ToyWorld, trained: slice, held: slice) -> Numbers:
+def closed_book_accuracy(model, made: ToyWorld, trained: slice, held: slice) -> Numbers:
     """The generator's accuracy without any passage, on held-out and on training questions."""
     shares = {}
     for name, part in (("alone", held), ("alone, trained on", trained)):
         labels = made.labels[part]
-        out = alone.eval()(input_ids=made.questions[part], decoder_input_ids=labels[:, :1])
+        out = model.eval()(input_ids=made.questions[part], decoder_input_ids=labels[:, :1])
         shares[name] = accuracy(out.logits, labels)
     return shares
 

@@ -78,17 +78,19 @@ def run(seed: int, size: Size) -> Numbers:
         for ids in random_pieces(learned, size.length, size.batch)(generator):
             yield objective({"input_ids": ids}, generator)
 
-    asked = torch.Generator().manual_seed(10_000)  # the same test batches for all
-    question = objective({"input_ids": next(random_pieces(held, size.length, 16 * size.batch)(asked))}, asked)
+    test_generator = torch.Generator().manual_seed(10_000)  # the same test batches for all
+    test_batch = objective(
+        {"input_ids": next(random_pieces(held, size.length, 16 * size.batch)(test_generator))}, test_generator
+    )
     numbers: Numbers = {
         "published": {at: [published_parameters(name) for name in names] for at, names in PUBLISHED.items()}
     }
     for name, model in models(size).items():
         train(model, batches, size.steps, size.peak, seed)
-        batch = next(batches(asked))
+        batch = next(batches(test_generator))
         step = lambda model=model, batch=batch: model(**batch).loss.backward()
         with torch.no_grad():
-            loss = model.eval()(**question).loss.item()
+            loss = model.eval()(**test_batch).loss.item()
         numbers[name] = {"parameters": count(model), "loss": loss, "seconds": cpu_seconds(step, 3)}
     return numbers
 

@@ -58,9 +58,9 @@ def run(seed: int, size: Size) -> Numbers:
     draws = torch.Generator().manual_seed(seed)
     written, passes, overlaps = speculate(large, draft, size, draws)
     share = sum(overlaps) / len(overlaps)
-    alone = write(lambda ids: large[ids[-2], ids[-1]], size.letters, draws)
+    large_text = write(lambda ids: large[ids[-2], ids[-1]], size.letters, draws)
     drafted = write(lambda ids: draft[ids[-1]], size.letters, draws)
-    texts = {"speculative": written, "large": alone, "draft": drafted}
+    texts = {"speculative": written, "large": large_text, "draft": drafted}
     return {
         "measured": (len(written) - 2) / passes,
         "formula": (1 - share ** (size.guesses + 1)) / (1 - share),

@@ -112,8 +112,8 @@ def draw(runs: Sequence[Numbers]):
     for axis, what, label in zip(axes, ("kept", "seconds"), ("bytes kept", "CPU seconds of a pass"), strict=True):
         for name, (shown, colour) in NAMES.items():
             for run in runs:
-                told = shown if run is runs[0] else None
-                axis.plot(run["lengths"], run[name][what], "o-", color=colour, alpha=0.7, label=told)
+                legend = shown if run is runs[0] else None
+                axis.plot(run["lengths"], run[name][what], "o-", color=colour, alpha=0.7, label=legend)
         lengths(axis, runs[0]["lengths"], label)
     axes[0].legend()
     return drawn

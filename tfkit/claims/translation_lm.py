@@ -110,8 +110,8 @@ def run(seed: int, size: Size) -> Numbers:
     corpus = english_french(seed)
     texts = [text for pair in corpus.train for text in (pair.source, pair.target)]
     tokenizer = learn_vocabulary("bpe", texts, size.vocab_size)
-    asked = corpus.test[: size.n_test]
-    english, french = [pair.source for pair in asked], [pair.target for pair in asked]
+    test_pairs = corpus.test[: size.n_test]
+    english, french = [pair.source for pair in test_pairs], [pair.target for pair in test_pairs]
     shares = {"shared": retrieval_accuracy(shared_words(tokenizer, english), shared_words(tokenizer, french))}
     shape = dict(d_model=size.width, n_layers=2, n_heads=4, max_length=64, n_langs=2, vocab_size=len(tokenizer))
     special = dict(bos_token_id=1, eos_token_id=2, pad_token_id=0)

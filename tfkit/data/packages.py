@@ -72,8 +72,8 @@ def get(name: str) -> Path:
         pairs = clean(text.read(Path(scratch)))
         made = Path(scratch) / "made"
         made.mkdir()
-        told = {"language": text.language, "licence": text.licence, "client": text.client, "sha256": files}
-        (made / "source.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        source = {"language": text.language, "licence": text.licence, "client": text.client, "sha256": files}
+        (made / "source.json").write_text(json.dumps(source, indent=1) + "\n", encoding="utf-8")
         with open(made / "pairs.jsonl", "w", encoding="utf-8") as file:
             for pair, cluster in zip(pairs, clusters([pair.source for pair in pairs]), strict=True):
                 file.write(json.dumps([pair.source, pair.target, cluster], ensure_ascii=False) + "\n")

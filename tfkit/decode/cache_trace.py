@@ -35,16 +35,16 @@ class CacheTracingStrategy:
 
     def run(self, request: GenerationRequest) -> Tensor:
         """The wrapped strategy's ids, unchanged; `states` grows by one entry per step."""
-        overheard: list[CacheTracingDecoder] = []
+        decoders: list[CacheTracingDecoder] = []
 
         def wrap_decoder(decoder: Decoder) -> Decoder:
             """Steps are reported with the state of the latest decoder. The decoder of a draft model is not wrapped."""
-            overheard.append(CacheTracingDecoder(decoder))
-            return overheard[-1]
+            decoders.append(CacheTracingDecoder(decoder))
+            return decoders[-1]
 
         def on_step(step: Step) -> None:
             """Passes the step on to the caller's own `on_step`."""
-            self.states.append(overheard[-1].last if overheard else None)
+            self.states.append(decoders[-1].last if decoders else None)
             if request.on_step:
                 request.on_step(step)
 

@@ -39,11 +39,11 @@ def choose(
     width = 0 if generated == 1 else groups[0].num_beams
     parents: list[Tensor] = []
     tokens: list[Tensor] = []
-    for place, group in enumerate(groups):
-        mine = slice(place * width, (place + 1) * width or None)
-        said, normal = process_scores(request, scores[:, mine], ids[:, mine], tokens, penalty)
-        parent, token = group.step(said, normal, ids[:, mine], generated)
-        parents.append(parent + place * width)
+    for index, group in enumerate(groups):
+        own_beams = slice(index * width, (index + 1) * width or None)
+        processed, normal = process_scores(request, scores[:, own_beams], ids[:, own_beams], tokens, penalty)
+        parent, token = group.step(processed, normal, ids[:, own_beams], generated)
+        parents.append(parent + index * width)
         tokens.append(token)
     if request.on_step:
         request.on_step(
@@ -57,9 +57,9 @@ def merge_steps(steps: list[Step], chosen: list[Tensor], penalty: float) -> Step
     group."""
     if len(steps) == 1:
         return steps[0]
-    places, candidates = steps[0].totals.size(1), steps[0].token.size(1)
+    num_beams, candidates = steps[0].totals.size(1), steps[0].token.size(1)
     scores, totals = side_by_side(s.log_probs for s in steps), side_by_side(s.totals for s in steps)
-    parent = side_by_side(s.parent + g * places for g, s in enumerate(steps))
+    parent = side_by_side(s.parent + g * num_beams for g, s in enumerate(steps))
     token, total = side_by_side(s.token for s in steps), side_by_side(s.total for s in steps)
     live = side_by_side(s.live + g * candidates for g, s in enumerate(steps))
     taken = [torch.zeros_like(steps[0].token, dtype=scores.dtype)]
@@ -96,16 +96,16 @@ def reorder_ids(ids: Tensor, parent: Tensor, start: int, end: int) -> tuple[Tens
 
 
 def process_scores(
-    request: GenerationRequest, scores: Tensor, ids: Tensor, said: list[Tensor], penalty: float
+    request: GenerationRequest, scores: Tensor, ids: Tensor, earlier: list[Tensor], penalty: float
 ) -> tuple[Tensor, bool]:
-    """scores [B,K,V], ids [B,K,T], said: tokens [B,·] of earlier groups -> scores, and whether they are
+    """scores [B,K,V], ids [B,K,T], earlier: tokens [B,·] of earlier groups -> scores, and whether they are
     log-probabilities, which penalties and logits processors need."""
     processors = request.processors_after(ids.size(-1))
-    if processors is None and not (penalty and said):
+    if processors is None and not (penalty and earlier):
         return scores, False
     scores = scores.log_softmax(-1)
-    if penalty and said:
-        words = torch.cat(said, 1)
+    if penalty and earlier:
+        words = torch.cat(earlier, 1)
         times = torch.zeros_like(scores[:, 0]).scatter_add(1, words, torch.ones_like(words, dtype=scores.dtype))
         scores = scores - penalty * times.unsqueeze(1)
     if processors is not None:

@@ -157,9 +157,9 @@ def to_list(ids: Ids) -> list[int]:
 def require_known_ids(model: Any, given: Mapping[str, Any]) -> None:
     """Raises ValueError for an id outside the vocabulary in the settings of `LogitsProcessors` of a call."""
     size = vocabulary(model.config if is_tfkit_model(model) else None)
-    asked = {name: to_list(given.get(name)) for name in NAMED_IDS}
-    asked["bad_words_ids"] = [token for word in given.get("bad_words_ids") or () for token in word]
-    for name, ids in asked.items():
+    named_ids = {name: to_list(given.get(name)) for name in NAMED_IDS}
+    named_ids["bad_words_ids"] = [token for word in given.get("bad_words_ids") or () for token in word]
+    for name, ids in named_ids.items():
         if (high := max(ids, default=0)) >= size:
             raise ValueError(f"{name} names {high}, outside the vocabulary: ids go from 0 to {size - 1}")
 

@@ -35,7 +35,7 @@ def record(
     end_id: int | None = None,
     max_new_tokens: int = 40,
     title: str = "",
-    top: int = 8,
+    top_logprobs: int = 8,
     budget: int = BUDGET,
     source_token: TokenNames | None = None,
     generator: torch.Generator | None = None,
@@ -46,10 +46,10 @@ def record(
     `model`: a tfkit encoder-decoder or decoder-only model (source_ids are its prompt, and the trace has no source), one
     with `encode(src)` and `decode(tgt_in, memory, src)`, or a function `step(prefix_ids[N,t]) -> logits[N,V]` (then
     without attention). source_ids [1,S] or [S]. `token(id)` names an id, `source_token` those of the source if it has
-    another vocabulary. `top`: how many of the likeliest tokens to keep. `budget`: bytes of the trace as JSON. Steps are
-    never dropped: attention gets the bytes that they leave, at least a quarter of the budget, and is max-pooled until
-    it fits. settings: as in `generate`. Raises ValueError for more than one sentence, or a budget without room for one
-    square per head.
+    another vocabulary. `top_logprobs`: how many of the likeliest tokens to keep. `budget`: bytes of the trace as JSON.
+    Steps are never dropped: attention gets the bytes that they leave, at least a quarter of the budget, and is
+    max-pooled until it fits. settings: as in `generate`. Raises ValueError for more than one sentence, or a budget
+    without room for one square per head.
     """
     source = source_ids.unsqueeze(0) if source_ids is not None and source_ids.dim() == 1 else source_ids
     if source is not None and len(source) != 1:
@@ -60,7 +60,7 @@ def record(
     how: dict[str, Any] = dict(max_new_tokens=max_new_tokens, generator=generator, trace=True)
     watched = CacheTracingStrategy(strategy)
     ids, steps = generate(model, source, watched, **how, **settings)
-    trace = trace_json(steps, prompt[0].tolist(), strategy, token=token, title=title, top=top)
+    trace = trace_json(steps, prompt[0].tolist(), strategy, token=token, title=title, top_logprobs=top_logprobs)
     for event, cache in zip(trace["steps"], watched.states, strict=True):
         event |= {"cache": cache} if cache else {}
     if isinstance(model, nn.Module):
@@ -87,10 +87,10 @@ def trace_json(
     *,
     token: TokenNames,
     title: str = "",
-    top: int = 8,
+    top_logprobs: int = 8,
 ) -> dict[str, Any]:
     """The steps of one sentence's search (`B = 1`) as a trace, without source and attention."""
-    tree = Tree(strategy, token, top, prompt_ids[-1])
+    tree = Tree(strategy, token, top_logprobs, prompt_ids[-1])
     for step in steps:
         tree.add(step)
     best = tree.best()

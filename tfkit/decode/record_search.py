@@ -24,7 +24,7 @@ def record_search(
     end_id: int | None = None,
     title: str = "",
     name: str = "your search",
-    top: int = 8,
+    top_logprobs: int = 8,
     model: nn.Module | None = None,
     source_ids: Tensor | None = None,
     source_token: TokenNames | None = None,
@@ -38,24 +38,24 @@ def record_search(
     `[1,S]`: to show the attention along the best hypothesis. Raises ValueError for a search of several sentences, and
     for one whose prefixes or results do not continue each other, as those of one that asks for its newest tokens alone.
     """
-    asked: dict[Ids, Tensor] = {}
+    logits_by_prefix: dict[Ids, Tensor] = {}
 
     def watched(prefix_ids: Tensor) -> Tensor:
         """`step`, with its answers kept by prefix."""
         logits = step(prefix_ids)
         rows = logits.detach().double().log_softmax(-1).cpu()
-        asked.update(zip(map(tuple, prefix_ids.tolist()), rows, strict=True))
+        logits_by_prefix.update(zip(map(tuple, prefix_ids.tolist()), rows, strict=True))
         return logits
 
     with torch.no_grad():
         found = _hypotheses(search(watched))
-    tree = _SearchTree(asked, token, top)
+    tree = _SearchTree(logits_by_prefix, token, top_logprobs)
     results = [tree.finish(ids, score, end_id) for ids, score in found]
     best = results[0] if results else 0
     trace = tree.trace(name, title, [token_name(token, i) for i in tree.root], best)
     if model is not None:
-        said = [*tree.root, *(tree.nodes[node]["token_id"] for node in trace["path"][1:])]
-        add_attention(trace, model, source_ids, torch.tensor([said]), source_token or token, budget)
+        best_ids = [*tree.root, *(tree.nodes[node]["token_id"] for node in trace["path"][1:])]
+        add_attention(trace, model, source_ids, torch.tensor([best_ids]), source_token or token, budget)
     return trace
 
 
@@ -75,14 +75,14 @@ def _hypotheses(found: Any) -> list[tuple[Ids, float | None]]:
 class _SearchTree(Tree):
     """The tree of the prefixes that were asked for; a step is all of one length."""
 
-    def __init__(self, asked: dict[Ids, Tensor], token: TokenNames, top: int) -> None:
-        if not asked:
+    def __init__(self, logits_by_prefix: dict[Ids, Tensor], token: TokenNames, top_logprobs: int) -> None:
+        if not logits_by_prefix:
             raise ValueError("the search never called step: nothing can be recorded")
         # of one length in the order of asking
-        self.answers = dict(sorted(asked.items(), key=lambda pair: len(pair[0])))
+        self.answers = dict(sorted(logits_by_prefix.items(), key=lambda pair: len(pair[0])))
         self.root = next(iter(self.answers))
-        super().__init__(GREEDY, token, top, self.root[-1])
-        self.places: dict[Ids, int] = {self.root: 0}
+        super().__init__(GREEDY, token, top_logprobs, self.root[-1])
+        self.node_ids: dict[Ids, int] = {self.root: 0}
         for prefix in self.answers:
             if prefix != self.root:
                 self.continue_with(prefix, "live")
@@ -95,18 +95,18 @@ class _SearchTree(Tree):
                 f"the search went on to {list(prefix)} without asking step for {list(prefix[:-1])}: record_search "
                 "follows one sentence, and needs whole prefixes, the start included"
             )
-        parent, logp = self.places[prefix[:-1]], before[prefix[-1]].item()
+        parent, logp = self.node_ids[prefix[:-1]], before[prefix[-1]].item()
         self.totals.append(self.totals[parent] + logp)
-        self.places[prefix] = self.node(parent, prefix[-1], logp, self.totals[-1], state)
-        return self.places[prefix]
+        self.node_ids[prefix] = self.node(parent, prefix[-1], logp, self.totals[-1], state)
+        return self.node_ids[prefix]
 
     def finish(self, ids: Sequence[int], score: float | None, end_id: int | None) -> int:
         """The node of a result -> its id. What is behind the end is padding."""
         start = len(self.root)
         ends = [at + 1 for at, i in enumerate(ids) if at >= start and i == end_id]
         prefix = tuple(ids[: ends[0]] if ends else ids)
-        if prefix in self.places:
-            node = self.places[prefix]
+        if prefix in self.node_ids:
+            node = self.node_ids[prefix]
         else:
             node = self.continue_with(prefix, "finished" if ends else "live")
         if score is not None:
@@ -134,16 +134,16 @@ class _SearchTree(Tree):
         found = []
         for length in sorted({len(prefix) for prefix in self.answers}):
             live = [prefix for prefix in self.answers if len(prefix) == length]
-            after = [node for prefix, node in self.places.items() if len(prefix) == length + 1]
+            after = [node for prefix, node in self.node_ids.items() if len(prefix) == length + 1]
             ended = [node for node in after if self.nodes[node]["state"] == "finished"]
             event: dict[str, Any] = {
-                "live": [self.places[prefix] for prefix in live],
+                "live": [self.node_ids[prefix] for prefix in live],
                 "chosen": [node for node in after if node not in ended],
                 "finished": ended,
                 "topk": {},
                 "entropy": {},
             }
             for prefix in live:
-                self.add_top_tokens(event, str(self.places[prefix]), self.answers[prefix])
+                self.add_top_tokens(event, str(self.node_ids[prefix]), self.answers[prefix])
             found.append(event)
         return found

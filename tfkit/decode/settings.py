@@ -63,8 +63,8 @@ def write(model: Any, directory: Path) -> None:
     if model.head not in ("causal_lm", "seq2seq_lm", "rag_token", "rag_sequence"):
         return
     own = {name: getattr(model.config, name, None) for name in (*IDS, *FORCED)}
-    said = {name: value for name, value in (own | model.generation_config).items() if value is not None}
-    text = json.dumps({"_from_model_config": not model.generation_config, **said}, indent=2)
+    settings = {name: value for name, value in (own | model.generation_config).items() if value is not None}
+    text = json.dumps({"_from_model_config": not model.generation_config, **settings}, indent=2)
     (Path(directory) / FILE).write_text(text + "\n", encoding="utf-8")
 
 
@@ -113,10 +113,10 @@ def strategy_of(settings: Mapping[str, Any]) -> Strategy:
 def processors_of(model: Any, settings: Mapping[str, Any], given: Collection[str]) -> LogitsProcessors | None:
     """The logits processors of the settings, or None if they ask for none. Tokens that only the Config forces are for
     encoder-decoders: a decoder-only model ignores them unless they are among the names in `given`."""
-    asked = {name: settings[name] for name in PROCESSORS if settings.get(name) is not None}
+    processors = {name: settings[name] for name in PROCESSORS if settings.get(name) is not None}
     if is_causal(model) and not getattr(model, "generation_config", {}):
-        asked = {name: value for name, value in asked.items() if name in given or name not in FORCED}
-    return LogitsProcessors(**asked) if asked else None
+        processors = {name: value for name, value in processors.items() if name in given or name not in FORCED}
+    return LogitsProcessors(**processors) if processors else None
 
 
 def _checked(found: dict[str, Any], file: Path) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class Beam:
     length_penalty: float = 1.0
     early_stopping: bool | str = False
     name = "beam"
-    KEPT = BeamHypotheses
+    HYPOTHESES = BeamHypotheses
 
     def __post_init__(self) -> None:
         if type(self.size) is not int or self.size < 1:
@@ -99,7 +99,7 @@ class Beam:
 
     def run(self, request: GenerationRequest) -> Tensor:
         """-> ids [B·num_return_sequences,T], the best first"""
-        return run_groups(request, [self.KEPT(request, self.size, self.length_penalty, self.early_stopping)])
+        return run_groups(request, [self.HYPOTHESES(request, self.size, self.length_penalty, self.early_stopping)])
 
     def score(self, total: float, generated: int) -> float:
         """The summed log-probability over a power of the length: 0 favours short texts, above 0 longer ones."""
@@ -111,7 +111,7 @@ class TextbookBeam(Beam):
     """Beam search as `beam_search` spells it out: a finished hypothesis keeps its place for that step only, and there
     is no early stopping."""
 
-    KEPT = TextbookHypotheses
+    HYPOTHESES = TextbookHypotheses
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,8 @@ class Diverse(Beam):
 
     def run(self, request: GenerationRequest) -> Tensor:
         """-> ids [B·num_return_sequences,T]; a group is penalised for the choices of earlier groups in the same step"""
-        places = self.size // self.groups
-        kept = [self.KEPT(request, places, self.length_penalty, self.early_stopping) for _ in range(self.groups)]
-        return run_groups(request, kept, self.penalty)
+        num_beams = self.size // self.groups
+        groups = [
+            self.HYPOTHESES(request, num_beams, self.length_penalty, self.early_stopping) for _ in range(self.groups)
+        ]
+        return run_groups(request, groups, self.penalty)

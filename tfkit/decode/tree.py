@@ -23,8 +23,8 @@ def token_name(token: TokenNames, i: int) -> str:
 class Tree:
     """The nodes and steps of a trace, built step by step."""
 
-    def __init__(self, strategy: Strategy, token: TokenNames, top: int, root_id: int) -> None:
-        self.strategy, self.token, self.top = strategy, token, top
+    def __init__(self, strategy: Strategy, token: TokenNames, top_logprobs: int, root_id: int) -> None:
+        self.strategy, self.token, self.top_logprobs = strategy, token, top_logprobs
         self.stages = getattr(getattr(strategy, "base", strategy), "stages", None)  # None unless it samples
         self.draft: Draft | None = None
         self.nodes: list[dict[str, Any]] = []
@@ -48,33 +48,33 @@ class Tree:
         """One step: the likeliest tokens of each live hypothesis, the choice, and the new nodes."""
         if step.totals.size(1) > len(self.row_nodes):  # all groups start from one hypothesis
             self.row_nodes *= step.totals.size(1)
-        alive = [place for place, total in enumerate(step.totals[0].tolist()) if total > -torch.inf]
+        alive = [row for row, total in enumerate(step.totals[0].tolist()) if total > -torch.inf]
         event: dict[str, Any] = dict(
             live=list(dict.fromkeys(self.row_nodes[p] for p in alive)), chosen=[], finished=[], topk={}, entropy={}
         )
-        for place in alive:
-            self.add_top_tokens(event, str(self.row_nodes[place]), step.log_probs[0, place])
+        for row in alive:
+            self.add_top_tokens(event, str(self.row_nodes[row]), step.log_probs[0, row])
         self.explain(event, step)
-        before, places = self.row_nodes, step.live[0].tolist()
+        before, live_ranks = self.row_nodes, step.live[0].tolist()
         columns = [part[0].tolist() for part in (step.parent, step.token, step.total, step.ended)]
         grown: dict[int, int] = {}  # candidate -> node
         for rank, (parent, token, total, ended) in enumerate(zip(*columns, strict=True)):
             if total == -torch.inf:  # no continuation: the place of an ended hypothesis, or an impossible token
                 continue
-            told = {name: value[0, rank].item() for name, value in step.extras.items()}
-            state = "finished" if ended else "live" if rank in places else "dropped"
-            grown[rank] = self.child(before[parent], token, step.log_probs[0, parent, token].item(), state, told)
+            extras = {name: value[0, rank].item() for name, value in step.extras.items()}
+            state = "finished" if ended else "live" if rank in live_ranks else "dropped"
+            grown[rank] = self.child(before[parent], token, step.log_probs[0, parent, token].item(), state, extras)
             if state != "dropped":
                 event["chosen" if state == "live" else "finished"].append(grown[rank])
-        self.row_nodes = [grown.get(rank, before[columns[0][rank]]) for rank in places]
+        self.row_nodes = [grown.get(rank, before[columns[0][rank]]) for rank in live_ranks]
         self.steps.append(event)
 
-    def child(self, parent: int, token: int, logp: float, state: str, told: dict[str, float]) -> int:
+    def child(self, parent: int, token: int, logp: float, state: str, extras: dict[str, float]) -> int:
         """A node with its score and the figures in `extras` (those that are not finite are left out) -> its id"""
         self.totals.append(self.totals[parent] + logp)
         made = self.node(parent, token, logp, self.strategy.score(self.totals[-1], len(self.steps) + 1), state)
-        if told := {name: value for name, value in told.items() if math.isfinite(value)}:
-            self.nodes[made]["told"] = told
+        if extras := {name: value for name, value in extras.items() if math.isfinite(value)}:
+            self.nodes[made]["told"] = extras
         return made
 
     def explain(self, event: dict[str, Any], step: Step) -> None:
@@ -90,13 +90,13 @@ class Tree:
     def stage(self, best: list[list[Any]]) -> Callable[[tuple[str, Tensor]], dict[str, Any]]:
         """(name, scores [V]) -> how many tokens are left after this stage, and the probabilities of the likeliest"""
 
-        def told(named_scores: tuple[str, Tensor]) -> dict[str, Any]:
+        def describe(named_scores: tuple[str, Tensor]) -> dict[str, Any]:
             """The stage as JSON; tokens that were cut have probability 0 and are not counted as left."""
             name, scores = named_scores
             probs = scores.double().softmax(-1)
             return {"name": name, "left": int((probs > 0).sum()), "p": [probs[i].item() for _, i, _ in best]}
 
-        return told
+        return describe
 
     def guesses(self, draft: Draft) -> list[dict[str, Any]]:
         """A round of speculative decoding, token by token: the model's p, the draft's q, and whether it was
@@ -110,9 +110,9 @@ class Tree:
         ]
 
     def add_top_tokens(self, event: dict[str, Any], name: str, log_probs: Tensor) -> None:
-        """Puts the `top` tokens of log_probs [V] and their entropy in nats into the event under `name`."""
+        """Puts the `top_logprobs` tokens of log_probs [V] and their entropy in nats into the event under `name`."""
         probs = log_probs.exp()
-        best = probs.topk(min(self.top, len(probs)))
+        best = probs.topk(min(self.top_logprobs, len(probs)))
         pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
         event["topk"][name] = [[token_name(self.token, i), i, min(p, 1.0)] for i, p in pairs]
         event["entropy"][name] = max(0.0, -torch.xlogy(probs, probs).sum().item())

@@ -32,11 +32,11 @@ def convert(file: Path, directory: Path, dtype: torch.dtype = torch.float16) -> 
     import gguf
 
     reader = gguf.GGUFReader(file)
-    said = {name: field.contents() for name, field in reader.fields.items()}
-    kind, vocabulary = said.get("general.architecture"), said.get("tokenizer.ggml.pre")
+    metadata = {name: field.contents() for name, field in reader.fields.items()}
+    kind, vocabulary = metadata.get("general.architecture"), metadata.get("tokenizer.ggml.pre")
     if kind != "llama" or vocabulary != "smollm":
         raise ValueError(f"{file}: a {kind} with the vocabulary of {vocabulary}; llama with smollm's is understood")
-    config = read_config(said, tied=all(tensor.name != "output.weight" for tensor in reader.tensors))
+    config = read_config(metadata, tied=all(tensor.name != "output.weight" for tensor in reader.tensors))
     heads = {"attn_q": config["num_attention_heads"], "attn_k": config["num_key_value_heads"]}
     weights = {}
     for tensor in reader.tensors:
@@ -45,8 +45,8 @@ def convert(file: Path, directory: Path, dtype: torch.dtype = torch.float16) -> 
         values = halves(values, heads[part]) if part in heads else values
         weights[name] = torch.from_numpy(np.array(values, dtype=np.float32)).to(dtype)
     save_file(weights, directory / "model.safetensors", metadata={"format": "pt"})
-    tokenizer(said).save(str(directory / "tokenizer.json"))
-    for name, content in (("config.json", config), *read_side_files(said).items()):
+    tokenizer(metadata).save(str(directory / "tokenizer.json"))
+    for name, content in (("config.json", config), *read_side_files(metadata).items()):
         (directory / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
@@ -64,13 +64,13 @@ def halves(rows: np.ndarray, heads: int) -> np.ndarray:
     return rows.reshape(heads, -1, 2, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape)
 
 
-def read_config(said: dict[str, Any], tied: bool) -> dict[str, Any]:
+def read_config(metadata: dict[str, Any], tied: bool) -> dict[str, Any]:
     """The content of config.json, from the metadata of the GGUF file."""
-    get = lambda name: said[f"llama.{name}"]
+    get = lambda name: metadata[f"llama.{name}"]
     return {
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
-        "vocab_size": len(said["tokenizer.ggml.tokens"]),
+        "vocab_size": len(metadata["tokenizer.ggml.tokens"]),
         "hidden_size": get("embedding_length"),
         "intermediate_size": get("feed_forward_length"),
         "num_hidden_layers": get("block_count"),
@@ -83,26 +83,26 @@ def read_config(said: dict[str, Any], tied: bool) -> dict[str, Any]:
         "attention_bias": False,
         "mlp_bias": False,
         "tie_word_embeddings": tied,
-        "bos_token_id": said["tokenizer.ggml.bos_token_id"],
-        "eos_token_id": said["tokenizer.ggml.eos_token_id"],
-        "pad_token_id": said["tokenizer.ggml.padding_token_id"],
+        "bos_token_id": metadata["tokenizer.ggml.bos_token_id"],
+        "eos_token_id": metadata["tokenizer.ggml.eos_token_id"],
+        "pad_token_id": metadata["tokenizer.ggml.padding_token_id"],
     }
 
 
-def read_side_files(said: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def read_side_files(metadata: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The other files: the ids that end generation, and the names of special tokens with the chat template."""
     jobs = {"bos": "bos_token", "eos": "eos_token", "padding": "pad_token", "unknown": "unk_token"}
-    ids = {name: said[f"tokenizer.ggml.{job}_token_id"] for job, name in jobs.items()}
-    names = {name: said["tokenizer.ggml.tokens"][i] for name, i in ids.items()}
+    ids = {name: metadata[f"tokenizer.ggml.{job}_token_id"] for job, name in jobs.items()}
+    names = {name: metadata["tokenizer.ggml.tokens"][i] for name, i in ids.items()}
     ends = {f"{name}_id": i for name, i in ids.items() if name != "unk_token"}
-    template = {"chat_template": said["tokenizer.chat_template"]} if "tokenizer.chat_template" in said else {}
+    template = {"chat_template": metadata["tokenizer.chat_template"]} if "tokenizer.chat_template" in metadata else {}
     return {"generation_config.json": ends, "tokenizer_config.json": names | template}
 
 
-def tokenizer(said: dict[str, Any]) -> Inner:
+def tokenizer(metadata: dict[str, Any]) -> Inner:
     """Byte-level BPE that splits numbers into single digits, as SmolLM's does."""
-    tokens, types = said["tokenizer.ggml.tokens"], said["tokenizer.ggml.token_type"]
-    merges = [tuple(line.split(" ")) for line in said["tokenizer.ggml.merges"]]
+    tokens, types = metadata["tokenizer.ggml.tokens"], metadata["tokenizer.ggml.token_type"]
+    merges = [tuple(line.split(" ")) for line in metadata["tokenizer.ggml.merges"]]
     inner = Inner(models.BPE({token: i for i, token in enumerate(tokens)}, merges))
     digits, letters = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)
     inner.pre_tokenizer = pre_tokenizers.Sequence([digits, letters])

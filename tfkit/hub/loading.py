@@ -229,11 +229,11 @@ def widest_dtype(weights: files.Tensors) -> torch.dtype:
     return reduce(torch.promote_types, found, found[0]) if found else torch.float32
 
 
-def floating(asked: torch.dtype | str | None) -> torch.dtype:
+def floating(dtype: torch.dtype | str | None) -> torch.dtype:
     """The dtype with this name. Raises ValueError for one that is not a floating-point type."""
-    found = torch.float32 if asked is None else getattr(torch, asked, None) if isinstance(asked, str) else asked
+    found = torch.float32 if dtype is None else getattr(torch, dtype, None) if isinstance(dtype, str) else dtype
     if not isinstance(found, torch.dtype) or not found.is_floating_point:
         raise ValueError(
-            f"dtype={asked!r} is not a floating-point type: pass torch.bfloat16, 'bfloat16', 'int8' or 'auto'"
+            f"dtype={dtype!r} is not a floating-point type: pass torch.bfloat16, 'bfloat16', 'int8' or 'auto'"
         )
     return found

@@ -46,7 +46,7 @@ def logit_contributions(
 
 def _stream(model: nn.Module, inputs: dict[str, Any]) -> tuple[Named, BlockOutput, tuple[str, nn.Module] | None, Any]:
     """One run -> (the parts of the last block's output, the last block, the norm that reads it, the model's output)"""
-    heard: dict[str, Named] = {}
+    recorded: dict[str, Named] = {}
     norms: list[tuple[str, nn.Module, Tensor]] = []
     paths = [path for path, module in model.named_modules() if path and not isinstance(module, nn.Dropout)]
 
@@ -56,7 +56,7 @@ def _stream(model: nn.Module, inputs: dict[str, Any]) -> tuple[Named, BlockOutpu
         def hook(module: nn.Module, args: Any, output: Any) -> None:
             first = output[0] if isinstance(output, list | tuple) and output else output
             if isinstance(first, Tensor):
-                heard.setdefault(parent, []).append((path, first))
+                recorded.setdefault(parent, []).append((path, first))
             if isinstance(module, NORMS) and args:
                 norms.append((path, module, args[0]))
 
@@ -74,7 +74,7 @@ def _stream(model: nn.Module, inputs: dict[str, Any]) -> tuple[Named, BlockOutpu
     changes = [("input", blocks[0].before)]
     for block in blocks:
         calls = sum(other.path == block.path for other in blocks)
-        changes += split(block, heard.get(block.path, []) if calls == 1 else [])
+        changes += split(block, recorded.get(block.path, []) if calls == 1 else [])
     behind = [(path, norm) for path, norm, x in norms if x.data_ptr() == last.states.data_ptr()]
     return changes, last, behind[-1] if behind else None, out
 

@@ -15,26 +15,26 @@ def read_rope(config_dict: dict[str, Any]) -> dict[str, Any]:
     Raises ValueError if rope_parameters is not a dictionary.
     """
     config_dict = dict(config_dict)
-    said = config_dict.pop("rope_parameters", None) or config_dict.pop("rope_scaling", None) or {}
+    rope_fields = config_dict.pop("rope_parameters", None) or config_dict.pop("rope_scaling", None) or {}
     config_dict.pop("rope_scaling", None)
-    if not isinstance(said, dict):
-        raise ValueError(f"rope_parameters is {said!r}; it must be a dictionary")
-    said = dict(said)
+    if not isinstance(rope_fields, dict):
+        raise ValueError(f"rope_parameters is {rope_fields!r}; it must be a dictionary")
+    rope_fields = dict(rope_fields)
     for field in ("rope_theta", "partial_rotary_factor"):
-        if said.get(field) is not None:
-            config_dict[field] = said[field]
-        said.pop(field, None)
-    config_dict["rope_scaling"] = _scaling(said, config_dict)
+        if rope_fields.get(field) is not None:
+            config_dict[field] = rope_fields[field]
+        rope_fields.pop(field, None)
+    config_dict["rope_scaling"] = _scaling(rope_fields, config_dict)
     return config_dict
 
 
-def _scaling(said: dict[str, Any], config_dict: dict[str, Any]) -> dict[str, Any] | None:
+def _scaling(rope_fields: dict[str, Any], config_dict: dict[str, Any]) -> dict[str, Any] | None:
     """The scaling with `rope_type` under that name, and with the trained length if its kind needs it."""
-    old = said.pop("type", None)
-    kind = said.pop("rope_type", None) or old or "default"
+    old = rope_fields.pop("type", None)
+    kind = rope_fields.pop("rope_type", None) or old or "default"
     if kind == "default":
         return None
-    scaling = {"rope_type": OLD_KINDS.get(kind, kind), **said}
+    scaling = {"rope_type": OLD_KINDS.get(kind, kind), **rope_fields}
     if scaling["rope_type"] in WITH_TRAINED_LENGTH:
         trained = config_dict.get("original_max_position_embeddings")
         if trained is not None:

@@ -52,9 +52,9 @@ def stacks(model: nn.Module) -> Iterator[tuple[str, list[nn.Module]]]:
             children = children or [m for inner in module.children() for m in inner.children()]  # ALBERT's groups
             found[side] = found.get(side, []) + children
     found = {side: layers for side, layers in found.items() if layers}
-    alone = len(found) == 1
+    is_single = len(found) == 1
     for side, layers in found.items():
-        yield "" if alone else side, layers
+        yield "" if is_single else side, layers
 
 
 @contextmanager

@@ -132,13 +132,13 @@ class BART(Model):
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         c = config
-        alone = head == "causal_lm"
+        decoder_only = head == "causal_lm"
         self.embed = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
-        self.untied_tables = not (c.tie_word_embeddings or alone)
+        self.untied_tables = not (c.tie_word_embeddings or decoder_only)
         self.decoder_embed = self.second_table() if self.untied_tables else None
-        self.encoder = LayerDrop([self.ENCODER_LAYER(c) for _ in range(0 if alone else c.n_layers)], c.layerdrop)
+        self.encoder = LayerDrop([self.ENCODER_LAYER(c) for _ in range(0 if decoder_only else c.n_layers)], c.layerdrop)
         self.decoder = LayerDrop([self.DECODER_LAYER(c) for _ in range(c.n_decoder_layers)], c.decoder_layerdrop)
-        for side in ["decoder"] if alone else ["encoder", "decoder"]:
+        for side in ["decoder"] if decoder_only else ["encoder", "decoder"]:
             self.add_module(f"{side}_position", self.POSITIONS(c))
             self.add_module(f"{side}_norm", self.EMBED_NORM(c.d_model))
             self.add_module(f"{side}_final", self.FINAL_NORM(c.d_model))

@@ -189,8 +189,8 @@ class QuestionAnsweringHead(task_heads.QuestionAnsweringHead):
 
     def scores(self, inputs: heads.HeadInputs) -> Tensor:
         x = self.last(inputs.states + self.drop(self.ff(self.drop(inputs.states))))
-        asked = F.pad(cast(Tensor, inputs.mask)[:, 1:], (1, 0))
-        return self.qa_outputs(x) - 1e6 * asked[..., None].to(x.dtype)
+        question = F.pad(cast(Tensor, inputs.mask)[:, 1:], (1, 0))
+        return self.qa_outputs(x) - 1e6 * question[..., None].to(x.dtype)
 
 
 class BigBird(BERT):
@@ -226,8 +226,8 @@ class BigBird(BERT):
         be; default: up to the first sep token."""
         given: dict[str, Any] = {"labels": labels, **targets}
         if question_lengths is not None or self.head == "question_answering":
-            given["question"] = asked = self.question_mask(check_ids("input_ids", input_ids), question_lengths)
-            token_type_ids = (~asked).long() if token_type_ids is None else token_type_ids
+            given["question"] = question = self.question_mask(check_ids("input_ids", input_ids), question_lengths)
+            token_type_ids = (~question).long() if token_type_ids is None else token_type_ids
         return super().forward(input_ids, attention_mask, token_type_ids, position_ids, **given)
 
     def question_mask(self, ids: Tensor, lengths: Tensor | None) -> Tensor:

@@ -338,9 +338,9 @@ def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
     rope, old = config_dict.pop("rope_parameters", None) or {}, config_dict.pop("rope_scaling", None) or {}
     for kind, prefix, base in ((FULL, "", "global_rope_theta"), (SLIDING, "local_", "local_rope_theta")):
         default = getattr(Config(), f"{prefix}rope_theta")
-        said = {"rope_theta": config_dict.pop(base, None) or default, **old, **(rope.get(kind) or {})}
+        rope_fields = {"rope_theta": config_dict.pop(base, None) or default, **old, **(rope.get(kind) or {})}
         length = {name: config_dict[name] for name in ("max_position_embeddings",) if name in config_dict}
-        found = read_rope({"rope_parameters": said, **length})
+        found = read_rope({"rope_parameters": rope_fields, **length})
         config_dict |= {f"{prefix}{name}": found[name] for name in ("rope_theta", "rope_scaling")}
     return config_dict
 

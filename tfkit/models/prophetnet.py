@@ -127,7 +127,7 @@ class ProphetNet(Model):
         """An encoder without a decoder is published under other names, and so are tables that are not shared."""
         if self.head == "encoder":
             return HF_ENCODER
-        return HF if self.config.tie_word_embeddings else UntiedProphetNetNameMap(alone=self.head == "causal_lm")
+        return HF if self.config.tie_word_embeddings else UntiedProphetNetNameMap(decoder_only=self.head == "causal_lm")
 
     @property
     def last_position(self) -> int:
@@ -299,17 +299,17 @@ class ProphetNetNameMap(NameMap):
 
 
 class UntiedProphetNetNameMap(NameMap):
-    """If nothing is shared. alone: for a decoder without its encoder. transformers' models also have an unused table of
-    words: it is ignored when reading, and written as a copy."""
+    """If nothing is shared. decoder_only: for a decoder without its encoder. transformers' models also have an unused
+    table of words: it is ignored when reading, and written as a copy."""
 
     UNREAD = "word_embeddings.weight"
 
-    def __init__(self, alone: Any) -> None:
-        sides = {} if alone else {f"encoder.{theirs}": ours for theirs, ours in ENCODER.items()}
+    def __init__(self, decoder_only: Any) -> None:
+        sides = {} if decoder_only else {f"encoder.{theirs}": ours for theirs, ours in ENCODER.items()}
         sides |= {f"decoder.{theirs}": ours for theirs, ours in DECODER.items()}
-        self.first = "decoder" if alone else "encoder"
+        self.first = "decoder" if decoder_only else "encoder"
         words = {f"{self.first}.word_embeddings": "embed", "decoder.word_embeddings": "embed"}
-        words |= {} if alone else {"decoder.word_embeddings": "decoder_embed"}
+        words |= {} if decoder_only else {"decoder.word_embeddings": "decoder_embed"}
         super().__init__({**sides, **words}, prefix="prophetnet.", heads={"lm_head": "output"})
 
     def for_untied_output(self) -> Self:

@@ -258,9 +258,9 @@ class Whisper(Model):
 
     def classify(self, input_features: Tensor | None, labels: Tensor | None) -> Output:
         """input_features [B,M,F], labels [B] -> Output: loss, logits [B,N], last_hidden_state [B,S,E]"""
-        heard = self.encode(input_features)
-        states = heard.mixed if self.config.weighted_layers else heard.last_hidden_state
-        return Output(self.task_head(states, labels), last_hidden_state=heard.last_hidden_state)
+        encoded = self.encode(input_features)
+        states = encoded.mixed if self.config.weighted_layers else encoded.last_hidden_state
+        return Output(self.task_head(states, labels), last_hidden_state=encoded.last_hidden_state)
 
     def forward(
         self,
@@ -276,8 +276,8 @@ class Whisper(Model):
         states [B,S,E] may also be given as encoder_outputs."""
         if self.head == "causal_lm":
             if "encoder_outputs" in given:
-                heard = given.pop("encoder_outputs")
-                given["encoder_hidden_states"] = heard.last_hidden_state if isinstance(heard, Output) else heard
+                encoded = given.pop("encoder_outputs")
+                given["encoder_hidden_states"] = encoded.last_hidden_state if isinstance(encoded, Output) else encoded
             return decoder_alone(self, given.pop("input_ids", input_features), attention_mask, labels, **given)
         if self.head == "audio_classification":
             read = {"decoder_input_ids": decoder_input_ids, "decoder_attention_mask": decoder_attention_mask}

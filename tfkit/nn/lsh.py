@@ -31,9 +31,9 @@ def lsh_attention(qk: Tensor, v: Tensor, buckets: Tensor) -> Tensor:
     """
     same = buckets[:, :, None] == buckets[:, None, :]  # [B,L,L]
     earlier = same.tril(-1)
-    alone = ~earlier.any(-1, keepdim=True)
+    no_other_key = ~earlier.any(-1, keepdim=True)
     itself = torch.eye(qk.size(1), dtype=torch.bool, device=qk.device)
-    return scaled_dot_product_attention(qk, F.normalize(qk, dim=-1), v, earlier | (alone & itself))[0]
+    return scaled_dot_product_attention(qk, F.normalize(qk, dim=-1), v, earlier | (no_other_key & itself))[0]
 
 
 class Permute(torch.autograd.Function):
@@ -114,7 +114,7 @@ def trace_hashed(buckets: Tensor, order: Tensor, at: Tensor, near: Any, before: 
     same = found[..., None] == concat_neighbours(found, before, after)[:, :, None]
     kinds = torch.where(same, tracing.KINDS.index("bucket"), tracing.KINDS.index("chunk"))
     heads = torch.arange(len(at))[:, None]
-    tracing.note_positions(heads, *(told.cpu() for told in (at, near[:, :, None], kinds)))
+    tracing.note_positions(heads, *(positions.cpu() for positions in (at, near[:, :, None], kinds)))
     tracing.note("buckets", buckets)
 
 

@@ -81,8 +81,8 @@ class RetrieveThenRead:
         """question: its ids, without [CLS] and [SEP] -> the best `answers` spans, ordered by the relevance of their
         passages, which are the best `k`. Raises ValueError as the index does."""
         with evaluating(self.question_encoder), evaluating(self.reader):
-            asked = torch.tensor([[self.start_id, *question, self.sep_id]])
-            _, rows = self.index.search(self.question_encoder(asked).pooler_output, k)
+            question_ids = torch.tensor([[self.start_id, *question, self.sep_id]])
+            _, rows = self.index.search(self.question_encoder(question_ids).pooler_output, k)
             found = rows[0].tolist()
             ids, mask, begins = self.join(question, found)
             read = self.reader(input_ids=ids, attention_mask=mask)

@@ -177,12 +177,12 @@ def require_texts(texts: Any) -> list[str]:
 
 def special_names(directory: Path) -> dict[str, str]:
     """The tokens that tokenizer_config.json and special_tokens_map.json assign to each role: {"pad": "<pad>"}."""
-    said: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name in ("special_tokens_map.json", "tokenizer_config.json"):
         if (directory / name).is_file():
             found = json.loads((directory / name).read_text(encoding="utf-8"))
-            said |= {key: value for key, value in found.items() if value is not None}
-    names = {key: value.get("content") if isinstance(value, dict) else value for key, value in said.items()}
+            settings |= {key: value for key, value in found.items() if value is not None}
+    names = {key: value.get("content") if isinstance(value, dict) else value for key, value in settings.items()}
     jobs = {job: next((names[key] for key in keys if key in names), None) for job, keys in JOBS.items()}
     return {job: name for job, name in jobs.items() if isinstance(name, str)}
 

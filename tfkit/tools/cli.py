@@ -70,8 +70,8 @@ def parent(doc: str) -> str:
 
 def differs(doc: str) -> str:
     """The first difference that a docstring lists after `Differs`."""
-    said = "none" if docstring_field(doc, "Differs") == "none" else section(doc, "Differs")
-    return re.split(r"(?<!et al)\. ", said.partition(";")[0])[0].rstrip(".")
+    differences = "none" if docstring_field(doc, "Differs") == "none" else section(doc, "Differs")
+    return re.split(r"(?<!et al)\. ", differences.partition(";")[0])[0].rstrip(".")
 
 
 @app.command()

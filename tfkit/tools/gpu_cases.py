@@ -594,5 +594,5 @@ def train_text(setup: Setup) -> Values:
         done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError((done.stderr or done.stdout).strip()[-160:])
-    said = [line for line in done.stdout.splitlines() if "MFU" in line]
-    return {"measured": said[-1].strip() if said else done.stdout.strip()[-160:], "unit": ""}
+    mfu_lines = [line for line in done.stdout.splitlines() if "MFU" in line]
+    return {"measured": mfu_lines[-1].strip() if mfu_lines else done.stdout.strip()[-160:], "unit": ""}

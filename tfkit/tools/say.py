@@ -14,6 +14,6 @@ def console() -> Console:
 
 def refuse(command: str, error: Exception) -> typer.Exit:
     """Prints on stderr, in one line, why a command failed -> the exception to raise, with exit status 2"""
-    said = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
-    typer.echo(f"tfkit {command}: {said}", err=True)
+    message = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
+    typer.echo(f"tfkit {command}: {message}", err=True)
     return typer.Exit(2)

@@ -45,9 +45,9 @@ def verify(directory: Path) -> Iterator[Comparison]:
         return
     yield finite(ours)
     with quiet():
-        theirs, told = cls.from_pretrained(directory, dtype=torch.float32, output_loading_info=True)
+        theirs, loading_info = cls.from_pretrained(directory, dtype=torch.float32, output_loading_info=True)
     theirs.eval()
-    yield loading(told)
+    yield loading(loading_info)
     yield tensors(ours, theirs)
     yield from numbers(ours, theirs)
     if ours.head in ("causal_lm", "seq2seq_lm"):
@@ -91,11 +91,11 @@ def finite(model: Any) -> Comparison:
     )
 
 
-def loading(told: Mapping[str, Any]) -> Comparison:
+def loading(loading_info: Mapping[str, Any]) -> Comparison:
     """The weights that transformers reports as missing or unused."""
-    wrong = {key: sorted(map(str, told.get(key) or ())) for key in ("missing_keys", "mismatched_keys")}
-    said = [f"{key.removesuffix('_keys')}: {', '.join(names[:4])}" for key, names in wrong.items() if names]
-    return Comparison("transformers' loading", "; ".join(said) or "nothing missing", not said)
+    wrong = {key: sorted(map(str, loading_info.get(key) or ())) for key in ("missing_keys", "mismatched_keys")}
+    problems = [f"{key.removesuffix('_keys')}: {', '.join(names[:4])}" for key, names in wrong.items() if names]
+    return Comparison("transformers' loading", "; ".join(problems) or "nothing missing", not problems)
 
 
 def tensors(ours: Any, theirs: Any) -> Comparison:
@@ -172,8 +172,10 @@ def greedy(ours: Any, theirs: Any) -> Comparison:
         start = {"start_id": 2}
     with torch.no_grad(), quiet():
         mine = generate(ours, ids, Greedy(), max_new_tokens=NEW, **start)[0].tolist()
-        told = {"decoder_start_token_id": 2} if start else {}
-        how = dict(max_new_tokens=NEW, do_sample=False, num_beams=1, attention_mask=torch.ones_like(ids), **told)
+        loading_info = {"decoder_start_token_id": 2} if start else {}
+        how = dict(
+            max_new_tokens=NEW, do_sample=False, num_beams=1, attention_mask=torch.ones_like(ids), **loading_info
+        )
         other = theirs.generate(ids, **how)[0].tolist()
     same = sum(1 for a, b in zip(mine, other, strict=False) if a == b)
     right = mine == other

@@ -129,9 +129,9 @@ def _add_training_options(parser: argparse.ArgumentParser) -> None:
 def make(given: argparse.Namespace, symbols: dict[str, int | None]) -> nn.Module:
     """The model for a vocabulary. Raises ValueError for a setting that is not FIELD=VALUE."""
     known = tfkit.registry.resolve(given.name)[0].Config.__dataclass_fields__
-    asked = {k: v for k, v in symbols.items() if k in known} | dict(map(setting, given.set))
+    fields = {k: v for k, v in symbols.items() if k in known} | dict(map(setting, given.set))
     torch.manual_seed(given.seed)
-    return tfkit.from_config(given.name, trainable()[given.objective].HEAD, **asked)
+    return tfkit.from_config(given.name, trainable()[given.objective].HEAD, **fields)
 
 
 def symbols(words: Tokenizer) -> dict[str, int | None]:

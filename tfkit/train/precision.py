@@ -10,5 +10,5 @@ def quick_bfloat16() -> bool:
 
     On x86 this takes the bfloat16 instructions of AVX-512 (AMX includes them). Other processors, untested, give False.
     """
-    asked = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
-    return bool(asked and asked())
+    supported = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
+    return bool(supported and supported())
