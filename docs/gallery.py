@@ -1,13 +1,13 @@
 # %% [markdown]
 # # Look inside
 #
-# Language models, taken apart. Every picture below comes from a run of a real model: point at a word, and it lights
-# up wherever it occurs on this page; arrow keys step and move. Nothing is loaded from anywhere: keep this page, or
-# send it to a friend.
+# Language models, taken apart. Every picture below was recorded from a real model. Point at a word to highlight it
+# wherever it occurs on this page; use the arrow keys to step and to move. The page loads nothing from the network, so
+# you can save it or send it to a friend.
 #
 # ## What does “it” mean?
-# MiniLM has read this sentence, and nobody has ever told it about grammar. In layer 3, one of its heads looks from
-# “it” at “animal”. Choose others: some look at the word before, some at the one after, some rest on the full stop.
+# MiniLM reads this sentence, and nobody ever taught it grammar. In layer 3, one of its heads attends from “it” to
+# “animal”. Choose other heads: some attend to the previous word, some to the next one, some to the full stop.
 
 # %%
 import torch
@@ -30,8 +30,8 @@ opened(show.attention(reader.model, input_ids=torch.tensor([read.ids]), **how), 
 
 # %% [markdown]
 # ## One word after the other
-# SmolLM2 completes a sentence. Beam search keeps three beginnings alive and drops the others; step through it, and
-# see what was nearly said.
+# SmolLM2 completes a sentence. Beam search keeps the three best hypotheses and drops the others; step through it to
+# see what the model almost said.
 
 # %%
 text = tfkit.Text("SmolLM2-135M-Instruct")
@@ -55,9 +55,9 @@ Stepper(completed(Beam(3), "SmolLM2 completes a sentence"), step=4)
 
 # %% [markdown]
 # ## When does it know?
-# What SmolLM2 would say after each of its 30 layers, for each word of a text: the deeper the colour, the surer it is,
-# and a frame says that it is right. The first twenty layers think of commas. In “The capital of Italy is”, Rome
-# appears in the very last one.
+# What SmolLM2 would predict after each of its 30 layers, for each word of a text (the “logit lens”): the deeper the
+# colour, the more confident the prediction, and a frame marks a correct one. The first twenty layers mostly predict
+# commas. In “The capital of Italy is”, Rome appears only in the very last one.
 
 # %%
 asked = tokens("The capital of France is Paris. The capital of Italy is")
@@ -65,16 +65,16 @@ opened(show.logit_lens(text.model, asked, token=word, title="SmolLM2, layer by l
 
 # %% [markdown]
 # ## Who pushed this word?
-# The answer is a sum. Each layer adds what its attention found and what its feed-forward part knows; the bars say how
-# much of it goes to “Rome”. Choose another word above them.
+# The logits are a sum: each layer adds the output of its attention and of its feed-forward network. The bars show how
+# much each of them adds to the logit of “Rome”. Choose another word above them.
 
 # %%
 show.contributions(text.model, asked, token=word, title="Who said Rome?")
 
 # %% [markdown]
 # ## The head that fetches “Italy”
-# Ask about Spain instead, and the answer is Madrid. Now give one head at a time what it saw in the text about Italy:
-# which of 270 brings Rome back? One of them does most of it alone.
+# With Spain in the prompt, the answer is Madrid. Now replace the output of one head at a time by its output in the text
+# about Italy (activation patching): which of the 270 heads brings Rome back? One of them does most of it alone.
 
 # %%
 rome, madrid = (int(tokens(name)[0]) for name in (" Rome", " Madrid"))
@@ -86,8 +86,8 @@ show.patching(
 
 # %% [markdown]
 # ## Every number of one step
-# From the text to the drawn token: each stage opens with all its numbers, and a number tells which product made it. A
-# GPT-2 so small that all of it fits here; it has learned sixteen sentences.
+# From the text to the sampled token: each stage opens to show all its numbers, and each number tells how it was
+# computed. The model is a GPT-2 so small that all of it fits here; it was trained on sixteen sentences.
 
 # %%
 vocabulary = "<pad> </s> <mask> the a black small cat dog mat sat ran on to . <2> <1> <0>"
@@ -149,8 +149,8 @@ show.walk(writer, input_ids=ids(prompt)[None], **how)
 
 # %% [markdown]
 # ## The same walk through attention of your own
-# Nothing of it is built in: what is computed is watched, in anybody's code. Here the mask comes after the softmax, a
-# common mistake: rows no longer sum to 1, and the stage that does it names its line.
+# The walk records whatever is computed, in anybody's code. Here the mask is applied after the softmax, a common
+# mistake: the rows no longer sum to 1, and the stage at which this happens shows its line of code.
 
 
 # %%
@@ -168,8 +168,8 @@ opened(show.walk(my_attention, q, k, v, torch.ones(6, 6).tril(), **how), stage=4
 
 # %% [markdown]
 # ## Greedy, and a sample
-# Two runs of one model in lock-step, from the same prompt: what temperature, top-k and top-p leave of the candidates,
-# where the two part, how the cache grows.
+# Two runs of one model side by side, from the same prompt: which candidates are left after temperature, top-k and
+# top-p, where the two texts diverge, and how the cache grows.
 
 # %%
 once = "Once upon a time, there was a"
@@ -181,7 +181,8 @@ Stepper(greedy, drawn, step=2)
 
 # %% [markdown]
 # ## Diverse beams, over an encoder-decoder
-# This one has learned to say a sentence backwards. Two groups of two; what the first has just said costs the second.
+# This model was trained to reverse a sentence. The search has two groups of two beams; the second group is penalised
+# for tokens that the first has just chosen.
 
 # %%
 translator = model(2, name="transformer", head="seq2seq_lm", d_ff=64, dropout=0.0)
@@ -195,14 +196,16 @@ Stepper(record(translator, ids("the small dog ran on . </s>"), **how), step=3)
 
 # %% [markdown]
 # ## Contrastive search
-# Likely, but unlike what was said: the value of a candidate falls with its likeness to the states before.
+# Likely tokens that differ from the text so far: a candidate's score falls with its similarity to the earlier hidden
+# states.
 
 # %%
 Stepper(decoded(Contrastive(4, 0.6), "Contrastive search"), step=2)
 
 # %% [markdown]
 # ## Speculative decoding
-# A draft guesses four tokens; each is kept with probability min(1, p / q). What follows a refused one is never read.
+# A draft model guesses four tokens; each is accepted with probability min(1, p / q). Everything after a rejected token
+# is discarded.
 
 # %%
 draft, _ = taught(model(1, n_layers=1, max_length=64), 30)
@@ -210,8 +213,8 @@ Stepper(decoded(Speculative(draft, 4, Sample()), "Speculative decoding"))
 
 # %% [markdown]
 # ## Memory: Transformer-XL
-# The states of the segment before are keys too. Colours and the table say what a key is; what is faint may be looked
-# at, and is not.
+# The hidden states of the previous segment are keys too. Colours and the table tell the kinds of keys apart; faint
+# cells may be attended to, but have no weight.
 
 # %%
 sentence = "the black cat sat on the small mat ."
@@ -225,8 +228,8 @@ opened(show.attention(remembering, title="Transformer-XL: memory", **how), layer
 
 # %% [markdown]
 # ## Window, global and random keys: Longformer and BigBird
-# Longformer's first token is global: it sees all and all see it. BigBird looks at blocks: neighbours, the two ends, and
-# some drawn at random, in training only.
+# Longformer's first token is global: it attends to all positions, and all attend to it. BigBird attends to blocks: the
+# neighbouring ones, the first and the last, and, in training only, some random ones.
 
 # %%
 several = " ".join([sentence] * 4)
@@ -254,8 +257,8 @@ opened(show.attention(blocks, training=True, title="BigBird: window, global, ran
 
 # %% [markdown]
 # ## Buckets: Reformer
-# A random hash puts alike vectors into one bucket; sorted by bucket, one sees the chunks that are looked at. A layer of
-# windows stands beside it.
+# A random hash puts similar vectors into the same bucket; sorted by bucket, the picture shows the chunks that are
+# attended to. The other layer has local attention.
 
 # %%
 parts = dict(local_chunk=6, lsh_chunk=6, n_buckets=6, hash_seed=0, axial=False, max_length=64, d_head=8)
@@ -265,8 +268,8 @@ opened(show.attention(hashed, title="Reformer: chunks and buckets", **how), laye
 
 # %% [markdown]
 # ## An order and two streams: XLNet
-# Words are predicted in an order chosen here. The content stream sees itself and the words before its turn, the query
-# stream only these. Sorted by turn, both are triangles.
+# Words are predicted in an order that is chosen here. The content stream sees the current word and those earlier in the
+# order, the query stream only the latter. Sorted by this order, both masks are triangles.
 
 # %%
 streams = model(7, name="xlnet", head="masked_lm", **small)
@@ -276,8 +279,8 @@ opened(show.two_streams(streams, title="XLNet, in a chosen order", **how), layer
 
 # %% [markdown]
 # ## Masks, and what really flows
-# A mask says who may look at whom. Which inputs in fact move which outputs is measured: here, of a layer that keeps the
-# mask, and of one that forgets it.
+# A mask defines which position may attend to which. Which inputs really influence which outputs is measured: here for a
+# layer that applies its mask, and for one that forgets it.
 
 # %%
 from tfkit.nn import CachedSelfAttention
@@ -296,8 +299,8 @@ show.masks(
 
 # %% [markdown]
 # ## Streams that look ahead: ProphetNet
-# The main stream reads. The first predicting stream foretells the next word and the second the one after it, from a
-# word less; each has, beside the keys shown, one of its own.
+# The main stream reads the text. The first predicting stream predicts the next word, and the second the word after it,
+# from one word less; besides the keys shown, each of their queries has a key of its own.
 
 # %%
 from tfkit.nn.ngram_attention import make_ngram_context
