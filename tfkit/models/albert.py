@@ -1,9 +1,9 @@
 """ALBERT (Lan et al. 2019, arXiv:1909.11942): a BERT whose layers are all the same one.
 
 Parent   bert
-Differs  layers share their weights, in n_groups groups of group_size different layers; a narrow embedding table,
-         widened by a matrix (V·d_embed + d_embed·E in place of V·E); sentence order in place of next sentence
-Trained  masked language modelling of n-grams, and sentence order: were these two swapped? (head "pretraining")
+Differs  layers share their weights, in n_groups groups of group_size different layers; factorised embeddings: a narrow
+         table and a projection (V·d_embed + d_embed·E in place of V·E); sentence order instead of next sentence
+Trained  masked language modelling of n-grams, and sentence-order prediction (head "pretraining")
 """
 
 from collections.abc import Iterator

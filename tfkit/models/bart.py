@@ -1,9 +1,9 @@
 """BART (Lewis et al. 2019, arXiv:1910.13461): a denoising autoencoder for sequence-to-sequence tasks.
 
 Parent   transformer (by idea)
-Differs  learned positions, one table for each side; a norm right after the embeddings, which are multiplied by
-         sqrt(d_model) only if scale_embedding says so; GELU; dropout on the attention weights; a constant added to the
-         logits
+Differs  learned positions, one table for each side; a norm after the embeddings, which are multiplied by
+         sqrt(d_model) only if scale_embedding is set; GELU; dropout on the attention weights; a constant bias on the
+         logits (final_logits_bias)
 Trained  objectives.denoising: text infilling and shuffled sentences
 """
 

@@ -1,8 +1,8 @@
 """BERT (Devlin et al. 2018, arXiv:1810.04805): a bidirectional encoder, trained to fill in masked words.
 
 Parent   transformer (by idea: its encoder half)
-Differs  learned positions; a table that says which of two sentences a token is in; norm and dropout after the
-         embeddings; GELU; the first position, through a small layer (the pooler), stands for the whole sequence
+Differs  learned positions; token-type embeddings, which tell two sentences apart; norm and dropout after
+         the embeddings; GELU; the first position, passed through a small layer (the pooler), represents the sequence
 Trained  masked language modelling and next sentence, both at once (head "pretraining")
 """
 

@@ -1,10 +1,11 @@
 """BERT for generation (Rothe et al. 2019, arXiv:1907.12461): the halves of BERT2BERT, published alone.
 
 Parent   bert
-Differs  no sentence types and no pooler; the head is one matrix, the embeddings, and a bias, without the layer that
-         BERT has before it. An encoder reads in both directions; a decoder (is_decoder, or head "causal_lm") does not
-         look ahead, and with add_cross_attention it looks at an encoder's states
-Trained  from BERT's weights or afresh, and then within an EncoderDecoder on summaries, translations, split sentences
+Differs  no sentence types and no pooler; the head is the tied embedding matrix and a bias, without the layer
+         that BERT has before it. An encoder is bidirectional; a decoder (is_decoder, or head "causal_lm") is causal,
+         and with add_cross_attention it attends to an encoder's states
+Trained  from BERT's weights or from random ones, and then within an EncoderDecoder on summarisation,
+         translation and sentence splitting
 """
 
 from typing import Any, ClassVar

@@ -3,8 +3,8 @@
 Parent   llama
 Differs  no position embeddings but a linear bias: each head subtracts a slope times the distance between query and key
          from the scores (ALiBi, Press et al. 2021, arXiv:2108.12409), which extends to texts longer than any in
-         training; LayerNorm, one more right after the embeddings; an ordinary feed-forward network; biases; one matrix
-         embeds and scores
+         training; LayerNorm, and one more after the embeddings; an ungated feed-forward network; biases; tied
+         input and output embeddings
 Trained  objectives.causal_lm, on 46 languages and 13 programming languages
 """
 

@@ -1,9 +1,9 @@
-"""ConvBERT (Jiang et al. 2020, arXiv:2008.02496): most heads look nearby; so half of them become convolutions.
+"""ConvBERT (Jiang et al. 2020, arXiv:2008.02496): half of the heads become convolutions, as many heads attend locally.
 
 Parent   electra (by idea)
 Differs  of n_heads, n_heads / head_ratio remain, over half the width; beside each is a convolution over
          `conv_kernel_size` neighbours whose weights are made, at each position, from the query times a summary of the
-         span round it (span-based dynamic convolution); the feed-forward's layers may be cut in `n_groups` groups
+         span around it (span-based dynamic convolution); the feed-forward's layers may be cut in `n_groups` groups
 Trained  replaced-token detection, as ELECTRA
 """
 

@@ -1,8 +1,8 @@
 """CTRL (Keskar et al. 2019, arXiv:1909.05858): a language model whose first token controls the kind of text.
 
 Parent   gpt2
-Differs  computed positions: all sines first, then all cosines (the transformer interleaves them), added to embeddings
-         times sqrt(d_model); ReLU; the tied output has a bias; no dropout on attention weights
+Differs  sinusoidal positions: all sines first, then all cosines (the transformer interleaves them), added to embeddings
+         times sqrt(d_model); ReLU; the tied output matrix has a bias; no dropout on attention weights
 Trained  objectives.causal_lm; the first token of each text is a control code that names its source ("Wikipedia",
          "Reviews", …), an ordinary word of the vocabulary
 """

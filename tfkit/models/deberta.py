@@ -2,7 +2,7 @@
 
 Parent   bert (by idea)
 Differs  scores are sums of content to content, content to distance ("c2p") and distance to content ("p2c"), where
-         distances have keys and queries of their own; so the embeddings need no positions. For masked language
+         distances have keys and queries of their own; so the embeddings contain no positions. For masked language
          modelling absolute positions are added late: the last layer runs `emd_steps` times with queries from its input
          plus absolute positions (the enhanced mask decoder; the published models were trained with 2, and the published
          code runs them with 0). Padding is zero after the embeddings. The pooler belongs to the classifier, with GELU

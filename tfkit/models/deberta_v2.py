@@ -1,8 +1,8 @@
 """DeBERTa V2 and V3 (He et al. 2021, arXiv:2111.09543; V2: github.com/microsoft/DeBERTa).
 
 Parent   deberta
-Differs  far distances share buckets, ever wider ones; distances are projected by the same matrices as tokens
-         (`share_att_key`), and normed; queries, keys and values have a layer each; beside the first layer, a
+Differs  larger distances share logarithmic buckets; distances are projected by the same matrices as tokens
+         (`share_att_key`), and normalised; queries, keys and values have a projection each; beside the first layer, a
          convolution over the embeddings (V2 only)
 Trained  V2: masked language modelling. V3: replaced-token detection, as ELECTRA, with embeddings of which the
          discriminator only learns a difference

@@ -1,10 +1,10 @@
 """DeepSeek-V3 and R1 (DeepSeek-AI 2024, arXiv:2412.19437; multi-head latent attention: arXiv:2405.04434).
 
 Parent   mixtral (by idea)
-Differs  keys and values of all heads are computed from one narrow latent, which is all that the cache holds, beside one
-         key for the position that the heads share; 256 small experts, chosen in groups by a sigmoid and a bias that
-         balances their load, and a shared one that every token uses; the first three layers have no experts
-Trained  objectives.causal_lm, and the token after the next (those layers are not built)
+Differs  keys and values of all heads are computed from one narrow latent, which is cached together with one
+         rotary key that the heads share; 256 small experts, chosen in groups by a sigmoid and a bias that
+         balances their load, and a shared expert that every token uses; the first three layers are dense
+Trained  objectives.causal_lm, and multi-token prediction (whose layers are not implemented)
 """
 
 from __future__ import annotations

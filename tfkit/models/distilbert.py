@@ -1,8 +1,8 @@
-"""DistilBERT (Sanh et al. 2019, arXiv:1910.01108): half of BERT's layers, taught by BERT.
+"""DistilBERT (Sanh et al. 2019, arXiv:1910.01108): half of BERT's layers, distilled from BERT.
 
 Parent   bert
-Differs  half the layers, started from every second one of BERT's; no sentence types and no pooler; a classifier reads
-         the first position through a layer with ReLU
+Differs  half the layers, initialised from every second one of BERT's; no sentence types and no pooler; a classifier
+         reads the first position through a layer with ReLU
 Trained  distillation: BERT's soft predictions, masked language modelling, and the cosine between hidden states
 """
 

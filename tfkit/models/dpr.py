@@ -1,11 +1,11 @@
-"""DPR (Karpukhin et al. 2020, arXiv:2004.04906): find passages by inner products of dense vectors, not by words.
+"""DPR (Karpukhin et al. 2020, arXiv:2004.04906): passages are found by inner products of dense vectors.
 
 Parent   bert
-Differs  the first position's state is the vector of the whole text, with no pooler, projected where projection_dim says
-         so. Three models: one reads questions, one reads passages (their vectors are a `retrieve.DenseIndex`), and a
-         reader says how relevant a passage is and where the answer starts and ends in it
-Trained  objectives.in_batch_contrastive, with one hard negative (a passage with the words, but not the answer) for each
-         question; the reader on spans, and on which of the passages has the answer
+Differs  the first position's state is the vector of the whole text, with no pooler, projected if projection_dim is set.
+         Three models: one reads questions, one reads passages (their vectors are a `retrieve.DenseIndex`), and a reader
+         says how relevant a passage is and where the answer starts and ends in it
+Trained  objectives.in_batch_contrastive, with one hard negative (a passage that shares words with the question but
+         lacks the answer) for each question; the reader on spans, and on which of the passages has the answer
 """
 
 from typing import Any

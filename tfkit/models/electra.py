@@ -1,9 +1,10 @@
-"""ELECTRA (Clark et al. 2020, arXiv:2003.10555): learn from every token, by telling the real ones from replaced ones.
+"""ELECTRA (Clark et al. 2020, arXiv:2003.10555): learn from every token, by telling original tokens from replaced ones.
 
 Parent   bert
 Differs  no pooler and no sentence task; embeddings may be narrower than the layers; two models are trained: a small
-         generator (head "masked_lm") fills in blanks, and the discriminator (head "replaced_token") says of every token
-         whether it was replaced. They share their embeddings: `share_embeddings`. The discriminator is kept.
+         generator (head "masked_lm") predicts masked tokens, and the discriminator (head "replaced_token") predicts for
+         every token whether it was replaced. They share their embeddings: `share_embeddings`. The discriminator is the
+         model that is used.
 Trained  replaced-token detection, times 50, plus the generator's masked language modelling
 """
 

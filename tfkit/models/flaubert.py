@@ -1,9 +1,9 @@
 """FlauBERT (Le et al. 2019, arXiv:1912.05372): XLM's encoder, trained on French.
 
 Parent   xlm
-Differs  one language. In the large model the norms come before each sub-layer (and none after the last: its states go
-         to the output matrix as they are), and layers are skipped at random while it is trained (Fan et al. 2019): a
-         skipped one passes its input on. Without both, 24 layers did not converge.
+Differs  one language. The large model is pre-norm (without a final norm: the last states go to the output matrix as
+         they are), and is trained with LayerDrop (Fan et al. 2019), which skips layers at random. Without both, 24
+         layers did not converge.
 Trained  masked language modelling, on 71 GB of French text
 """
 

@@ -1,9 +1,9 @@
 """Gemma 2 (Gemma team 2024, arXiv:2408.00118).
 
 Parent   llama
-Differs  every second layer attends to a window; scores, and the logits at the end, are held below a bound by a tanh; a
-         norm after each sub-layer as well as before it, with weights stored as their distance from 1; embeddings times
-         sqrt(d_model); GELU gates the feed-forward network; one matrix embeds and scores
+Differs  every second layer has sliding-window attention; attention scores and final logits are soft-capped by a tanh; a
+         norm after each sub-layer as well as before it, with weights stored as offsets from 1; embeddings times
+         sqrt(d_model); a feed-forward network gated by GELU (GeGLU); tied input and output embeddings
 Trained  objectives.causal_lm, the small ones by distillation from a larger model's probabilities
 """
 

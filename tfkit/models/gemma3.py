@@ -1,8 +1,8 @@
 """Gemma 3, the text model (Gemma team 2025, arXiv:2503.19786).
 
 Parent   gemma2 (by idea)
-Differs  five layers in six attend to a window, with the usual rotary positions, while the sixth rotates more slowly,
-         for long texts; each head's queries and keys are normalised, which takes the place of the bound on scores
+Differs  five layers in six have sliding-window attention, with the usual rotary base; the sixth has full attention with
+         a larger base, for long texts; each head's queries and keys are normalised (QK-norm) instead of soft-capping
 Trained  objectives.causal_lm, by distillation
 """
 

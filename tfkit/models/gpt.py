@@ -1,8 +1,8 @@
 """GPT (Radford et al. 2018, "Improving Language Understanding by Generative Pre-Training").
 
 Parent   gpt2 (which came a year later, and moved the norms)
-Differs  norm after the addition, as in the transformer, and so none at the end; half as long
-Trained  objectives.causal_lm on books, then a task's own objective with the language model's beside it
+Differs  post-norm, as in the transformer, and so no final norm; half the context length
+Trained  objectives.causal_lm on books, then fine-tuning on a task with language modelling as an auxiliary objective
 """
 
 from typing import Any

@@ -2,8 +2,8 @@
 
 Parent   transformer (by idea: its decoder half)
 Differs  no encoder and no cross-attention (except with add_cross_attention, over another model's states); learned
-         positions; norm before each sub-layer and once more at the end; GELU in its tanh form; the last matrix of each
-         sub-layer has smaller initial weights, as the residual sum has 2·n_layers terms
+         positions; pre-norm, with a final norm; GELU in its tanh approximation; the last matrix of each sub-layer has
+         smaller initial weights, because the residual stream is a sum of 2·n_layers terms
 Trained  objectives.causal_lm
 """
 

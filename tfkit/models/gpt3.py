@@ -1,10 +1,11 @@
 """GPT-3 (Brown et al. 2020, arXiv:2005.14165, "Language Models are Few-Shot Learners").
 
 Parent   gpt2
-Differs  every second layer is sparse: a token sees itself and the window - 1 before it (a band, Child et al. 2019);
-         twice as long; the width of a head is set apart from the model's (13B: 40 heads of 128 in a width of 5140)
+Differs  every second layer has local attention: a token attends to itself and the window - 1 before it (a band, Child
+         et al. 2019); twice the context length; the width of a head is independent of the model's (13B: 40 heads of 128
+         in a width of 5140)
 Trained  objectives.causal_lm, on 300 billion tokens
-The weights were not published, nor the band's width: 256 is what its replication, GPT-Neo, took.
+The weights were not published, nor the width of the band: 256 is the value in its replication, GPT-Neo.
 """
 
 from typing import Any

@@ -1,8 +1,8 @@
-"""GPT-Neo (Black et al. 2021, EleutherAI, doi:10.5281/zenodo.5297715): GPT-3 in the open.
+"""GPT-Neo (Black et al. 2021, EleutherAI, doi:10.5281/zenodo.5297715): an open replication of GPT-3.
 
 Parent   gpt3 (by idea)
-Differs  the scores are not divided by sqrt(d_head) (the weights learn it); queries,
-         keys and values without bias; which layers are local is said one by one, in attention_types
+Differs  the scores are not divided by sqrt(d_head) (the weights absorb it); queries, keys and values without bias;
+         attention_types lists for each layer whether its attention is local
 Trained  objectives.causal_lm on the Pile
 """
 

@@ -1,9 +1,9 @@
 """GPT-NeoX-20B and the Pythia models (Black et al. 2022, arXiv:2204.06745; Biderman et al. 2023, arXiv:2304.01373).
 
 Parent   gptj (by idea)
-Differs  attention and feed-forward network in parallel, each with its own norm; a quarter of each head's columns is
-         rotated by the position, column i with column i + R; one product computes queries, keys and values, head by
-         head, with a bias
+Differs  attention and feed-forward network in parallel, each with its own norm; rotary positions
+         in a quarter of each head's columns, column i with column i + R; one fused projection for queries, keys and
+         values, head by head, with a bias
 Trained  objectives.causal_lm on the Pile
 """
 

@@ -1,8 +1,9 @@
 """gpt-oss 20B and 120B (OpenAI 2025, arXiv:2508.10925).
 
 Parent   mixtral (by idea)
-Differs  every second layer attends to a window of 128 tokens; each head has a sink, a learned score for attending to
-         nothing; biases everywhere; the experts' gates and inputs are bounded; texts stretched by YaRN from the start
+Differs  every second layer has sliding-window attention over 128 tokens; each head has an attention sink, a learned
+         score for attending to nothing; biases everywhere; the experts' activations are clamped; context extended by
+         YaRN from the start
 Trained  objectives.causal_lm, then reinforcement learning on chains of thought
 """
 

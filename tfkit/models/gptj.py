@@ -3,7 +3,7 @@
 Parent   gpt2
 Differs  no table of positions: the first rotary_dim columns of each query and key are rotated by an angle that grows
          with the position (RoPE, Su et al. 2021); attention and feed-forward network in parallel after one norm (so
-         both products can run at once); no biases in attention; an output matrix of its own, with a bias
+         both can be computed at once); no biases in attention; an untied output matrix, with a bias
 Trained  objectives.causal_lm on the Pile
 """
 

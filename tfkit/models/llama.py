@@ -1,9 +1,9 @@
 """Llama (Touvron et al. 2023, arXiv:2302.13971 and arXiv:2307.09288; Grattafiori et al. 2024, arXiv:2407.21783).
 
 Parent   gpt2 (by idea)
-Differs  no table of positions: queries and keys are rotated by their position (RoPE); RMSNorm, without mean or bias,
-         for LayerNorm; a gated feed-forward network (SwiGLU); no biases; from Llama 2 on several query heads share one
-         head of keys and values, which shrinks the cache; an output matrix of its own, or tied (3.2)
+Differs  rotary positions (RoPE) instead of a table; RMSNorm, without mean or bias, instead of LayerNorm; a gated
+         feed-forward network (SwiGLU); no biases; from Llama 2 on grouped-query attention: several query heads share
+         one key-value head, which shrinks the cache; an untied output matrix, or a tied one (3.2)
 Trained  objectives.causal_lm
 """
 

@@ -2,12 +2,12 @@
 
 Parent   roberta (by idea)
 Differs  a token attends to `window` neighbours only, half on each side, so time and memory grow linearly with the
-         length; a few tokens are global: they attend to all and all attend to them, through projections of their own
-         (queries, keys and values), which start as copies of the local ones
+         length; a few tokens are global: they attend to all positions and all attend to them, through separate
+         projections of queries, keys and values, which are initialised as copies of the local ones
          Global tokens are those in global_attention_mask; by default the first token for a classifier, the question for
          question answering, the choice for multiple choice (the three sep tokens in between mark these two), otherwise
          none.
-Trained  masked language modelling, from RoBERTa's weights, whose position table is copied until it is long enough
+Trained  masked language modelling, from RoBERTa's weights, whose position table is repeated until it is long enough
 """
 
 from typing import Any

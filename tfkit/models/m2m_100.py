@@ -1,9 +1,9 @@
-"""M2M-100 (Fan et al. 2020, arXiv:2010.11125): from each of 100 languages to each other, without English between.
+"""M2M-100 (Fan et al. 2020, arXiv:2010.11125): translation between any two of 100 languages, not by way of English.
 
 Parent   bart
-Differs  norm before each sub-layer and once more after the last, none after the embeddings, which are multiplied by
-         sqrt(d_model); ReLU; sinusoids in steps of their own (tensor2tensor's), which count from pad_token_id + 1 and
-         skip padding; layers left out in training; both sides begin with the token of their language: the decoder
+Differs  pre-norm with a final norm, none after the embeddings, which are multiplied by sqrt(d_model); ReLU; sinusoidal
+         positions as in tensor2tensor, which count from pad_token_id + 1 and skip padding; LayerDrop in training; both
+         sides begin with the token of their language: the decoder
          starts with the end token, and its first token is forced to be the target's language
 Trained  translation of 7.5 billion pairs of sentences from the web, with back-translation
 """

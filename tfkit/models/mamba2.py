@@ -1,9 +1,9 @@
-"""Mamba-2 (Dao and Gu 2024, arXiv:2405.21060): a language model without attention, for the contrast.
+"""Mamba-2 (Dao and Gu 2024, arXiv:2405.21060): a state-space language model, without attention.
 
 Parent   llama (by idea)
-Differs  no attention: each head holds a state of fixed size, which decays by a factor that each token sets, and to
-         which the token is added; no positions, and a cache that does not grow; a short convolution in front, and no
-         feed-forward network: one kind of layer, with a gate, does all
+Differs  no attention: each head holds a state of fixed size, which decays by a factor that depends on the token,
+         and to which the token is added; no positions, and a cache that does not grow; a short convolution before it;
+         no feed-forward network: all layers are of one gated kind
 Trained  objectives.causal_lm
 """
 

@@ -1,10 +1,10 @@
-"""Marian (Junczys-Dowmunt et al. 2018, arXiv:1804.00344), as the thousand OPUS-MT models of Helsinki have it.
+"""Marian (Junczys-Dowmunt et al. 2018, arXiv:1804.00344), the architecture of the OPUS-MT translation models.
 
 Parent   bart
-Differs  sinusoids for positions, all sines and then all cosines; no norm after the embeddings, which are multiplied by
-         sqrt(d_model) as published; padding is also the token that the decoder starts with; the constant beside the
-         logits comes from training; some pairs have a vocabulary for each side (share_embeddings=False)
-Trained  translation of one pair of languages, with label smoothing 0.1 (Tiedemann & Thottingal 2020)
+Differs  sinusoidal positions, all sines and then all cosines; no norm after the embeddings, which are multiplied by
+         sqrt(d_model) in the published models; the padding token also starts the decoder; the bias on the logits is
+         trained; some language pairs have a vocabulary for each side (share_embeddings=False)
+Trained  translation between one pair of languages, with label smoothing 0.1 (Tiedemann & Thottingal 2020)
 """
 
 from typing import Any

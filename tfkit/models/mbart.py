@@ -1,9 +1,9 @@
 """mBART (Liu et al. 2020, arXiv:2001.08210): BART in 25 languages at once; mBART-50 (Tang et al. 2020) in 50.
 
 Parent   bart
-Differs  norm before each sub-layer and once more after the last, beside the one after the embeddings; embeddings times
-         sqrt(d_model) as published; a token names the language: the source ends with its own, and the decoder starts
-         with the last token of the target, its language (mBART-50: both begin with it)
+Differs  pre-norm with a final norm, besides the norm after the embeddings; embeddings times sqrt(d_model) in the
+         published models; a token names the language: the source ends with its own, and the decoder starts with that of
+         the target, which is also the last token of the labels (mBART-50: both begin with it)
 Trained  objectives.multilingual_denoising, then pairs of languages
 """
 

@@ -1,8 +1,8 @@
 """Mistral 7B (Jiang et al. 2023, arXiv:2310.06825).
 
 Parent   llama
-Differs  a token attends to the latest `window` positions only; what is farther back reaches it through the layers
-         below, `window` positions a layer; eight heads of keys and values for 32 of queries
+Differs  sliding-window attention: a token attends to the last `window` positions only; information from farther back
+         reaches it through the layers below, `window` positions per layer; eight key-value heads for 32 query heads
 Trained  objectives.causal_lm
 """
 

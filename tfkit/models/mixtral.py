@@ -1,8 +1,8 @@
 """Mixtral 8x7B (Jiang et al. 2024, arXiv:2401.04088).
 
 Parent   llama
-Differs  eight feed-forward networks in each layer, of which a router picks two for each token: 47 billion parameters,
-         of which a token uses 13 billion
+Differs  eight feed-forward networks in each layer, the experts, of which a router chooses two for each token: 47
+         billion parameters, of which a token uses 13 billion
 Trained  objectives.causal_lm, and a loss that balances the load of the experts (nn.load_balancing_loss)
 """
 

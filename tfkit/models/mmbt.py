@@ -2,9 +2,9 @@
 
 Parent   bert (by idea)
 Differs  the first tokens are regions of a picture: [CLS], an image encoder's vector for each, [SEP]; then the text,
-         as a second segment whose positions start again. The same layers read both. text_config: BERT, or a child with
-         its embeddings and a pooler; image_config: a `nn.ResNet`, or None for an encoder of your own, or none at all
-Trained  on the task alone, from BERT's weights and those of an image classifier; both are thawed after some epochs
+         as a second segment whose positions restart at 0. The same layers read both. text_config: BERT, or a child with
+         its embeddings and a pooler; image_config: a `nn.ResNet`, or None for an image encoder of your own, or for none
+Trained  on the task alone, from BERT's weights and those of an image classifier; both are unfrozen after some epochs
 """
 
 from dataclasses import field, replace

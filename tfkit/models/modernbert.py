@@ -1,8 +1,8 @@
-"""ModernBERT (Warner et al. 2024, arXiv:2412.13663): BERT's task, with what decoders have learned since.
+"""ModernBERT (Warner et al. 2024, arXiv:2412.13663): BERT's task, with the improvements of later decoders.
 
 Parent   bert (by idea)
-Differs  rotary positions (RoPE) in place of a table, so that texts of 8192 tokens fit; two layers in three attend to a
-         window of 128; norms before each sub-layer, without biases, as almost all layers are; GELU gates (GEGLU)
+Differs  rotary positions (RoPE) instead of a table, for texts of up to 8192 tokens; two layers in three have
+         local attention over a window of 128; pre-norm, almost no biases; a feed-forward network gated by GELU (GeGLU)
 Trained  objectives.masked_lm on 2 trillion tokens; no next sentence
 """
 

@@ -1,9 +1,10 @@
 """mT5 (Xue et al. 2020, arXiv:2010.11934): T5 in 101 languages.
 
 Parent   t5
-Differs  from T5 as published first: a gated GELU in the feed-forward and an output matrix of its own, undivided (as in
-         T5's version 1.1); from both: a vocabulary eight times as large, which is most of the small models
-Trained  objectives.span_corruption alone, no tasks mixed in; rare languages drawn more often than they occur
+Differs  from the original T5: a gated GELU in the feed-forward network and an untied output matrix, without scaling (as
+         in T5 version 1.1); from both: a vocabulary eight times as large, which is most of the small models
+Trained  objectives.span_corruption alone, without supervised tasks; low-resource languages are sampled more often than
+         they occur
 """
 
 from collections.abc import Collection

@@ -1,9 +1,9 @@
 """OLMo 2 (OLMo team 2024, arXiv:2501.00656).
 
 Parent   llama
-Differs  norms stand after each sub-layer, before the residual addition, and none before it; queries and keys are
-         normalised over all heads at once
-Trained  objectives.causal_lm, on data that is published
+Differs  norms after each sub-layer, before the residual addition, and none before it; queries and keys are normalised
+         over all heads at once (QK-norm)
+Trained  objectives.causal_lm, on published data
 """
 
 from __future__ import annotations

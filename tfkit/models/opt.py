@@ -1,8 +1,8 @@
 """OPT (Zhang et al. 2022, arXiv:2205.01068): GPT-3's sizes, with open weights.
 
 Parent   llama
-Differs  GPT-3's layer: a table of positions, counted from the first real token, LayerNorm, ReLU, biases; one matrix
-         embeds and scores; in the 350m model narrower embeddings, and norms after each sub-layer
+Differs  GPT-3's layer: learned positions, counted from the first token that is not padding, LayerNorm, ReLU, biases;
+         tied input and output embeddings; in the 350m model narrower embeddings, and post-norm
 Trained  objectives.causal_lm
 """
 

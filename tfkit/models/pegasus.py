@@ -1,10 +1,10 @@
-"""Pegasus (Zhang et al. 2019, arXiv:1912.08777): pretrained for summaries by generating sentences that were left out.
+"""Pegasus (Zhang et al. 2019, arXiv:1912.08777): pretrained for summarisation by generating removed sentences.
 
 Parent   bart
-Differs  norm before each sub-layer and once more after the last, none after the embeddings, which are multiplied by
-         sqrt(d_model) as published; sinusoids for positions, Marian's; padding is also the token that the decoder
-         starts with; ReLU as published
-Trained  objectives.gap_sentences: whole sentences, the telling ones, are masked and written down
+Differs  pre-norm with a final norm, none after the embeddings, which are multiplied by sqrt(d_model) in the published
+         models; sinusoidal positions, as in Marian; the padding token also starts the decoder; ReLU in the published
+         models
+Trained  objectives.gap_sentences: the most important sentences are masked, and the decoder generates them
 """
 
 from typing import Any

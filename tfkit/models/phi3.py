@@ -1,10 +1,10 @@
 """Phi-3 (Abdin et al. 2024, arXiv:2404.14219).
 
 Parent   llama
-Differs  one product makes queries, keys and values, and one gate and up; dropout after each sub-layer; long texts by
-         LongRoPE, a stretch found for each pair of columns; the 4k models attend to a window
+Differs  one fused projection for queries, keys and values, and one for gate and up; dropout after each sub-layer; long
+         texts by LongRoPE, a scaling factor for each pair of columns; the 4k models have sliding-window attention
 Trained  objectives.causal_lm
-If a text grows past `trained_length` while decoding with a cache, its first part keeps the rotations it had.
+If a text grows past `trained_length` while decoding with a cache, the cached keys keep their rotations.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Qwen2 and Qwen2.5 (Yang et al. 2024, arXiv:2407.10671 and arXiv:2412.15115).
 
 Parent   llama
-Differs  queries, keys and values have a bias, the output of attention has none; the later layers may attend to a window
+Differs  queries, keys and values have a bias, the output of attention has none; the later layers may have
+         sliding-window attention
 Trained  objectives.causal_lm
 """
 

@@ -1,8 +1,8 @@
 """Qwen3 (Yang et al. 2025, arXiv:2505.09388).
 
 Parent   llama
-Differs  each head's queries and keys are normalised before the rotation (Henry et al. 2020, arXiv:2010.04245), so that
-         no score grows without bound; heads of 128 whatever the width; the later layers may attend to a window
+Differs  each head's queries and keys are normalised before the rotation (QK-norm, Henry et al. 2020, arXiv:2010.04245),
+         which bounds the scores; heads of 128 whatever the width; the later layers may have sliding-window attention
 Trained  objectives.causal_lm
 """
 

@@ -2,11 +2,11 @@
 
 Parent   bart (by idea), and dpr, which retrieves
 Differs  a question encoder finds n_docs passages in an index (`retriever`, see `tfkit.retrieve`); the generator reads
-         each with the question, and the passages are summed over, by how well each fits: at every token (head
-         "rag_token") or once for the whole answer ("rag_sequence"). Their scores train the question encoder; the index
-         stays as it is. Logits, unless marginalised, have a row for every question's every passage
+         each with the question, and the passages are marginalised over, by their retrieval probabilities: at every
+         token (head "rag_token") or once for the whole answer ("rag_sequence"). These train the question encoder; the
+         index stays fixed. Logits, unless marginalised, have a row for each pair of question and passage
 Trained  objectives.rag_marginals. As published: labels begin with a start symbol that is read, not predicted; the loss
-         is one number a question, or the sum of them (reduce_loss)
+         is one number per question, or the sum of them (reduce_loss)
 """
 
 from dataclasses import field, replace

@@ -1,4 +1,4 @@
-"""Reformer (Kitaev et al. 2020, arXiv:2001.04451): a language model for very long texts, in little memory.
+"""Reformer (Kitaev et al. 2020, arXiv:2001.04451): a memory-efficient language model for very long texts.
 
 Parent   gpt2 (by idea)
 Differs  a position attends to those whose hashes are similar, in one or several rounds (queries are their own keys),

@@ -3,7 +3,8 @@
 
 Parent   none: the earliest architecture here
 Differs  attention "none": one vector carries the whole sentence; "dot": each decoder state looks back at all encoder
-         states; "bahdanau": so does the state *before* each step, through a small network, and what it saw is read in.
+         states; "bahdanau": so does the state *before* each step, through a small network, and the context is an input
+         of the step.
 Trained  objectives.label_smoothing with smoothing 0
 With "none" and "dot" the decoder runs over all steps in one call; "bahdanau" cannot. The readout, tanh(W [c; s]), is
 Luong's for both; Bahdanau's own is a maxout layer. Padding must be on the right.

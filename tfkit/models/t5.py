@@ -1,10 +1,10 @@
 """T5 (Raffel et al. 2020, arXiv:1910.10683, "Exploring the Limits of Transfer Learning with … Text-to-Text").
 
 Parent   transformer (by idea)
-Differs  no positions: a learned bias per head and bucket of distances on the scores, the same in all layers; scores not
-         divided by sqrt(d_kv); no biases; norm before each sub-layer and at the end, by the root mean square alone;
-         embeddings as they are, their copy at the output divided by sqrt(d_model). Version 1.1: a gated GELU in the
-         feed-forward, an output matrix of its own, undivided
+Differs  no position embeddings: a learned bias per head and bucket of distances on the scores, the same in all layers;
+         scores not divided by sqrt(d_kv); no biases; pre-norm with RMSNorm, and a final norm; embeddings are not
+         scaled, but the states before the tied output matrix are divided by sqrt(d_model). Version 1.1: a gated GELU in
+         the feed-forward network, an untied output matrix, without scaling
 Trained  objectives.span_corruption, then many tasks as text to text
 """
 

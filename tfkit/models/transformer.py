@@ -1,8 +1,8 @@
 """The transformer (Vaswani et al. 2017, arXiv:1706.03762): attention is all you need.
 
 Parent   rnn_seq2seq (by idea)
-Differs  no recurrence: self-attention in its place, and sinusoids to say where a token is; so training needs no loop
-         over time. One matrix is both embeddings and the output projection (3.4). Norm comes after the addition.
+Differs  no recurrence: self-attention, with sinusoids as position encodings; so training needs no loop over time. The
+         embeddings and the output projection share one matrix (3.4). Post-norm.
 Trained  objectives.label_smoothing, with smoothing 0.1 and the warm-up schedule; dropout on each sub-layer's output and
          on the embeddings. (The paper's code also drops attention weights; the paper does not say so, nor do we.)
 """

@@ -2,8 +2,9 @@
 
 Parent   transformer (by idea: its decoder half)
 Differs  a memory: the states of earlier segments are keys too, without gradients; so positions are relative distances,
-         with separate query biases for content (u) and distance (v); all queries may be limited to equally many keys
-         (same_length); rare words have narrower vectors, in the embeddings and the output (adaptive input and softmax)
+         with separate query biases for content (u) and distance (v); all queries may be limited to the same number of
+         keys (same_length); rare words have narrower vectors, in the embeddings and the output (adaptive input and
+         softmax)
 Trained  objectives.causal_lm, one segment after the other
 """
 

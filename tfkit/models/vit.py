@@ -1,9 +1,9 @@
-"""ViT (Dosovitskiy et al. 2020, arXiv:2010.11929): a picture, cut into patches, is read as a text is.
+"""ViT (Dosovitskiy et al. 2020, arXiv:2010.11929): patches of an image are read like the tokens of a text.
 
 Parent   bert (by idea)
-Differs  what is embedded are patches of pixels, each by one matrix; the norm before each sub-layer and once more at the
-         end; no padding; positions that are interpolated for pictures larger than those of training
-Trained  labels of ImageNet-21k; head "masked_image" (SimMIM, Xie et al. 2021, arXiv:2111.09886) learns without labels
+Differs  linear embeddings of pixel patches; pre-norm with a final norm; no padding; positions are interpolated for
+         images larger than those in training
+Trained  on the labels of ImageNet-21k; head "masked_image" (SimMIM, Xie et al. 2021, arXiv:2111.09886) needs no labels
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Whisper (Radford et al. 2022, arXiv:2212.04356): speech in, text out, of any of 99 languages.
+"""Whisper (Radford et al. 2022, arXiv:2212.04356): speech recognition and translation for 99 languages.
 
 Parent   bart (by idea)
-Differs  the source is sound: energies in bands of pitch, every 10 ms, which two convolutions shorten to a state every
-         20 ms; sinusoids for its positions, always 30 seconds with silence behind, and so no mask; norm before each
-         sub-layer and once more after the last; keys without bias; the first tokens of the target select the task
-Trained  680,000 hours of speech from the web: to transcribe, translate into English, name the language, tell the time
+Differs  the source is audio: a log-mel spectrogram with a frame every 10 ms, which two convolutions shorten to a state
+         every 20 ms; sinusoidal positions in the encoder; always 30 seconds, padded with silence, and so no mask;
+         pre-norm with a final norm; keys without bias; the first tokens of the target select the task
+Trained  on 680,000 hours of speech from the web: transcription, translation to English, language and timestamps
 """
 
 from __future__ import annotations

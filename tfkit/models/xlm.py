@@ -1,12 +1,12 @@
-"""XLM (Lample & Conneau 2019, arXiv:1901.07291): one encoder for many languages, drawn together by parallel sentences.
+"""XLM (Lample & Conneau 2019, arXiv:1901.07291): one encoder for many languages, aligned by parallel sentences.
 
 Parent   bert (by idea)
 Differs  every token's language is embedded too (`langs`), no sentence types; positions learned or sinusoids; no pooler;
-         the output matrix right on the states, or an adaptive softmax; states at padding are zeroed after each layer.
-         `causal` looks back only, and then padding is not hidden: it belongs on the right. Without a mask, as many
-         tokens count as are not pad_token_id.
+         an output matrix directly on the states, or an adaptive softmax; states at padding are zeroed after each layer.
+         With `causal` the attention is causal, and padding, which must be on the right, is not masked. Without a mask
+         the first n tokens count, where n is the number of ids other than pad_token_id.
 Trained  masked language modelling, or next-token prediction (causal, labels shifted beforehand), and translation
-         language modelling: masked words beside a translation, in which they may be looked up
+         language modelling: masked words beside a translation of their sentence
 """
 
 from typing import Any, ClassVar

@@ -1,10 +1,11 @@
 """XLM-ProphetNet (Qi et al. 2020, arXiv:2001.04063; Liang et al. 2020, arXiv:2004.01401): ProphetNet in 100 languages.
 
 Parent   prophetnet
-Differs  the words: 250,000 SentencePiece pieces of all languages together, so that more than a third of the model is
-         their table. The pieces' own marks give way to fifteen of BERT's (`vocabulary`): 0 pads, and [SEP], 2, both
-         begins and ends the target and ends the source (`sentence`; nothing precedes the source, and no language is
-         named). The layers are ProphetNet's. A file of the decoder alone has the table below the decoder.
+Differs  the words: 250,000 SentencePiece pieces for all languages together, so that more than a third of the parameters
+         are embeddings. The vocabulary's own special tokens are replaced by fifteen of BERT's (`vocabulary`): 0 pads,
+         and [SEP], 2, both begins and ends the target and ends the source (`sentence`; nothing precedes the source, and
+         no language is named). The layers are ProphetNet's. A file of the decoder alone has the table below the
+         decoder.
 Trained  as ProphetNet, on Wikipedia in 100 languages
 """
 

@@ -1,9 +1,9 @@
 """XLM-RoBERTa (Conneau et al. 2019, arXiv:1911.02116): one model for a hundred languages.
 
 Parent   roberta (by idea)
-Differs  a SentencePiece vocabulary of 250,002 that all languages share, so that most of the base model is its table;
-         nothing in the input says which language it is (XLM's language embeddings are gone). The layers are RoBERTa's.
-Trained  masked language modelling on 2.5 TB of web text, small languages drawn more often than they occur
+Differs  a SentencePiece vocabulary of 250,002 that all languages share, so that most of the base model's parameters are
+         embeddings; no language embeddings, unlike XLM. The layers are RoBERTa's.
+Trained  masked language modelling on 2.5 TB of web text, low-resource languages sampled more often than they occur
 """
 
 from typing import Any

@@ -1,10 +1,10 @@
 """XLNet (Yang et al. 2019, arXiv:1906.08237): permutation language modelling, bidirectional without mask tokens.
 
 Parent   transformer_xl (by idea)
-Differs  the order is a mask (perm_mask), so distances have both signs; for predicted words (target_mapping), a second
-         stream of states knows the position and not the word; scores also depend on whether two words are in one
-         segment; no adaptive vocabulary; BERT's tasks. A target that may attend to nothing, not even a memory, gives
-         zeros
+Differs  the factorisation order is a mask (perm_mask), so distances have both signs; for predicted words
+         (target_mapping), a second stream of states knows the position but not the word; scores also depend on whether
+         two words are in one segment; no adaptive vocabulary; BERT's tasks. A target that may attend to nothing, not
+         even a memory, gives zeros
 Trained  objectives.permutation_lm (head "masked_lm": labels are the tokens at the targets)
 """
 
