@@ -27,7 +27,7 @@ def test_list_names_every_architecture_with_its_title():
 def test_family_does_not_take_et_al_for_the_end_of_a_sentence():
     rows = shown("family").splitlines()
     (qwen,) = [row for row in rows if "── qwen3  " in row]
-    assert qwen.endswith("(Henry et al. 2020, arXiv:2010.04245), so that no score grows without bound")
+    assert qwen.endswith("(QK-norm, Henry et al. 2020, arXiv:2010.04245), which bounds the scores")
 
 
 def test_family_has_everyone_once_below_the_parent():
