@@ -1,8 +1,8 @@
 """ALBERT (Lan et al. 2019, arXiv:1909.11942): a BERT whose layers are all the same one.
 
 Adds to BERT: the layers share their weights (in n_groups groups of group_size layers each; as published, one layer is
-run n_layers times); embeddings are narrow, and a matrix widens them: V*N + N*E numbers in place of V*E. Next-sentence
-prediction gives way to sentence order: were these two swapped?
+run n_layers times); embeddings are narrow, and a matrix projects them to the width of the layers: V*N + N*E parameters
+instead of V*E. Next-sentence prediction is replaced by sentence-order prediction: were these two swapped?
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size, N = d_embed.
 """
@@ -97,7 +97,7 @@ class Layer(nn.Module):
 
 
 class MaskedLMHead(nn.Module):
-    """Which token was here?"""
+    """Predicts the masked tokens."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ class ALBERT(nn.Module):
         mask = attention_mask.bool()[:, None, None]  # [B,1,1,L]
         x = self.embed(input_ids, token_type_ids)  # [B,L,E]
         for i in range(self.config.n_layers):
-            group = self.layers[i * self.config.n_groups // self.config.n_layers]  # the same one again and again
+            group = self.layers[i * self.config.n_groups // self.config.n_layers]  # the same layer each time
             for layer in group.children():
                 x = layer(x, mask)  # [B,L,E]
         return self.task_head(x, self.embed.tokens.weight)  # [B,L,V]

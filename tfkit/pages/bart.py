@@ -1,8 +1,8 @@
-"""BART (Lewis et al. 2019, arXiv:1910.13461): an autoencoder that mends a damaged text.
+"""BART (Lewis et al. 2019, arXiv:1910.13461): a denoising autoencoder.
 
-Adds to the transformer: learned positions, a table for each side; a norm right after the embeddings, which are not
-multiplied; GELU; a constant beside the logits. It is trained to write out a text of which spans were masked and
-sentences shuffled.
+Adds to the transformer: learned positions, one table for each side; a norm after the embeddings, which are not scaled;
+GELU; a constant bias on the logits. It is trained to reconstruct a text of which spans were masked and sentences
+shuffled.
 
 Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -27,7 +27,7 @@ class Config:
     decoder_start_token_id: int = 2
 
 
-OFFSET = 2  # the first two rows of a table of positions are never read: fairseq kept them for padding
+OFFSET = 2  # the first two rows of the position table are never used: fairseq reserved them for padding
 
 
 class Attention(nn.Module):
@@ -104,7 +104,7 @@ class BART(nn.Module):
         self.decoder_position = nn.Embedding(c.max_length + OFFSET, c.d_model)
         self.decoder_norm = nn.LayerNorm(c.d_model)
         self.decoder = nn.ModuleList(DecoderLayer(c) for _ in range(c.n_layers))
-        self.register_buffer("final_logits_bias", torch.zeros(1, c.vocab_size))  # a constant: it is not trained
+        self.register_buffer("final_logits_bias", torch.zeros(1, c.vocab_size))  # not trained
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """input_ids, attention_mask [B,S] -> memory [B,S,E]"""
@@ -130,7 +130,7 @@ class BART(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, attention_mask: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: after the start, each time the likeliest token"""
+        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: greedy decoding, after the start token"""
         memory = self.encode(input_ids, attention_mask)  # [B,S,E]
         ids = torch.full_like(input_ids[:, :1], self.config.decoder_start_token_id)  # [B,1]
         for _ in range(max_new_tokens):

@@ -1,7 +1,7 @@
-"""BERT (Devlin et al. 2018, arXiv:1810.04805): read in both directions, learn by filling in blanks.
+"""BERT (Devlin et al. 2018, arXiv:1810.04805): a bidirectional encoder that learns by predicting masked words.
 
-Adds to the transformer's encoder: learned positions; an embedding that says which of two sentences a token is in; a
-norm right after the embeddings; GELU; a head that predicts masked tokens, with the embeddings as its output matrix.
+Adds to the transformer's encoder: learned positions; token-type embeddings, which tell two sentences apart; a norm
+after the embeddings; GELU; a head that predicts masked tokens, with the embeddings as its output matrix.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -92,7 +92,7 @@ class Layer(nn.Module):
 
 
 class MaskedLMHead(nn.Module):
-    """Which token was here?"""
+    """Predicts the masked tokens."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()

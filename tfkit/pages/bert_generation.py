@@ -1,7 +1,7 @@
 """BERT for generation (Rothe et al. 2019, arXiv:1907.12461): the halves of BERT2BERT, here as a decoder alone.
 
-Adds to BERT: a causal mask, so that the model says what comes next; the output layer is the embeddings and a bias, and
-nothing else. It leaves out sentence types and the pooler.
+Adds to BERT: a causal mask, so that the model predicts the next token; the output layer is the embedding matrix and a
+bias, and nothing else. It leaves out sentence types and the pooler.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -89,7 +89,7 @@ class Layer(nn.Module):
 
 
 class CausalLMHead(nn.Module):
-    """Which token is next?"""
+    """Predicts the next token."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()

@@ -1,9 +1,9 @@
-"""BigBird (Zaheer et al. 2020, arXiv:2007.14062): BERT over long texts, as a few links between blocks reach everywhere.
+"""BigBird (Zaheer et al. 2020, arXiv:2007.14062): BERT for long texts, with block-sparse attention.
 
 Adds to BERT: the text is cut into blocks; a block attends to itself and its neighbours, to the first and the last
-block, which attend to all, and to a few drawn at random, so that time and memory could grow with the length alone.
-Left out: the blocks' kernel (this page computes all scores and masks them), NumPy's order of draws, one draw for each
-head, and that texts of up to (5 + 2 * n_random) * block tokens are attended to in full.
+block, which attend to all blocks, and to a few random ones, so that time and memory can grow linearly with the length.
+Left out: the block-sparse kernel (this page computes all scores and masks them), NumPy's random numbers, separate draws
+for each head, and full attention for texts of up to (5 + 2 * n_random) * block tokens.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size, N blocks.
 """
@@ -46,8 +46,8 @@ class Embeddings(nn.Module):
         return self.norm(x)
 
 
-def links(blocks: int, n_random: int, draw: bool) -> Tensor:
-    """How often each block of queries sees each block of keys -> [N,N]
+def block_counts(blocks: int, n_random: int, draw: bool) -> Tensor:
+    """How often each block of queries attends to each block of keys -> [N,N]
 
     Blocks see themselves, their neighbours, and the first and the last block, which see all. In training each of the
     others sees n_random more, drawn from those that it does not see; later the first block counts that much more.
@@ -78,7 +78,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor, is_token: Tensor, counts: Tensor) -> Tensor:
-        """x [B,L,E], is_token bool [B,L], counts [L,L]: how often each key counts for each query -> [B,L,E]"""
+        """x [B,L,E], is_token bool [B,L], counts [L,L]: the multiplicity of each key for each query -> [B,L,E]"""
         q = self.split_heads(self.q_proj(x))  # [B,H,L,D]
         k = self.split_heads(self.k_proj(x))  # [B,H,L,D]
         v = self.split_heads(self.v_proj(x))  # [B,H,L,D]
@@ -115,7 +115,7 @@ class Layer(nn.Module):
 
 
 class MaskedLMHead(nn.Module):
-    """Which token was here?"""
+    """Predicts the masked tokens."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class BigBird(nn.Module):
         block_of = torch.arange(length) // c.block  # [L]
         x = self.embed(input_ids, token_type_ids)  # [B,L,E]
         for layer in self.layers:
-            counts = links(int(block_of[-1]) + 1, c.n_random, draw=self.training)  # [N,N]; drawn for each layer
+            counts = block_counts(int(block_of[-1]) + 1, c.n_random, draw=self.training)  # [N,N]; drawn for each layer
             x = layer(x, is_token, counts[block_of][:, block_of])  # [B,L,E]
         return self.task_head(x, self.embed.tokens.weight)  # [B,L,V]
 

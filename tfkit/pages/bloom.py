@@ -1,9 +1,8 @@
-"""BLOOM (Scao et al. 2022, arXiv:2211.05100): 46 natural languages and 13 programming languages, in the open.
+"""BLOOM (Scao et al. 2022, arXiv:2211.05100): an open language model for 46 natural and 13 programming languages.
 
 Adds to GPT-2: no table of positions; instead, each score is lowered in proportion to the distance between query and
-key, by a slope that each head has of its own (ALiBi, Press et al. 2021, arXiv:2108.12409), which also holds for texts
-longer than those of training; a norm of the embeddings; one matrix for queries, keys and values, whose rows are
-ordered by head.
+key, by a slope for each head (ALiBi, Press et al. 2021, arXiv:2108.12409), which extrapolates to texts longer than
+those in training; a norm after the embeddings; one matrix for queries, keys and values, whose rows are ordered by head.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -46,7 +45,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        """x [B,L,E] -> [B,L,E]; causal"""
         q, k, v = self.split_heads(self.qkv_proj(x)).chunk(3, dim=-1)  # [B,H,L,D]
         scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))  # [B,H,L,L]
         position = torch.arange(x.size(1))
@@ -99,7 +98,7 @@ class BLOOM(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

@@ -1,9 +1,9 @@
-"""ConvBERT (Jiang et al. 2020, arXiv:2008.02496): most heads look nearby; so half of them become convolutions.
+"""ConvBERT (Jiang et al. 2020, arXiv:2008.02496): half of the heads become convolutions, as many heads attend locally.
 
-Adds to ELECTRA: fewer heads attend, over half of the width; beside each stands a convolution over the neighbours of a
-token, whose weights are made, at each position, from the query times a summary of the span round it (span-based dynamic
-convolution). It is trained as ELECTRA is; this page has the generator's head.
-Left out: the feed-forward in groups, which the model called medium-small has.
+Adds to ELECTRA: fewer attention heads, over half of the width; beside each is a convolution over the neighbours of a
+token, whose kernel is computed, at each position, from the query times a summary of the span around it (span-based
+dynamic convolution). It is trained as ELECTRA is; this page has the generator's head.
+Left out: the grouped feed-forward network of the medium-small model.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads / head_ratio heads that attend, D = E / 2H, W =
 conv_kernel_size, N = d_embed, V = vocab_size.
@@ -65,7 +65,7 @@ class SpanSummary(nn.Module):
 
 
 class MixedAttention(nn.Module):
-    """Heads that look everywhere, and as many that are convolutions; each kind has half of the width."""
+    """Attention heads, and the same number of convolution heads; each kind has half of the width."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()
@@ -83,7 +83,8 @@ class MixedAttention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def convolve(self, x: Tensor) -> Tensor:
-        """[B,L,E] -> [B,H,L,D]: each token's neighbours, by weights that are made from its query and its span"""
+        """[B,L,E] -> [B,H,L,D]: each token's neighbours, weighted by a kernel that is computed from its query and its
+        span"""
         kernel = self.kernel(self.span(x) * self.q_proj(x))  # [B,L,H*W]
         kernel = self.split_heads(kernel).softmax(-1)  # [B,H,L,W]
         size = kernel.size(-1)
@@ -128,7 +129,7 @@ class Layer(nn.Module):
 
 
 class MaskedLMHead(nn.Module):
-    """Which token was here?"""
+    """Predicts the masked tokens."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()

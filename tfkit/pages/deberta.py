@@ -1,9 +1,9 @@
 """DeBERTa (He et al. 2020, arXiv:2006.03654): separate vectors for content and position.
 
-Adds to BERT: scores are of content to content, of content to distance, and of distance to content, where distances have
-keys and queries of their own; so the embeddings need no positions. For filling in blanks, absolute positions come in
-late: the last layer is run emd_steps times more over its input, with queries from that input plus positions (the
-enhanced mask decoder; the published models were trained with 2 steps, and the published code runs them with none).
+Adds to BERT: scores are sums of content to content, content to distance, and distance to content, where distances have
+keys and queries of their own; so the embeddings contain no positions. For masked language modelling absolute positions
+are added late: the last layer is run emd_steps times more on its input, with queries from that input plus positions
+(the enhanced mask decoder; the published models were trained with 2 steps, and the published code runs them with none).
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size, K = max_relative_positions.
 """
@@ -101,7 +101,7 @@ class Layer(nn.Module):
 
 
 class MaskedLMHead(nn.Module):
-    """Which token was here?"""
+    """Predicts the masked tokens."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()

@@ -1,9 +1,9 @@
 """DeBERTa V2 (He et al. 2021, github.com/microsoft/DeBERTa; V3: arXiv:2111.09543).
 
-Adds to DeBERTa: far distances share buckets, ever wider ones; distances are projected to keys and queries by the same
+Adds to DeBERTa: larger distances share logarithmic buckets; distances are projected to keys and queries by the same
 matrices as tokens, after a norm; beside the first layer, a convolution over the embeddings (V3 has none, and is trained
-as ELECTRA, on replaced tokens).
-Left out: the enhanced mask decoder, which is as in DeBERTa.
+by replaced-token detection, as ELECTRA is).
+Left out: the enhanced mask decoder, which is the same as in DeBERTa.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size, K = position_buckets.
 """
@@ -31,7 +31,7 @@ class Config:
 
 
 def relative_bucket(distance: Tensor, n_buckets: int, furthest: int) -> Tensor:
-    """distance = query - key [L,L] -> bucket [L,L], signed: near distances have one each, far ones share, ever more"""
+    """distance = query - key [L,L] -> bucket [L,L], signed: small distances have one each, larger ones share"""
     exact = n_buckets // 2
     log_ratio = (distance.abs().clamp(min=exact) / exact).log() / math.log((furthest - 1) / exact)  # [L,L], 0 to 1
     far = (log_ratio * (exact - 1)).ceil().long() + exact  # [L,L]
@@ -123,7 +123,7 @@ class FirstLayer(Layer):
 
 
 class MaskedLMHead(nn.Module):
-    """Which token was here?"""
+    """Predicts the masked tokens."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""DeepSeek-V3 (DeepSeek-AI 2024, arXiv:2412.19437): a cache of latents, and 256 small experts.
+"""DeepSeek-V3 (DeepSeek-AI 2024, arXiv:2412.19437): multi-head latent attention, and 256 small experts.
 
-Adds to Mixtral: latent attention, where each token's keys and values for all heads are made from one narrow vector, and
-only a key for the position, shared by the heads, stands beside it; experts chosen by a sigmoid, in groups, with a bias
-that balances them; an expert that every token meets; three layers without experts; positions stretched by YaRN.
+Adds to Mixtral: multi-head latent attention, in which each token's keys and values for all heads are computed from one
+narrow latent vector, beside one rotary key that the heads share; experts chosen in groups by a sigmoid, with a bias
+that balances their load; a shared expert that every token uses; three dense layers; context extension by YaRN.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, C = d_content, R = d_rotary, D = C + R, T = B·L,
 N = n_experts, G = expert_groups, V = vocab_size.
@@ -47,12 +47,12 @@ class Config:
 
 
 def rotation(c: Config, length: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """-> cos, sin [L,R/2]: quick pairs turn as trained, slow ones as if the text were `factor` times shorter"""
+    """-> cos, sin [L,R/2]: as YaRN has them: slow pairs rotate as if the text were `factor` times shorter"""
     trained, factor = c.rope_scaling["original_max_position_embeddings"], c.rope_scaling["factor"]
     plain = c.rope_theta ** -(torch.arange(0, c.d_rotary, 2, dtype=dtype) / c.d_rotary)  # [R/2], radians a position
 
     def pair(turns: float) -> float:
-        """-> which pair turns so often over the trained length"""
+        """-> the index of the pair with this number of turns over the trained length"""
         return c.d_rotary * math.log(trained / (turns * 2 * math.pi)) / (2 * math.log(c.rope_theta))
 
     first = max(math.floor(pair(c.rope_scaling["beta_fast"])), 0)
@@ -62,8 +62,8 @@ def rotation(c: Config, length: int, dtype: torch.dtype) -> tuple[Tensor, Tensor
     return angles.cos(), angles.sin()
 
 
-def turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """x [B,H,L,R], cos and sin [L,R/2] -> [B,H,L,R]: neighbouring columns turn together"""
+def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """x [B,H,L,R], cos and sin [L,R/2] -> [B,H,L,R]: each pair of neighbouring columns is rotated"""
     even, odd = x[..., ::2], x[..., 1::2]  # [B,H,L,R/2]
     return torch.stack([even * cos - odd * sin, odd * cos + even * sin], dim=-1).flatten(-2)
 
@@ -98,9 +98,9 @@ class Attention(nn.Module):
         """x [B,L,E], cos and sin [L,R/2] -> [B,L,E]"""
         c = self.config
         q = self.split_heads(self.q_up(self.q_norm(self.q_down(x))))  # [B,H,L,D]
-        q = torch.cat([q[..., : c.d_content], turn(q[..., c.d_content :], cos, sin)], dim=-1)
+        q = torch.cat([q[..., : c.d_content], rotate(q[..., c.d_content :], cos, sin)], dim=-1)
         latent, position_key = self.kv_down(x).split([c.d_latent, c.d_rotary], dim=-1)  # what a cache would hold
-        position_key = turn(position_key[:, None], cos, sin)  # [B,1,L,R]
+        position_key = rotate(position_key[:, None], cos, sin)  # [B,1,L,R]
         k, v = self.split_heads(self.kv_up(self.kv_norm(latent))).split([c.d_content, c.d_value], dim=-1)
         k = torch.cat([k, position_key.expand(-1, c.n_heads, -1, -1)], dim=-1)  # [B,H,L,D]
         sharper = 0.1 * c.rope_scaling["mscale_all_dim"] * math.log(c.rope_scaling["factor"]) + 1
@@ -143,7 +143,7 @@ class Experts(nn.Module):
         weights = c.routed_scale * weights / weights.sum(-1, keepdim=True)
         out = self.shared(flat)
         for index, expert in enumerate(self.experts):
-            token, choice = (chosen == index).nonzero(as_tuple=True)  # who chose it, and as which of their k
+            token, choice = (chosen == index).nonzero(as_tuple=True)  # its tokens, and which of their choices it is
             out = out.index_add(0, token, weights[token, choice, None] * expert(flat[token]))
         return out.view_as(x)
 

@@ -1,7 +1,8 @@
-"""DistilBERT (Sanh et al. 2019, arXiv:1910.01108): half of BERT's layers, taught by BERT.
+"""DistilBERT (Sanh et al. 2019, arXiv:1910.01108): half of BERT's layers, distilled from BERT.
 
-Adds to BERT: half as many layers, which start as every second one of BERT's; no sentence types. It learns from BERT's
-predictions (a soft cross-entropy at a temperature), from masked tokens, and from the direction of BERT's hidden states.
+Adds to BERT: half as many layers, initialised from every second one of BERT's; no sentence types. It learns from BERT's
+predictions (a soft cross-entropy at a temperature), from masked tokens, and from the cosine between its hidden states
+and BERT's.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -90,7 +91,7 @@ class Layer(nn.Module):
 
 
 class MaskedLMHead(nn.Module):
-    """Which token was here?"""
+    """Predicts the masked tokens."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()

@@ -1,9 +1,10 @@
-"""DPR (Karpukhin et al. 2020, arXiv:2004.04906): find passages by inner products of dense vectors, not by words.
+"""DPR (Karpukhin et al. 2020, arXiv:2004.04906): passages are found by inner products of dense vectors.
 
 Adds to BERT: two of them, one for questions and one for passages. The first token's state is the vector of the whole
-text, and the inner product of two vectors says how well they fit. They are trained so that each question finds its own
-passage among all passages of the batch, and one more each, which has the words but not the answer.
-Left out: the reader, a third BERT, which says where in a passage the answer is.
+text, and the inner product of two vectors is the relevance of the passage. They are trained so that each question finds
+its own passage among all passages of the batch, and one hard negative for each question, which shares words with it but
+lacks the answer.
+Left out: the reader, a third BERT, which finds the answer within a passage.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, C passages.
 """

@@ -1,8 +1,8 @@
-"""ELECTRA (Clark et al. 2020, arXiv:2003.10555): learn from every token, by telling the real ones from replaced ones.
+"""ELECTRA (Clark et al. 2020, arXiv:2003.10555): learn from every token, by telling original tokens from replaced ones.
 
-Adds to BERT: another task, and so another head. A small generator, a BERT with its masked language model's head, fills
-in blanks; this model, the discriminator, says of every token whether it was replaced, and is the one that is kept.
-Embeddings may be narrower than the layers; the two models share them.
+Adds to BERT: another task, and so another head. A small generator, a BERT with its masked language model's head,
+predicts masked tokens; this model, the discriminator, predicts for every token whether it was replaced, and is the one
+that is used afterwards. Embeddings may be narrower than the layers; the two models share them.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, N = d_embed.
 """

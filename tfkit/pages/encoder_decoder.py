@@ -1,8 +1,9 @@
 """BERT2BERT (Rothe et al. 2019, arXiv:1907.12461): an encoder and a decoder that were trained separately.
 
-Adds to the transformer: the weights of both halves come from BERT. The decoder is a BERT that does not look ahead, with
-its masked language model's head, which now predicts the next token; between its two sub-layers is a cross-attention to
-the encoder's output, the only part that starts afresh. (The halves may be others, too: RoBERTa, or GPT-2 as decoder.)
+Adds to the transformer: the weights of both halves come from BERT. The decoder is a BERT with a causal mask, with its
+masked language model's head, which now predicts the next token; between its two sub-layers is a cross-attention to the
+encoder's output, the only part that is randomly initialised. (The halves may be others, too: RoBERTa, or GPT-2 as
+decoder.)
 
 Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -160,7 +161,7 @@ class EncoderDecoder(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, attention_mask: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: after the start, each time the likeliest token"""
+        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: greedy decoding, after the start token"""
         memory = self.encoder(input_ids, attention_mask)  # [B,S,E]
         ids = torch.full_like(input_ids[:, :1], self.config.decoder_start_token_id)  # [B,1]
         for _ in range(max_new_tokens):

@@ -1,8 +1,7 @@
 """FlauBERT (Le et al. 2019, arXiv:1912.05372): XLM's encoder, trained on French.
 
-Adds to XLM: nothing but French; with one language there are no embeddings of languages. This is the base model. In the
-large one the norms come before each sub-layer, and layers are skipped at random while it is trained: without both, 24
-layers did not converge.
+Adds to XLM: nothing but French; with one language there are no embeddings of languages. This is the base model. The
+large one is pre-norm and was trained with LayerDrop: without both, 24 layers did not converge.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -90,7 +89,7 @@ class Layer(nn.Module):
 
 
 class MaskedLMHead(nn.Module):
-    """Which token was here?"""
+    """Predicts the masked tokens."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()

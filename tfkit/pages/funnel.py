@@ -1,8 +1,9 @@
-"""Funnel-Transformer (Dai et al. 2020, arXiv:2006.03236): a text need not stay as long as it was.
+"""Funnel-Transformer (Dai et al. 2020, arXiv:2006.03236): layers that shorten the sequence by pooling.
 
-Adds to BERT: layers stand in blocks, and before each block but the first, neighbours are pooled into one (the first
-token stays apart): in the queries first, so that the shorter sequence attends to the longer one. A decoder repeats the
-last states to the full length, adds those of the first block, and runs a few layers more. Positions are distances.
+Adds to BERT: layers are grouped in blocks, and before each block but the first, neighbours are pooled into one (the
+first token stays separate): at first in the queries only, so that the shorter sequence attends to the longer one. A
+decoder repeats the last states to the full length, adds those of the first block, and runs a few more layers. Positions
+are relative distances.
 
 Shapes: B sentences, L tokens, Q queries and K keys (L, or halves of it), E = d_model, H = n_heads, D = d_head, V =
 vocab_size.
@@ -110,12 +111,13 @@ class Layer(nn.Module):
 
 
 def pairs(x: Tensor) -> Tensor:
-    """[B,L,...] -> [B,L,...]: the first twice and the last not at all, so that no other shares a pair with the first"""
+    """[B,L,...] -> [B,L,...]: the first token repeated and the last dropped, so that the first is pooled with no
+    other"""
     return torch.cat([x[:, :1], x[:, :-1]], dim=1)
 
 
 def pool(states: States) -> States:
-    """The mean of each two neighbours -> half as many; where padding took part, none may look"""
+    """The means of pairs of neighbours -> half as many; results that include padding are masked"""
     x = F.avg_pool1d(pairs(states.x).transpose(1, 2), 2, ceil_mode=True).transpose(1, 2)  # [B,L/2,E]
     mask = F.pad(pairs(states.mask), (0, states.mask.size(1) % 2), value=True)  # [B,L], L even
     mask = mask.unflatten(1, (-1, 2)).all(-1)  # [B,L/2]
@@ -155,7 +157,7 @@ class Funnel(nn.Module):
             if number == 0:
                 full = states
         times = 2 ** (len(self.layers) - 1)
-        rest = states.x[:, 1:].repeat_interleave(times, dim=1)  # each state as often as tokens were pooled into it
+        rest = states.x[:, 1:].repeat_interleave(times, dim=1)  # one for each token pooled into it
         rest = F.pad(rest, (0, 0, 0, times - 1))[:, : length - 1]  # [B,L-1,E]
         states = full._replace(x=torch.cat([states.x[:, :1], rest], dim=1) + full.x)
         for layer in self.decoder:

@@ -1,10 +1,10 @@
 """Gemma 2 (Gemma team 2024, arXiv:2408.00118).
 
 Adds to Llama: in every second layer, from the first on, a token attends to itself and to the window - 1 tokens before
-it; scores, and the logits at the end, are bounded by a tanh (soft-capping, Bello et al. 2016, arXiv:1611.09940);
-scores are divided by sqrt(scale_width); RMSNorm after each sub-layer as well as before it, with weights stored as
-their distance from 1; embeddings times sqrt(E); heads are d_head wide; GELU in the gate (GEGLU); one matrix both
-embeds and scores.
+it (sliding-window attention); attention scores and final logits are bounded by a tanh (soft-capping, Bello et al. 2016,
+arXiv:1611.09940); scores are divided by sqrt(scale_width); RMSNorm after each sub-layer as well as before it, with
+weights stored as offsets from 1; embeddings times sqrt(E); heads are d_head wide; GELU in the gate (GeGLU); one matrix
+both embeds and scores.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, G = n_kv_heads, D = d_head, V = vocab_size.
 """
@@ -80,7 +80,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        """x [B,L,E] -> [B,L,E]; causal"""
         q = rotate(self.split_heads(self.q_proj(x)), self.rope_theta)  # [B,H,L,D]
         k = rotate(self.split_heads(self.k_proj(x)), self.rope_theta)  # [B,G,L,D]
         v = self.split_heads(self.v_proj(x))  # [B,G,L,D]
@@ -129,7 +129,7 @@ class Gemma2(nn.Module):
         super().__init__()
         self.logit_cap = c.logit_cap
         self.embed = nn.Embedding(c.vocab_size, c.d_model, padding_idx=c.pad_token_id)
-        windows = [math.inf if i % 2 else c.window for i in range(c.n_layers)]  # every second layer sees all
+        windows = [math.inf if i % 2 else c.window for i in range(c.n_layers)]  # every second layer has full attention
         self.layers = nn.ModuleList(Layer(c, window) for window in windows)
         self.norm = RMSNorm(c.d_model, c.eps)
 
@@ -142,7 +142,7 @@ class Gemma2(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

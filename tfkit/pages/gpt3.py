@@ -1,8 +1,8 @@
 """GPT-3 (Brown et al. 2020, arXiv:2005.14165, "Language Models are Few-Shot Learners"): GPT-2, a hundred times larger.
 
 Adds to GPT-2: every second layer is sparse: there, a token attends to itself and to the window - 1 tokens before it (a
-band; Child et al. 2019). The band's width was not published: 256 is what the replication GPT-Neo took. This page
-computes all scores and masks them, where a fast kernel computes the band alone.
+band; Child et al. 2019). The width of the band was not published: 256 is the value in its replication, GPT-Neo. This
+page computes all scores and masks them, where a fast kernel computes the band alone.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -40,7 +40,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        """x [B,L,E] -> [B,L,E]; causal"""
         q = self.split_heads(self.q_proj(x))  # [B,H,L,D]
         k = self.split_heads(self.k_proj(x))  # [B,H,L,D]
         v = self.split_heads(self.v_proj(x))  # [B,H,L,D]
@@ -97,7 +97,7 @@ class GPT3(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

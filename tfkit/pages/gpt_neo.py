@@ -1,6 +1,6 @@
-"""GPT-Neo (Black et al. 2021, EleutherAI, doi:10.5281/zenodo.5297715): GPT-3 in the open.
+"""GPT-Neo (Black et al. 2021, EleutherAI, doi:10.5281/zenodo.5297715): an open replication of GPT-3.
 
-Adds to GPT-3: scores are not divided by sqrt(D) (the weights learn it); queries, keys and values have no biases. Every
+Adds to GPT-3: scores are not divided by sqrt(D) (the weights absorb it); queries, keys and values have no biases. Every
 second layer is local, as in all published sizes: a token attends to itself and to the window - 1 tokens before it.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
@@ -38,7 +38,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        """x [B,L,E] -> [B,L,E]; causal"""
         q = self.split_heads(self.q_proj(x))  # [B,H,L,D]
         k = self.split_heads(self.k_proj(x))  # [B,H,L,D]
         v = self.split_heads(self.v_proj(x))  # [B,H,L,D]
@@ -95,7 +95,7 @@ class GPTNeo(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

@@ -1,9 +1,9 @@
 """GPT-NeoX-20B (Black et al. 2022, arXiv:2204.06745) and, in the same form, Pythia (Biderman et al. 2023,
 arXiv:2304.01373), whose many checkpoints show the course of training. Config() is Pythia 160M.
 
-Adds to GPT-J: attention and feed-forward, side by side, have a norm each; the first rotary_fraction of each head's
-columns is rotated, column i with column i + R/2; one matrix for queries, keys and values, with a bias, whose rows are
-ordered by head; in Pythia, GELU itself, not its tanh form; no bias of the output matrix.
+Adds to GPT-J: attention and feed-forward network, in parallel, have a norm each; the first rotary_fraction of each
+head's columns is rotated, column i with column i + R/2; one matrix for queries, keys and values, with a bias, whose
+rows are ordered by head; in Pythia, exact GELU, not its tanh approximation; no bias of the output matrix.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, R = rotary_fraction * D, V = vocab_size.
 """
@@ -54,7 +54,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        """x [B,L,E] -> [B,L,E]; causal"""
         q, k, v = self.split_heads(self.qkv_proj(x)).chunk(3, dim=-1)  # [B,H,L,D]
         q = rotate(q, self.rotary_dim, self.rope_theta)  # [B,H,L,D]
         k = rotate(k, self.rotary_dim, self.rope_theta)  # [B,H,L,D]
@@ -106,7 +106,7 @@ class GPTNeoX(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

@@ -1,8 +1,8 @@
-"""gpt-oss 120B (OpenAI 2025, arXiv:2508.10925): many experts, short windows, and a way to attend to nothing.
+"""gpt-oss 120B (OpenAI 2025, arXiv:2508.10925): a mixture of experts with sliding windows and attention sinks.
 
-Adds to Mixtral: a window of 128 tokens in every second layer; a sink in each head, a learned score that takes part in
-the softmax and has no value; biases; experts whose gate and input are bounded, with 1 added to the input; positions
-turned as YaRN has them, for texts 32 times as long as those that were trained first.
+Adds to Mixtral: sliding-window attention over 128 tokens in every second layer; an attention sink in each head, a
+learned score that takes part in the softmax and has no value; biases; experts whose gate and input are clamped, with 1
+added to the input; rotary positions scaled by YaRN, for texts 32 times as long as those of the first training.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, G = n_kv_heads, D = d_head, N = n_experts, F = d_ff, T = B·L,
 V = vocab_size.
@@ -41,12 +41,12 @@ class Config:
 
 
 def rotation(c: Config, length: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """-> cos, sin [L,D/2]: quick pairs turn as trained, slow ones as if the text were `factor` times shorter"""
+    """-> cos, sin [L,D/2]: as YaRN has them: slow pairs rotate as if the text were `factor` times shorter"""
     trained, factor = c.rope_scaling["original_max_position_embeddings"], c.rope_scaling["factor"]
     plain = c.rope_theta ** -(torch.arange(0, c.d_head, 2, dtype=dtype) / c.d_head)  # [D/2], radians a position
 
     def pair(turns: float) -> float:
-        """-> which pair turns so often over the trained length"""
+        """-> the index of the pair with this number of turns over the trained length"""
         return c.d_head * math.log(trained / (turns * 2 * math.pi)) / (2 * math.log(c.rope_theta))
 
     first = max(pair(c.rope_scaling["beta_fast"]), 0)
@@ -57,7 +57,7 @@ def rotation(c: Config, length: int, dtype: torch.dtype) -> tuple[Tensor, Tensor
     return angles.cos() * sharper, angles.sin() * sharper
 
 
-def turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """x [B,H,L,D], cos and sin [L,D/2] -> [B,H,L,D]: column i with column i + D/2"""
     first, second = x.chunk(2, dim=-1)  # [B,H,L,D/2]
     return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
@@ -89,8 +89,8 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         """x [B,L,E], cos and sin [L,D/2] -> [B,L,E]"""
-        q = turn(self.split_heads(self.q_proj(x)), cos, sin)  # [B,H,L,D]
-        k = turn(self.split_heads(self.k_proj(x)), cos, sin).repeat_interleave(self.groups, dim=1)  # [B,G,L,D] -> H
+        q = rotate(self.split_heads(self.q_proj(x)), cos, sin)  # [B,H,L,D]
+        k = rotate(self.split_heads(self.k_proj(x)), cos, sin).repeat_interleave(self.groups, dim=1)  # [B,G,L,D] -> H
         v = self.split_heads(self.v_proj(x)).repeat_interleave(self.groups, dim=1)  # [B,H,L,D]
         scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_head)  # [B,H,L,L]
         at = torch.arange(x.size(1))
@@ -130,7 +130,7 @@ class MixtureOfExperts(nn.Module):
         weights = best.softmax(-1)  # [T,k]
         out = torch.zeros_like(flat)
         for expert in range(self.router.out_features):
-            token, choice = (chosen == expert).nonzero(as_tuple=True)  # who chose it, and as which of their k
+            token, choice = (chosen == expert).nonzero(as_tuple=True)  # its tokens, and which of their choices it is
             out = out.index_add(0, token, weights[token, choice, None] * self.experts(flat[token], expert))
         return out.view_as(x)
 
@@ -164,7 +164,7 @@ class GPTOSS(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

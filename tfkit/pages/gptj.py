@@ -1,8 +1,8 @@
 """GPT-J (Wang and Komatsuzaki 2021, "GPT-J-6B: A 6 Billion Parameter Autoregressive Language Model").
 
 Adds to GPT-2: no table of positions; instead, the first rotary_dim columns of each query and key are rotated by an
-angle that grows with the position (RoPE, Su et al. 2021); attention and feed-forward side by side after one norm, so
-that their products can run at once; no biases in attention; an output matrix of its own, with a bias.
+angle that grows with the position (RoPE, Su et al. 2021); attention and feed-forward network in parallel after one
+norm, so that their products can be computed at once; no biases in attention; an untied output matrix, with a bias.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size, R = rotary_dim.
 """
@@ -26,7 +26,7 @@ class Config:
 
 
 def rotate(x: Tensor, rotary_dim: int) -> Tensor:
-    """[B,H,L,D]: turn the first pairs of columns, (0,1), (2,3), …, by angles that grow with the position -> [B,H,L,D]
+    """[B,H,L,D]: rotate the first pairs of columns, (0,1), (2,3), …, by angles that grow with the position -> [B,H,L,D]
 
     The product of a rotated query and a rotated key depends on the distance between the two, and not on where they are.
     """
@@ -52,7 +52,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        """x [B,L,E] -> [B,L,E]; causal"""
         q = rotate(self.split_heads(self.q_proj(x)), self.rotary_dim)  # [B,H,L,D]
         k = rotate(self.split_heads(self.k_proj(x)), self.rotary_dim)  # [B,H,L,D]
         v = self.split_heads(self.v_proj(x))  # [B,H,L,D]
@@ -104,7 +104,7 @@ class GPTJ(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

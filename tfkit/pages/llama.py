@@ -3,9 +3,8 @@
 Adds to GPT-2: no table of positions; instead, each query and key is rotated by angles that grow with its position
 (RoPE, Su et al. 2021, arXiv:2104.09864); RMSNorm, which subtracts no mean and adds no bias (Zhang and Sennrich 2019,
 arXiv:1910.07467); a feed-forward network with a gate (SwiGLU, Shazeer 2020, arXiv:2002.05202); no biases anywhere; a
-group of query heads shares one head of keys and values (grouped-query attention, Ainslie et al. 2023,
-arXiv:2305.13245); an output matrix of its own. Left out: the scaling of RoPE for long texts that Llama 3.1 adds, which
-is in tfkit.nn.rope.
+group of query heads shares one key-value head (grouped-query attention, Ainslie et al. 2023, arXiv:2305.13245); an
+untied output matrix. Left out: the scaling of RoPE for long texts that Llama 3.1 adds, which is in tfkit.nn.rope.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, G = n_kv_heads, D = E / H, V = vocab_size.
 """
@@ -69,7 +68,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        """x [B,L,E] -> [B,L,E]; causal"""
         q = rotate(self.split_heads(self.q_proj(x)), self.rope_theta)  # [B,H,L,D]
         k = rotate(self.split_heads(self.k_proj(x)), self.rope_theta)  # [B,G,L,D]
         v = self.split_heads(self.v_proj(x))  # [B,G,L,D]
@@ -125,7 +124,7 @@ class Llama(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

@@ -1,9 +1,9 @@
 """Longformer (Beltagy et al. 2020, arXiv:2004.05150): RoBERTa over whole documents.
 
-Adds to RoBERTa: a token attends to `window` neighbours, half on each side, so that time and memory could grow with the
-length and not with its square; a few tokens are global: they attend to all and all attend to them, the former through
-projections of their own, which start as copies of the local ones.
-Left out: the blocks. This page computes all scores and masks those that a fast kernel never computes.
+Adds to RoBERTa: a token attends to `window` neighbours, half on each side, so that time and memory can grow linearly
+with the length; a few tokens are global: they attend to all and all attend to them, the former through separate
+projections, which are initialised as copies of the local ones.
+Left out: the blocked computation. This page computes all scores and masks those that a fast kernel never computes.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -107,7 +107,7 @@ class Layer(nn.Module):
 
 
 class MaskedLMHead(nn.Module):
-    """Which token was here?"""
+    """Predicts the masked tokens."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()

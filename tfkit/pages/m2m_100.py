@@ -1,8 +1,8 @@
-"""M2M-100 (Fan et al. 2020, arXiv:2010.11125): from each of 100 languages to each other, without English between.
+"""M2M-100 (Fan et al. 2020, arXiv:2010.11125): translation between any two of 100 languages, not by way of English.
 
-Adds to BART: the norm before each sub-layer and once more after the last, none after the embeddings, which are
-multiplied by sqrt(E); ReLU; sinusoids that count from pad_token_id + 1 and skip padding; both sides begin with the
-token of their language: the decoder starts with the end token, and then is made to write the target's language.
+Adds to BART: pre-norm with a final norm, none after the embeddings, which are multiplied by sqrt(E); ReLU; sinusoidal
+positions that count from pad_token_id + 1 and skip padding; both sides begin with the token of their language: the
+decoder starts with the end token, and its first token is forced to be the target's language.
 
 Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -139,7 +139,7 @@ class M2M100(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, attention_mask: Tensor, language_id: int, max_new_tokens: int) -> Tensor:
-        """input_ids, attention_mask [B,S] -> [B,2+max_new_tokens]: the start, the language, and then greedily"""
+        """input_ids, attention_mask [B,S] -> [B,2+max_new_tokens]: the start, the language, and then greedy decoding"""
         memory = self.encode(input_ids, attention_mask)  # [B,S,E]
         ids = torch.tensor([[self.config.decoder_start_token_id, language_id]]).expand(len(input_ids), -1)  # [B,2]
         for _ in range(max_new_tokens):

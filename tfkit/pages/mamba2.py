@@ -1,8 +1,9 @@
 """Mamba-2 (Dao and Gu 2024, arXiv:2405.21060): a language model without attention.
 
 In place of Llama's attention and feed-forward network, one kind of layer: a short convolution, then in each head a
-state, a matrix of fixed size, that fades by as much as each token says and to which the token is added; then a gate.
-Adds to recurrent networks: no activation between a state and the next, so that training can do without the loop below.
+state, a matrix of fixed size, which decays by a factor that depends on the token and to which the token is added; then
+a gate. Adds to recurrent networks: no activation function between one state and the next, so that training can be
+parallel, without the loop below.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, P = d_head, W = H·P, G = n_groups, N = d_state, V = vocab_size,
 M = W + 2·G·N, what the convolution mixes.
@@ -54,7 +55,7 @@ class Mixer(nn.Module):
         self.out_proj = nn.Linear(width, c.d_model, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        """x [B,L,E] -> [B,L,E]; causal"""
         c = self.config
         width, shared = c.n_heads * c.d_head, c.n_groups * c.d_state
         gate, mixed, step = self.in_proj(x).split([width, width + 2 * shared, c.n_heads], dim=-1)
@@ -63,12 +64,12 @@ class Mixer(nn.Module):
         x = x.unflatten(-1, (c.n_heads, c.d_head))  # [B,L,H,P]
         write, read = self.for_heads(write), self.for_heads(read)  # [B,L,H,N]
         step = F.softplus(step + self.step_bias)  # [B,L,H]
-        fade = torch.exp(-self.decay_log.exp() * step)  # [B,L,H], between 0 and 1
-        state = x.new_zeros(x.size(0), c.n_heads, c.d_head, c.d_state)  # [B,H,P,N]: all that is remembered
+        decay = torch.exp(-self.decay_log.exp() * step)  # [B,L,H], between 0 and 1
+        state = x.new_zeros(x.size(0), c.n_heads, c.d_head, c.d_state)  # [B,H,P,N]: the state
         out = []
         for t in range(x.size(1)):
             added = (step[:, t, :, None] * x[:, t])[..., None] * write[:, t, :, None]  # [B,H,P,N]
-            state = fade[:, t, :, None, None] * state + added
+            state = decay[:, t, :, None, None] * state + added
             out.append((state @ read[:, t, :, :, None]).squeeze(-1) + self.skip[:, None] * x[:, t])  # [B,H,P]
         y = torch.stack(out, dim=1).flatten(2)  # [B,L,W]
         return self.out_proj(self.norm(y * F.silu(gate)))  # [B,L,E]
@@ -110,7 +111,7 @@ class Mamba2(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

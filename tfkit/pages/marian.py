@@ -1,8 +1,7 @@
-"""Marian (Junczys-Dowmunt et al. 2018, arXiv:1804.00344), as the thousand OPUS-MT models of Helsinki have it.
+"""Marian (Junczys-Dowmunt et al. 2018, arXiv:1804.00344), the architecture of the OPUS-MT translation models.
 
-Adds to BART: sinusoids for positions, all sines and then all cosines; no norm after the embeddings, which are
-multiplied by sqrt(E); SiLU; the padding token is also what the decoder starts with. It is trained to translate one pair
-of languages.
+Adds to BART: sinusoidal positions, all sines and then all cosines; no norm after the embeddings, which are multiplied
+by sqrt(E); SiLU; the padding token also starts the decoder. It is trained to translate one pair of languages.
 
 Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -133,7 +132,7 @@ class Marian(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, attention_mask: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: after the start, each time the likeliest token"""
+        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: greedy decoding, after the start token"""
         memory = self.encode(input_ids, attention_mask)  # [B,S,E]
         ids = torch.full_like(input_ids[:, :1], self.config.decoder_start_token_id)  # [B,1]
         for _ in range(max_new_tokens):

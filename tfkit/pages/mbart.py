@@ -1,8 +1,7 @@
 """mBART (Liu et al. 2020, arXiv:2001.08210): BART in 25 languages at once.
 
-Adds to BART: the norm before each sub-layer and once more after the last, while the one after the embeddings stays;
-embeddings times sqrt(E), as published; a token that says which language it is: the source ends with its own, and what
-the decoder starts with is the token of the language that it is to write.
+Adds to BART: pre-norm with a final norm, besides the norm after the embeddings; embeddings times sqrt(E), as published;
+a token names the language: the source ends with its own, and the decoder starts with that of the target language.
 
 Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -26,7 +25,7 @@ class Config:
     pad_token_id: int = 1
 
 
-OFFSET = 2  # the first two rows of a table of positions are never read: fairseq kept them for padding
+OFFSET = 2  # the first two rows of the position table are never used: fairseq reserved them for padding
 
 
 class Attention(nn.Module):
@@ -107,7 +106,7 @@ class MBART(nn.Module):
         self.decoder_norm = nn.LayerNorm(c.d_model)
         self.decoder = nn.ModuleList(DecoderLayer(c) for _ in range(c.n_layers))
         self.decoder_final = nn.LayerNorm(c.d_model)
-        self.register_buffer("final_logits_bias", torch.zeros(1, c.vocab_size))  # a constant: it is not trained
+        self.register_buffer("final_logits_bias", torch.zeros(1, c.vocab_size))  # not trained
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """input_ids, attention_mask [B,S] -> memory [B,S,E]"""
@@ -135,7 +134,8 @@ class MBART(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, attention_mask: Tensor, language_id: int, max_new_tokens: int) -> Tensor:
-        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens] in the language that is its first token: greedily"""
+        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens] in the language that is its first token: greedy
+        decoding"""
         memory = self.encode(input_ids, attention_mask)  # [B,S,E]
         ids = torch.full_like(input_ids[:, :1], language_id)  # [B,1]
         for _ in range(max_new_tokens):

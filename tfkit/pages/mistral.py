@@ -1,8 +1,8 @@
 """Mistral 7B (Jiang et al. 2023, arXiv:2310.06825).
 
 Adds to Llama: a token attends to itself and to the window - 1 tokens before it (sliding-window attention, Child et al.
-2019); what lies farther back reaches it through the layers below, up to window - 1 tokens a layer. This page computes
-all scores and masks them, where a fast kernel computes the band alone.
+2019); information from farther back reaches it through the layers below, up to window - 1 tokens per layer. This page
+computes all scores and masks them, where a fast kernel computes the band alone.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, G = n_kv_heads, D = E / H, V = vocab_size.
 """
@@ -67,7 +67,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        """x [B,L,E] -> [B,L,E]; causal"""
         q = rotate(self.split_heads(self.q_proj(x)), self.rope_theta)  # [B,H,L,D]
         k = rotate(self.split_heads(self.k_proj(x)), self.rope_theta)  # [B,G,L,D]
         v = self.split_heads(self.v_proj(x))  # [B,G,L,D]
@@ -125,7 +125,7 @@ class Mistral(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

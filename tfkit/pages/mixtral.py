@@ -1,9 +1,9 @@
 """Mixtral 8x7B (Jiang et al. 2024, arXiv:2401.04088): 47 billion parameters, of which each token uses 13 billion.
 
-Adds to Llama: n_experts feed-forward networks in each layer, of which a router chooses experts_per_token for each
-token (mixture of experts, Shazeer et al. 2017, arXiv:1701.06538). This page has every expert compute every token and
-multiplies by 0 what was not chosen, where the model gives each expert only the tokens that chose it. Left out: the
-loss that keeps the experts equally busy in training, which is in tfkit.nn.experts.
+Adds to Llama: n_experts feed-forward networks in each layer, of which a router chooses experts_per_token for each token
+(mixture of experts, Shazeer et al. 2017, arXiv:1701.06538). On this page every expert computes every token, and the
+outputs of experts that were not chosen are multiplied by 0; the model gives each expert only the tokens that chose it.
+Left out: the load-balancing loss of training, which is in tfkit.nn.experts.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, G = n_kv_heads, D = E / H,
 N = n_experts, K = experts_per_token, V = vocab_size.
@@ -70,7 +70,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        """x [B,L,E] -> [B,L,E]; causal"""
         q = rotate(self.split_heads(self.q_proj(x)), self.rope_theta)  # [B,H,L,D]
         k = rotate(self.split_heads(self.k_proj(x)), self.rope_theta)  # [B,G,L,D]
         v = self.split_heads(self.v_proj(x))  # [B,G,L,D]
@@ -145,7 +145,7 @@ class Mixtral(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

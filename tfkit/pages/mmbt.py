@@ -1,7 +1,8 @@
-"""MMBT (Kiela et al. 2019, arXiv:1909.02950): pictures are words, once a matrix has brought them into the words' space.
+"""MMBT (Kiela et al. 2019, arXiv:1909.02950): image regions become tokens through a learned projection.
 
-Adds to BERT: the first tokens are regions of a picture: [CLS], what an image encoder makes of each, [SEP]; then comes
-the text, as a second segment whose positions start anew. The same layers read both, and a classifier the first state.
+Adds to BERT: the first tokens are regions of a picture: [CLS], an image encoder's vector for each, [SEP]; then comes
+the text, as a second segment whose positions restart at 0. The same layers read both, and a classifier reads the first
+state.
 Left out: the image encoder, a ResNet whose last feature map is cut into regions; this page begins with those.
 
 Shapes: B pairs of a picture and a text, R regions, S tokens, L = R + 2 + S, E = d_model, H = n_heads, D = E / H, M =
@@ -106,7 +107,7 @@ class MMBT(nn.Module):
     def __init__(self, c: Config) -> None:
         super().__init__()
         self.text = Text(c)
-        self.project = nn.Linear(c.modal_hidden_size, c.d_model)  # from pictures to the space of words
+        self.project = nn.Linear(c.modal_hidden_size, c.d_model)  # from image features to embeddings
         self.task_head = nn.ModuleDict({"classifier": nn.Linear(c.d_model, c.num_labels)})
 
     def forward(

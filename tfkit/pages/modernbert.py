@@ -1,8 +1,8 @@
-"""ModernBERT (Warner et al. 2024, arXiv:2412.13663): fill in blanks, in texts of 8192 tokens.
+"""ModernBERT (Warner et al. 2024, arXiv:2412.13663): masked language modelling on texts of up to 8192 tokens.
 
-Adds to BERT: positions turned in place of a table; a window of 128 tokens in two layers of three, with positions that
-turn faster; the norm before each sub-layer, without a bias, and once more at the end; no biases in linear layers; a
-feed-forward network with a gate.
+Adds to BERT: rotary positions instead of a table; local attention over a window of 128 tokens in two layers of three,
+with faster rotations; pre-norm without biases, with a final norm; no biases in linear layers; a gated feed-forward
+network (GeGLU).
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -30,8 +30,8 @@ class Config:
     pad_token_id: int = 50283
 
 
-def turn(x: Tensor, base: float) -> Tensor:
-    """[B,H,L,D] -> [B,H,L,D]: column i turns with column i + D/2, by its position times base^(-2i/D)"""
+def rotate(x: Tensor, base: float) -> Tensor:
+    """[B,H,L,D] -> [B,H,L,D]: column i is rotated with column i + D/2, by its position times base^(-2i/D)"""
     half = torch.arange(0, x.size(-1), 2, dtype=x.dtype) / x.size(-1)  # [D/2]
     angles = torch.arange(x.size(2), dtype=x.dtype)[:, None] * base**-half  # [L,D/2]
     first, second = x.chunk(2, dim=-1)  # [B,H,L,D/2]
@@ -66,8 +66,8 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """x [B,L,E], mask bool [B,1,1,L], True where a token may be attended to -> [B,L,E]"""
-        q = turn(self.split_heads(self.q_proj(x)), self.base)  # [B,H,L,D]
-        k = turn(self.split_heads(self.k_proj(x)), self.base)  # [B,H,L,D]
+        q = rotate(self.split_heads(self.q_proj(x)), self.base)  # [B,H,L,D]
+        k = rotate(self.split_heads(self.k_proj(x)), self.base)  # [B,H,L,D]
         v = self.split_heads(self.v_proj(x))  # [B,H,L,D]
         if self.window is not None:
             at = torch.arange(x.size(1))
@@ -105,7 +105,7 @@ class Layer(nn.Module):
 
 
 class MaskedLMHead(nn.Module):
-    """Which token was here?"""
+    """Predicts the masked tokens."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()

@@ -1,8 +1,7 @@
 """mT5 (Xue et al. 2020, arXiv:2010.11934): T5 in 101 languages.
 
-Adds to T5 as it was published first: a gated feed-forward, where a GELU of one product multiplies another; an output
-matrix of its own; and a vocabulary eight times as large, which is most of the small models. The first two are T5's own
-version 1.1.
+Adds to the original T5: a gated feed-forward network (GeGLU); an untied output matrix; and a vocabulary eight times as
+large, which is most of the small models. The first two are T5's own version 1.1.
 
 Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = d_kv, V = vocab_size.
 """
@@ -30,7 +29,7 @@ class Config:
 
 
 def relative_bucket(distance: Tensor, bidirectional: bool, n_buckets: int, max_distance: int) -> Tensor:
-    """distance = key - query [Q,K] -> bucket [Q,K]: near distances have one each, far ones share, ever more"""
+    """distance = key - query [Q,K] -> bucket [Q,K]: small distances have one each, larger ones share"""
     first = torch.zeros_like(distance)
     if bidirectional:  # half of the buckets for each side
         n_buckets //= 2
@@ -151,7 +150,7 @@ class MT5(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, attention_mask: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: after the start, each time the likeliest token"""
+        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: greedy decoding, after the start token"""
         memory = self.encode(input_ids, attention_mask)  # [B,S,E]
         ids = torch.full_like(input_ids[:, :1], self.config.decoder_start_token_id)  # [B,1]
         for _ in range(max_new_tokens):

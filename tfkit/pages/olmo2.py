@@ -2,7 +2,7 @@
 
 Adds to Llama: the norm of each sub-layer's output, before it is added to the residual stream, in place of the norm of
 its input; RMSNorm of queries and keys, over all heads at once, before they are rotated. Both keep training stable. The
-sizes up to 13B have as many heads of keys and values as of queries.
+sizes up to 13B have as many key-value heads as query heads.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -67,7 +67,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        """x [B,L,E] -> [B,L,E]; causal"""
         q = rotate(self.split_heads(self.q_norm(self.q_proj(x))), self.rope_theta)  # [B,H,L,D]
         k = rotate(self.split_heads(self.k_norm(self.k_proj(x))), self.rope_theta)  # [B,H,L,D]
         v = self.split_heads(self.v_proj(x))  # [B,H,L,D]
@@ -121,7 +121,7 @@ class OLMo2(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

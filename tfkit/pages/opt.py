@@ -1,7 +1,9 @@
-"""OPT (Zhang et al. 2022, arXiv:2205.01068, "Open Pre-trained Transformer Language Models"): GPT-3's sizes, published.
+"""OPT (Zhang et al. 2022, arXiv:2205.01068, "Open Pre-trained Transformer Language Models"): GPT-3's sizes, with open
+weights.
 
 Adds to GPT-2: ReLU; a table of positions whose first two rows are not used, as in BART. Left out: the 350M model's
-narrower embeddings and its norms after the sub-layers; padding, so that positions count from the first token.
+narrower embeddings and its post-norm layers; padding, with which positions count from the first token that is not
+padding.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -40,7 +42,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        """x [B,L,E] -> [B,L,E]; causal"""
         q = self.split_heads(self.q_proj(x))  # [B,H,L,D]
         k = self.split_heads(self.k_proj(x))  # [B,H,L,D]
         v = self.split_heads(self.v_proj(x))  # [B,H,L,D]
@@ -94,7 +96,7 @@ class OPT(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

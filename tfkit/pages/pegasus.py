@@ -1,8 +1,8 @@
-"""Pegasus (Zhang et al. 2019, arXiv:1912.08777): trained to generate left-out sentences, so it can summarise.
+"""Pegasus (Zhang et al. 2019, arXiv:1912.08777): pretrained for summarisation by generating removed sentences.
 
 Adds to BART: the norm before each sub-layer and once more after the last, none after the embeddings, which are
-multiplied by sqrt(E); sinusoids for positions; ReLU. It is trained on gap sentences: the sentences of a document that
-say most are masked, and it writes them.
+multiplied by sqrt(E); sinusoidal positions; ReLU. It is trained on gap sentences: the most important sentences of a
+document are masked, and the decoder generates them.
 
 Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -108,7 +108,7 @@ class Pegasus(nn.Module):
         self.encoder_final = nn.LayerNorm(c.d_model)
         self.decoder = nn.ModuleList(DecoderLayer(c) for _ in range(c.n_layers))
         self.decoder_final = nn.LayerNorm(c.d_model)
-        self.register_buffer("final_logits_bias", torch.zeros(1, c.vocab_size))  # a constant: it is not trained
+        self.register_buffer("final_logits_bias", torch.zeros(1, c.vocab_size))  # not trained
 
     def embedded(self, ids: Tensor) -> Tensor:
         """[B,L] -> [B,L,E]"""
@@ -137,7 +137,7 @@ class Pegasus(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, attention_mask: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: after the start, each time the likeliest token"""
+        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: greedy decoding, after the start token"""
         memory = self.encode(input_ids, attention_mask)  # [B,S,E]
         ids = torch.full_like(input_ids[:, :1], self.config.decoder_start_token_id)  # [B,1]
         for _ in range(max_new_tokens):

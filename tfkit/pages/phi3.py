@@ -1,8 +1,8 @@
-"""Phi-3 mini (Abdin et al. 2024, arXiv:2404.14219): a small model, trained on text that was selected and made for it.
+"""Phi-3 mini (Abdin et al. 2024, arXiv:2404.14219): a small model, trained on filtered and synthetic text.
 
-Adds to Llama: one matrix for queries, keys and values, and one for the two halves of the feed-forward network (gate
-and up); a token attends to itself and to the window - 1 tokens before it. The mini model has as many heads of keys and
-values as of queries. Left out: the scaling of RoPE for texts of 128k tokens (LongRoPE), which is in tfkit.nn.rope.
+Adds to Llama: one matrix for queries, keys and values, and one for the two halves of the feed-forward network (gate and
+up); a token attends to itself and to the window - 1 tokens before it. The mini model has as many key-value heads as
+query heads. Left out: the scaling of RoPE for texts of 128k tokens (LongRoPE), which is in tfkit.nn.rope.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -64,7 +64,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        """x [B,L,E] -> [B,L,E]; causal"""
         q, k, v = self.qkv_proj(x).chunk(3, dim=-1)  # [B,L,E]
         q = rotate(self.split_heads(q), self.rope_theta)  # [B,H,L,D]
         k = rotate(self.split_heads(k), self.rope_theta)  # [B,H,L,D]
@@ -121,7 +121,7 @@ class Phi3(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

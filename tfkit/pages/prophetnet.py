@@ -2,8 +2,8 @@
 
 Adds to BART: the decoder runs 1 + N streams through the same weights. The main stream reads the tokens; predicting
 stream n has no tokens, only the next position and an embedding of n, and attends to the main stream up to n tokens
-back, and to itself. All are trained on the same token, of which stream n has not seen the n - 1 before. Distances add
-to the scores, by buckets. For writing, the first predicting stream is read.
+back, and to itself. All are trained on the same token, of which stream n has not seen the n - 1 before. A relative
+position bias by buckets is added to the scores. In generation only the first predicting stream is used.
 
 Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = E / H, V = vocab_size, N =
 ngram predicting streams.
@@ -33,7 +33,7 @@ class Config:
 
 
 def relative_bucket(distance: Tensor, n_buckets: int, max_distance: int) -> Tensor:
-    """distance = query - key -> bucket, both of any shape: near distances have one each, far ones share, ever more"""
+    """distance = query - key -> bucket, both of any shape: small distances have one each, larger ones share"""
     distance, exact = distance.clamp(min=0), n_buckets // 2
     far = (distance.clamp(min=1).float() / exact).log() / math.log(max_distance / exact) * (n_buckets - exact)
     far = (exact + far.long()).clamp(max=n_buckets - 1)
@@ -168,7 +168,7 @@ class ProphetNet(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, attention_mask: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: after the start, each time the likeliest token"""
+        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: greedy decoding, after the start token"""
         memory = self.encode(input_ids, attention_mask)  # [B,S,E]
         ids = torch.full_like(input_ids[:, :1], self.config.decoder_start_token_id)  # [B,1]
         for _ in range(max_new_tokens):

@@ -1,9 +1,9 @@
 """Qwen3 (Yang et al. 2025, arXiv:2505.09388).
 
-Adds to Llama: RMSNorm of each head's queries and keys before they are rotated, so that no score grows without bound
-(Henry et al. 2020, arXiv:2010.04245); heads are d_head wide, whatever E / H is; one matrix both embeds and scores in
-the sizes up to 4B, of which this page has the smallest. Left out: the window that later layers may have, which the
-published sizes do not turn on, and the scaling of RoPE for long texts (YaRN), which is in tfkit.nn.rope.
+Adds to Llama: RMSNorm of each head's queries and keys before they are rotated, which bounds the scores (QK-norm, Henry
+et al. 2020, arXiv:2010.04245); heads are d_head wide, whatever E / H is; the sizes up to 4B, of which this page has the
+smallest, have tied embeddings. Left out: sliding windows in later layers, which the published sizes do not use, and the
+scaling of RoPE for long texts (YaRN), which is in tfkit.nn.rope.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, G = n_kv_heads, D = d_head, V = vocab_size.
 """
@@ -70,7 +70,7 @@ class Attention(nn.Module):
         return x.unflatten(-1, (-1, self.d_head)).transpose(1, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x [B,L,E] -> [B,L,E]; no token looks ahead"""
+        """x [B,L,E] -> [B,L,E]; causal"""
         q = rotate(self.q_norm(self.split_heads(self.q_proj(x))), self.rope_theta)  # [B,H,L,D]
         k = rotate(self.k_norm(self.split_heads(self.k_proj(x))), self.rope_theta)  # [B,G,L,D]
         v = self.split_heads(self.v_proj(x))  # [B,G,L,D]
@@ -125,7 +125,7 @@ class Qwen3(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token (greedy)"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding"""
         for _ in range(max_new_tokens):
             next_id = self(input_ids)[:, -1].argmax(-1, keepdim=True)  # [B,1]
             input_ids = torch.cat([input_ids, next_id], dim=1)  # [B,L+1]

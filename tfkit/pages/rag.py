@@ -1,9 +1,9 @@
 """RAG (Lewis et al. 2020, arXiv:2005.11401): retrieve, then generate; knowledge is in an index, not in weights.
 
 Adds to BART: a question encoder (DPR's, a BERT) finds the n_docs passages whose vectors have the largest inner product
-with the question's; BART reads each with the question behind it; every token's probability is summed over the passages,
-by how well each fits (RAG-token). The scores train the question encoder; the index stays as it is.
-Left out: RAG-sequence, which sums over the passages once for the whole answer.
+with the question's; BART reads each passage, followed by the question; every token's probability is marginalised over
+the passages, weighted by their retrieval probabilities (RAG-token). These train the question encoder only.
+Left out: RAG-sequence, which marginalises over the passages once for the whole answer.
 
 Shapes: B questions, N passages in the index, D of them found, S tokens of a source, T of the target, E = d_model, H =
 n_heads, V = vocab_size.
@@ -169,7 +169,7 @@ class RAG(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, attention_mask: Tensor, index: Index, max_new_tokens: int) -> Tensor:
-        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: after the start, each time the likeliest token"""
+        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: greedy decoding, after the start token"""
         ids = torch.full_like(input_ids[:, :1], self.config.decoder_start_token_id)  # [B,1]
         for _ in range(max_new_tokens):
             next_id = self(input_ids, attention_mask, ids, index)[:, -1].argmax(-1, keepdim=True)  # [B,1]

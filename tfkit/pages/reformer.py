@@ -1,10 +1,10 @@
-"""Reformer (Kitaev et al. 2020, arXiv:2001.04451): a language model for very long texts, in little memory.
+"""Reformer (Kitaev et al. 2020, arXiv:2001.04451): a memory-efficient language model for very long texts.
 
-Adds to GPT-2: in some layers a token attends to those whose vectors a random hash puts near its own (queries are their
-own keys), sorted by bucket and cut into chunks; in the others to those of its own chunk and the one before; layers are
-reversible (of two halves of the state, each is changed by a function of the other, so that inputs can be computed again
-from outputs); positions come from two small tables.
-Left out: what saves memory. This page computes all scores and masks most, and leaves the way back to autograd.
+Adds to GPT-2: in some layers a token attends to those whose vectors have the same random hash (queries are their own
+keys), sorted by bucket and cut into chunks; in the others to those of its own chunk and the one before; layers are
+reversible (each half of the state is changed by a function of the other, so that inputs can be recomputed from
+outputs); positions come from two small tables.
+Left out: what saves memory. This page computes all scores and masks most of them, and has autograd's backward pass.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = d_head, R = n_hashes rounds of hashing, V = vocab_size.
 """
@@ -78,8 +78,8 @@ class HashedAttention(nn.Module):
         rotated = qk.detach()[:, :, None] @ rotations  # [B,H,R,L,buckets/2]
         return torch.cat([rotated, -rotated], dim=-1).argmax(-1)  # [B,H,R,L]
 
-    def meetings(self, bucket: Tensor) -> Tensor:
-        """bucket [B,H,R,L] -> how often each query meets each key [B,H,R,L,L]
+    def key_counts(self, bucket: Tensor) -> Tensor:
+        """bucket [B,H,R,L] -> in how many chunks each query meets each key [B,H,R,L,L]
 
         Sorted by bucket and cut into chunks, a token meets those of its chunk and of the one before. As published: a
         chunk is cut without looking where a bucket ends, and before a round's first chunk comes the last one of the
@@ -99,9 +99,9 @@ class HashedAttention(nn.Module):
         scores = scores.masked_fill(position == position[:, None], 0.0) - 1e5 * (position == position[:, None])
         scores = scores.masked_fill(position > position[:, None], float("-inf"))  # [B,H,1,L,L]
         if x.size(1) > self.config.lsh_chunk:  # a text of one chunk is attended to in full
-            scores = scores + self.meetings(self.hash(qk)).log().to(x.dtype)  # [B,H,R,L,L]: -inf where two never meet
+            scores = scores + self.key_counts(self.hash(qk)).log().to(x.dtype)  # [B,H,R,L,L]: -inf where two never meet
         weights = scores.softmax(-1)  # [B,H,R,L,L], each row sums to 1
-        rounds = scores.logsumexp(-1, keepdim=True).softmax(2)  # [B,H,R,L,1]: how much each round weighs
+        rounds = scores.logsumexp(-1, keepdim=True).softmax(2)  # [B,H,R,L,1]: the weight of each round
         output = (weights @ v[:, :, None] * rounds).sum(2)  # [B,H,L,D]
         return self.o_proj(output.transpose(1, 2).flatten(2))  # [B,L,E]
 
@@ -171,7 +171,7 @@ class Reformer(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding, where each step hashes the whole text again"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding; each step hashes the whole text again"""
         for _ in range(max_new_tokens):
             input_ids = torch.cat([input_ids, self(input_ids)[:, -1].argmax(-1, keepdim=True)], dim=1)  # [B,L+1]
         return input_ids

@@ -1,8 +1,8 @@
-"""RNNsearch (Bahdanau et al. 2015, arXiv:1409.0473): translate with recurrent networks, and attend while you write.
+"""RNNsearch (Bahdanau et al. 2015, arXiv:1409.0473): translation by recurrent networks with attention.
 
 Adds to recurrent sequence-to-sequence models (Sutskever et al. 2014; Cho et al. 2014): attention. There, the encoder's
 last state carries the whole sentence; here, each step of the decoder looks back at all encoder states, and a small
-network says how well each fits the decoder's state. The readout tanh(W [context; state]) is Luong's (2015).
+network scores how well each fits the decoder's state. The readout tanh(W [context; state]) is Luong's (2015).
 
 Shapes: B sentences, S tokens of the source, T of the target, E = d_embed, H = d_hidden, V = vocab_size.
 """
@@ -84,7 +84,7 @@ class RNNSeq2Seq(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, attention_mask: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: after the start, each time the likeliest token"""
+        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: greedy decoding, after the start token"""
         memory, state = self.encode(input_ids, attention_mask)  # [B,S,2H], [B,H]
         ids = torch.full_like(input_ids[:, :1], self.config.decoder_start_token_id)  # [B,1]
         for _ in range(max_new_tokens):

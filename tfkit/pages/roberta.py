@@ -93,7 +93,7 @@ class Layer(nn.Module):
 
 
 class MaskedLMHead(nn.Module):
-    """Which token was here?"""
+    """Predicts the masked tokens."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()

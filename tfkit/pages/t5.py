@@ -1,8 +1,8 @@
 """T5 (Raffel et al. 2020, arXiv:1910.10683): every task is text in, text out.
 
-Adds to the transformer: no table of positions, but a learned number for each head and each bucket of distances, added
-to the scores of every layer; the norm before each sub-layer, without mean and bias (RMSNorm); no biases anywhere;
-scores that are not divided by sqrt(D), which the initial weights make up for.
+Adds to the transformer: no table of positions, but a learned bias for each head and each bucket of distances, added to
+the scores of every layer; pre-norm with RMSNorm, without mean and bias; no biases anywhere; scores that are not divided
+by sqrt(D), for which the initial weights compensate.
 
 Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = d_kv, V = vocab_size.
 """
@@ -30,7 +30,7 @@ class Config:
 
 
 def relative_bucket(distance: Tensor, bidirectional: bool, n_buckets: int, max_distance: int) -> Tensor:
-    """distance = key - query [Q,K] -> bucket [Q,K]: near distances have one each, far ones share, ever more"""
+    """distance = key - query [Q,K] -> bucket [Q,K]: small distances have one each, larger ones share"""
     first = torch.zeros_like(distance)
     if bidirectional:  # half of the buckets for each side
         n_buckets //= 2
@@ -150,7 +150,7 @@ class T5(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, attention_mask: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: after the start, each time the likeliest token"""
+        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: greedy decoding, after the start token"""
         memory = self.encode(input_ids, attention_mask)  # [B,S,E]
         ids = torch.full_like(input_ids[:, :1], self.config.decoder_start_token_id)  # [B,1]
         for _ in range(max_new_tokens):

@@ -1,7 +1,7 @@
 """The transformer (Vaswani et al. 2017, arXiv:1706.03762): attention is all you need.
 
 Adds to recurrent sequence-to-sequence models: no recurrence, but self-attention, so that all positions are computed at
-once; sinusoids that say where a token is; one matrix for the embeddings of both sides and for the output.
+once; sinusoidal positions; one matrix for the embeddings of both sides and for the output.
 
 Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -25,7 +25,7 @@ class Config:
 
 
 def sinusoidal_positions(length: int, d_model: int) -> Tensor:
-    """A wave for each pair of columns, from fast to slow: even columns sin, odd columns cos -> [L,E]"""
+    """A sinusoid for each pair of columns, from fast to slow: even columns sin, odd columns cos -> [L,E]"""
     position = torch.arange(length, dtype=torch.float64)[:, None]  # [L,1]
     frequency = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)  # [E/2]
     angle = position * frequency  # [L,E/2]
@@ -128,7 +128,7 @@ class Transformer(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, attention_mask: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: after the start, each time the likeliest token"""
+        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: greedy decoding, after the start token"""
         memory = self.encode(input_ids, attention_mask)  # [B,S,E]
         ids = torch.full_like(input_ids[:, :1], self.config.decoder_start_token_id)  # [B,1]
         for _ in range(max_new_tokens):

@@ -1,9 +1,9 @@
-"""Transformer-XL (Dai et al. 2019, arXiv:1901.02860): read on where the last segment ended.
+"""Transformer-XL (Dai et al. 2019, arXiv:1901.02860): recurrence over segments, by a memory of earlier states.
 
-Adds to the transformer's decoder: a memory: the states of the segment before are keys too, without gradients; so
-positions are distances, which a query asks with a vector of its own; all queries see as far as each other. Words are
-sorted by frequency and cut into clusters (adaptive input and softmax): rare ones have narrower embeddings, and
-p(word) = p(cluster) p(word | cluster).
+Adds to the transformer's decoder: a memory: the states of the previous segment are keys too, without gradients; so
+positions are relative distances, with a query bias of their own; all queries see the same number of keys. Words are
+sorted by frequency and cut into clusters (adaptive input and softmax): rare ones have narrower embeddings, and p(word)
+= p(cluster) p(word | cluster).
 
 Shapes: B sentences, L tokens, M = mem_len, K = M + L keys, E = d_model, H = n_heads, D = d_head, V = vocab_size.
 """
@@ -160,7 +160,7 @@ class TransformerXL(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: each time the likeliest next token, from the memory and the last"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding, from the memory and the last"""
         scores, mems = self(input_ids)  # [B,L,V]
         for _ in range(max_new_tokens):
             input_ids = torch.cat([input_ids, scores[:, -1].argmax(-1, keepdim=True)], dim=1)  # [B,L+1]

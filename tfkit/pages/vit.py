@@ -1,7 +1,7 @@
-"""ViT (Dosovitskiy et al. 2020, arXiv:2010.11929): a picture, cut into patches, is read as a text is.
+"""ViT (Dosovitskiy et al. 2020, arXiv:2010.11929): patches of an image are read like the tokens of a text.
 
 Adds to BERT's encoder: patches of 16 by 16 pixels in place of tokens, each embedded by one matrix; a learned vector in
-front, off which the label is read; the norm before each sub-layer and once more at the end. There is no mask.
+front (the class token), from whose state the label is predicted; pre-norm with a final norm. There is no mask.
 
 Shapes: B pictures, C = n_channels, P patches, L = 1 + P, E = d_model, H = n_heads, D = E / H, N = num_labels.
 """
@@ -93,7 +93,7 @@ class Layer(nn.Module):
 
 
 class Classifier(nn.Module):
-    """What is in the picture?"""
+    """Predicts the label of the image."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""Whisper (Radford et al. 2022, arXiv:2212.04356): speech in, text out, of any of 99 languages.
+"""Whisper (Radford et al. 2022, arXiv:2212.04356): speech recognition and translation for 99 languages.
 
-Adds to BART: the source is sound, as energies in bands of pitch, which two convolutions make into states; sinusoids for
-its positions, always 30 seconds of them, so that there is no padding and no mask; the norm before each sub-layer and
-once more after the last; keys without bias.
+Adds to BART: the source is audio, as a log-mel spectrogram, which two convolutions turn into states; sinusoidal
+positions, always 30 seconds of audio, so that there is no padding and no mask; pre-norm with a final norm; keys without
+bias.
 
 Shapes: B sounds, M = n_mels, F frames of 10 ms, S = F / 2, T tokens of the target, E = d_model, H = n_heads, D = E / H,
 V = vocab_size.
@@ -31,7 +31,7 @@ class Config:
 
 
 def sinusoids(length: int, width: int) -> Tensor:
-    """-> [length,width]: sines left, cosines right, of waves from 1 to 1/10000"""
+    """-> [length,width]: sines left, cosines right, of frequencies from 1 to 1/10000"""
     half = width // 2
     waves = torch.exp(torch.arange(half) * (-math.log(10000) / (half - 1)))  # [half]
     angles = torch.arange(length)[:, None] * waves  # [length,half]
@@ -43,7 +43,9 @@ class Attention(nn.Module):
         super().__init__()
         self.n_heads = c.n_heads
         self.q_proj = nn.Linear(c.d_model, c.d_model)
-        self.k_proj = nn.Linear(c.d_model, c.d_model, bias=False)  # it would add the same to each of a query's scores
+        self.k_proj = nn.Linear(
+            c.d_model, c.d_model, bias=False
+        )  # it would add the same number to all scores of a query
         self.v_proj = nn.Linear(c.d_model, c.d_model)
         self.o_proj = nn.Linear(c.d_model, c.d_model)
 
@@ -150,7 +152,7 @@ class Whisper(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_features: Tensor, max_new_tokens: int) -> Tensor:
-        """input_features [B,M,F] -> [B,1+max_new_tokens]: after the start, each time the likeliest token. What to do
+        """input_features [B,M,F] -> [B,1+max_new_tokens]: greedy decoding, after the start token. What to do
         (language, task) would follow the start."""
         memory = self.encode(input_features)  # [B,S,E]
         ids = torch.full((len(memory), 1), self.config.decoder_start_token_id)  # [B,1]

@@ -1,8 +1,8 @@
-"""XLM (Lample & Conneau 2019, arXiv:1901.07291): one encoder for many languages, drawn together by parallel sentences.
+"""XLM (Lample & Conneau 2019, arXiv:1901.07291): one encoder for many languages, aligned by parallel sentences.
 
-Adds to BERT: an embedding of each token's language, and no sentence types; the output matrix right on the last states;
-states at padding are zero after each layer. It is trained on masked tokens in one language, and in a sentence beside
-its translation (translation language modelling), where a masked word may be looked up in the other language.
+Adds to BERT: an embedding of each token's language, and no sentence types; the output matrix is applied directly to the
+last states; states at padding are zero after each layer. It is trained on masked tokens in one language, and in a
+sentence beside its translation (translation language modelling), where the model can use the other language.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -92,7 +92,7 @@ class Layer(nn.Module):
 
 
 class MaskedLMHead(nn.Module):
-    """Which token was here?"""
+    """Predicts the masked tokens."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
 """XLM-ProphetNet (Qi et al. 2020, arXiv:2001.04063; Liang et al. 2020, arXiv:2004.01401): ProphetNet in 100 languages.
 
 Adds to ProphetNet: nothing but 250,000 SentencePiece tokens of all languages together, so that more than a third of the
-model is their embeddings. 0 pads; [SEP], 2, begins and ends what is written. The layers are ProphetNet's, and so is
-this page: predicting stream n of the decoder writes the n-th token ahead.
+parameters are embeddings. 0 pads; [SEP], 2, begins and ends the target. The layers are ProphetNet's, and so is this
+page: predicting stream n of the decoder predicts the n-th token ahead.
 
 Shapes: B sentences, S tokens of the source, T of the target, E = d_model, H = n_heads, D = E / H, V = vocab_size, N =
 ngram predicting streams.
@@ -32,7 +32,7 @@ class Config:
 
 
 def relative_bucket(distance: Tensor, n_buckets: int, max_distance: int) -> Tensor:
-    """distance = query - key -> bucket, both of any shape: near distances have one each, far ones share, ever more"""
+    """distance = query - key -> bucket, both of any shape: small distances have one each, larger ones share"""
     distance, exact = distance.clamp(min=0), n_buckets // 2
     far = (distance.clamp(min=1).float() / exact).log() / math.log(max_distance / exact) * (n_buckets - exact)
     far = (exact + far.long()).clamp(max=n_buckets - 1)
@@ -167,7 +167,7 @@ class XLMProphetNet(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, attention_mask: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: after the start, each time the likeliest token"""
+        """input_ids, attention_mask [B,S] -> [B,1+max_new_tokens]: greedy decoding, after the start token"""
         memory = self.encode(input_ids, attention_mask)  # [B,S,E]
         ids = torch.full_like(input_ids[:, :1], self.config.decoder_start_token_id)  # [B,1]
         for _ in range(max_new_tokens):

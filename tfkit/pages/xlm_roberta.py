@@ -1,7 +1,7 @@
 """XLM-RoBERTa (Conneau et al. 2019, arXiv:1911.02116): one model for a hundred languages.
 
-Adds to RoBERTa: a vocabulary of 250,002 SentencePiece tokens that all languages share, so that most of the base model
-is its embeddings. Nothing in the input says which language it is. The layers are RoBERTa's, and so is this page.
+Adds to RoBERTa: a vocabulary of 250,002 SentencePiece tokens that all languages share, so that most of the base model's
+parameters are embeddings. Nothing in the input names the language. The layers are RoBERTa's, and so is this page.
 
 Shapes: B sentences, L tokens, E = d_model, H = n_heads, D = E / H, V = vocab_size.
 """
@@ -93,7 +93,7 @@ class Layer(nn.Module):
 
 
 class MaskedLMHead(nn.Module):
-    """Which token was here?"""
+    """Predicts the masked tokens."""
 
     def __init__(self, c: Config) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""XLNet (Yang et al. 2019, arXiv:1906.08237): predict in any order, and so read both ways without blanks in the text.
+"""XLNet (Yang et al. 2019, arXiv:1906.08237): permutation language modelling, bidirectional without mask tokens.
 
-Adds to Transformer-XL: the order of prediction is a mask (perm_mask), so that distances go both ways; a second stream
-of states, the query stream, knows the position of the token it predicts and not the token, and attends to the first,
-the content stream, which knows both; scores also ask whether two tokens are of one segment.
+Adds to Transformer-XL: the order of prediction is a mask (perm_mask), so that distances have both signs; a second
+stream of states, the query stream, knows the position of the token it predicts and not the token, and attends to the
+first, the content stream, which knows both; scores also depend on whether two tokens are in the same segment.
 Left out: the memory of earlier segments, which is as in Transformer-XL.
 
 Shapes: B sentences, L tokens, P targets, E = d_model, H = n_heads, D = E / H, V = vocab_size.
@@ -143,7 +143,7 @@ class XLNet(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: a token is appended that none may see, and then predicted"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: appends a token that no position may see, and predicts it"""
         for _ in range(max_new_tokens):
             ids = F.pad(input_ids, (0, 1))  # [B,L+1]
             last = F.one_hot(torch.full_like(ids[:, :1], ids.size(1) - 1), ids.size(1))  # [B,1,L+1]
