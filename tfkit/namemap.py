@@ -127,11 +127,11 @@ class NameMap:
         """Our tensors under their published names and in the published layout, with or without a head."""
         parts: dict[tuple[str, str], dict[int, torch.Tensor]] = {}
         for name, tensor in ours.items():
-            template, theirs, place = self.to_published(name)
-            parts.setdefault((template, theirs), {})[place] = tensor
+            template, theirs, index = self.to_published(name)
+            parts.setdefault((template, theirs), {})[index] = tensor
         found = {}
         for (template, theirs), pieces in parts.items():
-            whole = torch.cat([pieces[place] for place in sorted(pieces)])
+            whole = torch.cat([pieces[index] for index in sorted(pieces)])
             prefix = self.prefix if with_head and template not in self.heads else ""
             found[prefix + theirs] = self.transpose(template, whole).contiguous()
         return found | {name: found[whose].clone() for name, whose in self.split.items() if whose in found}
@@ -146,10 +146,10 @@ class NameMap:
     def to_published(self, name: str) -> tuple[str, str, int]:
         """-> the row's template, the published name, and the index of ours in a fused tensor"""
         for template, names in self.rows:
-            for place, ours in enumerate(names):
+            for index, ours in enumerate(names):
                 if match := _pattern(ours).fullmatch(name):
                     *numbers, end = match.groups()
-                    return template, template.format(*numbers) + end, place
+                    return template, template.format(*numbers) + end, index
         raise ValueError(f"our tensor {name} is not in the name map, so it cannot be saved")
 
 

@@ -95,14 +95,14 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """Nats against the place in the text, a line for each model and seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     for name, (label, colour) in NAMES.items():
         for run in runs:
             smooth = [mean(run[name][i : i + 8]) for i in range(0, len(run[name]), 8)]
-            places = [8 * i + 4 for i in range(len(smooth))]
-            axis.plot(places, smooth, ".-", color=colour, alpha=0.7, label=label if run is runs[0] else None)
+            x_positions = [8 * i + 4 for i in range(len(smooth))]
+            axis.plot(x_positions, smooth, ".-", color=colour, alpha=0.7, label=label if run is runs[0] else None)
     axis.axvline(runs[0]["length"], color="gray", ls="--", label="length of training")
     axis.set(xlabel="place in the text", ylabel="nats per byte, unread text")
     axis.legend(fontsize="small", loc="lower right")
     axis.set_ylim(bottom=0)
-    return drawn
+    return fig

@@ -110,7 +110,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """A plot for each task: correct digits against length, a line for each model and seed."""
-    drawn, axes = figure(len(TASKS))
+    fig, axes = figure(len(TASKS))
     for axis, task in zip(axes, TASKS, strict=True):
         for name, (label, colour) in NAMES.items():
             for run in runs:
@@ -119,4 +119,4 @@ def draw(runs: Sequence[Numbers]):
         axis.set(title=task, xlabel="digits in the sequence", ylabel="digits right", ylim=(0, 1.03))
         axis.set_xticks(runs[0]["lengths"])
     axes[-1].legend(loc="lower left")
-    return drawn
+    return fig

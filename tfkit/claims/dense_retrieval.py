@@ -181,9 +181,9 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """One dot per seed; the published encoder is left out unless all seeds had it."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     names = {"published": "published encoder", "bm25": "BM25", "dpr": "trained here", "chance": "chance"}
     with_published = [run for run in runs if run["published"] is not None]
     dots(axis, runs, {name: names[name] for name in names if with_published == list(runs) or name != "published"},
          "share of questions whose passage comes first")  # fmt: skip
-    return drawn
+    return fig

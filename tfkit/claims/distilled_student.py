@@ -120,7 +120,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """A row for the teacher and for each student, a dot a seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     names = {ARMS[0]: "student alone", ARMS[1]: "taught", ARMS[2]: "taught, from its layers"}
     dots(axis, runs, {**names, "teacher": "teacher, 4 layers"}, "held-out nats per masked word")
-    return drawn
+    return fig

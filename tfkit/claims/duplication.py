@@ -137,7 +137,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """Left: symbols right against rounds. Right: MiB against length, of the first seed only."""
-    drawn, (left, right) = figure(2)
+    fig, (left, right) = figure(2)
     for run in runs:
         first = run is runs[0]
         left.plot(run["rounds"], run["hashed"], "o-", color="tab:blue", alpha=0.7, label="hashed" if first else None)
@@ -152,4 +152,4 @@ def draw(runs: Sequence[Numbers]):
         right.plot(memory["lengths"], [n / 2**20 for n in memory[name]], "o-", color=colour, label=label)
     lengths(right, memory["lengths"], "MiB of a training step")
     right.legend()
-    return drawn
+    return fig

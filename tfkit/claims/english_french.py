@@ -121,14 +121,14 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 def draw(runs: Sequence[Numbers]):
     """chrF by part of the test, one dot per seed; the dashed line is the baseline that copies the nearest
     translation."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     for i, (name, (label, colour)) in enumerate(NAMES.items()):
         for run in runs:
-            places = [place + (i - 1) / 6 for place in range(len(PARTS))]
+            x_positions = [place + (i - 1) / 6 for place in range(len(PARTS))]
             shown = label if run is runs[0] else None
-            axis.plot(places, [run[name][part][1] for part in PARTS], "o", color=colour, alpha=0.7, label=shown)
+            axis.plot(x_positions, [run[name][part][1] for part in PARTS], "o", color=colour, alpha=0.7, label=shown)
     axis.axhline(runs[0]["copied"], color="gray", ls="--", label="nearest sentence copied")
     axis.set(xticks=range(len(PARTS)), xticklabels=PARTS, ylabel="chrF", xlabel="sentences")
     axis.set_ylim(bottom=0)
     axis.legend(fontsize="small")
-    return drawn
+    return fig

@@ -35,11 +35,11 @@ class Size:
     length: int = 24
     batch: int = 16
     rows: int = 8  # held-out rows that are tested
-    places: int = 6  # positions tested in each of them
+    positions: int = 6  # positions tested in each of them
 
 
 SCALES = {
-    "tiny": Size(steps=2, width=16, symbols=12, length=12, batch=4, rows=2, places=2),
+    "tiny": Size(steps=2, width=16, symbols=12, length=12, batch=4, rows=2, positions=2),
     "small": Size(steps=500),
     "full": Size(steps=10000, width=256, length=128, batch=32, rows=50),
 }
@@ -78,16 +78,16 @@ def nats(logits: torch.Tensor, labels: torch.Tensor) -> float:
 
 
 @torch.no_grad()
-def sum_over_next(model, rows: torch.Tensor, places: Sequence[int], symbols: int) -> float:
+def sum_over_next(model, rows: torch.Tensor, positions: Sequence[int], symbols: int) -> float:
     """Predicts the character after next with a model of the next one: one pass for each possible next character."""
     found = []
-    for place in places:
-        between = model(input_ids=rows[:, :place]).logits[:, -1].log_softmax(-1)  # [B,V]
-        tried = rows[:, None, : place + 1].repeat(1, symbols, 1)  # [B,V,place+1]
+    for position in positions:
+        between = model(input_ids=rows[:, :position]).logits[:, -1].log_softmax(-1)  # [B,V]
+        tried = rows[:, None, : position + 1].repeat(1, symbols, 1)  # [B,V,place+1]
         tried[..., -1] = torch.arange(symbols)
         after = model(input_ids=tried.flatten(0, 1)).logits[:, -1].log_softmax(-1).unflatten(0, between.shape)
         log_p = torch.logsumexp(between[..., None] + after, 1)  # [B,V]
-        found.append(F.nll_loss(log_p, rows[:, place + 1]).item())
+        found.append(F.nll_loss(log_p, rows[:, position + 1]).item())
     return sum(found) / len(found)
 
 
@@ -101,9 +101,9 @@ def run(seed: int, size: Size) -> Numbers:
         train(models[streams], batches(learned, size.batch), size.steps, 4e-3, seed)
         models[streams].eval()
     few = held[torch.randperm(len(held), generator=torch.Generator().manual_seed(seed))[: size.rows]]
-    step = (size.length - 2) // size.places
-    places = range(size.length - 1 - step * (size.places - 1), size.length, step)
-    at = torch.tensor(places)
+    step = (size.length - 2) // size.positions
+    positions = range(size.length - 1 - step * (size.positions - 1), size.length, step)
+    at = torch.tensor(positions)
     with torch.no_grad():
         one, two = (models[n](input_ids=held[:400, :-1]).logits for n in (1, 2))
         ahead = models[2](input_ids=few[:, :-1]).logits_ngram[:, 0]
@@ -112,7 +112,7 @@ def run(seed: int, size: Size) -> Numbers:
         "next, one stream": nats(one, held[:400, 1:]),
         "next, two streams": nats(two, held[:400, 1:]),
         "after next, second stream": nats(ahead[:, at], few[:, at + 1]),
-        "after next, summing": sum_over_next(models[1], few, places, size.symbols),
+        "after next, summing": sum_over_next(models[1], few, positions, size.symbols),
         "after next, frequency": nats(frequency.expand(*few[:, at].shape, -1), few[:, at + 1]),
     }
 
@@ -137,6 +137,6 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """A row for each of the five measurements, a dot a seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     dots(axis, runs, {name: name for name in runs[0]}, "held-out nats per character")
-    return drawn
+    return fig

@@ -117,6 +117,6 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """A row for each kind of heads, a dot a seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     dots(axis, [{name: run[name]["nats"] for name in NAMES} for run in runs], NAMES, "nats per byte, unread text")
-    return drawn
+    return fig

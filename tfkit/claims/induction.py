@@ -115,11 +115,11 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """Left: right symbols. Right: prefix matching. A row for each number of layers, a dot a seed."""
-    drawn, axes = figure(2)
+    fig, axes = figure(2)
     labels = {"two": "two layers", "one": "one layer"}
     for axis, what, label in zip(
         axes, ("right", "matching"), ("right in the second half", "attention of the best head"), strict=True
     ):
         dots(axis, [{name: run[name][what] for name in labels} for run in runs], labels, label)
         axis.set_xlim(-0.03, 1.03)
-    return drawn
+    return fig

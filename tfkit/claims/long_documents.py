@@ -104,7 +104,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """Left: MiB of a training step. Right: CPU seconds forward. Both against length, a line for each seed."""
-    drawn, axes = figure(2)
+    fig, axes = figure(2)
     for axis, what, unit, label in zip(axes, ("bytes", "seconds"), (2**20, 1), ("MiB of a training step",
                                        "CPU seconds, forward"), strict=True):  # fmt: skip
         for name, (title, colour) in NAMES.items():
@@ -115,4 +115,4 @@ def draw(runs: Sequence[Numbers]):
                 )
         lengths(axis, runs[0]["lengths"], label)
     axes[0].legend(fontsize="small")
-    return drawn
+    return fig

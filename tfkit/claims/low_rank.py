@@ -102,6 +102,6 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """A row before adaptation and for each way, a dot a seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     dots(axis, runs, NAMES, "nats per byte, unread French")
-    return drawn
+    return fig

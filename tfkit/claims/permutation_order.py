@@ -149,7 +149,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """A row for each of the three ways and for what can be known, a dot a seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     names = {
         "one by one": "XLNet, one by one",
         "one by one, at best": "one by one, at best",
@@ -158,4 +158,4 @@ def draw(runs: Sequence[Numbers]):
         "all at once, at best": "all at once, at best",
     }
     dots(axis, runs, names, "nats per blank, new rows")
-    return drawn
+    return fig

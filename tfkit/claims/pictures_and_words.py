@@ -112,7 +112,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """A row for each arm and one for guessing the commonest group, a dot a seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     names = {"both": "picture and name", "name": "name alone", "picture": "picture alone"}
     dots(axis, runs, names | {"commonest": "commonest group"}, "accuracy on held-out emoji")
-    return drawn
+    return fig

@@ -59,10 +59,10 @@ def languages() -> list[Tensor]:
 def draw_pieces(parts: Sequence[Tensor], size: Size, count: int, generator: torch.Generator) -> dict[str, Tensor]:
     """`count` pieces, equally many from each text, and the number of the text."""
     labels = torch.arange(count) % len(parts)
-    places = torch.rand(count, generator=generator).tolist()
+    starts = torch.rand(count, generator=generator).tolist()
     rows = []
-    for label, place in zip(labels.tolist(), places, strict=True):
-        start = int(place * (len(parts[label]) - size.length))
+    for label, offset in zip(labels.tolist(), starts, strict=True):
+        start = int(offset * (len(parts[label]) - size.length))
         rows.append(parts[label][start : start + size.length - 1])
     return {"input_ids": nn.functional.pad(torch.stack(rows), (1, 0), value=START), "labels": labels}
 
@@ -120,11 +120,11 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """Right answers against CPU seconds of a step, a dot for each model and seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     for name, (label, colour) in NAMES.items():
         seconds, rights = ([run[name][what] for run in runs] for what in ("seconds", "right"))
         axis.plot(seconds, rights, "o", color=colour, label=label, alpha=0.8)
     axis.set(xlabel="CPU seconds of a training step", ylabel="share of right answers", ylim=(0, 1))
     axis.set_xlim(left=0)
     axis.legend()
-    return drawn
+    return fig

@@ -90,7 +90,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """Gradients against depth, a line for each place of the norms and seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     for norms, (_, label, colour) in NAMES.items():
         for run in runs:
             shown = label if run is runs[0] else None
@@ -100,4 +100,4 @@ def draw(runs: Sequence[Numbers]):
     axis.minorticks_off()
     axis.set_yticks([0.125, 0.25, 0.5, 1.0], ["0.125", "0.25", "0.5", "1"])
     axis.legend()
-    return drawn
+    return fig

@@ -151,8 +151,8 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """Two rows for each model, pretrained and fresh, a dot a seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     names = {f"{n}, {start}": f"{what.partition(',')[0]}, {start}" for n, what in NAMES.items()
              for start in ("pretrained", "fresh")}  # fmt: skip
     dots(axis, runs, names, "held-out nats per token of the first line")
-    return drawn
+    return fig

@@ -79,10 +79,10 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """CPU seconds against length, a line for each model and seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     for name, (label, colour) in NAMES.items():
         for run in runs:
             axis.plot(run["lengths"], run[name], ".-", color=colour, alpha=0.7, label=label if run is runs[0] else None)
     lengths(axis, runs[0]["lengths"], "CPU seconds of a training step")
     axis.legend()
-    return drawn
+    return fig

@@ -75,9 +75,9 @@ class GeneratorAndDiscriminator(nn.Module):
         guessed = self.generator(input_ids, attention_mask, labels=labels)
         original = input_ids.where(labels == -100, labels)
         u = torch.rand(guessed.logits.shape).clamp(1e-6, 1 - 1e-6)
-        spoilt = replace_tokens(input_ids, labels, guessed.logits, u)
-        judged = self.encoder(spoilt, attention_mask).logits
-        return guessed.loss + 50 * replaced_token_detection_loss(judged, original, spoilt, attention_mask.bool())
+        corrupted = replace_tokens(input_ids, labels, guessed.logits, u)
+        judged = self.encoder(corrupted, attention_mask).logits
+        return guessed.loss + 50 * replaced_token_detection_loss(judged, original, corrupted, attention_mask.bool())
 
 
 def arithmetic(loss, batch) -> int:
@@ -106,9 +106,9 @@ def pretrain(arm: str, seed: int, size: Size) -> nn.Module:
 def swap_neighbours(ids: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Swaps two neighbouring tokens in half of the texts: ids [N,L] -> ids [N,L], labels [N]"""
     labels = torch.randint(2, (len(ids),), generator=generator)
-    place = torch.randint(ids.size(1) - 1, (len(ids), 1), generator=generator)
-    order = torch.arange(ids.size(1)).expand_as(ids).scatter(1, torch.cat([place, place + 1], 1),
-                                                             torch.cat([place + 1, place], 1))  # fmt: skip
+    position = torch.randint(ids.size(1) - 1, (len(ids), 1), generator=generator)
+    order = torch.arange(ids.size(1)).expand_as(ids).scatter(1, torch.cat([position, position + 1], 1),
+                                                             torch.cat([position + 1, position], 1))  # fmt: skip
     return torch.where(labels[:, None] == 1, ids.gather(1, order), ids), labels
 
 
@@ -180,9 +180,9 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """A plot for each task, a row for each encoder, a dot a seed."""
-    drawn, axes = figure(2)
+    fig, axes = figure(2)
     names = {"replaced": "replaced words", "masked": "masked words", "fresh": "fresh weights"}
     for axis, task in zip(axes, TASKS, strict=True):
         label = {"order": "swapped neighbours noticed", "topic": "topics named"}[task]
         dots(axis, runs, {f"{task}, {arm}": name for arm, name in names.items()}, label)
-    return drawn
+    return fig

@@ -194,10 +194,10 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """A row for each share, a dot a seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     names = {
         "retrieving": "answered, with retrieval", "found": "passage among those found",
         "alone": "answered without", "alone, trained on": "without, trained on",
     }  # fmt: skip
     dots(axis, runs, names, "share of questions")
-    return drawn
+    return fig

@@ -97,7 +97,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """MiB of a training step against the number of blocks, a line for each seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     for name, (title, colour) in WAYS.items():
         for run in runs:
             values = [value / 2**20 for value in run[name]]
@@ -105,4 +105,4 @@ def draw(runs: Sequence[Numbers]):
     axis.set(xlabel="blocks", ylabel="MiB of a training step")
     axis.set_ylim(bottom=0)
     axis.legend(fontsize="small")
-    return drawn
+    return fig

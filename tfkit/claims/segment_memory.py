@@ -108,7 +108,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Bits that memory gains, and how much more of them in the first half of a segment."""
-    mean = lambda places: sum(places) / len(places)
+    mean = lambda x_positions: sum(x_positions) / len(x_positions)
     gains = [[a - b for a, b in zip(run["without"], run["memory"], strict=True)] for run in runs]
     half = len(gains[0]) // 2
     halves = [mean(gain[:half]) - mean(gain[half:]) for gain in gains]
@@ -120,11 +120,11 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """Bits per byte against the place in a segment, a line for each model and seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     for name, (label, colour) in NAMES.items():
         for run in runs:
-            places = range(1, len(run[name]) + 1)
-            axis.plot(places, run[name], ".-", color=colour, alpha=0.7, label=label if run is runs[0] else None)
+            x_positions = range(1, len(run[name]) + 1)
+            axis.plot(x_positions, run[name], ".-", color=colour, alpha=0.7, label=label if run is runs[0] else None)
     axis.set(xlabel="place in the segment", ylabel="bits per byte, unread text")
     axis.legend()
-    return drawn
+    return fig

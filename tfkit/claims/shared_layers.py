@@ -110,7 +110,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """Left: bars of published sizes. Right: the small models' loss on unread text, a dot a seed."""
-    drawn, (left, right) = figure(2)
+    fig, (left, right) = figure(2)
     for i, (name, colour) in enumerate((("BERT", "tab:orange"), ("ALBERT", "tab:blue"))):
         counts = [runs[0]["published"][at][i] / 1e6 for at in PUBLISHED]
         bars = left.bar([i / 3 - 1 / 6, i / 3 + 5 / 6], counts, 0.3, color=colour, label=name)
@@ -119,4 +119,4 @@ def draw(runs: Sequence[Numbers]):
     left.set(xticks=[0, 1], xticklabels=PUBLISHED, ylabel="million parameters")
     left.legend()
     right.set(xticks=[0, 1], xticklabels=["BERT", "ALBERT"], xlim=(-0.5, 1.5), ylabel="small models' loss, unread text")
-    return drawn
+    return fig

@@ -65,8 +65,8 @@ def examples(size: Size, count: int, generator: torch.Generator) -> tuple[Tensor
     draw = lambda: torch.randint(FIRST, FIRST + size.words, (count, size.length), generator=generator)
     source, noise = draw(), draw()
     right = (FIRST + (source - FIRST + 7) % size.words).flip(1)
-    spoilt = torch.rand(source.shape, generator=generator) < 0.2
-    return source, noise.where(spoilt, right), right
+    is_noisy = torch.rand(source.shape, generator=generator) < 0.2
+    return source, noise.where(is_noisy, right), right
 
 
 def batches(size: Size):
@@ -121,7 +121,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """Left: nats per word, a dot a seed. Right: training loss against steps, a line a seed."""
-    drawn, (left, right) = figure(2)
+    fig, (left, right) = figure(2)
     for i, name in enumerate(("plain", "smoothed")):
         left.plot([i] * len(runs), [run[name]["nats"] for run in runs], "o", alpha=0.7)
     left.set(xticks=[0, 1], xticklabels=["no smoothing", "smoothing 0.1"], xlim=(-0.5, 1.5), ylabel="nats per word")
@@ -130,4 +130,4 @@ def draw(runs: Sequence[Numbers]):
             right.plot(run[name], color=colour, alpha=0.7, label=label if run is runs[0] else None)
     right.set(xlabel="step", ylabel="training loss")
     right.legend()
-    return drawn
+    return fig

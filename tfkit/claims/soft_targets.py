@@ -76,7 +76,7 @@ def run(seed: int, size: Size) -> Numbers:
     train(models["soft"], some, size.steps, size.peak, seed, loss=distillation_loss_of(models["teacher"]))
     train(models["hard"], some, size.steps, size.peak, seed, loss=next_byte_loss)
     nats = {name: held_out_nats(model, size.length) for name, model in models.items()}
-    return {name: sum(places) / len(places) for name, places in nats.items()}
+    return {name: sum(losses) / len(losses) for name, losses in nats.items()}
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
@@ -91,6 +91,6 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """A row for the teacher and for each student, a dot a seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     dots(axis, runs, NAMES, "nats per byte, unread text")
-    return drawn
+    return fig

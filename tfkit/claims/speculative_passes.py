@@ -124,11 +124,11 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """Left: letters a pass, measured and by the formula. Right: nats per letter by writer. A dot a seed."""
-    drawn, axes = figure(2)
+    fig, axes = figure(2)
     for axis, names, label in ((axes[0], {"measured": "measured", "formula": "formula"}, "letters a pass"),
                                (axes[1], WRITERS, "nats per letter, by the large model")):  # fmt: skip
-        for place, name in enumerate(names):
-            axis.plot([place] * len(runs), [run[name] for run in runs], "o", color="tab:blue", alpha=0.7)
+        for x, name in enumerate(names):
+            axis.plot([x] * len(runs), [run[name] for run in runs], "o", color="tab:blue", alpha=0.7)
         axis.set(xticks=range(len(names)), xticklabels=names.values(), ylabel=label, xlim=(-0.5, len(names) - 0.5))
         axis.set_ylim(0, 1.1 * max(run[name] for run in runs for name in names))
-    return drawn
+    return fig

@@ -108,7 +108,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """Left: bytes kept. Right: seconds. Against length, a line for each model and seed."""
-    drawn, axes = figure(2)
+    fig, axes = figure(2)
     for axis, what, label in zip(axes, ("kept", "seconds"), ("bytes kept", "CPU seconds of a pass"), strict=True):
         for name, (shown, colour) in NAMES.items():
             for run in runs:
@@ -116,4 +116,4 @@ def draw(runs: Sequence[Numbers]):
                 axis.plot(run["lengths"], run[name][what], "o-", color=colour, alpha=0.7, label=legend)
         lengths(axis, runs[0]["lengths"], label)
     axes[0].legend()
-    return drawn
+    return fig

@@ -139,7 +139,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 def draw(runs: Sequence[Numbers]):
     """A row for each way and one for shared words, a dot a seed."""
-    drawn, (axis,) = figure()
+    fig, (axis,) = figure()
     names = {"beside": "beside translations", "alone": "each language alone", "alone, untrained": "untrained"}
     dots(axis, runs, {**names, "shared": "shared words"}, "share of translations found")
-    return drawn
+    return fig

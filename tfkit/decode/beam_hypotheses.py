@@ -102,11 +102,11 @@ class BeamHypotheses:
 
     def close(self, generated: int) -> None:
         """Close the sentences that are done."""
-        worst, hope = self.best_finished[:, -1], self.totals[:, 0]
-        full, stuck = worst > -torch.inf, hope == -torch.inf
+        worst, best_unfinished = self.best_finished[:, -1], self.totals[:, 0]
+        full, exhausted = worst > -torch.inf, best_unfinished == -torch.inf
         at = self.request.max_new_tokens if self.early_stopping == "never" and self.length_penalty > 0 else generated
-        better = hope / at**self.length_penalty > worst if self.early_stopping is not True else ~full
-        self.sentence_done = self.sentence_done | (full & ~better) | stuck
+        better = best_unfinished / at**self.length_penalty > worst if self.early_stopping is not True else ~full
+        self.sentence_done = self.sentence_done | (full & ~better) | exhausted
         self.done = bool(self.sentence_done.all())
 
 

@@ -80,7 +80,7 @@ def _read_shards(index: Path, reader: Callable[[Path], Tensors]) -> Tensors:
     weight_map = read_json(require_inside(index)).get("weight_map")
     if not isinstance(weight_map, dict) or not weight_map:
         raise ValueError(f"{index}: has no weight_map")
-    if odd := next((tensor for tensor, place in weight_map.items() if not isinstance(place, str)), None):
+    if odd := next((tensor for tensor, file_name in weight_map.items() if not isinstance(file_name, str)), None):
         raise ValueError(f"{index}: weight_map names {type(weight_map[odd]).__name__} for {odd}, not a file")
     found: Tensors = {}
     for name in _shown(sorted(set(weight_map.values()))):
@@ -90,7 +90,7 @@ def _read_shards(index: Path, reader: Callable[[Path], Tensors]) -> Tensors:
         if not file.is_file():
             raise FileNotFoundError(f"{index}: {name}, which it names, is not there")
         tensors = reader(require_inside(file))
-        promised = {tensor for tensor, place in weight_map.items() if place == name}
+        promised = {tensor for tensor, file_name in weight_map.items() if file_name == name}
         if differs := sorted(promised ^ tensors.keys()):
             where = "the index only" if differs[0] in promised else f"{name} only"
             raise ValueError(f"{index}: {differs[0]} is in {where}; index and file must agree")

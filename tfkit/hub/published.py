@@ -91,11 +91,11 @@ def _known(module: ModuleType) -> set[str]:
 
 def _report(unknown: list[str], strict: str) -> None:
     """Raises ValueError for unknown fields, or warns of them; for harmless ones it only warns."""
-    strange = [field for field in unknown if field not in HARMLESS]
-    if strange and strict == "error":
-        raise ValueError(f"unknown fields: {', '.join(strange[:4])}; strict='warn' ignores them")
+    unknown_fields = [field for field in unknown if field not in HARMLESS]
+    if unknown_fields and strict == "error":
+        raise ValueError(f"unknown fields: {', '.join(unknown_fields[:4])}; strict='warn' ignores them")
     for field in unknown if strict != "quiet" else ():
-        effect = "may change the result" if field in strange else "changes no result"
+        effect = "may change the result" if field in unknown_fields else "changes no result"
         warnings.warn(f"config.json has {field!r}, which is not read here and {effect}", stacklevel=6)
 
 

@@ -130,21 +130,21 @@ class BeamQuestionAnsweringHead(heads.Head):
             loss = loss + F.binary_cross_entropy_with_logits(no, is_impossible.to(no.dtype)) / 2
         return {"loss": loss}
 
-    def check(self, x: Tensor, **places: Any) -> None:
+    def check(self, x: Tensor, **positions: Any) -> None:
         """Raises TypeError or ValueError unless they are positions in x [B,L,E], int64 [B], or None."""
-        for name, at in places.items():
+        for name, at in positions.items():
             if at is not None:
                 check_target(name, at, x.shape[:1], x.size(1), None)
 
     def search_spans(self, x: Tensor, chance: Tensor, cls_index: Any, p_mask: Tensor | None) -> dict[str, Tensor]:
         """The best starts by probability [B,L], and the best ends for each: [B,n_end·n_start], the start varies
         fastest"""
-        top, at = chance.topk(min(self.n_start, x.size(1)), -1)
+        start_probs, at = chance.topk(min(self.n_start, x.size(1)), -1)
         ends = self.ends(x, gather_positions(x, at), p_mask).softmax(1)
         end, end_at = ends.topk(min(self.n_end, x.size(1)), 1)  # [B,n_end,n_start]
         expected = (chance[:, None] @ x).squeeze(1)
         return {
-            "start_top_log_probs": top,  # probabilities, not logarithms: the name is transformers' own
+            "start_top_log_probs": start_probs,  # probabilities, not logarithms: the name is transformers' own
             "start_top_index": at,
             "end_top_log_probs": end.flatten(1),
             "end_top_index": end_at.flatten(1),

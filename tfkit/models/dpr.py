@@ -89,12 +89,12 @@ class DPR(BERT):
 MODEL = DPR
 
 
-def names(encoder: str, top: dict[str, str] | None = None) -> NameMap:
+def names(encoder: str, extra: dict[str, str] | None = None) -> NameMap:
     """The map of BERT's body under `encoder`, without the pooler, which is published but not used."""
     body = {theirs: ours for theirs, ours in bert.BODY.items() if not theirs.startswith("pooler")}
     return NameMap(
         {f"{encoder}.bert_model.{theirs}": ours for theirs, ours in body.items()}
-        | {f"{encoder}.encode_proj": "task_head.project", **(top or {})},
+        | {f"{encoder}.encode_proj": "task_head.project", **(extra or {})},
         constant=[f"{encoder}.bert_model.{old}" for old in (*bert.CONSTANT, r"pooler\.dense\.(weight|bias)")],
     )
 

@@ -48,7 +48,7 @@ class Block(gpt2.Block):
 
 
 class GPTNeo(gpt2.GPT2):
-    HEAD_CLASSES = {head: top for head, top in gpt2.GPT2.HEAD_CLASSES.items() if head != "double_heads"}
+    HEAD_CLASSES = {head: cls for head, cls in gpt2.GPT2.HEAD_CLASSES.items() if head != "double_heads"}
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     BLOCK = Block
     FLEX_ATTENTION = True

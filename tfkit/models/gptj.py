@@ -60,9 +60,9 @@ class GPTJ(gpt2.GPT2):
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         width = config.d_model // config.n_heads
-        turned = width if config.rotary_dim is None else config.rotary_dim
-        if turned % 2 or not 0 < turned <= width:  # pairs of columns are rotated
-            raise ValueError(f"rotary_dim={turned}: must be even, and at most {width}, the width of a head")
+        rotary_dim = width if config.rotary_dim is None else config.rotary_dim
+        if rotary_dim % 2 or not 0 < rotary_dim <= width:  # pairs of columns are rotated
+            raise ValueError(f"rotary_dim={rotary_dim}: must be even, and at most {width}, the width of a head")
         if head == "causal_lm":
             self.lm_head = nn.Linear(config.d_model, config.vocab_size)
             self.lm_head.apply(self.init_weights)

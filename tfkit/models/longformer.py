@@ -57,7 +57,7 @@ class Layer(bert.PostNorm):
 
 class Longformer(Model):
     HEAD_CLASSES = {
-        head: top for head, top in RoBERTa.HEAD_CLASSES.items() if head != "causal_lm"
+        head: cls for head, cls in RoBERTa.HEAD_CLASSES.items() if head != "causal_lm"
     }  # windows extend to both sides
     PADDING_ROW = True
     FLEX_ATTENTION = True

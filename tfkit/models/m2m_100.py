@@ -60,8 +60,8 @@ def language_tables() -> dict[str, dict[str, int]]:
 def sinusoids(length: int, dim: int) -> Tensor:
     """Sines left, cosines right, with frequencies from 1 to 1/10000 inclusive -> float32 [length,dim]. They are
     computed in float32, like fairseq's: the trained models know its rounding at far positions."""
-    waves = torch.exp(torch.arange(dim // 2).float() * -(math.log(10000) / (dim // 2 - 1)))
-    angle = torch.arange(length).float()[:, None] * waves
+    frequencies = torch.exp(torch.arange(dim // 2).float() * -(math.log(10000) / (dim // 2 - 1)))
+    angle = torch.arange(length).float()[:, None] * frequencies
     return torch.cat([angle.sin(), angle.cos(), torch.zeros(length, dim % 2)], 1)
 
 

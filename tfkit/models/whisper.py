@@ -208,14 +208,14 @@ class Whisper(Model):
         if features is None:
             raise ValueError("input_features is missing")
         require_tensor("input_features", features)
-        places, mels = self.config.max_source_length, self.config.n_mels
+        n_positions, mels = self.config.max_source_length, self.config.n_mels
         if not features.is_floating_point() or features.dim() != 3 or features.size(1) != mels:
             found = f"{features.dtype} {list(features.shape)}"
-            raise ValueError(f"input_features must be floats [B,{mels},{FRAMES * places}]; got {found}")
-        if features.size(2) != FRAMES * places:
+            raise ValueError(f"input_features must be floats [B,{mels},{FRAMES * n_positions}]; got {found}")
+        if features.size(2) != FRAMES * n_positions:
             raise ValueError(
-                f"input_features has {features.size(2)} frames, the model has {places} positions of {FRAMES} frames "
-                "each, no more and no fewer: model.features(waveforms) adds the silence"
+                f"input_features has {features.size(2)} frames, but must have {FRAMES * n_positions}: "
+                "model.features(waveforms) pads with silence"
             )
         return features.to(self.conv1.weight)
 

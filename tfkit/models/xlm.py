@@ -157,8 +157,8 @@ class XLM(Model):
         add_head(self, self.HEAD_CLASSES)
         self.apply(self.init_weights)
         if config.sinusoidal:
-            waves = sinusoidal_positions(config.max_length, config.d_model)
-            self.embed.positions.weight = nn.Parameter(waves, requires_grad=False)  # published files contain them
+            table = sinusoidal_positions(config.max_length, config.d_model)
+            self.embed.positions.weight = nn.Parameter(table, requires_grad=False)  # published files contain them
         layers: Any = self.layers
         for layer in layers.children():  # all layers: iterating over a LayerDrop would skip some
             layer.attn.causal = config.causal
@@ -235,7 +235,7 @@ HF = NameMap(
     heads={
         "pred_layer.proj.bias": "task_head.bias",
         "pred_layer.proj.head": "task_head.words.head",
-        **{f"pred_layer.proj.tail.{{}}.{place}": f"task_head.words.tail.{{}}.{place}" for place in (0, 1)},
+        **{f"pred_layer.proj.tail.{{}}.{index}": f"task_head.words.tail.{{}}.{index}" for index in (0, 1)},
         **NAMES,
         **bert.TASK_NAMES,
     },

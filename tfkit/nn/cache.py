@@ -303,7 +303,7 @@ register_pytree_node(
     _children,
     _from_children,
     flatten_with_keys_fn=lambda cache: (
-        [(SequenceKey(place), part) for place, part in enumerate(_children(cache)[0])],
+        [(SequenceKey(index), part) for index, part in enumerate(_children(cache)[0])],
         _children(cache)[1],
     ),
 )

@@ -19,8 +19,8 @@ def lsh_buckets(vectors: Tensor, rotations: Tensor) -> Tensor:
 
     vectors [B,L,D], rotations [D,R] -> int64 [B,L], from 0 to 2R - 1
     """
-    turned = vectors @ rotations  # [B,L,R]
-    return torch.cat([turned, -turned], dim=-1).argmax(-1)
+    rotated = vectors @ rotations  # [B,L,R]
+    return torch.cat([rotated, -rotated], dim=-1).argmax(-1)
 
 
 def lsh_attention(qk: Tensor, v: Tensor, buckets: Tensor) -> Tensor:

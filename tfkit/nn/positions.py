@@ -51,8 +51,8 @@ def apply_rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     angle = positions.to(wide)[:, None] * frequency  # [L,D/2]
     sin, cos = angle.sin(), angle.cos()
     even, odd = x[..., 0::2].to(wide), x[..., 1::2].to(wide)
-    turned = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1)  # [...,L,D/2,2]
-    return turned.flatten(-2).to(x.dtype)
+    rotated = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1)  # [...,L,D/2,2]
+    return rotated.flatten(-2).to(x.dtype)
 
 
 def relative_bucket(relative_position: Tensor, bidirectional: bool, num_buckets: int, max_distance: int) -> Tensor:

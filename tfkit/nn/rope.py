@@ -139,5 +139,5 @@ def rotate_halves(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     half = cos.size(-1)
     x, cos, sin = x.transpose(1, 2), cos.transpose(1, 2), sin.transpose(1, 2)
     first, second, rest = x.split([half, half, x.size(-1) - 2 * half], dim=-1)
-    turned = [first * cos - second * sin, second * cos + first * sin]
-    return torch.cat(turned if rest.size(-1) == 0 else [*turned, rest], dim=-1).transpose(1, 2)
+    rotated = [first * cos - second * sin, second * cos + first * sin]
+    return torch.cat(rotated if rest.size(-1) == 0 else [*rotated, rest], dim=-1).transpose(1, 2)

@@ -19,10 +19,10 @@ def rotary_angles(positions: Tensor, dim: int, dtype: torch.dtype) -> tuple[Tens
 
 def rotate_pairs(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """x [B,H,L,D]: rotate its first pairs of columns (0,1), (2,3), … -> [B,H,L,D]; the other columns are unchanged"""
-    turned, rest = x.split([2 * cos.size(-1), x.size(-1) - 2 * cos.size(-1)], dim=-1)
-    even, odd = turned[..., 0::2], turned[..., 1::2]
-    turned = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
-    return torch.cat([turned, rest], dim=-1)
+    rotated, rest = x.split([2 * cos.size(-1), x.size(-1) - 2 * cos.size(-1)], dim=-1)
+    even, odd = rotated[..., 0::2], rotated[..., 1::2]
+    rotated = torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+    return torch.cat([rotated, rest], dim=-1)
 
 
 class RotaryAttention(Projections):

@@ -98,8 +98,8 @@ class Denoising(Objective):
         lengths = trim_lengths(lengths, (free.sum(-1, keepdim=True).double() * self.rate).ceil().long())
         dropped, spans = lengths.clamp(min=0).sum(-1, keepdim=True), (lengths >= 0).sum(-1, keepdim=True)
         position = torch.arange(lengths.size(1), device=ids.device)
-        staying = free.sum(-1, keepdim=True) - dropped
-        gap = ranks(gap_u, position <= staying) < spans  # [B,L+1]: True where a span lies before that staying token
+        remaining = free.sum(-1, keepdim=True) - dropped
+        gap = ranks(gap_u, position <= remaining) < spans  # [B,L+1]: True where a span lies before that staying token
         missing = lengths.gather(1, (gap.cumsum(-1) - 1).clamp(min=0)).masked_fill(~gap, 0)
         start = position + missing.cumsum(-1) - missing  # the free token with which what lies in the gap begins
         return self.masked_spans(ids, mask, free, gap, start, missing)
@@ -113,12 +113,12 @@ class Denoising(Objective):
         edges = torch.zeros(ids.size(0), ids.size(1) + 1, dtype=torch.long, device=ids.device)
         edges.scatter_add_(1, start, gap.long()).scatter_add_(1, end, -gap.long())
         nth = free.cumsum(-1) - free.long()  # how many free tokens come before each place
-        gone = edges.cumsum(-1).gather(1, nth).bool() & free
+        masked = edges.cumsum(-1).gather(1, nth).bool() & free
         opens = torch.zeros_like(edges).scatter_add_(1, start, gap.long()).gather(1, nth).bool()
         after_all = nth == free.sum(-1, keepdim=True)
         opens &= free | (after_all & (after_all.cumsum(-1) == 1))  # a hole at the end lies right behind the last
         pairs = torch.stack([torch.full_like(ids, self.mask_id), ids], -1).flatten(1)
-        keep = torch.stack([opens, mask & ~gone], -1).flatten(1)
+        keep = torch.stack([opens, mask & ~masked], -1).flatten(1)
         return drop_and_pad(pairs, keep, self.pad_id)
 
     @staticmethod

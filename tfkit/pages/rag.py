@@ -2,7 +2,7 @@
 
 Adds to BART: a question encoder (DPR's, a BERT) finds the n_docs passages whose vectors have the largest inner product
 with the question's; BART reads each passage, followed by the question; every token's probability is marginalised over
-the passages, weighted by their retrieval probabilities (RAG-token). These train the question encoder only.
+the passages, weighted by their retrieval probabilities (RAG-token). These train the question encoder, not the index.
 Left out: RAG-sequence, which marginalises over the passages once for the whole answer.
 
 Shapes: B questions, N passages in the index, D of them found, S tokens of a source, T of the target, E = d_model, H =

@@ -72,8 +72,8 @@ def pooling(directory: Path | None) -> Pooling:
     if directory is None or not (directory / "modules.json").is_file():
         return Pooling()
     steps = {str(step["type"]).rpartition(".")[2]: str(step["path"]) for step in _steps(directory / "modules.json")}
-    if strange := sorted(steps.keys() - {"Transformer", "Pooling", "Normalize"}):
-        raise ValueError(f"{directory / 'modules.json'}: the step {strange[0]} is not supported")
+    if unknown_steps := sorted(steps.keys() - {"Transformer", "Pooling", "Normalize"}):
+        raise ValueError(f"{directory / 'modules.json'}: the step {unknown_steps[0]} is not supported")
     length: dict[str, Any] = {}
     if (file := directory / steps.get("Transformer", "") / "sentence_bert_config.json").is_file():
         length = read_json(file)

@@ -96,12 +96,12 @@ def figure(panels: int = 1) -> tuple[Any, list[Any]]:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(f"figures are drawn with matplotlib: {install('reproduce')}") from error
-    drawn = Figure(figsize=(4.2 * panels + 0.6, 3.4), layout="constrained")
-    axes = list(drawn.subplots(1, panels, squeeze=False)[0])
+    fig = Figure(figsize=(4.2 * panels + 0.6, 3.4), layout="constrained")
+    axes = list(fig.subplots(1, panels, squeeze=False)[0])
     for axis in axes:
         axis.spines[["top", "right"]].set_visible(False)
         axis.grid(alpha=0.25)
-    return drawn, axes
+    return fig, axes
 
 
 def lengths(axis: Any, values: Sequence[int], label: str) -> None:

@@ -82,10 +82,10 @@ def earlier_parts(page: Path) -> dict[str, tuple[str, str]]:
     """Claim -> its rows in the table and its section, of a page that `write` has written; {} if there is none."""
     if not page.exists():
         return {}
-    top, *sections = re.split(r"(?m)^## ", page.read_text(encoding="utf-8"))
+    header, *sections = re.split(r"(?m)^## ", page.read_text(encoding="utf-8"))
     texts = {text.partition("\n")[0]: f"## {text.rstrip()}\n" for text in sections}
     found = {}
-    for block in re.split(r"(?m)^(?=\| \[)", top)[1:]:
+    for block in re.split(r"(?m)^(?=\| \[)", header)[1:]:
         name = block[len("| [") : block.index("]")]
         lines = (line for line in block.splitlines(keepends=True) if line.startswith("|"))
         found[name] = ("".join(lines), texts[name])
@@ -94,9 +94,9 @@ def earlier_parts(page: Path) -> dict[str, tuple[str, str]]:
 
 def save(one: ClaimReport, file: Path) -> None:
     """Draws a claim's figure into an SVG file; equal numbers give an equal file."""
-    drawn: Any = one.module.draw([run.numbers for run in one.runs])
+    fig: Any = one.module.draw([run.numbers for run in one.runs])
     about = {"Title": one.module.CLAIM.title, "Description": one.module.CLAIM.alt, "Date": None}
-    drawn.savefig(file, format="svg", facecolor="white", metadata=about)
+    fig.savefig(file, format="svg", facecolor="white", metadata=about)
     rows = file.read_text(encoding="utf-8").splitlines()
     file.write_text("\n".join(row.rstrip() for row in rows) + "\n", encoding="utf-8")
 

@@ -58,8 +58,8 @@ class DenseIndex:
         rows = torch.empty(len(queries), 0, dtype=torch.int64, device=queries.device)
         for start in range(0, len(self), self.chunk):
             found = queries @ self.vectors[start : start + self.chunk].T  # [Q,chunk]
-            found, places = found.topk(min(k, found.size(1)))
-            scores, rows = torch.cat([scores, found], 1), torch.cat([rows, places + start], 1)
+            found, chunk_rows = found.topk(min(k, found.size(1)))
+            scores, rows = torch.cat([scores, found], 1), torch.cat([rows, chunk_rows + start], 1)
             scores, order = scores.topk(min(k, scores.size(1)))
             rows = rows.gather(1, order)
         return scores, rows

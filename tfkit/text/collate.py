@@ -86,7 +86,7 @@ def parallel_texts(
     rows = [translation_lm_inputs(a, b, source_lang, target_lang, end) for a, b in both]
     ids = pad([row[0] for row in rows], tokenizer.pad_id or 0)
     mask = pad([[1] * len(row[0]) for row in rows], 0)
-    places, langs = pad([row[1] for row in rows], 0), pad([row[2] for row in rows], 0)
+    position_ids, langs = pad([row[1] for row in rows], 0), pad([row[2] for row in rows], 0)
     special = ((ids == end) | (mask == 0)).long()
     given = {"input_ids": ids, "attention_mask": mask, "special_tokens_mask": special}
-    return {**given, "position_ids": places, "langs": langs}
+    return {**given, "position_ids": position_ids, "langs": langs}

@@ -134,8 +134,8 @@ def code(statement: ast.stmt, used: Uses, names: dict[Symbol, str], own: Symbol)
         line, column = (node.end_lineno, node.end_col_offset) if end else (node.lineno, node.col_offset)  # type: ignore[attr-defined]
         return lines[line - 1] + column
 
-    top = min([statement, *getattr(statement, "decorator_list", ())], key=lambda n: n.lineno)
-    start, end = lines[top.lineno - 1], lines[statement.end_lineno or 0]
+    first_line = min([statement, *getattr(statement, "decorator_list", ())], key=lambda n: n.lineno)
+    start, end = lines[first_line.lineno - 1], lines[statement.end_lineno or 0]
     edits = [Edit(at(node), at(node, True), names[symbol]) for node, symbol in used.inner]
     edits += [Edit(at(node), at(node, True), "False") for node in used.false_branches]
     for value, table in used.tables:
