@@ -57,9 +57,9 @@ MODELS = {  # the call's name -> the fixture it needs, the call, the error, how 
     "new tokens": (
         "gpt2", lambda m: tfkit.generate(m, IDS, max_new_tokens="a"), TypeError, "max_new_tokens='a': must be a whole",
     ),
-    "pad_id": ("gpt2", lambda m: tfkit.generate(m, IDS, pad_id=-9), ValueError, "pad_id=-9: must be an id, 0 at least"),
+    "pad_id": ("gpt2", lambda m: tfkit.generate(m, IDS, pad_id=-9), ValueError, "pad_id=-9: must be an id, at least 0"),
     "start_id": ("gpt2", lambda m: tfkit.generate(m, IDS, start_id=-1), ValueError, "start_id=-1: must be an id, 0 at"),
-    "end_id": ("gpt2", lambda m: tfkit.generate(m, IDS, end_id=-2), ValueError, "end_id=-2: must be an id, 0 at least"),
+    "end_id": ("gpt2", lambda m: tfkit.generate(m, IDS, end_id=-2), ValueError, "end_id=-2: must be an id, at least 0"),
     "substitute": ("gpt2", lambda m: tfkit.substitute(m, 5).__enter__(), TypeError, "yours is of type int: give a fun"),
     "saved nowhere": ("gpt2", lambda m: m.save_pretrained(None), TypeError, "directory=None: give the path of a model"),
 }  # fmt: skip

@@ -83,7 +83,7 @@ def test_lists_and_masks_of_twos_are_errors_of_one_line(name):
 BERT = {"vocab_size": 30, "d_model": 8, "n_layers": 1, "n_heads": 2, "d_ff": 16, "max_length": 9}
 IDS = torch.tensor([[3, 4, 5], [6, 7, 8]])
 CALLS = {
-    "each row needs one id at least": {"input_ids": IDS[:, :0]},
+    "each row needs at least one id": {"input_ids": IDS[:, :0]},
     "position_ids has shape": {"input_ids": IDS, "position_ids": IDS[:, :2]},
     "the model's width is 8": {"inputs_embeds": torch.randn(2, 3, 5)},
 }

@@ -192,7 +192,7 @@ def test_a_decoder_with_an_output_matrix_of_its_own(parity, tmp_path):
 IDS = torch.tensor([[3, 4, 5]])
 BAD = {
     "ALBERT cannot be a decoder: give BERT, GPT-2, BART": lambda: tiny(decoder="albert"),
-    "tie_encoder_decoder: encoder and decoder must be of one make and size; embed.weight is not": lambda: tiny(
+    "tie_encoder_decoder: encoder and decoder must be alike; embed.weight differs": lambda: tiny(
         encoder="roberta", decoder="gpt2", tie_encoder_decoder=True
     ),
     "decoder_input_ids reaches position 7, max_length is 6": lambda: tiny()(

@@ -113,5 +113,5 @@ def test_hidden_patches_that_do_not_fit_are_named():
         model(pixels, bool_masked_pos=torch.ones(1, 4, dtype=torch.bool))
     with pytest.raises(ValueError, match="a loss needs stride=16 to be the patch's size"):
         model(pixels, bool_masked_pos=torch.ones(1, 9, dtype=torch.bool))
-    with pytest.raises(ValueError, match="image_size=1: must be patch_size=2 at least"):
+    with pytest.raises(ValueError, match="image_size=1: must be at least patch_size=2"):
         tfkit.from_config("vit", **{**fields, "image_size": 1})

@@ -230,7 +230,7 @@ TINY = {"vocab_size": 9, "d_model": 4, "n_layers": 0, "n_heads": 1, "n_decoder_l
     ([[0.0]], TypeError, "input_features is a list: give a tensor"),
     (torch.zeros(1, 5, dtype=torch.long), ValueError, r"must be floats \[B,2,6\]; got torch.int64 \[1, 5\]"),
     (torch.zeros(1, 3, 6), ValueError, r"must be floats \[B,2,6\]; got torch.float32 \[1, 3, 6\]"),
-    (torch.zeros(1, 2, 4), ValueError, r"has 4 frames, the model has 3 positions of 2 frames each.*model\.features"),
+    (torch.zeros(1, 2, 4), ValueError, r"has 4 frames, but must have 6.*model\.features"),
 ])  # fmt: skip
 def test_sound_that_does_not_fit_is_named(sound, kind, message):
     model = tfkit.from_config("whisper", head="seq2seq_lm", **TINY)
@@ -252,7 +252,7 @@ def test_what_else_does_not_fit_is_named():
     gpt2 = tfkit.from_config("gpt2", head="causal_lm", vocab_size=9, d_model=4, n_layers=0, n_heads=1)
     with pytest.raises(TypeError, match="input_features: GPT2 reads ids"):
         tfkit.generate(gpt2, input_features=sound)
-    with pytest.raises(ValueError, match=r"layerdrop=0\.5 leaves layers out"):
+    with pytest.raises(ValueError, match=r"layerdrop=0\.5 skips layers"):
         tfkit.from_config("whisper", head="audio_classification", **TINY, layerdrop=0.5, weighted_layers=True)
     with pytest.raises(TypeError, match="decoder_input_ids: not a target of head 'audio_classification'"):
         tfkit.from_config("whisper", head="audio_classification", **TINY)(sound, decoder_input_ids=torch.ones(1, 1))

@@ -70,5 +70,5 @@ def test_what_is_no_waveform_is_named(given, message):
 
 
 def test_no_filter_is_an_error():
-    with pytest.raises(ValueError, match="n_mels=0: must be 1 at least"):
+    with pytest.raises(ValueError, match="n_mels=0: must be at least 1"):
         mel_filters(0)

@@ -78,7 +78,7 @@ def test_the_random_state_of_every_device_is_kept(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        (dict(steps=0), "steps=0: must be a whole number, 1 at least"),
+        (dict(steps=0), "steps=0: must be a whole number, at least 1"),
         (dict(steps=-1), "steps=-1"),
         (dict(accumulate=0), "accumulate=0"),
         (dict(save_every=0), "save_every=0"),

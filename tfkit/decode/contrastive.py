@@ -25,7 +25,7 @@ class Contrastive:
 
     def __post_init__(self) -> None:
         if self.size < 1 or not 0 <= self.alpha <= 1:
-            raise ValueError(f"{self}: size must be 1 at least, alpha from 0 to 1")
+            raise ValueError(f"{self}: size must be at least 1, and alpha from 0 to 1")
 
     def score(self, total: float, generated: int) -> float:
         """The summed log-probability; a trace shows the similarity beside it."""

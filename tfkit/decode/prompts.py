@@ -58,7 +58,7 @@ def stack_rows(rows: Any, pad: int) -> tuple[Tensor, Tensor]:
         raise ValueError("input_ids must be rows of ids, one for each sentence: for a single row write [ids]")
     lists = [row.tolist() if hasattr(row, "tolist") else list(row) for row in rows]
     if not lists or not all(lists):
-        raise ValueError("input_ids holds an empty sentence: each needs one id at least")
+        raise ValueError("input_ids holds an empty sentence: each needs at least one id")
     if any(type(i) is not int for row in lists for i in row):
         raise TypeError("input_ids must be integers: rows of the ids that a tokenizer gives")
     longest = max(map(len, lists))
@@ -100,7 +100,7 @@ def left_padded(ids: Tensor, mask: Tensor | None, pad: int, ends: Sequence[int])
     if bool(mask.all()):
         return ids, None
     if not bool(mask.any(1).all()):
-        raise ValueError("input_ids holds a row of nothing but padding: each needs one real id at least")
+        raise ValueError("input_ids holds a row of padding only: each row needs at least one token")
     if bool((mask[:, :-1] & ~mask[:, 1:]).any()):
         order = mask.byte().argsort(dim=1, stable=True)
         ids, mask = ids.gather(1, order), mask.gather(1, order)
@@ -133,7 +133,7 @@ def special_ids(
             raise ValueError(f"{name} names {high}, outside the vocabulary: ids go from 0 to {size - 1}")
         least = -1 if name == "end_id" else 0
         if (low := min(to_list(ids), default=0)) < least:
-            raise ValueError(f"{name}={low}: must be an id, 0 at least" + (", or -1 for no end" if least else ""))
+            raise ValueError(f"{name}={low}: must be an id, at least 0" + (", or -1 for no end token" if least else ""))
     if start is None:
         start = own("bos_token_id" if is_causal(model) else "decoder_start_token_id")
         start = None if start is not None and start >= size else start

@@ -33,7 +33,7 @@ class Speculative:
 
     def __post_init__(self) -> None:
         if self.tokens < 1:
-            raise ValueError(f"Speculative(tokens={self.tokens}): the draft must guess one token at least")
+            raise ValueError(f"Speculative(tokens={self.tokens}): the draft must guess at least one token")
 
     def score(self, total: float, generated: int) -> float:
         """The summed log-probability."""

@@ -86,13 +86,13 @@ def check_sizes(config: Any) -> None:
             continue
         least = COUNTS.get(name, 1 if name.startswith("d_") else None)
         if least is not None and (type(value) is not int or value < least):
-            raise ValueError(f"{name}={value!r}: must be a whole number, {least} at least")
+            raise ValueError(f"{name}={value!r}: must be a whole number, at least {least}")
         if ("dropout" in name or "layerdrop" in name) and not 0 <= value <= 1:
             raise ValueError(f"{name}={value!r}: must be between 0 and 1")
         if name == "eps" and not value >= 0:
             raise ValueError(f"eps={value!r}: must not be below 0")
         if name == "pad_token_id" and value < -1:
-            raise ValueError(f"pad_token_id={value}: must be an id, 0 at least; None where no token pads")
+            raise ValueError(f"pad_token_id={value}: must be an id, at least 0, or None if there is no padding token")
 
 
 class Output(dict[str, Any]):
@@ -186,7 +186,7 @@ class Model(nn.Module):
             raise ValueError(f"attn_implementation={name!r}: there is 'sdpa', the default, and 'flex_attention'")
         if name == "flex_attention" and not self.FLEX_ATTENTION:
             raise ValueError(
-                f"attn_implementation={name!r}: {type(self).__name__} has 'sdpa' alone; FlexAttention is for models "
+                f"attn_implementation={name!r}: {type(self).__name__} supports only 'sdpa'; FlexAttention needs models "
                 "with windows, sparse blocks, sinks, soft caps, or biases by position"
             )
         self.attn_implementation = name
@@ -290,7 +290,7 @@ def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:
     if ids.is_floating_point() or ids.dtype == torch.bool or ids.dim() != 2:
         raise ValueError(f"{name} must be integers [B,L]; got {ids.dtype} {list(ids.shape)}")
     if ids.size(1) == 0:
-        raise ValueError(f"{name} has shape {list(ids.shape)}: each row needs one id at least")
+        raise ValueError(f"{name} has shape {list(ids.shape)}: each row needs at least one id")
     return ids
 
 
@@ -353,7 +353,7 @@ def check_target(
         if ignored is not None:
             wrong &= given != ignored
         if bool(wrong.any()):
-            limits = "0 is the least" if end is None else f"it goes from 0 to {end - 1}"
+            limits = "it must be at least 0" if end is None else f"it goes from 0 to {end - 1}"
             raise ValueError(f"{name} holds {given[wrong][0].item()}: {limits}")
     return given
 

@@ -127,7 +127,7 @@ def last_eos_state(x: Tensor, ids: Tensor, token: int) -> Tensor:
     try:
         return x[torch.arange(len(ids), device=ids.device), last][:, None]
     except IndexError:
-        raise ValueError(f"input_ids has a row without eos_token_id={token}, where a sequence is classified") from None
+        raise ValueError(f"input_ids has a row without eos_token_id={token}, whose state is classified") from None
 
 
 HEAD_CLASSES: dict[str | None, type[heads.Head]] = {  # the heads that read the decoder

@@ -20,7 +20,7 @@ def tie(encoder: nn.Module, decoder: nn.Module) -> list[str]:
     ]
     for name in shared:
         if name not in source or source[name].shape != decoder.get_parameter(name).shape:
-            raise ValueError(f"tie_encoder_decoder: encoder and decoder must be of one make and size; {name} is not")
+            raise ValueError(f"tie_encoder_decoder: encoder and decoder must be alike; {name} differs")
         stem, _, last = name.rpartition(".")
         setattr(decoder.get_submodule(stem), last, source[name])
     return shared
@@ -47,7 +47,7 @@ class TiedParts(SubmodelMaps):
         for name in self.shared:
             copies = [found[key] for key in (f"encoder.{name}", f"decoder.{name}") if key in found]
             if len(copies) == 2 and not torch.equal(*copies):
-                raise ValueError(f"{name} of encoder and decoder differ, and tie_encoder_decoder says they are one")
+                raise ValueError(f"{name} of encoder and decoder differ, although tie_encoder_decoder is set")
             found |= {f"{half}.{name}": copies[0] for half in ("encoder", "decoder") if copies}
         return found
 

@@ -127,8 +127,8 @@ def attentions(model: nn.Module, seen: Weights) -> dict[str, tuple[torch.Tensor,
     """transformers' names -> the weights, [B,H,Q,K] per layer. Raises ValueError if they do not cover all keys."""
     if any(not name.endswith(".weights") for name, _ in seen.order):
         raise ValueError(
-            f"output_attentions: {type(model).__name__}'s attention meets only some keys; `with tfkit.trace(model)` "
-            "shows its weights, and where they stand"
+            f"output_attentions: {type(model).__name__}'s attention weights do not cover all keys; "
+            "tfkit.trace(model) records them with their positions"
         )
     found: dict[str, list[torch.Tensor]] = {}
     sides = {side for side, _ in stacks(model)}

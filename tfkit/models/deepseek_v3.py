@@ -144,11 +144,11 @@ class SharedAndRouted(nn.Module):
         size, rest = divmod(c.n_experts, c.expert_groups)
         if rest or size < 2 or not 1 <= c.expert_groups_per_token <= c.expert_groups:
             raise ValueError(
-                f"expert_groups={c.expert_groups}, of which a token takes {c.expert_groups_per_token}: of "
-                f"{c.n_experts} experts, each group must have as many, and two at least"
+                f"expert_groups={c.expert_groups} must divide n_experts={c.n_experts} into groups of at least two, of "
+                f"which a token uses at least one (expert_groups_per_token={c.expert_groups_per_token})"
             )
         if not 1 <= c.experts_per_token <= size * c.expert_groups_per_token:
-            raise ValueError(f"each token takes {c.experts_per_token} experts, and its groups have too few")
+            raise ValueError(f"experts_per_token={c.experts_per_token}: the groups of a token have too few experts")
         activation_name = get_activation(c.activation)
         self.k, self.scale, self.normalize = c.experts_per_token, c.routed_scale, c.normalize_weights
         self.groups = {"groups": c.expert_groups, "groups_kept": c.expert_groups_per_token}

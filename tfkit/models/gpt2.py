@@ -161,7 +161,7 @@ class GPT2(Model):
         return position_range(past, ids.size(1), ids.device) if given is None else given
 
     def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, *across: Any) -> Tensor:
-        """ids [B,L], positions [B,L] or [L], mask bool [B,1,1,K] or None; across, with cross-attention: memory [B,S,E]
+        """ids [B,L], positions [B,L] or [L], mask bool [B,1,1,K] or None; cross_attention: memory [B,S,E]
         and its mask bool [B,1,1,S] or None -> [B,L,E]"""
         x = self.drop(embed_ids(self.embed, ids, "input_ids") + embed_ids(self.position, positions, "position_ids"))
         for layer in self.layers:

@@ -95,7 +95,7 @@ def routed_forward(
 
 class Mixtral(llama.Llama):
     LAYER = Layer
-    NOT_COMPILABLE = "which experts a token takes decides shapes"
+    NOT_COMPILABLE = "shapes depend on the experts that each token chooses"
     forward = routed_forward
 
 

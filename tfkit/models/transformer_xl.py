@@ -193,7 +193,7 @@ class TransformerXL(Model):
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
         if cache is not None and (mems is not None or isinstance(cache, StaticCache)):
-            raise ValueError("a growing cache is the memory: give neither mems with it nor a static one")
+            raise ValueError("a growing cache replaces the memory: pass neither mems nor a static cache")
         past = 0 if cache is None else cache.length
         non_padding = to_padding_mask("attention_mask", attention_mask, (len(ids), past + ids.size(1)))
         x, mems = self.hidden(ids, mems, non_padding, cache)

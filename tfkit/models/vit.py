@@ -68,7 +68,7 @@ class Embeddings(nn.Module):
         self.size, self.patch = to_pair(c.image_size), to_pair(c.patch_size)
         self.grid = (self.size[0] // self.patch[0], self.size[1] // self.patch[1])
         if not all(self.grid):
-            raise ValueError(f"image_size={c.image_size!r}: must be patch_size={c.patch_size!r} at least")
+            raise ValueError(f"image_size={c.image_size!r}: must be at least patch_size={c.patch_size!r}")
         self.patches = nn.Conv2d(c.n_channels, c.d_model, self.patch, self.patch)
         self.cls_token = nn.Parameter(torch.zeros(1, 1, c.d_model))
         self.positions = nn.Parameter(torch.zeros(1, 1 + self.grid[0] * self.grid[1], c.d_model))

@@ -158,7 +158,7 @@ class AudioClassificationHead(nn.Module):
         n = c.n_layers + 1
         self.layer_weights = nn.Parameter(torch.full((n,), 1 / n)) if c.weighted_layers else None
         if c.weighted_layers and c.layerdrop:
-            raise ValueError(f"layerdrop={c.layerdrop} leaves layers out, and weighted_layers=True reads all of them")
+            raise ValueError(f"layerdrop={c.layerdrop} skips layers, but weighted_layers=True reads all of them")
 
     def mix(self, states: list[Tensor]) -> Tensor:
         """The embeddings and the output of each layer, [B,S,E] each -> their weighted sum [B,S,E]"""

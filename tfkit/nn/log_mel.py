@@ -28,7 +28,7 @@ def mel_filters(n_mels: int) -> Tensor:
     -> float32 [1+WINDOW/2,M]: the weight of each frequency in each filter. Raises ValueError for n_mels below 1.
     """
     if n_mels < 1:
-        raise ValueError(f"n_mels={n_mels}: must be 1 at least")
+        raise ValueError(f"n_mels={n_mels}: must be at least 1")
     highest = MELS_BELOW + math.log(HIGHEST / LINEAR_UP_TO) / LOG_STEP
     corners = mel_to_hertz(torch.linspace(0.0, highest, n_mels + 2, dtype=torch.float64))  # [M+2]
     frequencies = torch.linspace(0.0, SAMPLE_RATE / 2, 1 + WINDOW // 2, dtype=torch.float64)  # [N]

@@ -106,7 +106,7 @@ def check_settings(rate: Callable[[int], float], clip: float, weight_decay: floa
         raise ValueError(f"clip={clip}, weight_decay={weight_decay}: above 0, and not below 0")
     for name, value in numbers.items():
         if not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name}={value!r}: must be a whole number, 1 at least")
+            raise ValueError(f"{name}={value!r}: must be a whole number, at least 1")
 
 
 class TrainingLog:
