@@ -135,7 +135,7 @@ def test_a_model_is_set_where_it_is_made(tmp_path, calls):
 
 
 def test_what_has_no_rules_says_so():
-    with pytest.raises(ValueError, match="BERT has 'sdpa' alone"):
+    with pytest.raises(ValueError, match="BERT supports only 'sdpa'"):
         make("bert")[1].set_attn_implementation("flex_attention")
     with pytest.raises(ValueError, match="attn_implementation='eager': there is 'sdpa'"):
         make("mistral")[1].set_attn_implementation("eager")

@@ -151,7 +151,7 @@ def test_what_has_no_such_weights_says_so(name, tmp_path):
     }[name]
     torch.manual_seed(0)
     ours = read(getattr(hf, name)(getattr(hf, name).config_class(**fields)), tmp_path)
-    with pytest.raises(ValueError, match="meets only some keys; `with tfkit.trace"):
+    with pytest.raises(ValueError, match="do not cover all keys; tfkit.trace"):
         ours(torch.randint(3, 99, (1, 32)), output_attentions=True)
 
 

@@ -264,8 +264,8 @@ class BERT(Model):
         if memory is not None:
             check_memory("encoder_hidden_states", inputs.ids, memory, self.config.d_model)
             memory_mask = to_padding_mask("encoder_attention_mask", encoder_attention_mask, memory.shape[:2])
-        across = (memory, memory_mask, cache)
-        x = self.encode(inputs.ids, inputs.mask, inputs.types, inputs.position_ids, *across)
+        cross_attention = (memory, memory_mask, cache)
+        x = self.encode(inputs.ids, inputs.mask, inputs.types, inputs.position_ids, *cross_attention)
         return with_head(self, inputs, x, cache)
 
 

@@ -160,12 +160,14 @@ class GPT2(Model):
             raise ValueError(f"position_ids has shape {list(given.shape)}, input_ids has {list(ids.shape)}")
         return position_range(past, ids.size(1), ids.device) if given is None else given
 
-    def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, *across: Any) -> Tensor:
+    def hidden(
+        self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, *cross_attention: Any
+    ) -> Tensor:
         """ids [B,L], positions [B,L] or [L], mask bool [B,1,1,K] or None; cross_attention: memory [B,S,E]
         and its mask bool [B,1,1,S] or None -> [B,L,E]"""
         x = self.drop(embed_ids(self.embed, ids, "input_ids") + embed_ids(self.position, positions, "position_ids"))
         for layer in self.layers:
-            x = layer(x, mask, cache, *across)
+            x = layer(x, mask, cache, *cross_attention)
         return self.norm(x)
 
     def cross_attention_inputs(self, ids: Tensor, memory: Tensor | None, memory_mask: Tensor | None) -> tuple[Any, ...]:
@@ -214,8 +216,8 @@ class GPT2(Model):
         past = 0 if cache is None else cache.past
         non_padding = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         mask = None if non_padding is None else non_padding[:, None, None]
-        across = self.cross_attention_inputs(ids, encoder_hidden_states, encoder_attention_mask)
-        x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache, *across)
+        cross_attention = self.cross_attention_inputs(ids, encoder_hidden_states, encoder_attention_mask)
+        x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache, *cross_attention)
         if self.task_head is not None:
             inputs = heads.HeadInputs(
                 x, None, self.output_matrix(self.embed), self.default_mask(ids, non_padding), choices
