@@ -38,7 +38,7 @@ REFUSED = {
         "texts_apart": "separate_texts", "run_apart": "forward_packed", "kept_rule": "use_rule",
         "pays": "is_worthwhile", "works_on": "is_supported", "leave_open": "mark_dynamic_sizes",
         "meetings": "key_counts", "fade": "decay", "tops": "head_classes", "open_or_other": "is_inspected",
-        "everywhere": "force, or logits", "by": "replacement, or the size of a pool", "alone": "single, or decoder_only",
+        "everywhere": "force, or logits", "by": "replacement, or pool", "alone": "single, or decoder_only",
         "across": "cross_attention", "asked": "what it holds: test_rows, fields, dtype",
         "told": "what it holds: metadata, extras, loading_info", "said": "what it holds: predicted, settings, message",
         "heard": "recorded", "overheard": "decoders", "yours": "attention, or result", "waves": "sinusoids",

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from copy import copy
 from functools import cache
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import torch
 
@@ -188,11 +188,14 @@ class SubmodelMaps:
         return {prefix + key: tensor for key, tensor in found.items()} | self.rest.dump(ours, with_head=with_head)
 
 
-def map_of(model: Any, architecture: Any) -> Any:
+TensorMap: TypeAlias = NameMap | SubmodelMaps
+
+
+def map_of(model: Any, architecture: TensorMap) -> TensorMap:
     """The map of a model's tensors: the architecture's or the model's own, without ties if its matrices are untied."""
-    found = getattr(model, "names", architecture)
-    apart = getattr(model, "output", None) is not None or getattr(model, "untied_tables", False)
-    return found.for_untied_output() if apart else found
+    found: TensorMap = getattr(model, "names", architecture)
+    untied = getattr(model, "output", None) is not None or getattr(model, "untied_tables", False)
+    return found.for_untied_output() if untied and isinstance(found, NameMap) else found
 
 
 class IdentityMap:

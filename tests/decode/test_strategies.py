@@ -279,7 +279,7 @@ def test_bad_settings_are_named():
         generate(model, [[3], []])
     with pytest.raises(ValueError, match="input_ids has"):
         generate(model, torch.ones(2, 3, dtype=torch.int64), attention_mask=torch.ones(2, 4))
-    with pytest.raises(ValueError, match="nothing but padding"):
+    with pytest.raises(ValueError, match="a row of padding only"):
         generate(model, torch.tensor([[3, 4], [0, 0]]), pad_id=0, end_id=2)
     with pytest.raises(ValueError, match="size='4'"):
         Beam("4")

@@ -44,6 +44,7 @@ def test_faiss_finds_the_same():
 SQUARE = torch.ones(2, 2)
 BAD = {
     r"vectors must be floating, \[N,E\] and not empty; got torch.int64 \[2, 2\]": lambda: DenseIndex(SQUARE.long()),
+    "backend='fais': pass 'torch', 'faiss' or a faiss index": lambda: DenseIndex(SQUARE, backend="fais"),
     r"queries must be \[Q,2\] as the vectors are; got \[1, 3\]": lambda: DenseIndex(SQUARE).search(torch.ones(1, 3), 1),
     "k=3: must be from 1 to 2": lambda: DenseIndex(SQUARE).search(torch.ones(1, 2), 3),
     "the index has 2 rows, but there are 1 passages": lambda: Retriever(DenseIndex(SQUARE), [[1]]),

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -21,11 +21,14 @@ from ..decode import settings
 from ..nn.int8 import Int8Weight
 from . import files, loading, published
 
+if TYPE_CHECKING:
+    from ..models._base import Model
+
 
 def from_config(
     name: str, head: str | None = None, preset: str | None = None, *, attn_implementation: str = "sdpa", **changes: Any
-) -> Any:
-    """A model with fresh weights: from_config("transformer", head="seq2seq_lm", preset="base", dropout=0.0).
+) -> Model:
+    """A model with random weights: from_config("transformer", head="seq2seq_lm", preset="base", dropout=0.0).
 
     name: an architecture, or a published size by its own name; attn_implementation: "sdpa" or "flex_attention", see
     `Model.set_attn_implementation`; changes: fields of the architecture's Config. Raises LookupError for an unknown
@@ -35,14 +38,15 @@ def from_config(
     return _set_attention(module.MODEL(_config(module, {**settings, **changes}, name), head), attn_implementation)
 
 
-def from_hf_config(config: dict[str, Any], head: str | None = None) -> Any:
-    """The model that a published config.json describes, with fresh weights; head: overrides the head that it names.
+def from_hf_config(config: dict[str, Any], head: str | None = None) -> Model:
+    """The model that a published config.json describes, with random weights; head: overrides the head that it names.
 
     config: its fields, as json.load returns them: model_type names the architecture, architectures the head. Raises
     ValueError for a model_type, class, field or value that is not understood.
     """
     module, settings, head = _understood(config, head)
-    return module.MODEL(settings, head)
+    model: Model = module.MODEL(settings, head)
+    return model
 
 
 def from_pretrained(
@@ -54,7 +58,7 @@ def from_pretrained(
     strict: str = "error",
     attn_implementation: str = "sdpa",
     **overrides: Any,
-) -> Any:
+) -> Model:
     """The model in a directory, in eval mode: config.json with model.safetensors (or its shards and their index), or
     pytorch_model.bin. config.json names the architecture, and the head too unless `head` is given. The weights stay in
     the memory-mapped file until they are read; no random numbers are drawn for them.
@@ -124,7 +128,7 @@ def _new(directory: Any) -> Path:
     return path
 
 
-def _set_attention(model: Any, name: str) -> Any:
+def _set_attention(model: Model, name: str) -> Model:
     """The model, set to this attn_implementation unless it is the default. Raises ValueError if it does not have it."""
     if name != "sdpa":
         model.set_attn_implementation(name)

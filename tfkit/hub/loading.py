@@ -13,16 +13,19 @@ from contextlib import contextmanager, suppress
 from functools import reduce
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
-from ..namemap import NameMap, UnknownTensors, map_of
+from ..namemap import NameMap, TensorMap, UnknownTensors, map_of
 from ..nn.int8 import quantize
 from . import files
+
+if TYPE_CHECKING:
+    from ..models._base import Model
 
 WRAPPERS = {"module.": "DistributedDataParallel", "_orig_mod.": "torch.compile"}
 WRONG = (TypeError, ValueError, RuntimeError, ArithmeticError, AssertionError)
@@ -38,7 +41,7 @@ def load(
     dtype: torch.dtype | str | None,
     new_head: bool,
     strict: str,
-) -> Any:
+) -> Model:
     """The model in a directory; see `tfkit.from_pretrained`."""
     rounded = dtype in ("int8", torch.int8)
     wanted = None if rounded or dtype == "auto" else floating(dtype)
@@ -59,19 +62,19 @@ def load(
     return model.eval()
 
 
-def names(model: Any, module: ModuleType) -> Any:
+def names(model: Any, module: ModuleType) -> TensorMap:
     """The map of tensor names: the architecture's, or the model's own if it depends on the configuration."""
-    return map_of(model, getattr(module, "HF", None))
+    return map_of(model, module.HF)
 
 
-def empty_model(module: ModuleType, config: Any, head: str | None, file: Path, stored: int) -> Any:
+def empty_model(module: ModuleType, config: Any, head: str | None, file: Path, stored: int) -> Model:
     """The model without its weights, so that names and shapes are known before any memory is taken.
 
     Raises ValueError if the configuration is impossible, or has far more parameters than the files have tensors.
     """
     try:
         with torch.device("meta"), SkipInit(), limit_parameters(20 * stored + 1000):
-            model = module.MODEL(config, head)
+            model: Model = module.MODEL(config, head)
     except WRONG as error:  # only the configuration can be the cause
         raise ValueError(f"{file}: {str(error).partition(chr(10))[0]}") from None
     unstored = model.state_dict().keys()

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import torch
+
+
+class SearchIndex(Protocol):
+    """The part of a faiss index that is used here."""
+
+    def search(self, queries: Any, k: int) -> tuple[Any, Any]:
+        """queries: a NumPy array [Q,E] -> NumPy arrays of scores [Q,k] and rows [Q,k], best first"""
+        ...
 
 
 class DenseIndex:
@@ -16,21 +24,24 @@ class DenseIndex:
     if faiss is missing.
     """
 
-    def __init__(self, vectors: torch.Tensor, backend: Any = "torch", chunk: int = 65536) -> None:
+    def __init__(self, vectors: torch.Tensor, backend: SearchIndex | str = "torch", chunk: int = 65536) -> None:
         if vectors.dim() != 2 or not vectors.is_floating_point() or not len(vectors):
             raise ValueError(
                 f"vectors must be floating, [N,E] and not empty; got {vectors.dtype} {list(vectors.shape)}"
             )
         self.vectors, self.chunk = vectors.detach(), chunk
-        self.faiss = None if backend == "torch" else self.flat() if backend == "faiss" else backend
+        if isinstance(backend, str) and backend not in ("torch", "faiss"):
+            raise ValueError(f"backend={backend!r}: pass 'torch', 'faiss' or a faiss index")
+        self.faiss = None if backend == "torch" else self.flat() if isinstance(backend, str) else backend
 
-    def flat(self) -> Any:
+    def flat(self) -> SearchIndex:
         """The same vectors in a faiss index. Raises ModuleNotFoundError if faiss is not installed."""
         import faiss
 
         index = faiss.IndexFlatIP(self.vectors.size(1))
         index.add(self.vectors.float().cpu().numpy())
-        return index
+        flat: SearchIndex = index
+        return flat
 
     def __len__(self) -> int:
         return len(self.vectors)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -42,10 +42,10 @@ SEPARABLE = ("causal_lm", "masked_lm")  # objectives whose rows are as long as t
 PRECISIONS = {"float32": torch.float32, "tf32": torch.float32, "bfloat16": torch.bfloat16}
 
 
-def number(kind: Callable[[str], Any], least: float, below: float = math.inf) -> Callable[[str], Any]:
+def number(kind: type[int] | type[float], least: float, below: float = math.inf) -> Callable[[str], float]:
     """An argparse type: a number of at least `least` and less than `below`."""
 
-    def read(text: str) -> Any:
+    def read(text: str) -> float:
         try:
             value = kind(text)
         except ValueError:
@@ -221,18 +221,28 @@ def model_loss(rows: int | None) -> Callable[[nn.Module, Any], Tensor]:
     return loss
 
 
-def forward_packed(model: nn.Module, batch: dict[str, Tensor]) -> Any:
+class PackedOutput(Protocol):
+    """What training reads of a model's output."""
+
+    loss: Tensor
+    logits: Tensor
+
+
+def forward_packed(model: nn.Module, batch: dict[str, Tensor]) -> PackedOutput:
     """model(**batch); if the batch has `texts`, each text is computed separately, with its own positions if the model
     takes positions."""
     texts = batch.get("texts")
+    out: PackedOutput
     if texts is None:
-        return model(**batch)
+        out = model(**batch)
+        return out
     given = {name: value for name, value in batch.items() if name != "texts"}
     inner = getattr(model, "module", model)  # under DDP
     if getattr(inner, "head", None) == "causal_lm" and "position_ids" in inspect.signature(inner.forward).parameters:
         given["position_ids"] = positions_in_texts(texts)
     with separate_texts(texts):
-        return model(**given)
+        out = model(**given)
+    return out
 
 
 @torch.no_grad()

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import torch
 from safetensors.torch import save_file
@@ -26,6 +26,7 @@ from tfkit.train.progress import Progress
 
 Loss = Callable[[nn.Module, Any], Tensor]
 Batches = Callable[[torch.Generator], Iterable[Any]]
+BatchT = TypeVar("BatchT")
 
 
 class DivergedError(RuntimeError):
@@ -211,9 +212,11 @@ def prefetch(stream: Iterator[list[Any]], device: torch.device) -> Generator[lis
         stop.set()
 
 
-def pin(batch: Any) -> Any:
+def pin(batch: BatchT) -> BatchT:
     """The batch in pinned memory, from which a GPU copies by itself; batches other than dictionaries are unchanged."""
-    return {name: value.pin_memory() for name, value in batch.items()} if isinstance(batch, dict) else batch
+    if isinstance(batch, dict):
+        return cast(BatchT, {name: value.pin_memory() for name, value in batch.items()})
+    return batch
 
 
 def adamw(model: nn.Module, weight_decay: float, process_group: ProcessGroup) -> torch.optim.AdamW:
@@ -323,11 +326,11 @@ def fields(batch: Any) -> dict[str, Any]:
     return batch if isinstance(batch, dict) else asdict(batch) if is_dataclass(batch) else {}  # type: ignore[arg-type]
 
 
-def to_device(batch: Any, device: torch.device) -> Any:
+def to_device(batch: BatchT, device: torch.device) -> BatchT:
     """The batch on a device."""
     if isinstance(batch, dict):
-        return {name: value.to(device, non_blocking=True) for name, value in batch.items()}
-    return batch.to(device) if hasattr(batch, "to") else batch
+        return cast(BatchT, {name: value.to(device, non_blocking=True) for name, value in batch.items()})
+    return cast(BatchT, batch.to(device)) if hasattr(batch, "to") else batch
 
 
 def count_targets(batch: Any) -> int:

@@ -5,9 +5,21 @@ from __future__ import annotations
 import csv
 import importlib.util
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 COLUMNS = ("step", "loss", "rate", "gradient_norm", "tokens_per_second")
+
+
+class ScalarWriter(Protocol):
+    """The part of TensorBoard's SummaryWriter that is used here."""
+
+    def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> None:
+        """Adds a value to the curve `tag`."""
+        ...
+
+    def close(self) -> None:
+        """Closes the files."""
+        ...
 
 
 class Metrics:
@@ -30,12 +42,13 @@ class Metrics:
             return [row for row in list(csv.reader(stream))[1:] if len(row) == len(COLUMNS) and int(row[0]) <= done]
 
     @staticmethod
-    def _board(directory: Path, done: int) -> Any:
+    def _board(directory: Path, done: int) -> ScalarWriter | None:
         if importlib.util.find_spec("tensorboard") is None:
             return None
         from torch.utils.tensorboard import SummaryWriter
 
-        return SummaryWriter(str(directory), purge_step=done + 1)
+        writer: ScalarWriter = SummaryWriter(str(directory), purge_step=done + 1)  # type: ignore[no-untyped-call]
+        return writer
 
     def write(self, step: int, values: dict[str, float]) -> None:
         """values: all columns but the step."""
