@@ -25,7 +25,7 @@ import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 
-from autograder import injected_modules, slips
+from autograder import injected_modules, stored_mutants
 from autograder.checks.mutation import GradientCut, MutantTimeout, deadline
 from autograder.checks.operators import Mutant, mutants
 from autograder.diagnosis.edits import difference, entry
@@ -54,15 +54,16 @@ class Report:
 
     def lines(self, name: str) -> Iterator[str]:
         """The report as lines to print."""
-        asked = len(self.killed) + len(self.survived)
-        share = f" ({100 * len(self.killed) / asked:.0f}%)" if asked else ""
+        counted = len(self.killed) + len(self.survived)
+        share = f" ({100 * len(self.killed) / counted:.0f}%)" if counted else ""
         yield (
             f"{name}: {_counted(self.solutions, 'solution')}, {_counted(self.tests, 'test cell')}; of "
-            f"{_counted(asked, 'slip')} the tests catch {len(self.killed)}{share}; {self.raised} more stop with an "
+            f"{_counted(counted, 'mutant')} the tests catch {len(self.killed)}{share}; {self.raised} more stop with an "
             "error by themselves"
         )
         if self.survived:
-            yield f"your tests miss {'this slip' if len(self.survived) == 1 else f'these {len(self.survived)} slips'}:"
+            one = len(self.survived) == 1
+            yield f"your tests miss {'this mutant' if one else f'these {len(self.survived)} mutants'}:"
             yield from (f"  {mutant.name}" for mutant in self.survived)
             yield "for each that would be a mistake, add an assert that fails with it, and run this again"
 
@@ -81,7 +82,7 @@ def adopt(file: Path, course: Path) -> tuple[Path, Report]:
     if not re.fullmatch(r"[a-zA-Z0-9_\-]+", name):
         raise AdoptionError(f"{file.name}: an assignment's name is made of letters, digits, - and _: rename the file")
     nb = add_marks(_read(file))
-    report = try_slips(nb)
+    report = run_mutants(nb)
     source = course / "source" / name / f"{name}.ipynb"
     source.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(nb, source)
@@ -127,8 +128,8 @@ def _marks(grade_id: str, source: str, kind: str) -> dict[str, Any]:
     return marks | {"grade": True, "locked": True, "points": float(points[1]) if points else 1.0}
 
 
-def try_slips(nb: NotebookNode) -> Report:
-    """The tests of a marked notebook put to every slip in its solutions. Raises AdoptionError where all is not well."""
+def run_mutants(nb: NotebookNode) -> Report:
+    """Run a notebook's tests on every mutant of its solutions. Raises AdoptionError if its own solutions fail them."""
     cells = [cell for cell in nb.cells if cell.cell_type == "code"]
     sources = [_plain(cell) for cell in cells]
     solutions = [index for index, cell in enumerate(cells) if BEGIN in cell.source]
@@ -196,17 +197,17 @@ def _write_corpus(folder: Path, report: Report) -> None:
     The files of an earlier run are replaced.
     """
     (folder / "right").mkdir(parents=True, exist_ok=True)
-    for old in [*folder.glob("slip-*.py"), *folder.glob("right/*.py")]:
+    for old in [*folder.glob("mutant-*.py"), *folder.glob("right/*.py")]:
         old.unlink()
     for name, text in report.bases.items():
         (folder / "right" / f"{name}.py").write_text(text, encoding="utf-8")
     listed, entries = [], []
     for number, (mutant, tests, base) in enumerate(report.killed, 1):
-        name = f"slip-{number:03}"
+        name = f"mutant-{number:03}"
         entries.append(entry(name, base, mutant.name, difference(report.bases[base], mutant.source)))
-        listed.append({"name": name, "slip": mutant.name, "words": slips.words(*mutant.key), "kind": mutant.operator,
-                       "caught by": tests})  # fmt: skip
+        listed.append({"name": name, "mutant": mutant.name, "words": stored_mutants.words(*mutant.key),
+                       "kind": mutant.operator, "caught by": tests})  # fmt: skip
     (folder / "wrong.toml").write_text("\n".join(entries), encoding="utf-8")
-    missed = [{"slip": mutant.name, "kind": mutant.operator} for mutant in report.survived]
+    missed = [{"mutant": mutant.name, "kind": mutant.operator} for mutant in report.survived]
     whole = {"caught": listed, "missed": missed, "stopped by an error": report.raised, "cells": report.cells}
-    (folder / "slips.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+    (folder / "mutants.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")

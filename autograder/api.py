@@ -65,7 +65,7 @@ class Verdict:
     misconception: str | None = None  # name of the file in wrong/ that the answer behaves like
     hint: str | None = None  # the sentence that this file has for the student
     line: int | None = None  # 1-based, in the file or the cell: where it first departs from right answers
-    departure: dict[str, Any] | None = None  # what departs there, in words; see localize.tell
+    departure: dict[str, Any] | None = None  # what departs there, in words; see localize.fault
     counterexample: dict[str, Any] | None = None
     seed: int = 0
     device: str = "cpu"

@@ -302,7 +302,7 @@ def _export(arguments: argparse.Namespace) -> int:
             return 0
         scores = export.read(arguments.course, arguments.assignment)
         blank = export.write(scores, arguments.to, arguments.output, arguments.per_question, arguments.partial)
-    except export.NoExport as error:
+    except export.ExportError as error:
         raise BadInput(str(error)) from error
     for line in [*scores.warnings, *blank]:
         print(f"autograder: {line}", file=sys.stderr)
@@ -318,7 +318,7 @@ def _passback(arguments: argparse.Namespace) -> int:
     try:
         found = scores.read(arguments.course, arguments.assignment)
         done = lti.send(arguments.course, found, arguments.again)
-    except scores.NoExport as error:
+    except scores.ExportError as error:
         raise BadInput(str(error)) from error
     for line in found.warnings:
         print(f"autograder: {line}", file=sys.stderr)
@@ -337,7 +337,7 @@ def _roster(arguments: argparse.Namespace) -> int:
         raise BadInput(_lack("roster", error, "grading", "lti")) from error
     try:
         added = lti.enrol(arguments.course)
-    except scores.NoExport as error:
+    except scores.ExportError as error:
         raise BadInput(str(error)) from error
     print(f"{len(added)} students are new in the gradebook{': ' if added else ''}{', '.join(added)}")
     return 0
@@ -350,7 +350,7 @@ def _report(course: Path, assignment: str) -> str:
     students = group.read(course, assignment)
     try:
         found = scores.read(course, assignment)
-    except scores.NoExport:  # graded notebooks without a gradebook
+    except scores.ExportError:  # graded notebooks without a gradebook
         found = None
     return page.page(assignment, students, attempts.full_marks(history.read(course, assignment)), found)
 
@@ -364,7 +364,7 @@ def _similarity(course: Path, assignment: str, operations: bool) -> str:
         from autograder.report import operations as performed  # it imports torch
 
         same = performed.matching_pairs(performed.read(course, assignment))
-    known = similar.like_known(written, answers.known_answers(stubs), stubs)
+    known = similar.similar_to_known(written, answers.known_answers(stubs), stubs)
     return similar_page.page(assignment, written, similar.compare(written, stubs), same, known)
 
 
@@ -420,7 +420,7 @@ def _totals(arguments: argparse.Namespace) -> dict[str, str]:
 
     try:
         return history.totals(scores.read(arguments.course, arguments.assignment))
-    except scores.NoExport:
+    except scores.ExportError:
         return {}
 
 
@@ -434,7 +434,7 @@ def _misconceptions(arguments: argparse.Namespace) -> int:
 
     try:
         return unexplained_command.run(arguments)
-    except (unexplained.BadCourse, unexplained.NoBehaviour, BadMisconceptions, SandboxError) as error:
+    except (unexplained.BadCourse, unexplained.UnexplainedError, BadMisconceptions, SandboxError) as error:
         raise BadInput(str(error)) from error
 
 
@@ -496,7 +496,7 @@ def _mcp(arguments: argparse.Namespace) -> int:
         except ImportError as error:
             raise BadInput(_lack("mcp", error, "grading", "mcp")) from error
         make_server(found, arguments.trust).run("stdio")
-    except (rules.BadRules, log.NoLog) as error:
+    except (rules.BadRules, log.LogError) as error:
         raise BadInput(str(error)) from error
     except KeyboardInterrupt:  # the user ended it in the terminal
         pass
@@ -599,16 +599,16 @@ def _corpus(arguments: argparse.Namespace) -> int:
     scores: list[Any] = []
     mutants, named, diagnoses = [], [], []
     for exercise in exercises:
-        asked = ask_reference(exercise, arguments.seed)
-        scores.append(judge(exercise, asked))
+        question_sets = ask_reference(exercise, arguments.seed)
+        scores.append(judge(exercise, question_sets))
         _tell(scores[-1], arguments.report)
         if arguments.report:
-            named.append(lines(exercise, asked))
+            named.append(lines(exercise, question_sets))
             _tell(named[-1], True)
-            diagnoses.append(measure.measure_diagnosis(exercise, asked, arguments.seed))
+            diagnoses.append(measure.measure_diagnosis(exercise, question_sets, arguments.seed))
             _tell(diagnoses[-1], True)
         if arguments.mutants:
-            mutants.append(mutation_score(exercise, asked))
+            mutants.append(mutation_score(exercise, question_sets))
             _tell(mutants[-1], arguments.report)
     print(combine_scores(scores).line)
     if named:

@@ -57,7 +57,7 @@ def diagnose(
     failed = [finding for finding in findings if finding.failed]
     if not failed:
         return None
-    every = [answer for finding in findings if finding.check.graded for answer in telling(finding)]
+    every = [answer for finding in findings if finding.check.graded for answer in answers_to_compare(finding)]
     core = [answer for finding in failed if finding.check.core for answer in finding.failed]
     noisy = [a for f in failed for a in f.failed if isinstance(a.actual, dict) and a.actual.get("random numbers")]
     at_edges = [answer for finding in failed if finding.check.property == "edges" for answer in finding.answers]
@@ -72,7 +72,7 @@ def diagnose(
     return _together(exercise, core, known) or _named(exercise, values, known) or _together(exercise, values, known)
 
 
-def telling(finding: Finding) -> Sequence[Reply]:
+def answers_to_compare(finding: Finding) -> Sequence[Reply]:
     """The answers that distinguish mistakes at an acceptable cost.
 
     Checks of purity take long, and in a coarse dtype two right answers may lie on different sides of the tolerance.
@@ -145,7 +145,9 @@ def counterexample(exercise: Exercise, findings: Sequence[Finding], step: str | 
         "order": list(inputs),
         "expected_shape": list(difference.shape) if difference.shape is not None else None,
         "entry": list(difference.where) if difference.where is not None else None,
-        "off_by": difference.by if difference.by is not None and difference.by < float("inf") else None,
+        "off_by": difference.deviation
+        if difference.deviation is not None and difference.deviation < float("inf")
+        else None,
         "message": difference.message,
         "first_wrong_entry": list(difference.first) if difference.first is not None else None,
         "first_wrong_step": step,

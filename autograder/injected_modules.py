@@ -17,7 +17,7 @@ from autograder.api import Exercise
 HIDDEN = "given"  # below the library's own name
 
 
-class GivenError(RuntimeError):
+class InjectionError(RuntimeError):
     """The references cannot be extracted from the library."""
 
 
@@ -78,12 +78,12 @@ def _flat(references: tuple[tuple[str, str], ...]) -> str:
     body: list[str] = []
 
     def place(module: str, name: str) -> None:
-        """Writes a definition after all that it uses; raises GivenError where two have the same name."""
+        """Writes a definition after all that it uses; raises InjectionError where two have the same name."""
         home, real = _resolve(module, name)
         if placed.get(real) == (home.name, real):
             return
         if real in placed:
-            raise GivenError(f"{home.name} and {placed[real][0]} both define {real}: rename one of them")
+            raise InjectionError(f"{home.name} and {placed[real][0]} both define {real}: rename one of them")
         placed[real] = (home.name, real)
         for used in _names(home.definitions[real]):
             if used in home.outer:
@@ -102,10 +102,10 @@ def _resolve(module: str, name: str) -> tuple[_Module, str]:
     if name in home.definitions:
         return home, name
     if name not in home.inner:
-        raise GivenError(f"{module} defines no {name}")
+        raise InjectionError(f"{module} defines no {name}")
     other, real = home.inner[name]
     if real != name:
-        raise GivenError(f"{module} imports {real} as {name}: import it under its own name")
+        raise InjectionError(f"{module} imports {real} as {name}: import it under its own name")
     return _resolve(other, real)
 
 
@@ -162,5 +162,5 @@ def _path(name: str) -> Path:
         origin = spec.origin if spec else None
         path = list(spec.submodule_search_locations or []) if spec else []
     if origin is None:
-        raise GivenError(f"there is no module {name}: is the package installed?")
+        raise InjectionError(f"there is no module {name}: is the package installed?")
     return Path(origin)

@@ -138,11 +138,11 @@ def describe_findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
 
     [] if no wrong answer can be stored, such as a module or thousands of numbers.
     """
-    from autograder.checks.probe import telling_answers
+    from autograder.checks.probe import distinguishing_answers
 
     said = [
         (case_size, {"check": check.name, "probe": place, "says": "right" if reply.actual is reply.expected else tree})
-        for check, place, reply in telling_answers(findings)
+        for check, place, reply in distinguishing_answers(findings)
         if (tree := _encoded(reply.actual)) is not None
         for case_size in [reply.probe.case.size()]
     ]

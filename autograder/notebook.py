@@ -109,25 +109,25 @@ def verdict(exercise: str, history: list[str], on_progress: OnProgress = lambda 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "notebook.ipynb"
         file.write_text(json.dumps(_notebook(history)), encoding="utf-8")
-        asked = ["check", exercise, str(file), "--json", "--trust", *known_in(Path.cwd())]
+        command = ["check", exercise, str(file), "--json", "--trust", *known_in(Path.cwd())]
         with _warm.process() as process:
-            out, err = _answer(process, request(asked), exercise, on_progress)
+            out, err = _answer(process, request(command), exercise, on_progress)
     lines = out.splitlines()
     if not lines:
         raise CheckFailed(complaint(err))
     return json.loads(lines[-1])
 
 
-def _answer(process: Process, asked: str | None, exercise: str, on_progress: OnProgress) -> tuple[str, str]:
+def _answer(process: Process, command: str | None, exercise: str, on_progress: OnProgress) -> tuple[str, str]:
     """The standard output and error of the process, within the time limit."""
     end = time.monotonic() + SECONDS
     while True:
         try:
-            return process.communicate(asked, min(TICK, SECONDS))
+            return process.communicate(command, min(TICK, SECONDS))
         except subprocess.TimeoutExpired:
             if time.monotonic() > end:
                 raise CheckFailed(f"the check of {exercise} took longer than {SECONDS:g} s and was stopped") from None
-            asked = None  # it was sent already
+            command = None  # it was sent already
             on_progress(SECONDS - (end - time.monotonic()))
 
 

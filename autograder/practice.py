@@ -19,7 +19,7 @@ import torch
 from autograder import injected_modules, registry
 from autograder.api import Exercise, Verdict
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import Asked, Check, questions
+from autograder.checks.probe import Check, QuestionSet, questions
 from autograder.parse import parse_source
 from autograder.run import Attempt, CellSource, Grader
 
@@ -70,11 +70,11 @@ class PracticeGrader(Grader):
             self._examine(attempt, student, exercise, checks, verdict)
         yield attempt, student
 
-    def _ask(self, checks: Sequence[Check], reference: Any, seed: str) -> Iterator[Asked]:
+    def _ask(self, checks: Sequence[Check], reference: Any, seed: str) -> Iterator[QuestionSet]:
         return mark_unsupported(checks, reference, seed)
 
 
-def mark_unsupported(checks: Sequence[Check], reference: Any, seed: str) -> Iterator[Asked]:
+def mark_unsupported(checks: Sequence[Check], reference: Any, seed: str) -> Iterator[QuestionSet]:
     """As `questions`, but a check that a partial torch cannot run is marked as not run."""
     here = partial_torch()
     for check in checks:

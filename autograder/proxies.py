@@ -23,7 +23,7 @@ from autograder.parse import parse_source
 from autograder.sandbox.inside import wire
 from autograder.sandbox.inside.agent import leaves
 from autograder.sandbox_client import Handle, SandboxClient, StudentError
-from autograder.slips import Call
+from autograder.stored_mutants import Call
 
 TRUSTED = ("torch", "numpy", "math", "random", "itertools", "functools", "collections", "typing", "copy", "re", "json",
            "string", "operator", "time", "dataclasses")  # fmt: skip
@@ -91,13 +91,13 @@ class Names(dict):
             raise
 
 
-def imports_of(sources: Iterable[str], everywhere: bool = False) -> dict[str, str]:
-    """Bound name → import statement, for the libraries that a test may take from these cells; `everywhere`: for any."""
+def imports_of(sources: Iterable[str], nested: bool = False) -> dict[str, str]:
+    """Bound name → import statement, for the libraries that a test may take from these cells; `nested`: for any."""
     found: dict[str, str] = {}
     for source in sources:
         for node in _statements(source):
             if isinstance(node, (ast.Import, ast.ImportFrom)) and not getattr(node, "level", 0):
-                found.update(_bound(node, everywhere))
+                found.update(_bound(node, nested))
     return found
 
 
@@ -108,10 +108,10 @@ def _statements(source: str) -> list[ast.stmt]:
         return []
 
 
-def _bound(node: ast.Import | ast.ImportFrom, everywhere: bool) -> Iterator[tuple[str, str]]:
+def _bound(node: ast.Import | ast.ImportFrom, nested: bool) -> Iterator[tuple[str, str]]:
     for alias in node.names:
         home = node.module if isinstance(node, ast.ImportFrom) else alias.name
-        if (not everywhere and (home or "").split(".")[0] not in TRUSTED) or alias.name == "*":
+        if (not nested and (home or "").split(".")[0] not in TRUSTED) or alias.name == "*":
             continue
         one = ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], 0)
         yield alias.asname or alias.name.split(".")[0], ast.unparse(one)

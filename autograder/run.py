@@ -16,14 +16,14 @@ from autograder.answers import answers
 from autograder.api import CheckResult, Exercise, Limits, Status, Verdict
 from autograder.checks import device as devices
 from autograder.checks.compare import RaisedError
-from autograder.checks.probe import Asked, Finding, collect_answers, questions
+from autograder.checks.probe import Finding, QuestionSet, collect_answers, questions
 from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrunk
 from autograder.checks.steps import first_wrong_step
 from autograder.diagnose import Misconception, counterexample, diagnose, diagnose_edge, subject_of
 from autograder.diagnosis.kinds import kind
-from autograder.localize.tell import localize_fault
+from autograder.localize.fault import localize_fault
 from autograder.parse import parse_source
 from autograder.sandbox_client import Cell, CellOutcome, SandboxClient, StudentError
 from autograder.translate import say, title_of
@@ -81,7 +81,7 @@ class Grader:
     weights: Mapping[str, float] = field(default_factory=dict)  # the course's weights of the properties
     known: misconceptions.Entries = field(default_factory=dict)  # the course's own misconceptions
     killer_cells: set[str] = field(default_factory=set)
-    _drawn: tuple[Any, list[Asked]] = (None, [])  # the last exercise's questions, reused for a second attempt
+    _drawn: tuple[Any, list[QuestionSet]] = (None, [])  # the last exercise's questions, reused for a second attempt
 
     def grade(self, exercise: Exercise) -> Verdict:
         """The verdict; where the grader itself fails, the verdict is `not_graded` with the reason."""
@@ -205,7 +205,7 @@ class Grader:
             self._recognise(attempt, student, exercise)
         return attempt
 
-    def _ask(self, checks: Sequence, reference: Any, seed: str) -> Iterator[Asked]:
+    def _ask(self, checks: Sequence, reference: Any, seed: str) -> Iterator[QuestionSet]:
         """The questions of these checks, with the reference's answers."""
         return questions(checks, reference, seed)
 

@@ -56,12 +56,12 @@ def undefined_names(notebook: NotebookNode) -> Problems:
     cell."""
     tables = [(cell, symtable.symtable(_text_of(cell), cell.id, "exec")) for cell in code(notebook)]
     known = {*dir(builtins), "__name__", "get_ipython", "display"}
-    everywhere = known.union(*(_bound(table) for _, table in tables))
+    all_terms = known.union(*(_bound(table) for _, table in tables))
     for cell, table in tables:
         known |= _bound(table)
         missing = {s.get_name() for s in table.get_symbols() if s.is_referenced()} - known
         for inner in _within(table):
-            missing |= {s.get_name() for s in inner.get_symbols() if s.is_global() and s.is_referenced()} - everywhere
+            missing |= {s.get_name() for s in inner.get_symbols() if s.is_global() and s.is_referenced()} - all_terms
         yield from ((cell.id, f"{name} is made by no cell before: the cell would stop") for name in sorted(missing))
 
 

@@ -25,12 +25,12 @@ LONGEST = 300  # characters of a client's texts that are logged
 MAX_BYTES = 64 << 20
 
 
-class NoLog(RuntimeError):
+class LogError(RuntimeError):
     """The log cannot be written or read; the message says why."""
 
 
 class AssistantLog:
-    """Appends to the file; a request that cannot be logged is not answered. Raises NoLog."""
+    """Appends to the file; a request that cannot be logged is not answered. Raises LogError."""
 
     def __init__(self, file: Path) -> None:
         self.file, self.session, self.student = file, secrets.token_hex(4), _account()
@@ -38,7 +38,7 @@ class AssistantLog:
             file.parent.mkdir(parents=True, exist_ok=True)
             os.close(self._open())
         except OSError as error:
-            raise NoLog(f"{file}: {error.strerror}: make it writable") from error
+            raise LogError(f"{file}: {error.strerror}: make it writable") from error
 
     def write(self, tool: str, client: str, told: Mapping[str, Any]) -> None:
         """Append one line."""
@@ -52,7 +52,7 @@ class AssistantLog:
             finally:
                 os.close(file)
         except OSError as error:
-            raise NoLog(f"the log {self.file} cannot be written ({error.strerror}), so no help is given") from error
+            raise LogError(f"the log {self.file} cannot be written ({error.strerror}), so no help is given") from error
 
     def of_student(self) -> list[dict[str, Any]]:
         """The lines of this account."""
@@ -63,15 +63,15 @@ class AssistantLog:
 
 
 def read(file: Path) -> list[dict[str, Any]]:
-    """The log's lines, oldest first; damaged ones are skipped. Raises NoLog."""
+    """The log's lines, oldest first; damaged ones are skipped. Raises LogError."""
     try:
         if file.stat().st_size > MAX_BYTES:
-            raise NoLog(f"{file} has more than {MAX_BYTES >> 20} MiB: move it away and a new one is started")
+            raise LogError(f"{file} has more than {MAX_BYTES >> 20} MiB: move it away and a new one is started")
         return list(_entries(file.read_text(encoding="utf-8", errors="replace")))
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise NoLog(f"{file} cannot be read: {error.strerror}") from error
+        raise LogError(f"{file} cannot be read: {error.strerror}") from error
 
 
 def _entries(text: str) -> Iterator[dict[str, Any]]:

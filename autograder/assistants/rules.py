@@ -69,10 +69,10 @@ def _of_students(course: Path) -> int:
         return HINTS
     try:
         from autograder.report.recipes import hints_of
-        from autograder.report.scores import NoExport
+        from autograder.report.scores import ExportError
     except ImportError as error:
         raise BadRules(f"{course}/nbgrader_config.py cannot be read without {error.name}") from error
     try:
         return hints_of(course)
-    except NoExport as error:
+    except ExportError as error:
         raise BadRules(str(error)) from error

@@ -16,7 +16,7 @@ from typing import Any
 from autograder import registry
 from autograder.answers import answers
 from autograder.api import Exercise
-from autograder.assistants.statement import NoStatement, definition, statement_of
+from autograder.assistants.statement import StatementError, definition, statement_of
 
 WITHHELD = "[a line of a solution was withheld]"
 SHORTEST = 12  # characters; shorter lines, such as `return x + y`, reveal nothing
@@ -38,14 +38,14 @@ def solution_lines() -> frozenset[str]:
     """
     shown = "".join(squeeze(text) for exercise in registry.exercises() for text in _shown(exercise))
     lines = {line for exercise in registry.exercises() for line in _lines_of(exercise)}
-    telling = (line for line in lines if len(line) >= SHORTEST and not _WORDS.fullmatch(line))
-    return frozenset(line for line in telling if line not in shown)
+    distinctive = (line for line in lines if len(line) >= SHORTEST and not _WORDS.fullmatch(line))
+    return frozenset(line for line in distinctive if line not in shown)
 
 
 def _shown(exercise: Exercise) -> tuple[str, str]:
     try:
         statement = statement_of(exercise)
-    except NoStatement:
+    except StatementError:
         return "", ""
     return statement.lesson, statement.code
 
@@ -54,7 +54,7 @@ def _lines_of(exercise: Exercise) -> Iterator[str]:
     for reference in exercise.references:
         try:
             yield from code_lines(definition(reference))
-        except NoStatement:  # an answer cannot read it either
+        except StatementError:  # an answer cannot read it either
             continue
     for path in answers(exercise, "right"):
         yield from code_lines(ast.parse(path.read_text(encoding="utf-8")))

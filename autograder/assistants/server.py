@@ -21,10 +21,10 @@ from pydantic import Field
 from autograder import registry
 from autograder.api import HINTS, Exercise, with_hints
 from autograder.assistants.engine import Engine, EngineError
-from autograder.assistants.log import AssistantLog, NoLog, fingerprint
+from autograder.assistants.log import AssistantLog, LogError, fingerprint
 from autograder.assistants.rules import AssistantRules
 from autograder.assistants.secrecy import solution_lines, withhold
-from autograder.assistants.statement import NoStatement, statement_of
+from autograder.assistants.statement import StatementError, statement_of
 from autograder.report.text import plain
 from tfkit_course import NAME as DISTRIBUTION
 
@@ -75,7 +75,7 @@ class Tutor:
         exercise = find(name)
         try:
             statement = statement_of(exercise)
-        except NoStatement as error:
+        except StatementError as error:
             raise Refusal(str(error)) from error
         return {
             "exercise": exercise.id,
@@ -133,7 +133,7 @@ class Tutor:
         wanted = None if name in (None, "") else find(name).id
         try:
             entries = self.log.of_student()
-        except NoLog as error:
+        except LogError as error:
             raise Refusal(str(error)) from error
         kept = [one for one in entries if one["tool"] in ("check", "hint") and "refused" not in one]
         kept = [one for one in kept if wanted in (None, one.get("exercise"))]
@@ -159,7 +159,7 @@ def find(name: Any) -> Exercise:
 
 
 def make_server(rules: AssistantRules, trust: bool = False) -> MCPServer:
-    """The server over one course. Raises NoLog if the log cannot be written."""
+    """The server over one course. Raises LogError if the log cannot be written."""
     engine = Engine(rules.course, trust)
     tutor = Tutor(rules, engine)
 
@@ -199,7 +199,7 @@ def _add_tools(server: MCPServer, tutor: Tutor) -> None:
         """Grade code in the course's sealed box: which checks pass and fail, and the misconception that it behaves
         like."""
         started = time.monotonic()
-        asked: dict[str, Any] = {"code": fingerprint(code if isinstance(code, str) else "")}
+        request: dict[str, Any] = {"code": fingerprint(code if isinstance(code, str) else "")}
 
         async def on_progress(seconds: float, message: str) -> None:
             """Reports progress to clients that asked for it."""
@@ -208,18 +208,18 @@ def _add_tools(server: MCPServer, tutor: Tutor) -> None:
         try:
             verdict = await tutor.check(exercise, code, on_progress)
         except Refusal as error:
-            raise _refuse(tutor, ctx, "check", exercise, asked, error) from None
+            raise _refuse(tutor, ctx, "check", exercise, request, error) from None
         except anyio.get_cancelled_exc_class():  # the box has ended, and the request is in the log
-            _write(tutor, ctx, "check", exercise, {**asked, "refused": "cancelled"})
+            _write(tutor, ctx, "check", exercise, {**request, "refused": "cancelled"})
             raise
-        asked["seconds"] = round(time.monotonic() - started, 2)
-        return _answer(tutor, ctx, "check", exercise, asked, lambda: verdict)
+        request["seconds"] = round(time.monotonic() - started, 2)
+        return _answer(tutor, ctx, "check", exercise, request, lambda: verdict)
 
     @server.tool(annotations=reads)
     async def hint(exercise: ExerciseId, level: Level, ctx: Context) -> dict[str, Any]:
         """The course's help for the answer that was checked last, a step at a time: 1, then 2, then 3."""
-        asked = {"level": level if isinstance(level, int) and abs(level) < 100 else type(level).__name__}
-        return _answer(tutor, ctx, "hint", exercise, asked, lambda: tutor.hint(exercise, level))
+        request = {"level": level if isinstance(level, int) and abs(level) < 100 else type(level).__name__}
+        return _answer(tutor, ctx, "hint", exercise, request, lambda: tutor.hint(exercise, level))
 
     @server.tool(annotations=reads)
     async def history(ctx: Context, exercise: ExerciseId = "") -> dict[str, Any]:
@@ -227,21 +227,25 @@ def _add_tools(server: MCPServer, tutor: Tutor) -> None:
         return _answer(tutor, ctx, "history", exercise, {}, lambda: tutor.history(exercise))
 
 
-def _answer(tutor: Tutor, ctx: Context, tool: str, exercise: Any, asked: Mapping[str, Any], ask: Any) -> dict[str, Any]:
+def _answer(
+    tutor: Tutor, ctx: Context, tool: str, exercise: Any, request: Mapping[str, Any], ask: Any
+) -> dict[str, Any]:
     """The result of `ask` without lines of solutions; the request is logged first."""
     try:
         found = ask()
     except Refusal as error:
-        raise _refuse(tutor, ctx, tool, exercise, asked, error) from None
+        raise _refuse(tutor, ctx, tool, exercise, request, error) from None
     outcome = {key: found[key] for key in OUTCOME if tool == "check"}
-    _write(tutor, ctx, tool, exercise, {**asked, **outcome})
+    _write(tutor, ctx, tool, exercise, {**request, **outcome})
     # a statement is public, and may be longer than other texts
     return found if tool == "exercise" else withhold(found, tutor.code_of(exercise))
 
 
-def _refuse(tutor: Tutor, ctx: Context, tool: str, exercise: Any, asked: Mapping[str, Any], why: Refusal) -> ToolError:
+def _refuse(
+    tutor: Tutor, ctx: Context, tool: str, exercise: Any, request: Mapping[str, Any], why: Refusal
+) -> ToolError:
     said = str(withhold(str(why)))
-    _write(tutor, ctx, tool, exercise, {**asked, "refused": said})
+    _write(tutor, ctx, tool, exercise, {**request, "refused": said})
     return ToolError(said)
 
 
@@ -251,5 +255,5 @@ def _write(tutor: Tutor, ctx: Context, tool: str, exercise: Any, told: Mapping[s
     name = {"exercise": exercise[:NAME]} if isinstance(exercise, str) and exercise else {}
     try:
         tutor.log.write(tool, client, {**name, **told})
-    except NoLog as error:
+    except LogError as error:
         raise ToolError(str(error)) from error

@@ -31,18 +31,18 @@ class Statement:
     code: str
 
 
-class NoStatement(RuntimeError):
+class StatementError(RuntimeError):
     """A file of the exercise cannot be read; the message says which."""
 
 
 def statement_of(exercise: Exercise) -> Statement:
-    """The exercise as a student sees it. Raises NoStatement."""
+    """The exercise as a student sees it. Raises StatementError."""
     return Statement(_lesson(exercise), "\n\n\n".join(stub(reference) for reference in exercise.references))
 
 
 @lru_cache(maxsize=256)
 def stub(reference: str) -> str:
-    """The signature and the docstrings of `module:name`, with a stub for each body. Raises NoStatement."""
+    """The signature and the docstrings of `module:name`, with a stub for each body. Raises StatementError."""
     node = copy.deepcopy(definition(reference))
     if isinstance(node, ast.FunctionDef):
         return ast.unparse(_emptied(node))
@@ -68,15 +68,15 @@ def _docstring(node: ast.FunctionDef | ast.ClassDef) -> list[ast.stmt]:
 
 
 def definition(reference: str) -> ast.FunctionDef | ast.ClassDef:
-    """The function or class that `module:name` names, parsed and not imported. Raises NoStatement."""
+    """The function or class that `module:name` names, parsed and not imported. Raises StatementError."""
     module, _, symbol = reference.partition(":")
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
-        raise NoStatement(f"the module {module} is not installed, so the exercise cannot be shown")
+        raise StatementError(f"the module {module} is not installed, so the exercise cannot be shown")
     for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == symbol:
             return node
-    raise NoStatement(f"{module} defines no function or class {symbol}, so the exercise cannot be shown")
+    raise StatementError(f"{module} defines no function or class {symbol}, so the exercise cannot be shown")
 
 
 def _lesson(exercise: Exercise) -> str:
@@ -90,7 +90,7 @@ def _lesson(exercise: Exercise) -> str:
             return _SECTION.split("\n\n".join(text))[-1].strip()
         if is_text and "role=" not in marker:  # a cell with a role may contain a mark scheme
             text.append(source)
-    raise NoStatement(f"{path.parent.name}/lesson.py has no cell for {exercise.id}")
+    raise StatementError(f"{path.parent.name}/lesson.py has no cell for {exercise.id}")
 
 
 def _cells(lesson: str) -> Iterator[tuple[bool, str, str]]:

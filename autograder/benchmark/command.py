@@ -37,11 +37,11 @@ def add_parsers(command: argparse.ArgumentParser) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    from autograder.benchmark.dataset import NoDataset, export
+    from autograder.benchmark.dataset import DatasetError, export
 
     try:
         described = export(arguments.folder)
-    except NoDataset as error:
+    except DatasetError as error:
         raise BenchmarkError(str(error)) from error
     counts = ", ".join(f"{value} {key}" for key, value in described["counts"].items())
     print(f"wrote {arguments.folder}: {described['name']} {described['version']}: {counts}")
@@ -71,8 +71,8 @@ def _run(arguments: argparse.Namespace) -> int:
     except SandboxError as error:
         raise BenchmarkError(str(error)) from error
     done = {(one.grader, one.id) for one in before}
-    asked = {row["id"] for row in rows}
-    results = [one for one in before if one.id in asked and one.grader in chosen]
+    ids = {row["id"] for row in rows}
+    results = [one for one in before if one.id in ids and one.grader in chosen]
     for row in rows:
         left = {name: grader for name, grader in chosen.items() if (name, row["id"]) not in done}
         results += _keep(list(measure.judge_all(left, [row], backend)), arguments.output)

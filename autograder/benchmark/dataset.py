@@ -32,7 +32,7 @@ SPLITS = {"right": "tuning", "wrong": "tuning", "edge": "tuning", "rewritten": "
 Row = dict[str, Any]
 
 
-class NoDataset(ValueError):
+class DatasetError(ValueError):
     """The dataset cannot be written; the message says why, and what to do."""
 
 
@@ -130,9 +130,9 @@ def dataset() -> tuple[dict[str, str], Row]:
 
 
 def export(folder: Path) -> Row:
-    """Write the dataset into a folder that is new or empty, and return its description. Raises NoDataset."""
+    """Write the dataset into a folder that is new or empty, and return its description. Raises DatasetError."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise NoDataset(f"{folder} exists and is not empty: name a new folder")
+        raise DatasetError(f"{folder} exists and is not empty: name a new folder")
     texts, described = dataset()
     card = files("autograder.benchmark").joinpath("card.md").read_text(encoding="utf-8")
     for key, value in {**described["counts"], "version": described["version"]}.items():
@@ -143,5 +143,5 @@ def export(folder: Path) -> Row:
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise NoDataset(f"{folder} cannot be written: {error.strerror}") from error
+        raise DatasetError(f"{folder} cannot be written: {error.strerror}") from error
     return described

@@ -15,7 +15,7 @@ from autograder.benchmark.grader import BenchmarkGrader
 from autograder.sandbox.base import Backend, SandboxError
 
 OURS = "ours"
-ASKED = ("right", "wrong", "rewritten")  # graders may differ on edge cases
+GRADED_KINDS = ("right", "wrong", "rewritten")  # graders may differ on edge cases
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class Rate:
     """A count out of a total."""
 
     hits: int
-    asked: int
+    total: int
 
     def __str__(self) -> str:
-        return f"{self.hits}/{self.asked} ({100 * self.hits / self.asked:.0f} %)" if self.asked else "none"
+        return f"{self.hits}/{self.total} ({100 * self.hits / self.total:.0f} %)" if self.total else "none"
 
 
 def sample(rows: Sequence[Row], most: int | None, seed: int) -> list[Row]:
@@ -51,7 +51,7 @@ def sample(rows: Sequence[Row], most: int | None, seed: int) -> list[Row]:
     None. A larger sample contains every smaller one."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        if row["kind"] in ASKED:
+        if row["kind"] in GRADED_KINDS:
             groups.setdefault((row["exercise"], row["kind"]), []).append(row)
     chosen: list[Row] = []
     for key, group in groups.items():
@@ -86,8 +86,8 @@ def judge_all(
 
 def kill_rate(results: Iterable[Result], kind: str) -> Rate:
     """The share of wrong answers of a kind that were rejected."""
-    asked = [one for one in results if one.kind == kind and not one.failed]
-    return Rate(sum(not one.accepted for one in asked), len(asked))
+    counted = [one for one in results if one.kind == kind and not one.failed]
+    return Rate(sum(not one.accepted for one in counted), len(counted))
 
 
 def false_alarm_rate(results: Iterable[Result]) -> Rate:
@@ -97,8 +97,8 @@ def false_alarm_rate(results: Iterable[Result]) -> Rate:
 
 def naming_rate(results: Iterable[Result], kind: str) -> Rate:
     """The share of wrong answers of a kind that were named correctly."""
-    asked = [one for one in results if one.kind == kind and not one.failed]
-    return Rate(sum(one.misconception == one.name for one in asked), len(asked))
+    counted = [one for one in results if one.kind == kind and not one.failed]
+    return Rate(sum(one.misconception == one.name for one in counted), len(counted))
 
 
 def table(results: Sequence[Result], titles: Mapping[str, str]) -> str:

@@ -19,7 +19,7 @@ import torch
 
 from autograder import injected_modules, registry
 from autograder.api import Limits
-from autograder.capstone.language import InventedLanguage
+from autograder.capstone.language import SyntheticLanguage
 from autograder.capstone.settings import Terms
 from autograder.sandbox.base import Backend
 from autograder.sandbox_client import Cell, Handle, SandboxClient, StudentError
@@ -58,7 +58,7 @@ class CapstoneScore:
         return {**asdict(self), "excess": self.excess}
 
 
-class NoResult(Exception):
+class CapstoneError(Exception):
     """The submission gets no points; the message says why, to the student."""
 
 
@@ -72,11 +72,11 @@ def judge(sources: Sequence[str], backend: Backend, terms: Terms, seed: int | st
     try:
         with SandboxClient(backend, limits) as student:
             model = _load(student, sources)
-            language = InventedLanguage(seed)
+            language = SyntheticLanguage(seed)
             seconds = _train(student, model, language.text(terms.letters, f"{seed}/train")[0], terms)
             pieces, floor = _pieces(language, terms, f"{seed}/new")
             bits = _bits(model, pieces)
-    except NoResult as refusal:
+    except CapstoneError as refusal:
         return replace(result, reason=str(refusal))
     except StudentError as error:
         return replace(result, reason=f"your code stopped with {error.kind}: {error.message}")
@@ -108,7 +108,8 @@ def _load(student: SandboxClient, sources: Sequence[str]) -> Handle:
     outcomes = student.run_cells([Cell(f"cell-{place}", source) for place, source in enumerate(sources)])
     errors = [cell.error for cell in outcomes if cell.error]
     if not student.alive or student.kind(SYMBOL) != "class":
-        raise NoResult(f"no class `{SYMBOL}` is defined" + (f": a cell stopped with {errors[0]}" if errors else ""))
+        cause = f": a cell stopped with {errors[0]}" if errors else ""
+        raise CapstoneError(f"no class `{SYMBOL}` is defined{cause}")
     return student.build(SYMBOL)
 
 
@@ -120,15 +121,15 @@ def _train(student: SandboxClient, model: Handle, text: str, terms: Terms) -> fl
         model.method_with_limit(SLACK * terms.seconds, "fit", ids, terms.seconds)
     except StudentError as error:
         if error.kind == "timeout":
-            raise NoResult(
+            raise CapstoneError(
                 f"`fit` was stopped: it took more than {SLACK * terms.seconds:g} s of the processor, and "
                 f"{terms.seconds:g} s were the budget; look at time.process_time() in your loop"
             ) from None
-        raise NoResult(f"`fit` stopped with {error.kind}: {error.message}") from None
+        raise CapstoneError(f"`fit` stopped with {error.kind}: {error.message}") from None
     return round(student.usage().cpu_s - before, 1)
 
 
-def _pieces(language: InventedLanguage, terms: Terms, seed: str) -> tuple[torch.Tensor, float]:
+def _pieces(language: SyntheticLanguage, terms: Terms, seed: str) -> tuple[torch.Tensor, float]:
     """New text: int64 [windows, length], each piece starting after a sentence, and the text's entropy in bits per
     byte."""
     texts = [language.text(terms.length, f"{seed}/{number}") for number in range(terms.windows)]
@@ -148,30 +149,32 @@ def _bits(model: Handle, pieces: torch.Tensor) -> float:
     for t, before in kept.items():  # request the prefix alone again, after other requests
         again = check_distribution(model.method("log_probs", pieces[1:2, :t].clone()), 1, t)
         if not torch.allclose(again.exp(), before[1:2].exp(), atol=SAME):
-            raise NoResult(
+            raise CapstoneError(
                 "the same prefix got other probabilities when it was asked alone, later: rows must not see one another "
                 "and a model must not go on learning from the questions (is it in eval mode?)"
             )
     bits = total / math.log(2) / (pieces.size(0) * (pieces.size(1) - 1))
     if not math.isfinite(bits):
-        raise NoResult("a byte that came had the probability 0, which costs infinitely many bits: give none of them 0")
+        raise CapstoneError(
+            "a byte that came had the probability 0, which costs infinitely many bits: give none of them 0"
+        )
     return bits
 
 
 def check_distribution(answer: Any, rows: int, length: int) -> torch.Tensor:
-    """The answer as float64 log-probabilities [rows, 256]. Raises NoResult if it is not a distribution."""
+    """The answer as float64 log-probabilities [rows, 256]. Raises CapstoneError if it is not a distribution."""
     where = f"`log_probs` of {rows} prefixes of {length} bytes"
     if not isinstance(answer, torch.Tensor) or not answer.is_floating_point():
-        raise NoResult(f"{where} must be a floating tensor, and is a {type(answer).__name__}")
+        raise CapstoneError(f"{where} must be a floating tensor, and is a {type(answer).__name__}")
     if list(answer.shape) != [rows, BYTES]:
-        raise NoResult(f"{where} must be [{rows},{BYTES}], and is {list(answer.shape)}")
+        raise CapstoneError(f"{where} must be [{rows},{BYTES}], and is {list(answer.shape)}")
     answer = answer.detach().double().cpu()
     if answer.isnan().any():
-        raise NoResult(f"{where} has NaN in it")
+        raise CapstoneError(f"{where} has NaN in it")
     total = answer.exp().sum(1)
     if not torch.allclose(total, torch.ones_like(total), atol=SUM):
         worst = total[(total - 1).abs().argmax()].item()
-        raise NoResult(
+        raise CapstoneError(
             f"{where}: the probabilities of a row add up to {worst:.4g} and not to 1: is log_softmax missing?"
         )
     return answer

@@ -24,7 +24,7 @@ class Noun:
     gender: int
 
 
-class InventedLanguage:
+class SyntheticLanguage:
     """The language of this seed. `text(size, seed)` generates text with its entropy.
 
     A sentence is one of: subject verb object; NAME says that …, in which the name occurs again at the end; a question.

@@ -81,7 +81,7 @@ class Difference:
 
     message: str
     where: tuple[int, ...] | None = None
-    by: float | None = None
+    deviation: float | None = None
     shape: tuple[int, ...] | None = None  # expected shape of the tensor that differs
     first: tuple[int, ...] | None = None  # the first entry that differs; `where` is the one that differs most
 
@@ -218,11 +218,11 @@ def _compare_entries(expected: Tensor, actual: Tensor, tolerance: Tolerance, nam
     if not wrong.any():
         return None
     most = tuple(wrong.nonzero()[gap[wrong].nan_to_num(torch.inf, torch.inf).argmax()].tolist())
-    by = gap[most].item()
+    deviation = gap[most].item()
     place = f"{name} at {list(most)}" if most else name
-    how = _how(expected[most].item(), actual[most].item(), by)
+    how = _how(expected[most].item(), actual[most].item(), deviation)
     message = f"{place} {how} ({int(wrong.sum())} of {wrong.numel()} entries differ)"
-    return Difference(message, most, by, shape, tuple(wrong.nonzero()[0].tolist()))
+    return Difference(message, most, deviation, shape, tuple(wrong.nonzero()[0].tolist()))
 
 
 def _wrong(expected: Tensor, actual: Tensor, tolerance: Tolerance) -> tuple[Tensor, Tensor]:
@@ -245,11 +245,11 @@ def wrong_entries(expected: Any, actual: Any, tolerance: Tolerance = PLAIN) -> T
     return None if actual.dtype != expected.dtype else _wrong(expected.detach(), actual.detach(), tolerance)[0]
 
 
-def _how(expected: float, actual: float, by: float) -> str:
+def _how(expected: float, actual: float, deviation: float) -> str:
     if math.isfinite(expected) and not math.isfinite(actual):
         return f"is {actual} where a finite number is expected"
-    if math.isfinite(by):
-        return f"is off by {by:.4g}"
+    if math.isfinite(deviation):
+        return f"is off by {deviation:.4g}"
     return "should be -inf" if expected == -math.inf else "differs"
 
 

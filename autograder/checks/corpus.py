@@ -11,15 +11,15 @@ from autograder import points, registry
 from autograder.answers import Answer, EditedAnswer, answers
 from autograder.api import MAX_EDGE_SHARE, Exercise
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import Asked, Finding, collect_answers, questions
+from autograder.checks.probe import Finding, QuestionSet, collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.diagnose import (
     Misconception,
+    answers_to_compare,
     diagnose,
     diagnose_edge,
     edge_answers,
     known_answers,
-    telling,
     wrong_answers,
 )
 from autograder.diagnosis.compose import CombinedMistakes, agrees
@@ -89,24 +89,24 @@ def combine_scores(scores: Sequence[Score]) -> Score:
     return whole
 
 
-def ask_reference(exercise: Exercise, seed: int) -> list[Asked]:
+def ask_reference(exercise: Exercise, seed: int) -> list[QuestionSet]:
     """The exercise's questions with the reference's answers, generated once and then put to many subjects."""
     checks = registry.check_function(exercise)()
     return list(questions(checks, reference_of(exercise), f"{seed}/{exercise.id}"))
 
 
-def examine_answer(path: Answer, asked: list[Asked]) -> list[Finding]:
+def examine_answer(path: Answer, question_sets: list[QuestionSet]) -> list[Finding]:
     """All checks of one of our own answers, in this process."""
     namespace: dict[str, Any] = {"__name__": "answer"}
     exec(compile(path.read_text(encoding="utf-8"), path.name, "exec", dont_inherit=True), namespace)
-    return collect_answers(asked, LocalSubject(namespace))
+    return collect_answers(question_sets, LocalSubject(namespace))
 
 
-def lines(exercise: Exercise, asked: list[Asked]) -> Lines:
+def lines(exercise: Exercise, question_sets: list[QuestionSet]) -> Lines:
     """Which line is reported for each wrong answer that is an edit of a right one."""
     found = Lines()
     for path in wrong_answers(exercise):
-        measure_answer(exercise, path, examine_answer(path, asked), found)
+        measure_answer(exercise, path, examine_answer(path, question_sets), found)
     return found
 
 
@@ -115,7 +115,7 @@ def lines_of(scores: Sequence[Lines]) -> Lines:
     return Lines(*(sum(getattr(score, name) for score in scores) for name in ("edits", "near", "exact")))
 
 
-def judge(exercise: Exercise, asked: list[Asked], *, leave_out: bool = True) -> Score:
+def judge(exercise: Exercise, question_sets: list[QuestionSet], *, leave_out: bool = True) -> Score:
     """Judge every answer of the exercise's corpus; misjudged ones are listed in `complaints`.
 
     With `leave_out` each wrong answer is also diagnosed as if it were unknown (`unnamed`, `explained_by_others`). That
@@ -124,18 +124,18 @@ def judge(exercise: Exercise, asked: list[Asked], *, leave_out: bool = True) -> 
     score = Score(exercise.id)
     for path in answers(exercise, "right"):
         score.right += 1
-        for finding in examine_answer(path, asked):
+        for finding in examine_answer(path, question_sets):
             if finding.failed:
                 score.complaints.append(f"right/{path.stem} fails {finding.check.name}: {finding.message}")
     for path in wrong_answers(exercise):
-        findings = examine_answer(path, asked)
+        findings = examine_answer(path, question_sets)
         _judge_wrong(exercise, path, findings, score)
         if leave_out:
             _leave_out(exercise, path, findings, score)
     for path in edge_answers(exercise):
-        _judge_edge(exercise, path, examine_answer(path, asked), score)
+        _judge_edge(exercise, path, examine_answer(path, question_sets), score)
     for path in answers(exercise, "rewritten"):
-        found = diagnose(exercise, examine_answer(path, asked))
+        found = diagnose(exercise, examine_answer(path, question_sets))
         recognised = found is not None and found.name == path.stem
         score.rewritten, score.recognised = score.rewritten + 1, score.recognised + recognised
         score.notes += [f"rewritten/{path.stem} is taken for {_called(found)}"] * (not recognised)
@@ -166,7 +166,7 @@ def is_combination(exercise: Exercise, found: Misconception, findings: Sequence[
     parts = [known for known in known_answers(exercise) if known.stem in names and isinstance(known, EditedAnswer)]
     if len(parts) != len(names) or len(parts) < 2:
         return False
-    replies = [answer for finding in findings if finding.check.graded for answer in telling(finding)]
+    replies = [answer for finding in findings if finding.check.graded for answer in answers_to_compare(finding)]
     return agrees(CombinedMistakes(tuple(parts)), replies)
 
 

@@ -19,12 +19,12 @@ from autograder.sandbox import SandboxError
 from autograder.sandbox_client import Handle, SandboxClient, StudentError
 
 
-def choose(asked: str, backend: Any) -> tuple[str, str]:
+def choose(requested: str, backend: Any) -> tuple[str, str]:
     """("cuda" or "cpu", why there is no GPU) for "auto", "cpu" or "cuda", in the boxes of this backend."""
-    if asked == "cpu":
+    if requested == "cpu":
         return "cpu", ""
     why = lack_of_card(backend)
-    return "cpu" if why and asked == "auto" else "cuda", why
+    return "cpu" if why and requested == "auto" else "cuda", why
 
 
 @cache

@@ -1,7 +1,7 @@
-"""Mutation testing of the checks: the reference's own source with one slip in it must fail them.
+"""Mutation testing of the checks: every mutant of the reference's own source must fail them.
 
-A slip that makes the code raise is caught by any check, so it does not count. A slip that changes nothing that is
-graded is listed in the unit's `equivalent.toml` with the reason; any other mutant that passes is a survivor.
+A mutant that raises is caught by any check, so it does not count. A mutant that changes nothing that is graded is
+listed in the unit's `equivalent.toml` with the reason; any other mutant that passes is a survivor.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from autograder.api import Exercise
 from autograder.checks.compare import RaisedError, compare
 from autograder.checks.local import LocalSubject
 from autograder.checks.operators import Key, Mutant, mutants
-from autograder.checks.probe import Asked, observe
+from autograder.checks.probe import QuestionSet, observe
 
 SECONDS = 10  # a mutant's loop may never end
 
@@ -58,10 +58,10 @@ class MutationScore:
     @property
     def line(self) -> str:
         """One line of the report."""
-        asked = self.killed + self.survived
-        share = f"{100 * self.killed / asked:.1f}%" if asked else "none"
+        counted = self.killed + self.survived
+        share = f"{100 * self.killed / counted:.1f}%" if counted else "none"
         return (
-            f"{self.exercise:32} mutants {asked:4}  killed {self.killed:4} ({share})  survived {self.survived}  "
+            f"{self.exercise:32} mutants {counted:4}  killed {self.killed:4} ({share})  survived {self.survived}  "
             f"not counted: equivalent {self.equivalent}, stopped by an error {self.crashed}"
         )
 
@@ -97,13 +97,13 @@ def equivalents(exercise: Exercise) -> dict[Key, str]:
     return {(entry["definition"], entry["old"], entry["new"]): entry["reason"] for entry in mine}
 
 
-def mutation_score(exercise: Exercise, asked: Sequence[Asked], every: int = 1) -> MutationScore:
+def mutation_score(exercise: Exercise, question_sets: Sequence[QuestionSet], every: int = 1) -> MutationScore:
     """Put the exercise's questions to every n-th of its mutants, and verify the list of equivalent ones."""
     score, listed, made = MutationScore(exercise.id), equivalents(exercise), mutants_of(exercise)
     gone = listed.keys() - {mutant.key for mutant in made}
     score.complaints += [f"equivalent.toml lists what is no mutant: {old}  =>  {new}" for _, old, new in gone]
     for mutant in made[::every]:
-        fate, known = _fate(mutant, exercise, asked), mutant.key in listed
+        fate, known = _fate(mutant, exercise, question_sets), mutant.key in listed
         if known and fate != "survived":
             score.complaints.append(f"equivalent.toml lists a mutant that is caught: {mutant.name}")
         elif known:
@@ -116,27 +116,27 @@ def mutation_score(exercise: Exercise, asked: Sequence[Asked], every: int = 1) -
     return score
 
 
-def _fate(mutant: Mutant, exercise: Exercise, asked: Sequence[Asked]) -> str:
+def _fate(mutant: Mutant, exercise: Exercise, question_sets: Sequence[QuestionSet]) -> str:
     """killed or crashed, by the first answer that differs; survived; or idle, if it cut where no gradient flows."""
     cut = GradientCut()
     namespace: dict[str, Any] = {"__name__": "mutant", "cut": cut}
     try:
         exec(compile(mutant.source, "mutant.py", "exec"), namespace)
-    except Exception:  # a slip in a default or a class's body
+    except Exception:  # a mutation in a default or a class's body
         return "crashed"
     subject = LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols})
     try:
         with deadline():
-            for actual in _wrong(subject, asked):
+            for actual in _wrong(subject, question_sets):
                 return "crashed" if isinstance(actual, RaisedError) else "killed"
     except MutantTimeout:
         return "crashed"
     return "idle" if mutant.operator == "cut_gradient" and not cut.flowed else "survived"
 
 
-def _wrong(subject: LocalSubject, asked: Sequence[Asked]) -> Iterator[Any]:
+def _wrong(subject: LocalSubject, question_sets: Sequence[QuestionSet]) -> Iterator[Any]:
     """The answers that are not the reference's."""
-    for _, pairs in asked:
+    for _, pairs in question_sets:
         for probe, expected in pairs:
             actual = observe(subject, probe)
             if compare(expected, actual, probe.tolerance) is not None:
@@ -150,11 +150,11 @@ def deadline() -> Iterator[None]:
         yield
         return
 
-    def ring(*_: object) -> None:
+    def on_alarm(*_: object) -> None:
         """Raises MutantTimeout in whatever the mutant is doing."""
         raise MutantTimeout(f"not done after {SECONDS} s")
 
-    before = signal.signal(signal.SIGALRM, ring)
+    before = signal.signal(signal.SIGALRM, on_alarm)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         yield

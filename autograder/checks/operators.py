@@ -1,6 +1,6 @@
-"""Mutation operators: each rewrites one place of a syntax tree into a slip that a student might make.
+"""Mutation operators: each rewrites one place of a syntax tree into a mutation that a student might make.
 
-Only slips that change behaviour are of interest, so types, docstrings, imports and names stay as they are.
+Only mutations that change behaviour are of interest, so types, docstrings, imports and names stay as they are.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ OPERATORS: tuple[Operator, ...] = (
 
 @dataclass(frozen=True)
 class Mutant:
-    """A source with one slip. `old` and `new`, the lines that differ, are its name within the definition."""
+    """A source with one mutation. `old` and `new`, the lines that differ, are its name within the definition."""
 
     definition: str
     operator: str

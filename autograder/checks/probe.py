@@ -262,7 +262,7 @@ class Check:
     shapes: float = 0.0  # weight of a separate check of its answers' shapes and types; then this one checks only values
 
 
-Asked = tuple[Check, list[tuple[Probe, Any]]]  # a check, and each of its probes with the reference's answer
+QuestionSet = tuple[Check, list[tuple[Probe, Any]]]  # a check, and each of its probes with the reference's answer
 
 
 @dataclass(frozen=True)
@@ -329,11 +329,11 @@ def observe(subject: Any, probe: Probe) -> Any:
         subject.limit_answer(None)
 
 
-def questions(checks: Sequence[Check], reference: Any, seed: Any) -> Iterator[Asked]:
+def questions(checks: Sequence[Check], reference: Any, seed: Any) -> Iterator[QuestionSet]:
     """Each check with its probes and the reference's answers. They can be put to any number of subjects."""
     for check in checks:
         try:
-            yield check, _asked(check, reference, seed)
+            yield check, _questions_of(check, reference, seed)
         except StudentError as error:
             device = getattr(reference, "device", "cpu")
             if device == "cpu":
@@ -341,9 +341,9 @@ def questions(checks: Sequence[Check], reference: Any, seed: Any) -> Iterator[As
             yield replace(check, not_run=f"cannot be asked on {device}: {error.message}"), []
 
 
-def _asked(check: Check, reference: Any, seed: Any) -> list[tuple[Probe, Any]]:
+def _questions_of(check: Check, reference: Any, seed: Any) -> list[tuple[Probe, Any]]:
     """The check's probes with the reference's answers. Raises StudentError where it has none."""
-    asked = []
+    pairs = []
     for probe in check.probes(Draw(seed, check.name, reference=reference), reference):
         expected, size = probe.answer, probe.size
         if expected is None:
@@ -351,8 +351,8 @@ def _asked(check: Check, reference: Any, seed: Any) -> list[tuple[Probe, Any]]:
         for leaf in tree_flatten(expected)[0]:
             if isinstance(leaf, WrongDevice):
                 raise StudentError("device", f"the reference answers on {leaf.device}")
-        asked.append((replace(probe, size=size, answer=None), expected))
-    return asked
+        pairs.append((replace(probe, size=size, answer=None), expected))
+    return pairs
 
 
 def answer_with_size(ask: Callable[[Any], Any], reference: Any) -> tuple[Any, int]:
@@ -362,10 +362,10 @@ def answer_with_size(ask: Callable[[Any], Any], reference: Any) -> tuple[Any, in
     return answer, max(sizes, default=0)
 
 
-def collect_answers(asked: Iterable[Asked], subject: Any) -> list[Finding]:
+def collect_answers(question_sets: Iterable[QuestionSet], subject: Any) -> list[Finding]:
     """The subject's answers to all questions; if one kills its box, the remaining checks fail."""
     findings, dead = [], None
-    for check, pairs in asked:
+    for check, pairs in question_sets:
         answers: list[Answer] = []
         forms: list[Difference | None] = []
         for probe, expected in pairs:
@@ -402,7 +402,7 @@ def _raised(answer: Answer) -> bool:
     return isinstance(answer.actual, RaisedError) and not isinstance(answer.expected, RaisedError)
 
 
-def telling_answers(findings: Sequence[Finding]) -> Iterator[tuple[Check, int, Answer]]:
+def distinguishing_answers(findings: Sequence[Finding]) -> Iterator[tuple[Check, int, Answer]]:
     """The answers that distinguish two mistakes, each with its check and its index among the check's questions.
 
     Checks of purity and cost, and those in a coarse dtype, are left out, because right answers differ in them too.

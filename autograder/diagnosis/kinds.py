@@ -18,8 +18,8 @@ from torch import Tensor
 from autograder.api import Exercise
 from autograder.checks.compare import RaisedError, compare, compare_values
 from autograder.diagnosis.facts import argument, fact, influence, tensors
+from autograder.diagnosis.mutations import explain_by_mutation
 from autograder.diagnosis.shares import of_rows, of_scores, of_sequence
-from autograder.diagnosis.slips import of_slip
 from autograder.diagnosis.transformations import OUTPUT
 from autograder.translate import say
 
@@ -40,9 +40,9 @@ def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubjec
     passed = [r for f in findings if f.check.core for r in f.answers if r.difference is None and _is_value(r)]
     if said := _explained(core, reference):
         return said
-    seen, slip = of_rows(core) or of_sequence(core), of_slip(core, exercise, passed)
-    if seen or slip:
-        return " ".join(filter(None, (seen, slip)))
+    seen, mutation = of_rows(core) or of_sequence(core), explain_by_mutation(core, exercise, passed)
+    if seen or mutation:
+        return " ".join(filter(None, (seen, mutation)))
     names = _parameters(core[0], reference)
     if said := influence(findings, names) or _common(findings, reference) or fact(core, names):
         return said

@@ -17,13 +17,13 @@ def time_limit(seconds: float) -> Iterator[None]:
     """Raise TimeLimitExceeded in a block that runs longer than `seconds`. It does not interrupt a call into C code."""
     lock, state, thread = threading.Lock(), {"open": True, "fired": False}, threading.get_ident()
 
-    def ring() -> None:
+    def on_timeout() -> None:
         with lock:
             if state["open"]:
                 state["fired"] = True
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TimeLimitExceeded))
 
-    timer = threading.Timer(seconds, ring)
+    timer = threading.Timer(seconds, on_timeout)
     timer.daemon = True
     timer.start()
     try:

@@ -15,7 +15,7 @@ from autograder.diagnose import diagnose, known_answers
 from autograder.diagnosis.compose import CombinedMistakes, agrees, fit
 
 if TYPE_CHECKING:
-    from autograder.checks.probe import Asked, Finding
+    from autograder.checks.probe import Finding, QuestionSet
 
 PAIRS = 6  # per exercise, sampled again for each seed
 TRIES = 4 * PAIRS
@@ -64,12 +64,14 @@ def total(scores: Sequence[DiagnosisReport]) -> DiagnosisReport:
     return whole
 
 
-def measure_diagnosis(exercise: Exercise, asked: list[Asked], seed: int, every: int = 3) -> DiagnosisReport:
+def measure_diagnosis(
+    exercise: Exercise, question_sets: list[QuestionSet], seed: int, every: int = 3
+) -> DiagnosisReport:
     """Diagnose sampled pairs of compatible mistakes, and each n-th mistake while it is hidden."""
     from autograder.checks.corpus import examine_answer
 
     score = DiagnosisReport(exercise.id)
-    for pair, findings in _pairs(exercise, asked, seed, score):
+    for pair, findings in _pairs(exercise, question_sets, seed, score):
         found = diagnose(exercise, findings)
         names = set(found.name.split(" + ")) if found else set()
         wanted = {part.stem for part in pair.parts}
@@ -80,7 +82,7 @@ def measure_diagnosis(exercise: Exercise, asked: list[Asked], seed: int, every: 
     shown = [one for one in known if one not in held]
     for one in [*shown[seed % every :: every], *held]:
         others = [other for other in known if other != one]
-        said = _left_out(exercise, examine_answer(one, asked), others)
+        said = _left_out(exercise, examine_answer(one, question_sets), others)
         if said is None:
             continue
         if one in held:  # only counted: who reads what is said of them cannot measure with them any more
@@ -109,7 +111,7 @@ def _left_out(exercise: Exercise, findings: list[Finding], known: list[Answer]) 
 
 
 def _pairs(
-    exercise: Exercise, asked: list, seed: int, score: DiagnosisReport
+    exercise: Exercise, question_sets: list, seed: int, score: DiagnosisReport
 ) -> Iterator[tuple[CombinedMistakes, list[Finding]]]:
     """Pairs of mistakes that differ from either mistake alone; the same pairs for the same seed."""
     from autograder.checks.local import LocalSubject
@@ -125,7 +127,7 @@ def _pairs(
             exec(compile(pair.read_text(), f"{pair.stem}.py", "exec", dont_inherit=True), namespace)
         except Exception:  # the two changes do not work together
             continue
-        findings = collect_answers(asked, LocalSubject(namespace))
+        findings = collect_answers(question_sets, LocalSubject(namespace))
         replies = [reply for finding in findings if finding.failed for reply in finding.answers]
         if not replies or any(agrees(part, replies) for part in pair.parts):
             score.masked += 1

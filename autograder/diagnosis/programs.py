@@ -36,11 +36,11 @@ class Program:
         """One statement; annotations are not evaluated, as the answer's own first line has it."""
         head: list[ast.stmt] = [ast.ImportFrom("__future__", [ast.alias("annotations")], 0)] if self.future else []
         module = ast.fix_missing_locations(ast.Module([*head, statement], []))
-        return compile(module, "slip.py", "exec", dont_inherit=True)
+        return compile(module, "mutation.py", "exec", dont_inherit=True)
 
     def namespace(self, place: int = -1, definition: ast.stmt | None = None) -> dict[str, Any]:
         """What the answer defines, with another definition at a place. Raises what the statements raise."""
-        made: dict[str, Any] = {"__name__": "slip"}
+        made: dict[str, Any] = {"__name__": "mutation"}
         exec(_always(), made)
         for at, code in enumerate(self.codes, self.shift):
             exec(self._compiled(definition) if at == place and definition is not None else code, made)
@@ -53,7 +53,7 @@ class Program:
             for change in changes(ast.Module([definition], []), REWRITES):
                 yield from self._made(place, [change])
 
-    def everywhere(self) -> Iterator[tuple[str, dict[str, Any]]]:
+    def at_like_places(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The same change at all like places of one definition: who leaves one residual out leaves out all."""
         for place in self.places:
             groups: dict[tuple, list[NodeChange]] = {}
@@ -97,7 +97,7 @@ class Values:
             wrapper.visit_definition(copy.deepcopy(program.tree.body[place]))
         self.count = wrapper.count
         changed = dict(zip(program.places, wrapper.definitions, strict=True))
-        self.made = {"__name__": "slip"}
+        self.made = {"__name__": "mutation"}
         exec(_always(), self.made)
         self.made["_at"] = self._at
         for at, code in enumerate(program.codes, program.shift):
@@ -195,11 +195,11 @@ def _programs(exercise: Exercise) -> tuple[Program, ...]:
 
 @lru_cache(maxsize=1)
 def _always() -> CodeType:
-    return compile(ALWAYS, "slip.py", "exec")
+    return compile(ALWAYS, "mutation.py", "exec")
 
 
 def _likeness(node: ast.AST) -> str:
-    """The same for places where a slip would be made in the same way: two sums, two calls of one function."""
+    """The same for places where a mutation would be made in the same way: two sums, two calls of one function."""
     if isinstance(node, ast.Call):
         func = node.func
         return f"call {func.attr if isinstance(func, ast.Attribute) else ast.unparse(func)}"

@@ -1,6 +1,6 @@
-"""Slips that are looked for in diagnosis alone: they change more of a right answer than a mutant of the checks does.
+"""Mutation operators for diagnosis only: they change more of a right answer than those that test the checks.
 
-As in autograder.checks.operators, each operator offers trees in the place of one node. `rename_variables` needs the
+As in autograder.checks.operators, each operator yields replacements for one node. `rename_variables` needs the
 function around the node, so it looks at a whole definition.
 """
 

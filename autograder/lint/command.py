@@ -29,7 +29,7 @@ def lint(root: Path, assignment: str) -> Iterator[Fault | str]:
     with tempfile.TemporaryDirectory(prefix="lint") as folder:
         try:
             made = release.make(root, assignment, Path(folder).resolve())
-        except release.NoRelease as error:
+        except release.ReleaseError as error:
             yield Fault(assignment, "-", f"nbgrader makes no release of it: {error}")
             return
         for cell, what in release.leaks(made):

@@ -86,13 +86,13 @@ def lost_exercises(notebook: NotebookNode) -> Problems:
     names = {marks(cell)["grade_id"] for cell in notebook.cells if "grade_id" in marks(cell)}
     for cell in notebook.cells:
         kind, _, tail = str(marks(cell).get("grade_id", "")).partition("-")
-        asked = CHECKED.match(cell.source.strip()) if marks(cell).get("grade") and cell.cell_type == "code" else None
-        if asked and asked[1] not in known.values():
-            yield _name(cell), f"no installed course has the exercise {asked[1]!r}; `autograder list` shows all"
-        elif asked and _name(cell) != "check-" + asked[1].replace(".", "-"):
-            yield _name(cell), f"must have the grade id check-{asked[1].replace('.', '-')}: the exercise is found by it"
-        elif asked and f"solution-{tail}" not in names:
-            yield _name(cell), f"is a check of {asked[1]}, but no cell solution-{tail} is there to be answered"
+        match = CHECKED.match(cell.source.strip()) if marks(cell).get("grade") and cell.cell_type == "code" else None
+        if match and match[1] not in known.values():
+            yield _name(cell), f"no installed course has the exercise {match[1]!r}; `autograder list` shows all"
+        elif match and _name(cell) != "check-" + match[1].replace(".", "-"):
+            yield _name(cell), f"must have the grade id check-{match[1].replace('.', '-')}: the exercise is found by it"
+        elif match and f"solution-{tail}" not in names:
+            yield _name(cell), f"is a check of {match[1]}, but no cell solution-{tail} is there to be answered"
         elif kind == "solution" and tail in known and f"check-{tail}" not in names:
             yield _name(cell), f"the answer to {known[tail]} is worth nothing: there is no cell check-{tail}"
 

@@ -23,7 +23,7 @@ RUN = 3  # consecutive lines of a solution elsewhere in the release that count a
 SHORT = 40  # characters; shorter text occurs in many places by chance
 
 
-class NoRelease(Exception):
+class ReleaseError(Exception):
     """nbgrader refuses to make the release; the message is its own."""
 
 
@@ -52,7 +52,10 @@ def source_notebooks(root: Path, assignment: str) -> dict[str, NotebookNode]:
 
 
 def make(root: Path, assignment: str, folder: Path) -> Release:
-    """The release of `root`'s assignment, made in `folder` with the course's settings. Raises BadCourse, NoRelease."""
+    """Generate the assignment's release version in `folder`, with the course's settings.
+
+    Raises BadCourse if the course's configuration cannot be read, and ReleaseError if nbgrader fails.
+    """
     sources = source_notebooks(root, assignment)
     course = settings_of(root.resolve()).coursedir
     source = Path(course.format_path(course.source_directory, ".", assignment))
@@ -75,7 +78,7 @@ def _generate(root: Path, assignment: str, folder: Path, database: str) -> None:
     done = subprocess.run(call, cwd=root, env=os.environ | {"PATH": path}, capture_output=True, text=True)
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if "ERROR" in line and line.partition("] ")[2].strip()]
-        raise NoRelease((said[0].partition("] ")[2] if said else done.stderr.strip())[-300:])
+        raise ReleaseError((said[0].partition("] ")[2] if said else done.stderr.strip())[-300:])
 
 
 # -- what must not be in it --------------------------------------------------------------------------------------------

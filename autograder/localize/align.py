@@ -184,7 +184,7 @@ def _made_of(trace: Trace, version: int) -> list[int]:
     return operands + ([value.before] if value.before >= 0 else [])
 
 
-def unlike(trace: Trace, rights: Sequence[Trace], root: Sequence[int]) -> int | None:
+def first_difference(trace: Trace, rights: Sequence[Trace], root: Sequence[int]) -> int | None:
     """The first event without a match in any right answer: the same operation, operands and result.
 
     For cases in which each value is known but not in its place: searches the events that led to the result, and the
@@ -273,7 +273,7 @@ def find_faulty_operand(trace: Trace, found: Departure, rights: Sequence[Trace])
     return _first_multiple(trace, result, rights)
 
 
-def same_but_form(trace: Trace, found: Departure, rights: Sequence[Trace]) -> FaultyVersion | None:
+def departs_only_in_form(trace: Trace, found: Departure, rights: Sequence[Trace]) -> FaultyVersion | None:
     """A right answer's value with equal numbers if the departing one differs only in dtype or gradient; else None."""
     value = trace.values[found.version]
     if value.kind != TENSOR or value.data is None:

@@ -23,11 +23,11 @@ from autograder.localize.align import (
     FaultyVersion,
     KnownValues,
     Rules,
+    departs_only_in_form,
     departure,
     find_faulty_operand,
+    first_difference,
     roots,
-    same_but_form,
-    unlike,
 )
 from autograder.localize.instrument import InstrumentedCode, instrument
 from autograder.localize.trace import BadTrace, Trace, trace_answer
@@ -79,10 +79,10 @@ def _first(trace: Trace, rights: Sequence[Trace], finding: Finding) -> FaultLoca
         found = departure(trace, KnownValues(rights, rules, strict), root)
         if found is not None:
             found = _whole(trace, found)
-            wrong = same_but_form(trace, found, rights) or find_faulty_operand(trace, found, rights)
+            wrong = departs_only_in_form(trace, found, rights) or find_faulty_operand(trace, found, rights)
             node = trace.producer(wrong.version) if wrong.event is None else trace.node(wrong.event)
             return FaultLocation(node.cell, node.line, trace, tuple(rights), found, wrong, found.event, finding)
-    place = unlike(trace, rights, root) if root else None
+    place = first_difference(trace, rights, root) if root else None
     if trace.error is not None and place is None:
         node = trace.table.nodes[trace.error]
         return FaultLocation(node.cell, node.line, trace, tuple(rights), finding=finding)

@@ -1,7 +1,7 @@
-"""Groups answers that say the same, so that one look and one comment can serve many.
+"""Groups similar answers, so that a marker can read, mark and comment many at once.
 
-Prose is compared by the cosine of its words' tf-idf weights (Salton & Buckley 1988), code by the fingerprints of its
-syntax tree (`report.similar`), which do not see names. Groups are made by the leader algorithm (Hartigan 1975).
+Prose is compared by the cosine similarity of tf-idf vectors (Salton & Buckley 1988), code by the fingerprints of its
+syntax tree (`report.similar`), which ignore names. Groups are formed by the leader algorithm (Hartigan 1975).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from autograder.report.similar import fingerprints
 
-ALIKE_PROSE = 0.35  # cosine; looser and groups mix two ideas, tighter and every answer stands alone
-ALIKE_CODE = 0.75  # shared fingerprints, of all that either has
+ALIKE_PROSE = 0.35  # cosine similarity: lower mixes different ideas, higher leaves each answer alone
+ALIKE_CODE = 0.75  # Jaccard similarity of the fingerprints
 WORD = re.compile(r"\w+")
 LABEL_WORDS = 4
 
@@ -23,13 +23,13 @@ Vector = Mapping[str, float]
 
 
 def groups_of_prose(texts: Mapping[str, str]) -> list[list[str]]:
-    """Keys of `texts` in groups of alike ones, the largest group first; inside a group the most typical comes first."""
+    """The keys of `texts` in groups of similar ones, largest group first, the most typical text of each group first."""
     vectors = tf_idf(texts)
     return _groups(list(texts), lambda a, b: _cosine(vectors[a], vectors[b]), ALIKE_PROSE)
 
 
 def groups_of_code(sources: Mapping[str, str]) -> list[list[str]]:
-    """The same for Python code. What does not parse is alike only where it is the same text."""
+    """The same for Python code. Code that does not parse is grouped only with identical text."""
     prints = {key: _prints(source) for key, source in sources.items()}
 
     def share(a: str, b: str) -> float:
@@ -41,17 +41,17 @@ def groups_of_code(sources: Mapping[str, str]) -> list[list[str]]:
 
 
 def label(texts: Mapping[str, str], group: Sequence[str]) -> str:
-    """The words that a group uses and the rest of the class does not, most telling first; "" where none stands out."""
+    """The words that are typical of a group and not of the other answers, most typical first; "" if there are none."""
     own = Counter(word for key in group for word in set(_words(texts[key])))
     rest = Counter(word for key in texts if key not in set(group) for word in set(_words(texts[key])))
     others = max(1, len(texts) - len(group))
-    telling = {word: n / len(group) - rest[word] / others for word, n in own.items() if len(word) > 3}
-    best = sorted(telling, key=lambda word: (-telling[word], -len(word), word))
-    return ", ".join(word for word in best[:LABEL_WORDS] if telling[word] >= 0.4)
+    distinctive = {word: n / len(group) - rest[word] / others for word, n in own.items() if len(word) > 3}
+    best = sorted(distinctive, key=lambda word: (-distinctive[word], -len(word), word))
+    return ", ".join(word for word in best[:LABEL_WORDS] if distinctive[word] >= 0.4)
 
 
 def tf_idf(texts: Mapping[str, str]) -> dict[str, Vector]:
-    """Unit vectors of the words' weights; empty for a text without words."""
+    """The tf-idf vectors, normalised to length 1; empty for a text without words."""
     counts = {key: Counter(_words(text)) for key, text in texts.items()}
     holders = Counter(word for own in counts.values() for word in own)
     weight = {word: 1 + math.log((1 + len(texts)) / (1 + n)) for word, n in holders.items()}
@@ -81,7 +81,7 @@ def _prints(source: str) -> frozenset[int] | None:
 
 
 def _groups(keys: list[str], alike: Callable[[str, str], float], least: float) -> list[list[str]]:
-    """Each key joins the first leader that it is alike; the ones with most in common with the class lead."""
+    """The leader algorithm: each key joins the first group whose leader is similar; the most typical keys lead."""
     near = {a: sum(alike(a, b) for b in keys) for a in keys}
     groups: list[list[str]] = []
     for key in sorted(keys, key=lambda one: (-near[one], one)):

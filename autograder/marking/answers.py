@@ -1,4 +1,4 @@
-"""The answers to a question, from the autograded notebooks, with their marks and in groups of alike ones."""
+"""The answers to a question, from the autograded notebooks, with their marks and in groups of similar ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Cell = Mapping[str, Any]
 
 
 def source_of(root: Path, of: MarkedCell) -> list[Cell]:
-    """The cells of the question's source notebook; none where it is gone."""
+    """The cells of the question's source notebook, empty if the notebook is missing."""
     return read_cells(root / "source" / of.assignment / f"{of.notebook}.ipynb")
 
 
@@ -36,7 +36,7 @@ def answers(
     root: Path, gradebook: Gradebook, question: MarkedQuestion, marks: Mapping[str, Mark], source: Sequence[Cell],
     only: str | None = None,
 ) -> dict[str, dict[str, Any]]:  # fmt: skip
-    """Student -> the answer as the page has it, of everybody who was graded, or of `only` one of them."""
+    """The answer of each graded student, or of `only` one of them, in the form that the marking page expects."""
     coursedir, of, prose = settings_of(root).coursedir, question.of, Prose()
     folders = students_in(coursedir, coursedir.autograded_directory, of.assignment)
     shipped, found = {_text(cell) for cell in source}, {}
@@ -52,18 +52,18 @@ def answers(
         last = marks.get(student)
         version = version_of(last, now, question)
         on_page = {"chosen": list(last.chosen), "own": last.own} if last and last.id == version else {}
-        by = {} if now.manual is None else {"by": last.by if on_page and last else "formgrader"}
+        author = {} if now.manual is None else {"by": last.author if on_page and last else "formgrader"}
         found[student] = {
             "student": student, "text": text, "html": "" if question.kind == "code" else prose.html(text),
             "score": now.score, "auto": now.grade.auto_score, "waiting": bool(now.grade.needs_manual_grade),
             "comment": now.comment, "verdict": _verdict(cells, of.cell), "version": version,
-            "chosen": [], "own": now.comment, **on_page, **by,
+            "chosen": [], "own": now.comment, **on_page, **author,
         }  # fmt: skip
     return found
 
 
 def group_answers(found: Mapping[str, dict[str, Any]], kind: str) -> list[tuple[str, list[str]]]:
-    """Labels with students whose answers are alike, the largest group first; code first by what the grader named."""
+    """Groups of students with similar answers and a label for each, largest first; code first by its diagnosis."""
     empty = [student for student, one in found.items() if not one["text"]]
     texts = {student: one["text"] for student, one in found.items() if one["text"]}
     if kind == "code":
@@ -78,7 +78,7 @@ def group_answers(found: Mapping[str, dict[str, Any]], kind: str) -> list[tuple[
 
 
 def read_cells(path: Path) -> list[Cell]:
-    """The cells of a notebook; none where it cannot be read: a student's file may be anything, a source may be gone."""
+    """The cells of a notebook, empty if it cannot be read: a student's file may hold anything, a source may be gone."""
     try:
         return list(json.loads(path.read_text(encoding="utf-8"))["cells"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -111,7 +111,7 @@ def _named(verdict: Mapping[str, Any] | None) -> str:
     if not verdict:
         return "not graded"
     why = str(verdict["misconception"] or "").replace("_", " ")
-    return why or ("right" if verdict["status"] == "passed" else "wrong in a way that has no name")
+    return why or ("right" if verdict["status"] == "passed" else "wrong, mistake not identified")
 
 
 def _id(cell: Cell) -> str:

@@ -1,4 +1,4 @@
-"""`autograder request`: a student asks for another look at a question; `autograder requests` lists a course's."""
+"""`autograder request` sends a student's regrade request; `autograder requests` lists those of a course."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tfkit_course import install
 
 
 def add(commands: Any, bad_input: type[Exception]) -> None:
-    """Add both commands; `bad_input` is raised for a request that makes no sense."""
-    what = "ask the instructor to look at a question again (for students)"
+    """Add both commands to the parser; they raise `bad_input` for an invalid request."""
+    what = "ask the instructor to regrade a question (for students)"
     request = commands.add_parser("request", help=what)
-    request.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb", help="the notebook that was handed in")
+    request.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb", help="the notebook that you submitted")
     request.add_argument("question", help="the question's id, or that of its exercise")
-    request.add_argument("reason", help="why the mark should be another one, in a sentence or two")
+    request.add_argument("reason", help="why the mark should change, in a sentence or two")
     request.set_defaults(run=lambda arguments: _request(arguments, bad_input))
     requests = commands.add_parser("requests", help="list the regrade requests of a course")
     requests.add_argument("course", type=Path, metavar="COURSE_DIR")
@@ -25,12 +25,12 @@ def add(commands: Any, bad_input: type[Exception]) -> None:
 def _request(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
     from autograder.marking.question import BadRegradeRequest, find_question_id
 
-    asked = arguments.notebook, arguments.question, arguments.reason
+    request = arguments.notebook, arguments.question, arguments.reason
     try:
-        find_question_id(*asked)
+        find_question_id(*request)
         from autograder.marking import requests
 
-        cell = requests.send(*asked)
+        cell = requests.send(*request)
     except ImportError as error:
         raise bad_input(f"`autograder request` needs {error.name}: {install('grading')}") from error
     except BadRegradeRequest as error:

@@ -1,4 +1,7 @@
-"""What the marking page asks and says; every function takes a course directory and returns what JSON can hold."""
+"""The requests of the marking page: every function takes a course directory and returns JSON-serialisable values.
+
+Every function raises BadMark if the gradebook cannot be read or if the request does not fit it.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from autograder.marking.store import Mark, MarkedCell, MarkingStore
 
 
 def overview(root: Path) -> list[dict[str, Any]]:
-    """Every question that was handed in, by assignment, those that wait for a person first. Raises BadMark."""
+    """Every question with submitted answers, by assignment, those with unmarked answers first. Raises BadMark."""
     with open_gradebook(root) as gradebook, MarkingStore(root) as store:
         found = []
         for assignment in sorted(gradebook.assignments, key=lambda one: one.name):
@@ -42,7 +45,7 @@ def overview(root: Path) -> list[dict[str, Any]]:
 
 
 def _counts(grades: Sequence[Any], cell: Any, store: MarkingStore, of: MarkedCell) -> dict[str, Any]:
-    """How many answers there are and wait, and of each marker how many are theirs and wait."""
+    """The number of answers and of unmarked answers, in all and for each marker."""
     waiting = {grade.student.id for grade in grades if grade.needs_manual_grade}
     markers: dict[str, dict[str, int]] = {}
     for student, marker in store.shares(of).items():
@@ -73,32 +76,44 @@ def question(root: Path, of: MarkedCell) -> dict[str, Any]:
         }  # fmt: skip
 
 
-def give(
-    root: Path, of: MarkedCell, seen: Mapping[str, int], score: float | None, own: str, chosen: Sequence[int], by: str
-) -> dict[str, Any]:
-    """Mark all students in `seen`, each with the version of the mark that the marker saw. Raises BadMark.
+def set_marks(
+    root: Path, of: MarkedCell, versions: Mapping[str, int], score: float | None, own: str, chosen: Sequence[int],
+    author: str,
+) -> dict[str, Any]:  # fmt: skip
+    """Give one mark to all students in `versions`, which holds the version of each mark that the marker saw.
 
-    `own` follows the sentences of the chosen items in the comment. score: None takes back the mark by hand. -> those
-    that were marked, and the marks that another person has given meanwhile, which stay.
+    `own` is the marker's own text, which follows the sentences of the chosen items in the comment. A score of None
+    removes the manual mark. Returns the students who were marked (`done`), and the marks that another person has
+    given in the meantime, which are left as they are (`meanwhile`). Raises BadMark if the score is out of range or the
+    rubric has no such item.
     """
     with open_gradebook(root) as gradebook, MarkingStore(root) as store:
         found = find_question(gradebook, of)
         if score is not None and not 0 <= score <= found.max_score:
-            raise BadMark(f"a mark here is from 0 to {found.max_score:g}; got {score:g}")
+            raise BadMark(f"the mark must be between 0 and {found.max_score:g}, got {score:g}")
         done, meanwhile = [], {}
-        with store.alone():
+        with store.transaction():
             picked = _pick(_items(root, store, of), chosen)
-            comment, more = rubric.feedback_comment(picked, own), _more(picked, score, found)
+            comment, extra = rubric.feedback_comment(picked, own), _adjustment(picked, score, found)
             now = store.marks(of)
-            for student, version in seen.items():
+            for student, version in versions.items():
                 last, there = now.get(student), find_mark(gradebook, found, student)
                 if (current := version_of(last, there, found)) != version:
-                    by_whom = last.by if last and current == last.id else FORMGRADER
+                    by_whom = last.author if last and current == last.id else FORMGRADER
                     told = {"by": by_whom, "score": there.score, "comment": there.comment, "version": current}
                     meanwhile[student] = told
                     continue
                 write_mark(gradebook, found, student, score, comment)
-                store.add_mark(of, student, score, comment, by, chosen=[one.id for one in picked], own=own, more=more)
+                store.add_mark(
+                    of,
+                    student,
+                    score,
+                    comment,
+                    author,
+                    chosen=[one.id for one in picked],
+                    own=own,
+                    extra=extra,
+                )
                 done.append(student)
             gradebook.db.commit()
     return {"done": done, "meanwhile": meanwhile}
@@ -111,62 +126,70 @@ def _pick(items: Items, numbers: Sequence[int]) -> Items:
         raise BadMark(str(error)) from error
 
 
-def _more(chosen: Items, score: float | None, found: MarkedQuestion) -> float:
+def _adjustment(chosen: Items, score: float | None, found: MarkedQuestion) -> float:
     return 0.0 if score is None or not chosen else score - rubric.points_of(chosen, found.max_score)
 
 
 # ---------------------------------------------------------------------------------------------- the rubric
 
 
-def add_item(root: Path, of: MarkedCell, text: str, points: float | None, by: str) -> int:
-    """Put an item into the question's rubric -> its number. Raises BadMark."""
-    with open_gradebook(root) as gradebook, MarkingStore(root) as store, store.alone():
+def add_item(root: Path, of: MarkedCell, text: str, points: float | None, author: str) -> int:
+    """Add an item to the question's rubric and return its number. Raises BadMark if the item is invalid."""
+    with open_gradebook(root) as gradebook, MarkingStore(root) as store, store.transaction():
         find_question(gradebook, of)
-        items = _edit(lambda: rubric.add(_items(root, store, of), text, points, by))
+        items = _edit(lambda: rubric.add(_items(root, store, of), text, points, author))
         _keep(root, of, items)
-        store.add_change(of, "added", text.strip(), 0, by)
+        store.add_change(of, "added", text.strip(), 0, author)
         return items[-1].id
 
 
-def remove_item(root: Path, of: MarkedCell, number: int, by: str) -> None:
-    """Take an item out of the rubric; marks that were given with it stay as they are. Raises BadMark."""
-    with MarkingStore(root) as store, store.alone():
+def remove_item(root: Path, of: MarkedCell, number: int, author: str) -> None:
+    """Remove an item from the rubric; marks that were given with it are unchanged. Raises BadMark if there is none."""
+    with MarkingStore(root) as store, store.transaction():
         items = _edit(lambda: rubric.change(_items(root, store, of), number, dropped=True))
         _keep(root, of, items)
-        store.add_change(of, "dropped", rubric.find_items(items, [number])[0].text, 0, by)
+        store.add_change(of, "dropped", rubric.find_items(items, [number])[0].text, 0, author)
 
 
-def change_item(root: Path, of: MarkedCell, number: int, text: str, points: float | None, by: str) -> dict[str, Any]:
-    """Give an item another sentence or other points, and every mark that was given with it what follows from that.
+def change_item(
+    root: Path, of: MarkedCell, number: int, text: str, points: float | None, author: str
+) -> dict[str, Any]:
+    """Change the text or the points of an item, and update every mark that was given with it.
 
-    -> as `apply_rubric`. Raises BadMark.
+    Returns the same as `apply_rubric`. Raises BadMark if there is no such item or the change is invalid.
     """
-    with open_gradebook(root) as gradebook, MarkingStore(root) as store, store.alone():
+    with open_gradebook(root) as gradebook, MarkingStore(root) as store, store.transaction():
         items = _edit(lambda: rubric.change(_items(root, store, of), number, text=text.strip(), points=points))
-        done = _rescore(gradebook, store, find_question(gradebook, of), items, by, number)
-        store.add_change(of, "changed", text.strip(), len(done["done"]), by)
+        done = _rescore(gradebook, store, find_question(gradebook, of), items, author, number)
+        store.add_change(of, "changed", text.strip(), len(done["done"]), author)
         _keep(root, of, items)
         gradebook.db.commit()
         return done
 
 
-def apply_rubric(root: Path, of: MarkedCell, by: str) -> dict[str, Any]:
-    """Bring every mark up to the rubric as it stands in the file, which may have been edited by hand. Raises BadMark.
+def apply_rubric(root: Path, of: MarkedCell, author: str) -> dict[str, Any]:
+    """Update every mark to the rubric in the file, which may have been edited by hand.
 
-    -> those whose mark has changed, and those left alone because it was changed elsewhere than on the page.
+    Returns the students whose mark has changed (`done`), and those whose mark was left as it is because it was last
+    changed elsewhere, as in the formgrader (`left`). Raises BadMark if the rubric cannot be read.
     """
-    with open_gradebook(root) as gradebook, MarkingStore(root) as store, store.alone():
+    with open_gradebook(root) as gradebook, MarkingStore(root) as store, store.transaction():
         items = _items(root, store, of)
-        done = _rescore(gradebook, store, find_question(gradebook, of), items, by)
-        store.add_change(of, "applied", rubric.FILE, len(done["done"]), by)
+        done = _rescore(gradebook, store, find_question(gradebook, of), items, author)
+        store.add_change(of, "applied", rubric.FILE, len(done["done"]), author)
         gradebook.db.commit()
         return done
 
 
 def _rescore(
-    gradebook: Gradebook, store: MarkingStore, found: MarkedQuestion, items: Items, by: str, number: int | None = None
+    gradebook: Gradebook,
+    store: MarkingStore,
+    found: MarkedQuestion,
+    items: Items,
+    author: str,
+    number: int | None = None,
 ) -> dict[str, Any]:
-    """The marks that were given with item `number`, or with any, by the rubric as it is now."""
+    """Recompute the marks that were given with item `number`, or with any item, from the current rubric."""
     done, left = [], []
     for student, mark in store.marks(found.of).items():
         changed = _new_values(mark, items, found) if number is None or number in mark.chosen else None
@@ -177,38 +200,38 @@ def _rescore(
             continue
         score, comment = changed
         write_mark(gradebook, found, student, score, comment)
-        store.add_mark(found.of, student, score, comment, by, chosen=mark.chosen, own=mark.own, more=mark.more)
+        store.add_mark(found.of, student, score, comment, author, chosen=mark.chosen, own=mark.own, extra=mark.extra)
         done.append(student)
     return {"done": done, "left": left}
 
 
 def _new_values(mark: Mark, items: Items, found: MarkedQuestion) -> tuple[float | None, str] | None:
-    """The score and comment that the mark would have by these items; None where it has them, or an item is gone."""
+    """The mark's score and comment according to these items; None if they are unchanged, or an item was deleted."""
     try:
         chosen = rubric.find_items(items, mark.chosen)
     except BadRubric:  # somebody deleted it from the file: the mark stays as it was given
         return None
-    score = None if mark.score is None else rubric.points_of(chosen, found.max_score, mark.more)
+    score = None if mark.score is None else rubric.points_of(chosen, found.max_score, mark.extra)
     told = score, rubric.feedback_comment(chosen, mark.own)
     return None if told == (mark.score, mark.comment) else told
 
 
 def _items(root: Path, store: MarkingStore, of: MarkedCell, scheme: str = "") -> Items:
-    """The question's items; a question that has none begins with the lines of its mark scheme. Raises BadMark."""
+    """The question's items, initially the lines of its mark scheme. Raises BadMark if the rubric cannot be read."""
     items = _edit(lambda: rubric.read(root).get(of, ()))
     if items or not (seeds := rubric.items_from_mark_scheme(scheme)):
         return items
-    with store.alone():
+    with store.transaction():
         _keep(root, of, seeds)
     return seeds
 
 
 def _keep(root: Path, of: MarkedCell, items: Items) -> None:
-    """Write the file, which only one marker does at a time: under the lock of the store."""
+    """Write the rubric file; the caller holds the store's transaction, so only one marker writes at a time."""
     try:
         rubric.write(root, {**rubric.read(root), of: items})
     except (BadRubric, OSError) as error:
-        raise BadMark(f"the rubric was not kept: {error}") from error
+        raise BadMark(f"the rubric was not saved: {error}") from error
 
 
 def _edit(make: Any) -> Any:
@@ -219,13 +242,13 @@ def _edit(make: Any) -> Any:
 
 
 def selectable_items(root: Path, of: MarkedCell, marks: Mapping[str, Mark]) -> list[dict[str, Any]]:
-    """The items of a question's rubric that can be chosen, and how often each was. Raises BadMark."""
+    """The items of a question's rubric that can be chosen, and how often each is used. Raises BadMark."""
     return _as_json(_edit(lambda: rubric.read(root).get(of, ())), marks)
 
 
 def _as_json(items: Items, marks: Mapping[str, Mark]) -> list[dict[str, Any]]:
     return [
-        {"id": one.id, "text": one.text, "points": one.points, "by": one.by,
+        {"id": one.id, "text": one.text, "points": one.points, "by": one.author,
          "used": sum(one.id in mark.chosen for mark in marks.values())}
         for one in items if not one.dropped
     ]  # fmt: skip
@@ -235,7 +258,7 @@ def _as_json(items: Items, marks: Mapping[str, Mark]) -> list[dict[str, Any]]:
 
 
 def extensions(root: Path, assignment: str) -> list[dict[str, Any]]:
-    """Who handed the assignment in, and the hours of extension that each has in the gradebook. Raises BadMark."""
+    """The students who submitted the assignment, and the hours of extension of each. Raises BadMark."""
     with open_gradebook(root) as gradebook:
         handed = gradebook.assignment_submissions(assignment)
         rows = [{"student": one.student.id, "hours": one.extension.total_seconds() / 3600 if one.extension else 0.0}
@@ -244,24 +267,27 @@ def extensions(root: Path, assignment: str) -> list[dict[str, Any]]:
 
 
 def extend(root: Path, assignment: str, student: str, hours: float) -> None:
-    """Give the student so many hours more than the due date; 0 takes an extension back. Raises BadMark."""
+    """Extend the student's due date by `hours`; 0 removes the extension.
+
+    Raises BadMark if the hours are out of range or the student has not submitted the assignment.
+    """
     if not 0 <= hours <= 24 * 366:
-        raise BadMark("an extension is from 0 hours to a year")
+        raise BadMark("an extension must be between 0 hours and a year")
     with open_gradebook(root) as gradebook:
         try:
             gradebook.grant_extension(assignment, student, hours=hours)
         except MissingEntry:
             raise BadMark(
-                f"{student} has not handed in {assignment} yet: write the extension into nbgrader_config.py "
+                f"{student} has not submitted {assignment} yet: write the extension into nbgrader_config.py "
                 f'(c.LatePolicy.extensions = {{"{assignment}": {{"{student}": {hours:g}}}}})'
             ) from None
 
 
 def history(root: Path, of: MarkedCell) -> list[dict[str, Any]]:
-    """All that was done to the marks and the rubric of a question on the page, the latest first."""
+    """All changes of the marks and the rubric of a question that were made on the page, latest first."""
     with MarkingStore(root) as store:
         answered = store.answered_at()
-        rows = [{"kind": "mark", "at": one.at, "by": one.by, "student": one.student, "score": one.score,
+        rows = [{"kind": "mark", "at": one.at, "by": one.author, "student": one.student, "score": one.score,
                  "text": one.comment} for one in store.all_marks(of)]  # fmt: skip
         rows += [{"kind": one["what"], "at": one["at"], "by": one["by"], "text": one["item"], "marks": one["marks"]}
                  for one in store.changes(of)]  # fmt: skip
@@ -271,5 +297,5 @@ def history(root: Path, of: MarkedCell) -> list[dict[str, Any]]:
                              "text": one.reason})  # fmt: skip
                 if one.accepted is not None:
                     rows.append({"kind": "accepted" if one.accepted else "declined", "at": answered[one.id],
-                                 "by": one.by, "student": one.student, "text": one.sentence})  # fmt: skip
+                                 "by": one.author, "student": one.student, "text": one.sentence})  # fmt: skip
     return sorted(rows, key=lambda row: str(row["at"]), reverse=True)

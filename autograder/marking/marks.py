@@ -16,12 +16,12 @@ FORMGRADER = "the formgrader"
 
 
 class BadMark(Exception):
-    """This cannot be shown or kept; the message says why."""
+    """The gradebook or a mark cannot be read or written; the message says why."""
 
 
 @dataclass(frozen=True)
 class MarkedQuestion:
-    """A question of the gradebook; `commented` is the cell whose comment the feedback shows, where there is one.
+    """A question of the gradebook; `commented` is the cell whose comment the feedback shows, if there is one.
 
     kind: task (an answer in cells below), answer (in the cell itself) or code (checked by a program).
     """
@@ -42,12 +42,12 @@ class GradebookMark:
 
     @property
     def score(self) -> float | None:
-        """The points by hand or by the program; None where there are none yet."""
+        """The manual or automatic score, or None if there is none yet."""
         return None if self.manual is None and self.grade.auto_score is None else float(self.grade.score)
 
 
 def open_gradebook(root: Path) -> Gradebook:
-    """The gradebook of the course, for a `with` statement. Raises BadMark."""
+    """Open the gradebook of the course, for a `with` statement. Raises BadMark if it cannot be opened."""
     try:
         coursedir = settings_of(root).coursedir
     except BadCourse as error:
@@ -56,17 +56,17 @@ def open_gradebook(root: Path) -> Gradebook:
 
 
 def find_question(gradebook: Gradebook, of: MarkedCell) -> MarkedQuestion:
-    """The question of that name. Raises BadMark."""
+    """Find the question in the gradebook. Raises BadMark if it has none of that name."""
     try:
         notebook = gradebook.find_notebook(of.notebook, of.assignment)
         cell = gradebook.find_graded_cell(of.cell, of.notebook, of.assignment)
     except MissingEntry:
-        raise BadMark(f"the gradebook has no question {of.cell} in {of.assignment}") from None
+        raise BadMark(f"the gradebook has no question {of.cell} in assignment {of.assignment}") from None
     return MarkedQuestion(of, kind_of(cell, notebook), float(cell.max_score), _commented(of.cell, notebook))
 
 
 def kind_of(cell: Any, notebook: Any) -> str:
-    """task, answer or code."""
+    """The kind of a graded cell: task, answer or code."""
     if cell in notebook.task_cells:
         return "task"
     return "answer" if any(one.name == cell.name for one in notebook.solution_cells) else "code"
@@ -78,19 +78,19 @@ def _commented(cell: str, notebook: Any) -> str | None:
 
 
 def find_mark(gradebook: Gradebook, question: MarkedQuestion, student: str) -> GradebookMark:
-    """The student's mark. Raises BadMark."""
+    """The student's mark. Raises BadMark if the student has no graded submission."""
     of = question.of
     try:
         grade = gradebook.find_grade(of.cell, of.notebook, of.assignment, student)
     except MissingEntry:
-        raise BadMark(f"{student} has nothing graded in {of.assignment}") from None
+        raise BadMark(f"{student} has no graded submission of {of.assignment}") from None
     said = _comment_row(gradebook, question, student)
     return GradebookMark(grade, grade.manual_score, (said.manual_comment or "") if said is not None else "")
 
 
 def version_of(last: Mark | None, now: GradebookMark, question: MarkedQuestion) -> int:
-    """What a marker has seen: the number of the page's last mark (0: none), or a negative number for a mark that was
-    given or changed elsewhere, as in the formgrader."""
+    """The version of a mark: the number of the last mark given on the page (0: none), or a negative number if the mark
+    was given or changed elsewhere, as in the formgrader."""
     score, comment = (last.score, last.comment) if last else (None, "")
     if now.manual == score and (question.commented is None or now.comment == comment):
         return last.id if last else 0
@@ -98,7 +98,10 @@ def version_of(last: Mark | None, now: GradebookMark, question: MarkedQuestion) 
 
 
 def write_mark(gradebook: Gradebook, question: MarkedQuestion, student: str, score: float | None, comment: str) -> None:
-    """Change the rows of the mark, without committing; score None takes back the mark by hand. Raises BadMark."""
+    """Update the mark's rows without committing; a score of None removes the manual mark.
+
+    Raises BadMark if the cell has no comment row.
+    """
     grade = find_mark(gradebook, question, student).grade
     grade.manual_score = score
     grade.needs_manual_grade = score is None and grade.auto_score is None

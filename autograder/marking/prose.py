@@ -1,4 +1,4 @@
-"""Markdown that a person wrote, as HTML that a page can show: cleaned as feedback pages are, with formulas drawn."""
+"""Renders Markdown that a person wrote as HTML: sanitised like the feedback pages, with formulas as MathML."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ TITLE = re.compile(r"\A#+ [^\n]*\n+")
 
 
 class Prose:
-    """Renders texts; headings become bold paragraphs, since the page has headings of its own."""
+    """Renders Markdown; headings become bold paragraphs, since the page has headings of its own."""
 
     def __init__(self) -> None:
         self._exporter = FeedbackExporter(exclude_anchor_links=True)
 
     def html(self, text: str) -> str:
-        """The text's HTML without scripts; a text of more than LONGEST characters as it was written."""
+        """The text as sanitised HTML; a text of more than LONGEST characters is shown as plain text."""
         if not text:
             return ""
-        if len(text) > LONGEST:  # highlighting some texts takes a time that grows with the square of their length
+        if len(text) > LONGEST:  # highlighting takes quadratic time for some texts
             return f"<pre>{html.escape(text)}</pre>"
         return HEADING.sub(_paragraph, self._exporter.markdown2html({}, text))
 
     def without_title(self, text: str) -> str:
-        """The same without the heading that the text begins with."""
+        """The same without the heading at the start of the text."""
         return self.html(TITLE.sub("", text))
 
 

@@ -1,4 +1,4 @@
-"""Answers regrade requests: a person accepts with a new mark or declines with a sentence, as the feedback then says."""
+"""Answers regrade requests: a person accepts with a new mark or declines with a reason, and the feedback says so."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from autograder.marking.marks import (
     write_mark,
 )
 from autograder.marking.store import MarkingStore, RegradeRequest
-from autograder.serve.feedback import NoFeedback, give_feedback
+from autograder.serve.feedback import FeedbackError, give_feedback
 from autograder.translate import say
 
 ACCEPTED, DECLINED = "On your request: {sentence}", "Your request was declined: {sentence}"
 
 
 def list_requests(root: Path) -> list[dict[str, Any]]:
-    """Every request, those that wait first and with the answer, its verdict and mark.
+    """Every request, open ones first and with the answer, its verdict and its mark.
 
-    Reads new ones from the exchange. One about a question that the student has nothing graded in is left there.
-    Raises BadMark.
+    Reads new requests from the exchange; one about a question for which the student has no graded submission stays
+    there. Raises BadMark if the gradebook cannot be read.
     """
     with open_gradebook(root) as gradebook, MarkingStore(root) as store:
         _receive(root, gradebook, store)
@@ -39,7 +39,7 @@ def list_requests(root: Path) -> list[dict[str, Any]]:
 
 
 def count_waiting(root: Path) -> int:
-    """How many requests have no answer yet; reads new ones from the exchange first. Raises BadMark."""
+    """The number of open requests, after reading new ones from the exchange. Raises BadMark."""
     with open_gradebook(root) as gradebook, MarkingStore(root) as store:
         _receive(root, gradebook, store)
         return sum(one.accepted is None for one in store.requests())
@@ -48,14 +48,14 @@ def count_waiting(root: Path) -> int:
 def _receive(root: Path, gradebook: Any, store: MarkingStore) -> None:
     with working_in(root):
         new = list(requests.new_requests(settings_of(root), store.request_files()))
-    with store.alone():
+    with store.transaction():
         there = {(one.of, one.student) for one in store.requests() if one.accepted is None}
         for one in new:
             try:
                 find_mark(gradebook, find_question(gradebook, one.of), one.student)
             except BadMark:
                 continue
-            if (one.of, one.student) not in there:  # the first one stands until it has an answer
+            if (one.of, one.student) not in there:  # a second one is ignored until the first is answered
                 store.add_request(one)
                 there.add((one.of, one.student))
 
@@ -64,7 +64,7 @@ def _as_json(root: Path, gradebook: Any, store: MarkingStore, one: RegradeReques
     told = {
         "id": one.id, **one.of._asdict(), "student": one.student, "reason": one.reason, "at": one.at,
         "sender": "" if one.sender == one.student else one.sender,
-        "accepted": one.accepted, "sentence": one.sentence, "by": one.by,
+        "accepted": one.accepted, "sentence": one.sentence, "by": one.author,
         "kind": "task", "max_score": 0.0, "answer": None, "rubric": [],
     }  # fmt: skip
     if one.accepted is not None:  # the page shows no more of it
@@ -81,38 +81,44 @@ def _as_json(root: Path, gradebook: Any, store: MarkingStore, one: RegradeReques
 
 
 def accept(
-    root: Path, number: int, version: int, score: float, sentence: str, chosen: Sequence[int], by: str
+    root: Path, number: int, version: int, score: float, sentence: str, chosen: Sequence[int], author: str
 ) -> dict[str, Any]:
-    """Give the answer another mark -> as `desk.give`, and what became of the feedback. Raises BadMark."""
+    """Accept the request with a new mark; returns the same as `desk.set_marks`, and `feedback`: why it was not updated.
+
+    Raises BadMark if the request is not open or the mark is invalid.
+    """
     one = _waiting(root, number)
     own = say(ACCEPTED, sentence=sentence.strip()) if sentence.strip() else ""
-    done = desk.give(root, one.of, {one.student: version}, score, own, chosen, by)
+    done = desk.set_marks(root, one.of, {one.student: version}, score, own, chosen, author)
     if done["meanwhile"]:
         return {**done, "feedback": ""}
-    _answer(root, one, True, sentence, by)
+    _answer(root, one, True, sentence, author)
     return {**done, "feedback": _feedback(root, one)}
 
 
-def decline(root: Path, number: int, version: int, sentence: str, by: str) -> dict[str, Any]:
-    """Leave the mark as it is; the comment says why -> as `accept`. Raises BadMark."""
+def decline(root: Path, number: int, version: int, sentence: str, author: str) -> dict[str, Any]:
+    """Decline the request and add the reason to the comment; returns the same as `accept`.
+
+    Raises BadMark if the request is not open or the reason is empty.
+    """
     one = _waiting(root, number)
     if not sentence.strip():
-        raise BadMark("say in a sentence why the mark stays")
+        raise BadMark("give a reason for declining the request")
     line = say(DECLINED, sentence=sentence.strip())
-    with open_gradebook(root) as gradebook, MarkingStore(root) as store, store.alone():
+    with open_gradebook(root) as gradebook, MarkingStore(root) as store, store.transaction():
         question = find_question(gradebook, one.of)
         last, there = store.marks(one.of).get(one.student), find_mark(gradebook, question, one.student)
         if (now := version_of(last, there, question)) != version:
-            by_whom = last.by if last and last.id == now else FORMGRADER
+            by_whom = last.author if last and last.id == now else FORMGRADER
             told = {"by": by_whom, "score": there.score, "comment": there.comment, "version": now}
             return {"done": [], "meanwhile": {one.student: told}, "feedback": ""}
-        kept: Mapping[str, Any] = {"chosen": last.chosen, "more": last.more} if last and last.id == now else {}
+        kept: Mapping[str, Any] = {"chosen": last.chosen, "extra": last.extra} if last and last.id == now else {}
         own = "\n".join(text for text in ((last.own if kept and last else there.comment), line) if text)
         comment = "\n".join(text for text in (there.comment, line) if text)
         write_mark(gradebook, question, one.student, there.manual, comment)
-        store.add_mark(one.of, one.student, there.manual, comment, by, own=own, **kept)
+        store.add_mark(one.of, one.student, there.manual, comment, author, own=own, **kept)
         gradebook.db.commit()
-    _answer(root, one, False, sentence, by)
+    _answer(root, one, False, sentence, author)
     return {"done": [one.student], "meanwhile": {}, "feedback": _feedback(root, one)}
 
 
@@ -120,26 +126,26 @@ def _waiting(root: Path, number: int) -> RegradeRequest:
     with MarkingStore(root) as store:
         found = next((one for one in store.requests() if one.id == number), None)
     if found is None:
-        raise BadMark(f"there is no request {number}")
+        raise BadMark(f"there is no regrade request {number}")
     if found.accepted is not None:
-        raise BadMark(f"{found.by} has answered this request already")
+        raise BadMark(f"{found.author} has already answered this request")
     return found
 
 
-def _answer(root: Path, one: RegradeRequest, accepted: bool, sentence: str, by: str) -> None:
+def _answer(root: Path, one: RegradeRequest, accepted: bool, sentence: str, author: str) -> None:
     with MarkingStore(root) as store:
         try:
-            store.add_answer(one.id, accepted, sentence.strip(), by)
+            store.add_answer(one.id, accepted, sentence.strip(), author)
         except sqlite3.IntegrityError:
-            raise BadMark("another person has answered this request meanwhile: open the requests again") from None
+            raise BadMark("someone else has answered this request in the meantime: reload the requests") from None
 
 
 def _feedback(root: Path, one: RegradeRequest) -> str:
-    """Make the student's feedback page again, where there is one -> "", or why it could not be made."""
+    """Regenerate the student's feedback page if there is one; returns "", or why it could not be regenerated."""
     if not (root / "feedback" / one.student / one.of.assignment).is_dir():
-        return "the feedback of this assignment is not made yet"
+        return "no feedback has been generated for this assignment yet"
     try:
         give_feedback(root, one.of.assignment, one.student)
-    except NoFeedback as error:
+    except FeedbackError as error:
         return str(error)
     return ""

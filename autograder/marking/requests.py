@@ -29,43 +29,44 @@ from autograder.nbgrader.exchange import Collect
 SUFFIX = ".regrade"
 FILE = "request.json"
 MAX_BYTES = 20_000
-MAX_OF_ONE = 50  # new requests of one student that are read
+MAX_OF_ONE = 50  # at most so many new requests are read from one student
 
 
 class RequestExchange(ExchangeSubmit):
-    """Sends a request where `nbgrader submit` sends submissions."""
+    """Sends a regrade request through the same exchange folder as `nbgrader submit`."""
 
     request: dict[str, str]
     assignment_filename: str
 
     def fail(self, msg: str) -> None:
-        """Raises ExchangeError; the parent also writes the message into the log."""
+        """Raise ExchangeError without logging the message, which the parent class does."""
         raise ExchangeError(msg)
 
     def init_src(self) -> None:
-        """Nothing is copied from the student's folder."""
+        """Do nothing: no file of the student's folder is sent."""
 
     def init_dest(self) -> None:
-        """As the parent's, under a name that is no assignment's."""
+        """As in the parent class, under a name that cannot be an assignment's."""
         super().init_dest()
         name, assignment = str(self.assignment_filename), self.coursedir.assignment_id
         self.assignment_filename = name.replace(f"+{assignment}+", f"+{assignment}{SUFFIX}+", 1)
 
     def copy_files(self) -> None:
-        """Write the request, readable for the instructor, who may also delete it."""
+        """Write the request so that the instructor can read and delete it."""
         self.init_release()
         target = Path(self.inbound_path) / self.assignment_filename
         target.mkdir()
         for name, text in ((FILE, json.dumps(self.request)), ("timestamp.txt", self.timestamp)):
             (target / name).write_text(text, encoding="utf-8")
             (target / name).chmod(0o644)
-        target.chmod(0o777)  # as nbgrader's submit does: nobody else knows the name
+        target.chmod(0o777)  # as `nbgrader submit` does: nobody else can guess the name
 
 
 def send(notebook: Path, question: str, reason: str) -> str:
-    """Ask for another look at a question of this notebook -> the question's id. Raises BadRegradeRequest.
+    """Send a regrade request for a question of this notebook and return the question's id.
 
     `question`: its id, or the id of its exercise. The notebook is in the folder that was fetched, `02-masks/`.
+    Raises BadRegradeRequest if the notebook has no such question or the exchange refuses the request.
     """
     cell = find_question_id(notebook, question, reason)
     folder = notebook.resolve().parent
@@ -85,7 +86,7 @@ def send(notebook: Path, question: str, reason: str) -> str:
 
 
 def new_requests(app: Any, known: Collection[str]) -> Iterator[NewRequest]:
-    """The valid requests in the exchange of the course of `app` whose folders are not `known`, in order of time."""
+    """The valid requests in the exchange of `app`'s course whose folders are not in `known`, oldest first."""
     collect = Collect(coursedir=app.coursedir, parent=app)
     inbound = Path(collect.root) / app.coursedir.course_id / "inbound"
     count: dict[str, int] = {}
@@ -101,14 +102,14 @@ def new_requests(app: Any, known: Collection[str]) -> Iterator[NewRequest]:
 
 
 def _read(folder: Path, student: str, assignment: str) -> NewRequest | None:
-    """The request in this folder; None for what is none, since a student may have written anything there."""
+    """The request in this folder, or None if it is invalid: a student may have written anything there."""
     try:
         if not stat.S_ISDIR(folder.lstat().st_mode):
             return None
         text = _text_of(folder / FILE)
-        asked = json.loads(text)
-        of = MarkedCell(assignment, str(asked["notebook"]), str(asked["cell"]))
-        reason = str(asked["reason"]).strip()
+        fields = json.loads(text)
+        of = MarkedCell(assignment, str(fields["notebook"]), str(fields["cell"]))
+        reason = str(fields["reason"]).strip()
         sender = _owner(folder)
         at = datetime.fromtimestamp((folder / FILE).lstat().st_mtime, UTC).isoformat(timespec="seconds")
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -117,11 +118,14 @@ def _read(folder: Path, student: str, assignment: str) -> NewRequest | None:
 
 
 def _text_of(path: Path) -> str:
-    """A small plain file's text; a link is not followed and a device not waited for. Raises OSError, ValueError."""
+    """The text of a small regular file, without following links or waiting for a device.
+
+    Raises OSError if the file cannot be read, and ValueError if it is no regular file or too large.
+    """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, encoding="utf-8") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(f"{path} is no plain file")
+            raise OSError(f"{path} is not a regular file")
         text = file.read(MAX_BYTES + 1)
     if len(text) > MAX_BYTES:
         raise ValueError(f"{path} is too large")

@@ -1,7 +1,7 @@
-"""The rubric of each question: sentences with points, which markers choose and which the feedback shows.
+"""The rubric of each question: items with a text and points, which markers choose and which the feedback shows.
 
-They are in `rubric.toml` in the course directory, a file to be read, edited and kept with the course. An item that is
-taken out stays there as `dropped`, since marks that were given with it still count its points.
+The rubrics are in `rubric.toml` in the course directory, which may be edited and kept under version control. A removed
+item stays in the file as `dropped`, since marks that were given with it still count its points.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ MAX_TEXT = 2_000  # characters of a sentence
 
 
 class BadRubric(Exception):
-    """The file cannot be read, or this item cannot be kept; the message says why."""
+    """The rubric cannot be read, or an item is invalid; the message says why."""
 
 
 @dataclass(frozen=True)
 class RubricItem:
-    """A sentence, and the points that it adds: None where it only comments."""
+    """A text, and the points that it adds: None if it is only a comment."""
 
     id: int
     text: str
     points: float | None
-    by: str
+    author: str
     dropped: bool = False
 
 
@@ -48,7 +48,7 @@ Rubric = dict[MarkedCell, Items]
 
 
 def read(root: Path) -> Rubric:
-    """Every question's items. Raises BadRubric."""
+    """The items of every question. Raises BadRubric if the file cannot be read."""
     try:
         found = tomllib.loads((root / FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -59,7 +59,7 @@ def read(root: Path) -> Rubric:
 
 
 def write(root: Path, rubric: Rubric) -> None:
-    """Replace the file."""
+    """Write the rubric file, replacing an older one atomically."""
     tables = [_table(of, one) for of, items in sorted(rubric.items()) for one in items]
     new = root / f".{FILE}.new"
     new.write_text("\n".join([HEAD, *tables]), encoding="utf-8")
@@ -67,45 +67,45 @@ def write(root: Path, rubric: Rubric) -> None:
 
 
 def items_from_mark_scheme(scheme: str) -> Items:
-    """The lines of a mark scheme that a marker can choose: what earns points, and what is not enough."""
+    """The items of a mark scheme: its lines that earn points, and those that are not enough."""
     return tuple(RubricItem(n, text, points, SEEDED_BY) for n, (text, points) in enumerate(_lines(scheme), 1))
 
 
-def add(items: Items, text: str, points: float | None, by: str) -> Items:
-    """With one item more, whose id is the highest. Raises BadRubric."""
+def add(items: Items, text: str, points: float | None, author: str) -> Items:
+    """The items and a new one, which gets the highest id. Raises BadRubric if the new item is invalid."""
     number = 1 + max((one.id for one in items), default=0)
-    return (*items, _check(RubricItem(number, text.strip(), points, by)))
+    return (*items, _check(RubricItem(number, text.strip(), points, author)))
 
 
 def change(items: Items, number: int, **changes: Any) -> Items:
-    """With other words or points for the item of this number. Raises BadRubric."""
+    """The items with the given fields of item `number` changed. Raises BadRubric if there is no such item."""
     if number not in {one.id for one in items}:
-        raise BadRubric(f"the rubric has no item {number}: it was changed meanwhile, open the question again")
+        raise BadRubric(f"the rubric has no item {number}: someone has changed it, so reload the question")
     return tuple(_check(replace(one, **changes)) if one.id == number else one for one in items)
 
 
 def find_items(items: Items, numbers: Sequence[int]) -> Items:
-    """The items of these numbers, in the order of the rubric. Raises BadRubric where there is none of a number."""
+    """The items of these numbers, in the order of the rubric. Raises BadRubric if a number is missing."""
     if missing := set(numbers) - {one.id for one in items}:
-        raise BadRubric(f"the rubric has no item {min(missing)}: it was changed meanwhile, open the question again")
+        raise BadRubric(f"the rubric has no item {min(missing)}: someone has changed it, so reload the question")
     return tuple(one for one in items if one.id in set(numbers))
 
 
-def points_of(chosen: Items, most: float, more: float = 0.0) -> float:
-    """What the chosen items are worth together, and `more`, from 0 to `most`."""
-    return min(most, max(0.0, sum(one.points or 0.0 for one in chosen) + more))
+def points_of(chosen: Items, most: float, extra: float = 0.0) -> float:
+    """The sum of the chosen items' points and of `extra`, clamped to the range from 0 to `most`."""
+    return min(most, max(0.0, sum(one.points or 0.0 for one in chosen) + extra))
 
 
 def feedback_comment(chosen: Items, own: str) -> str:
-    """What the feedback says: a line for each chosen item, then the marker's own words."""
+    """The comment in the feedback: a line for each chosen item, then the marker's own text."""
     return "\n".join([*(one.text for one in chosen), *([own.strip()] if own.strip() else [])])
 
 
 def _check(item: RubricItem) -> RubricItem:
     if not item.text.strip() or len(item.text) > MAX_TEXT:
-        raise BadRubric(f"an item of a rubric has a sentence of 1 to {MAX_TEXT} characters")
+        raise BadRubric(f"the text of a rubric item must have 1 to {MAX_TEXT} characters")
     if item.points is not None and not math.isfinite(item.points):
-        raise BadRubric("the points of an item must be a number")
+        raise BadRubric("the points of a rubric item must be a number")
     return item
 
 
@@ -126,8 +126,8 @@ def _question(path: Path, key: str, tables: Any) -> tuple[MarkedCell, Items]:
         items = ()
     if len(of) != 3 or not items or len({one.id for one in items}) < len(items):
         raise BadRubric(
-            f"{path}: each table of {key!r} needs an id of its own, a text, and points that are a number or left out; "
-            "the name is assignment/notebook/question"
+            f"{path}: each table of {key!r} needs a unique id, a text, and points that are a number or left out; "
+            "its name is assignment/notebook/question"
         )
     return MarkedCell(*of), items
 
@@ -143,7 +143,7 @@ def _item(table: Mapping[str, Any]) -> RubricItem:
 def _table(of: MarkedCell, item: RubricItem) -> str:
     parts = [f"[[{_text('/'.join(of))}]]", f"id = {item.id}"]
     parts += [f"points = {item.points:g}"] if item.points is not None else []
-    parts += [f"text = {_text(item.text)}", f"by = {_text(item.by)}"]
+    parts += [f"text = {_text(item.text)}", f"by = {_text(item.author)}"]
     return "\n".join([*parts, *(["dropped = true"] if item.dropped else [])]) + "\n"
 
 

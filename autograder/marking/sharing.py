@@ -1,6 +1,6 @@
-"""Sharing the answers that wait among markers: whole groups of alike answers, or whole questions, in even parts.
+"""Divides unmarked answers evenly among markers, by groups of similar answers or by whole questions.
 
-A share says who is to mark; it locks nothing. Who marks another's share is told whose it is.
+A share assigns answers to a marker but locks nothing: the page warns whoever marks another marker's share.
 """
 
 from __future__ import annotations
@@ -16,29 +16,30 @@ BY = ("groups", "questions")
 Parts = list[tuple[MarkedCell, list[str]]]
 
 
-def share(root: Path, assignment: str, markers: Sequence[str], how: str, by: str) -> dict[str, dict[str, int]]:
-    """Divide all answers of the assignment that wait among the markers, groups of alike answers or questions whole.
+def share(root: Path, assignment: str, markers: Sequence[str], how: str, author: str) -> dict[str, dict[str, int]]:
+    """Divide all unmarked answers of the assignment among the markers; a group, or a question, is never split.
 
-    -> marker -> how many answers of each question are theirs now. No markers: nobody in particular. Raises BadMark.
+    Returns for each marker the number of answers of each question. Without markers, the answers are assigned to
+    nobody. Raises BadMark if `how` is unknown or no answer is unmarked.
     """
     names = list(dict.fromkeys(name.strip() for name in markers if name.strip()))
     if how not in BY:
-        raise BadMark(f"answers are shared by {' or '.join(BY)}, not by {how!r}")
+        raise BadMark(f"answers can be divided by {' or '.join(BY)}, not by {how!r}")
     parts = _parts(root, assignment, how, len(names))
     if not parts:
-        raise BadMark(f"no answer of {assignment} waits for a mark")
+        raise BadMark(f"{assignment} has no unmarked answers")
     given = assign_evenly(parts, names)
     told: dict[str, dict[str, int]] = {name: {} for name in names}
-    with MarkingStore(root) as store, store.alone():
+    with MarkingStore(root) as store, store.transaction():
         for (of, students), marker in given:
-            store.add_shares(of, dict.fromkeys(students, marker), by)
+            store.add_shares(of, dict.fromkeys(students, marker), author)
             if marker:
                 told[marker][of.cell] = told[marker].get(of.cell, 0) + len(students)
     return told
 
 
 def assign_evenly(parts: Parts, names: Sequence[str]) -> list[tuple[tuple[MarkedCell, list[str]], str]]:
-    """Each part with its marker: the largest part first, to who has least so far."""
+    """Assign each part to a marker: the largest part first, to the marker with the fewest answers so far."""
     load = dict.fromkeys(names, 0)
     given = []
     for part in sorted(parts, key=lambda one: -len(one[1])):
@@ -52,7 +53,7 @@ def assign_evenly(parts: Parts, names: Sequence[str]) -> list[tuple[tuple[Marked
 def _parts(root: Path, assignment: str, how: str, markers: int) -> Parts:
     questions = [one for one in desk.overview(root) if one["assignment"] == assignment and one["waiting"]]
     waiting = sum(one["waiting"] for one in questions)
-    most = max(1, -(-waiting // max(1, markers)))  # a part of more answers than that would be no even share
+    most = max(1, -(-waiting // max(1, markers)))  # a larger part would make the shares uneven
     found: Parts = []
     for one in questions:
         of = MarkedCell(one["assignment"], one["notebook"], one["cell"])

@@ -1,7 +1,7 @@
-"""What the gradebook has no place for: who gave which mark when, what students asked, and who marks what.
+"""Stores what the gradebook cannot: who gave which mark and when, regrade requests, and who marks which answer.
 
-One SQLite file in the course directory, `marking.db`. Rows are only ever added, which triggers in the file see to, so
-the file is also the history of the marking.
+One SQLite file in the course directory, `marking.db`. Triggers in the file make its tables append-only, so it is also
+the history of the marking.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ OF = "assignment = ? and notebook = ? and cell = ?"
 
 
 class MarkedCell(NamedTuple):
-    """A cell that is marked."""
+    """The address of a graded cell: assignment, notebook and grade id."""
 
     assignment: str
     notebook: str
@@ -54,9 +54,9 @@ class MarkedCell(NamedTuple):
 
 @dataclass(frozen=True)
 class Mark:
-    """A mark that somebody gave on the page; `id` grows with every mark.
+    """A mark that a person gave on the page; `id` grows with every mark.
 
-    `own` is what the marker wrote besides the chosen items, `more` what the score adds to their points.
+    `own` is the marker's own text besides the chosen items, `extra` the difference between the score and their points.
     """
 
     id: int
@@ -65,14 +65,14 @@ class Mark:
     comment: str
     chosen: tuple[int, ...]
     own: str
-    more: float
-    by: str
+    extra: float
+    author: str
     at: str
 
 
 @dataclass(frozen=True)
 class NewRequest:
-    """What a student asks: to look at a question again, for a reason; `sender` is the account that owns `file`."""
+    """A student's regrade request: the question and the reason; `sender` is the account that owns `file`."""
 
     of: MarkedCell
     student: str
@@ -84,7 +84,7 @@ class NewRequest:
 
 @dataclass(frozen=True)
 class RegradeRequest:
-    """A request that was received, and its answer where there is one: accepted or declined, with a sentence."""
+    """A request that was received, and its answer if there is one: accepted or declined, with a sentence."""
 
     id: int
     of: MarkedCell
@@ -94,11 +94,11 @@ class RegradeRequest:
     at: str
     accepted: bool | None
     sentence: str
-    by: str
+    author: str
 
 
 class MarkingStore:
-    """The file of one course; use it in a `with` statement."""
+    """The marking database of one course; use it in a `with` statement."""
 
     def __init__(self, root: Path) -> None:
         self._db = sqlite3.connect(root / FILE, timeout=30, isolation_level=None)
@@ -112,8 +112,8 @@ class MarkingStore:
         self._db.close()
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """No other marker writes inside the block; all of it is kept, or nothing."""
+    def transaction(self) -> Iterator[None]:
+        """A transaction for a `with` block: no other marker can write meanwhile, and an exception rolls it back."""
         self._db.execute("begin immediate")
         try:
             yield
@@ -123,46 +123,46 @@ class MarkingStore:
         self._db.execute("commit")
 
     def marks(self, of: MarkedCell) -> dict[str, Mark]:
-        """Student -> the last mark that was given on the page."""
+        """The last mark of each student that was given on the page."""
         return {mark.student: mark for mark in self.all_marks(of)}
 
     def all_marks(self, of: MarkedCell) -> list[Mark]:
-        """Every mark of the question, in the order in which they were given."""
+        """Every mark of the question, oldest first."""
         rows = self._db.execute(
             f"select id, student, score, comment, chosen, own, more, by, at from marks where {OF} order by id", of
         )
         return [
-            Mark(number, student, score, comment, tuple(json.loads(chosen)), own, more, by, at)
-            for number, student, score, comment, chosen, own, more, by, at in rows
+            Mark(number, student, score, comment, tuple(json.loads(chosen)), own, extra, author, at)
+            for number, student, score, comment, chosen, own, extra, author, at in rows
         ]
 
     def add_mark(
-        self, of: MarkedCell, student: str, score: float | None, comment: str, by: str, *,
-        chosen: Sequence[int] = (), own: str = "", more: float = 0.0,
+        self, of: MarkedCell, student: str, score: float | None, comment: str, author: str, *,
+        chosen: Sequence[int] = (), own: str = "", extra: float = 0.0,
     ) -> None:  # fmt: skip
-        """Note a mark that has been written into the gradebook."""
+        """Record a mark that has been written to the gradebook."""
         self._db.execute(
             "insert into marks (assignment, notebook, cell, student, score, comment, chosen, own, more, by, at) "
             "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*of, student, score, comment, json.dumps(list(chosen)), own, more, by, _now()),
+            (*of, student, score, comment, json.dumps(list(chosen)), own, extra, author, _now()),
         )
 
-    def add_change(self, of: MarkedCell, what: str, item: str, marks: int, by: str) -> None:
-        """Note that the rubric was changed, and how many marks that changed."""
+    def add_change(self, of: MarkedCell, what: str, item: str, marks: int, author: str) -> None:
+        """Record a change of the rubric, and how many marks it changed."""
         self._db.execute(
             "insert into changes (assignment, notebook, cell, what, item, marks, by, at)"
             " values (?, ?, ?, ?, ?, ?, ?, ?)",
-            (*of, what, item, marks, by, _now()),
+            (*of, what, item, marks, author, _now()),
         )
 
     def changes(self, of: MarkedCell) -> list[dict[str, Any]]:
-        """The changes of the question's rubric, in their order: what, item, marks, by and at."""
+        """The changes of the question's rubric, oldest first: what, item, marks, by and at."""
         rows = self._db.execute(f"select what, item, marks, by, at from changes where {OF} order by id", of)
         return [dict(zip(("what", "item", "marks", "by", "at"), row, strict=True)) for row in rows]
 
     # -- requests ------------------------------------------------------------------------------------------------------
     def add_request(self, new: NewRequest) -> None:
-        """Keep a request; one whose file is known already is kept once."""
+        """Store a request; one whose file is already stored is ignored."""
         self._db.execute(
             "insert or ignore into requests (assignment, notebook, cell, student, reason, sender, file, at) "
             "values (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -170,11 +170,11 @@ class MarkingStore:
         )
 
     def request_files(self) -> set[str]:
-        """The files of all requests that are kept."""
+        """The files of all stored requests."""
         return {file for (file,) in self._db.execute("select file from requests")}
 
     def requests(self) -> list[RegradeRequest]:
-        """Every request, the first one first."""
+        """Every request, oldest first."""
         rows = self._db.execute(
             "select r.id, r.assignment, r.notebook, r.cell, r.student, r.reason, r.sender, r.at, a.accepted,"
             " coalesce(a.sentence, ''), coalesce(a.by, '') from requests r left join answers a on a.request = r.id"
@@ -182,28 +182,28 @@ class MarkingStore:
         )
         return [
             RegradeRequest(number, MarkedCell(assignment, notebook, cell), student, reason, sender, at,
-                           None if accepted is None else bool(accepted), sentence, by)
-            for number, assignment, notebook, cell, student, reason, sender, at, accepted, sentence, by in rows
+                           None if accepted is None else bool(accepted), sentence, author)
+            for number, assignment, notebook, cell, student, reason, sender, at, accepted, sentence, author in rows
         ]  # fmt: skip
 
-    def add_answer(self, request: int, accepted: bool, sentence: str, by: str) -> None:
-        """Keep the answer to a request. Raises sqlite3.IntegrityError where it has one."""
-        self._db.execute("insert into answers values (?, ?, ?, ?, ?)", (request, accepted, sentence, by, _now()))
+    def add_answer(self, request: int, accepted: bool, sentence: str, author: str) -> None:
+        """Store the answer to a request. Raises sqlite3.IntegrityError if the request was answered before."""
+        self._db.execute("insert into answers values (?, ?, ?, ?, ?)", (request, accepted, sentence, author, _now()))
 
     def answered_at(self) -> dict[int, str]:
-        """Request -> when it was answered."""
+        """The time at which each answered request was answered."""
         return dict(self._db.execute("select request, at from answers"))
 
     # -- shares --------------------------------------------------------------------------------------------------------
     def shares(self, of: MarkedCell) -> dict[str, str]:
-        """Student -> who marks their answer, where that was said."""
+        """The marker of each student's answer, as far as answers are assigned."""
         return dict(self._db.execute(f"select student, marker from shares where {OF} order by id", of))
 
-    def add_shares(self, of: MarkedCell, shares: dict[str, str], by: str) -> None:
-        """Say who marks whose answer; "" is nobody in particular."""
+    def add_shares(self, of: MarkedCell, shares: dict[str, str], author: str) -> None:
+        """Assign each student's answer to a marker; "" assigns it to nobody."""
         self._db.executemany(
             "insert into shares (assignment, notebook, cell, student, marker, by, at) values (?, ?, ?, ?, ?, ?, ?)",
-            [(*of, student, marker, by, _now()) for student, marker in shares.items()],
+            [(*of, student, marker, author, _now()) for student, marker in shares.items()],
         )
 
 

@@ -48,7 +48,7 @@ class BoxedExecute(NbGraderPreprocessor):
         help="how many times its usual points each property earns, {'gradients': 2.0}: [weights] of the course.toml",
     ).tag(config=True)
     misconceptions = Dict(help="the course's own, by exercise: misconceptions.toml, less the code").tag(config=True)
-    slips = Dict(help="slips in the solutions of own tests, by assignment, as `autograder adopt` collects them").tag(
+    mutants = Dict(help="mutants of your own solutions by assignment, as `autograder adopt` stores them").tag(
         config=True
     )
     engine = Unicode(
@@ -113,7 +113,9 @@ class BoxedExecute(NbGraderPreprocessor):
         names = {cell.id: cell.metadata.nbgrader["grade_id"] for cell in cells}
         try:
             limits = Limits(**self.limits)
-            found = own_tests.grade(nb, points, names, self._backend(), limits, self.slips.get(where["assignment"], ()))
+            found = own_tests.grade(
+                nb, points, names, self._backend(), limits, self.mutants.get(where["assignment"], ())
+            )
         except Exception as error:  # as above
             self.log.exception("%s could not be graded", name)
             reason = f"the grader failed: {error}"

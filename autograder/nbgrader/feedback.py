@@ -24,7 +24,7 @@ from autograder.api import HINTS
 from autograder.nbgrader.rebuild import SHOWN_ONLY
 from autograder.report import verdict_html
 from autograder.report.formulas import render_formulas
-from autograder.report.tokens import light_tokens
+from autograder.report.tokens import light_theme_tokens
 
 # MIME types that may be shown, best first; text/html is cleaned, an svg becomes an <img>, which runs no scripts
 MIMES = ("text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg", "text/plain")
@@ -148,7 +148,7 @@ class SafePage(NbGraderPreprocessor):
         """Also drops notebook metadata (widget state) that nbconvert writes into script elements."""
         nb.metadata.pop("widgets", None)
         self._text, self._attached = PAGE, ATTACHED
-        self._tokens = f"<style>{light_tokens('.tfkit-verdict')}{ON_PAPER}</style>"
+        self._tokens = f"<style>{light_theme_tokens('.tfkit-verdict')}{ON_PAPER}</style>"
         for cell in nb.cells:
             cell.metadata.pop("tags", None)
             if cell.cell_type == "code":

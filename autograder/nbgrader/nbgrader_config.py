@@ -8,7 +8,7 @@ import os
 import warnings
 from pathlib import Path
 
-from autograder import misconceptions, points, slips
+from autograder import misconceptions, points, stored_mutants
 
 # nbgrader's own code provokes three of these for each new submission, whose rows come out right all the same
 warnings.filterwarnings("ignore", message="Object of type <Submitted", module=r"nbgrader\.api")
@@ -60,7 +60,9 @@ c.AssignLatePenalties.plugin_class = "autograder.nbgrader.late.LatePolicy"
 c.BoxedExecute.key_file = str(HERE / "course.key")
 c.BoxedExecute.device = "auto"
 c.BoxedExecute.packages = []  # what student code may import besides torch, NumPy, IPython and matplotlib: ["pandas"]
-c.BoxedExecute.slips = slips.setting(HERE / "corpus")  # of `autograder adopt`: what a failed own test may name
+c.BoxedExecute.mutants = stored_mutants.setting(
+    HERE / "corpus"
+)  # of `autograder adopt`: what a failed own test may name
 c.BoxedExecute.misconceptions = misconceptions.setting(HERE / misconceptions.FILE)  # `autograder misconceptions` names
 c.BoxedExecute.weights = points.setting(HERE / points.FILE)  # [weights] of course.toml: values, gradients, edges …
 

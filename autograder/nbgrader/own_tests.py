@@ -25,7 +25,7 @@ from nbformat import NotebookNode
 from autograder.api import CheckResult, Limits, Verdict
 from autograder.run import sources_of
 from autograder.sandbox_client import Cell, SandboxClient, StudentError
-from autograder.slips import Slip, likest
+from autograder.stored_mutants import StoredMutant, matching_mutant
 
 if TYPE_CHECKING:
     from autograder.proxies import Names
@@ -62,15 +62,15 @@ def steps_of(nb: NotebookNode, tests: dict[str, float]) -> list[TestStep]:
 
 
 def grade(nb: NotebookNode, tests: dict[str, float], names: dict[str, str], backend: Any,
-          limits: Limits, slips: Sequence[Slip] = ()) -> dict[str, Verdict]:  # fmt: skip
-    """Cell id → verdict for every test in `tests` (id → points); `names` are their grade ids, `slips` the corpus."""
+          limits: Limits, mutants: Sequence[StoredMutant] = ()) -> dict[str, Verdict]:  # fmt: skip
+    """Cell id → verdict for every test in `tests` (id → points); `names` are their grade ids, `mutants` the corpus."""
     steps = [replace(step, name=names.get(step.id, "")) for step in steps_of(nb, tests)]
     verdicts: dict[str, Verdict] = {}
     killer_steps: set[str] = set()  # steps that ended a box; they are left out from then on
     while any(id not in verdicts for id in tests):
         left = [step for step in steps if step.id not in killer_steps]
         with SandboxClient(backend, limits) as student:
-            said = list(_in_child(student, left, limits, slips))
+            said = list(_in_child(student, left, limits, mutants))
         if len(said) < len(left) and not (said and said[-1]["over"]):  # the child hung, or died
             said.append({"id": left[len(said)].id, "over": True, "score": None})
         killer_steps |= {one["id"] for one in said if one["over"]}
@@ -93,14 +93,14 @@ def _verdict(name: str, points: float, found: dict[str, Any], sandbox: str, limi
 
 
 def _in_child(student: SandboxClient, steps: Sequence[TestStep], limits: Limits,
-              slips: Sequence[Slip]) -> Iterator[dict[str, Any]]:  # fmt: skip
+              mutants: Sequence[StoredMutant]) -> Iterator[dict[str, Any]]:  # fmt: skip
     """Yields the child's result for each test as it arrives; ends when the child sends nothing in time."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             os.close(reading)
-            _child(student, steps, writing, slips)
+            _child(student, steps, writing, mutants)
         finally:
             os._exit(0)
     os.close(writing)
@@ -125,7 +125,7 @@ def _lines(pipe: io.RawIOBase, seconds: float) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, slips: Sequence[Slip]) -> None:
+def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, mutants: Sequence[StoredMutant]) -> None:
     import torch
 
     from autograder.proxies import Names
@@ -135,7 +135,7 @@ def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, slips: 
     for step in steps:
         lived = student.alive
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            said = _one(student, names, step, slips)
+            said = _one(student, names, step, mutants)
         if student.out_of_time:  # whoever used the time up, a failure for lack of time is not a wrong answer
             said["score"] = None
         over = student.out_of_time or (lived and not student.alive)
@@ -150,15 +150,15 @@ def _imports(steps: Sequence[TestStep]) -> dict[str, str]:
     from autograder.proxies import USUAL, imports_of
 
     free = [step for step in steps if step.points is None and not step.locked]
-    wanted = imports_of((step.source for step in free), everywhere=True)
+    wanted = imports_of((step.source for step in free), nested=True)
     usual = {name: statement for name, statement in USUAL.items() if name in wanted}
     ours = [step.source if step.locked else step.released for step in steps if step.points is None]
     return usual | imports_of(ours)
 
 
-def _one(student: SandboxClient, names: Names, step: TestStep, slips: Sequence[Slip]) -> dict[str, Any]:
+def _one(student: SandboxClient, names: Names, step: TestStep, mutants: Sequence[StoredMutant]) -> dict[str, Any]:
     if step.points is not None:
-        return _tested(step, names, slips)
+        return _tested(step, names, mutants)
     student.run_cells([Cell(step.id, step.source)])
     if not step.locked:
         return {}
@@ -181,7 +181,7 @@ def _run(source: str, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), "<test>", "eval"), names)
 
 
-def _tested(step: TestStep, names: Names, slips: Sequence[Slip]) -> dict[str, Any]:
+def _tested(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> dict[str, Any]:
     """The score as nbgrader gives it: full marks where nothing is raised; a number as the last value is the score."""
     from autograder.proxies import CALLS, IN_PLACE, WRITES_BACK, StudentComparisonError
     from autograder.sandbox.inside.wire import WireError
@@ -197,7 +197,7 @@ def _tested(step: TestStep, names: Names, slips: Sequence[Slip]) -> dict[str, An
             return {"score": 0.0, "message": "the test gave no number"}
         return {"score": score, "message": ""}
     except AssertionError as error:
-        hint = likest(slips, step.name, CALLS[names.student])
+        hint = matching_mutant(mutants, step.name, CALLS[names.student])
         return {"score": 0.0, "message": _shown(error, step.source), "hint": hint}
     except StudentError as error:
         return {"score": 0.0, "message": f"your code stopped: {error}"[:1000]}

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.report.files import write_new
-from autograder.report.scores import NoExport, Scores, StudentScores, read
+from autograder.report.scores import ExportError, Scores, StudentScores, read
 
 Cell = str | float | None
 # a cell that starts like a formula, or contains one after a character that a spreadsheet may take for a separator
@@ -29,7 +29,7 @@ PENALTY = "late penalty"
 def write(scores: Scores, to: str, output: Path, per_question: bool = False, partial: bool = False) -> list[str]:
     """Write `scores` for `to` (canvas, moodle, gradescope, csv) at `output`, which must be new; what was left blank.
 
-    Raises NoExport.
+    Raises ExportError.
     """
     blank = [] if partial else [row for row in scores.rows if row.waits]
     kept = scores if partial else replace(scores, rows=[_final(row) for row in scores.rows])
@@ -39,9 +39,9 @@ def write(scores: Scores, to: str, output: Path, per_question: bool = False, par
         else:
             write_new(output, as_csv({"canvas": canvas, "moodle": moodle, "csv": plain}[to](kept, per_question)))
     except FileExistsError:
-        raise NoExport(f"{output} exists: name a new file, or delete it") from None
+        raise ExportError(f"{output} exists: name a new file, or delete it") from None
     except OSError as error:
-        raise NoExport(f"{output} cannot be written: {error.strerror}") from None
+        raise ExportError(f"{output} cannot be written: {error.strerror}") from None
     what = "get no file" if to == "gradescope" else "have no total in it"
     return [f"{len(blank)} of them {what}: mark them, or write what is marked so far with --partial"] if blank else []
 
@@ -148,7 +148,7 @@ def _results(scores: Scores, folder: Path, per_question: bool) -> None:
     rows = [row for row in scores.rows if row.total is not None]
     for row in rows:
         if Path(row.student).name != row.student:
-            raise NoExport(f"student {row.student!r} cannot name a file: rename them in the gradebook")
+            raise ExportError(f"student {row.student!r} cannot name a file: rename them in the gradebook")
     if folder.exists():
         raise FileExistsError
     made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
@@ -163,4 +163,4 @@ def _results(scores: Scores, folder: Path, per_question: bool) -> None:
         raise
 
 
-__all__ = ["NoExport", "read", "write"]
+__all__ = ["ExportError", "read", "write"]

@@ -20,12 +20,12 @@ from autograder.report.words import (
     SIGNS,
     STATES,
     chips,
+    correct_so_far,
     is_unwritten,
     missing_points,
     number,
     places,
     size,
-    what_is_right,
 )
 from autograder.translate import say
 
@@ -88,7 +88,7 @@ def _to_begin(data: Mapping[str, Any]) -> str:
 
 
 def _right(data: Mapping[str, Any]) -> str:
-    said = what_is_right(data) if data["status"] != "passed" else ""
+    said = correct_so_far(data) if data["status"] != "passed" else ""
     return f'<p class="tfkit-v-right">✓ {_text(said)}</p>' if said else ""
 
 

@@ -41,7 +41,7 @@ from urllib3.util import Retry
 
 from autograder.cluster.course import BadCourse, settings_of, working_in
 from autograder.launch.flow import username
-from autograder.report.scores import NoExport, Scores, StudentScores
+from autograder.report.scores import ExportError, Scores, StudentScores
 
 FILE = "lti.toml"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/scope/"
@@ -74,29 +74,29 @@ class SendReport:
 
 
 def platform(root: Path) -> Platform:
-    """The platform of the course in `root`. Raises NoExport."""
+    """The platform of the course in `root`. Raises ExportError."""
     path = root / FILE
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise NoExport(f"{path} is missing: autograder/report/lti.py shows its contents") from None
+        raise ExportError(f"{path} is missing: autograder/report/lti.py shows its contents") from None
     except (OSError, ValueError) as error:
-        raise NoExport(f"{path} cannot be read: {error}") from None
+        raise ExportError(f"{path} cannot be read: {error}") from None
     known = {field.name for field in fields(Platform)}
     wrong = sorted(({*found} ^ known) - ({"audience"} - {*found}))
     if wrong or not all(isinstance(value, str) for value in found.values()):
         look = ", ".join(wrong) or "what is no text"
         must = ", ".join(sorted(known - {"audience"}))
-        raise NoExport(f"{path} must have {must}, and may have audience, each a text; look at {look}")
+        raise ExportError(f"{path} must have {must}, and may have audience, each a text; look at {look}")
     for name in ("token_url", "lineitems", "members"):
         parts = urlsplit(found[name])
         if parts.scheme != "https" and parts.hostname not in LOCAL:
-            raise NoExport(f"{path}: {name} must begin with https://, since scores and keys' proofs go there")
+            raise ExportError(f"{path}: {name} must begin with https://, since scores and keys' proofs go there")
     return Platform(**found)
 
 
 def send(root: Path, scores: Scores, again: bool = False) -> SendReport:
-    """Write each graded student's total to the platform, in a column of the assignment's name. Raises NoExport.
+    """Write each graded student's total to the platform, in a column of the assignment's name. Raises ExportError.
 
     again: also sends scores that the platform has accepted already.
     """
@@ -114,12 +114,12 @@ def send(root: Path, scores: Scores, again: bool = False) -> SendReport:
             if done.sent or done.already_sent
             else ""
         )
-        raise NoExport(f"{known.issuer} refused: {why}{more}") from error
+        raise ExportError(f"{known.issuer} refused: {why}{more}") from error
     return done
 
 
 def enrol(root: Path) -> list[str]:
-    """Add the platform's learners to the gradebook, with names and addresses; returns the new ones. Raises NoExport.
+    """Add the platform's learners to the gradebook, with names and addresses; returns the new ones. Raises ExportError.
 
     They get the same user names as by a launch into the Hub. Nobody is removed: nbgrader would delete their work.
     """
@@ -130,11 +130,11 @@ def enrol(root: Path) -> list[str]:
         )
         members = [one for one in service.get_members() if _learns(one)]
     except (LtiException, requests.RequestException, ValueError) as error:
-        raise NoExport(f"{known.issuer} refused the list of members: {error}") from error
+        raise ExportError(f"{known.issuer} refused the list of members: {error}") from error
     try:
         app = settings_of(root.resolve())
     except BadCourse as error:
-        raise NoExport(str(error)) from error
+        raise ExportError(str(error)) from error
     with working_in(root), Gradebook(app.coursedir.db_url, app.coursedir.course_id) as gradebook:
         there = {student.id for student in gradebook.students}
         for one in members:
@@ -161,7 +161,7 @@ def _connector(known: Platform, root: Path, retry: Retry) -> ServiceConnector:
     try:
         key = (root / known.key_file).read_text(encoding="utf-8")
     except OSError as error:
-        raise NoExport(f"the key {root / known.key_file} cannot be read: {error.strerror}") from None
+        raise ExportError(f"the key {root / known.key_file} cannot be read: {error.strerror}") from None
     tool = Registration().set_issuer(known.issuer).set_client_id(known.client_id)
     tool = tool.set_auth_token_url(known.token_url).set_tool_private_key(key)
     if known.audience:
@@ -214,19 +214,19 @@ class SentLedger:
                 entry = json.loads(line)
                 self._last[entry["column"], entry["user"]] = entry
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise NoExport(f"{path} cannot be read ({error}): delete it, and all scores are sent again") from None
+            raise ExportError(f"{path} cannot be read ({error}): delete it, and all scores are sent again") from None
 
     def has(self, entry: dict[str, Any]) -> bool:
         """Whether exactly this entry was accepted last."""
         return self._last.get((entry["column"], entry["user"])) == entry
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Record that the entry was accepted. Raises NoExport."""
+        """Record that the entry was accepted. Raises ExportError."""
         try:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry, sort_keys=True) + "\n")
         except OSError as error:
-            raise NoExport(f"{self._path} cannot be written: {error.strerror}") from None
+            raise ExportError(f"{self._path} cannot be written: {error.strerror}") from None
         self._last[entry["column"], entry["user"]] = entry
 
 

@@ -196,7 +196,7 @@ def inputs_of(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def example(given: Mapping[str, Any]) -> str:
     """The smallest counter-example: the call, its inputs, its result and what must hold, with a sentence."""
-    asked = inputs_of(given)
+    inputs = inputs_of(given)
     known = (
         "call",
         "inputs",
@@ -208,10 +208,10 @@ def example(given: Mapping[str, Any]) -> str:
         "first_wrong_entry",
         "first_wrong_step",
     )
-    asked = {**asked, **{name: value for name, value in given.items() if name not in (*known, "yours", "wrong")}}
-    tables = [table for name, value in asked.items() for table in matrices(str(name), value)[:MOST]]
+    inputs = {**inputs, **{name: value for name, value in given.items() if name not in (*known, "yours", "wrong")}}
+    tables = [table for name, value in inputs.items() for table in matrices(str(name), value)[:MOST]]
     plain = ", ".join(
-        f"{name} = {entry_text(value)[:LONGEST]}" for name, value in asked.items() if not matrices("", value)
+        f"{name} = {entry_text(value)[:LONGEST]}" for name, value in inputs.items() if not matrices("", value)
     )
     call = f": <code>{escape(str(given['call'])[:LONGEST])}</code>" if given.get("call") else ""
     given_with = f" {say('with')} {escape(plain)}" if plain else ""

@@ -69,13 +69,13 @@ def read(root: Path, assignment: str) -> dict[str, dict[str, Trace]]:
     boxed = boxed_settings(app)["BoxedExecute"]
     backend = choose(bool(boxed.get("trust")), str(boxed.get("sandbox", "")), boxed.get("packages", ()))
     folders = students_in(app.coursedir, app.coursedir.autograded_directory, assignment)
-    asked: dict[str, list[Probe]] = {}
+    probes_of: dict[str, list[Probe]] = {}
     found: dict[str, dict[str, Trace]] = {}
     shown = Console(stderr=True)
     for student, folder in track(folders.items(), "running the answers", console=shown, transient=True):
         found[student] = {}
         for path in sorted(folder.glob("*.ipynb")):
-            found[student] |= _traces(_sources(path), asked, backend, Limits(**boxed.get("limits", {})))
+            found[student] |= _traces(_sources(path), probes_of, backend, Limits(**boxed.get("limits", {})))
     return found
 
 
@@ -89,9 +89,9 @@ def _sources(path: Path) -> list[CellSource]:
 
 
 def _traces(
-    sources: list[CellSource], asked: dict[str, list[Probe]], backend: Backend, limits: Limits
+    sources: list[CellSource], probes_of: dict[str, list[Probe]], backend: Backend, limits: Limits
 ) -> dict[str, Trace]:
-    """The traces of all answers of a notebook, in one box. `asked`: exercise → questions, which this extends."""
+    """The traces of all answers of a notebook, in one box. `probes_of`: the probes of each exercise, to which this adds."""
     answered = {source.exercise for source in sources}
     exercises = [exercise for exercise in registry.exercises() if exercise.id in answered]
     found: dict[str, Trace] = {}
@@ -103,9 +103,9 @@ def _traces(
             student.run_cells([Cell(source.id, source.text) for source in sources])
             student.bind(RECORDER, NAMES)
             for exercise in exercises:
-                if exercise.id not in asked:
-                    asked[exercise.id] = _questions(exercise)
-                told = [name for probe in asked[exercise.id] for name in _told(student, probe)]
+                if exercise.id not in probes_of:
+                    probes_of[exercise.id] = _questions(exercise)
+                told = [name for probe in probes_of[exercise.id] for name in _told(student, probe)]
                 if told:
                     found["solution-" + exercise.id.replace(".", "-")] = tuple(sorted(told))
         except StudentError:
@@ -117,9 +117,9 @@ def _questions(exercise: Exercise) -> list[Probe]:
     """The first of each core check, the same for all students."""
     reference = reference_of(exercise)
     checks = [check for check in registry.check_function(exercise)() if check.core]
-    asked = (check.probes(Draw("operations", exercise.id, check.name, reference=reference), reference)
+    drawn = (check.probes(Draw("operations", exercise.id, check.name, reference=reference), reference)
              for check in checks)  # fmt: skip
-    return [probes[0] for probes in asked if probes]
+    return [probes[0] for probes in drawn if probes]
 
 
 def _told(student: SandboxClient, probe: Probe) -> list[str]:

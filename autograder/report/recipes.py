@@ -19,7 +19,7 @@ from autograder.api import HINTS
 from autograder.cluster.course import BadCourse, released_in, settings_of
 from autograder.nbgrader.feedback import ShowVerdicts
 from autograder.report.files import write_new
-from autograder.report.scores import NoExport
+from autograder.report.scores import ExportError
 from tfkit_course import NAME, origin
 
 WORKFLOW = ".github/workflows/classroom.yml"
@@ -115,7 +115,7 @@ class CoursePackage:
 def package_of(named: str | None) -> CoursePackage:
     """The package as the instructor named it, a wheel's path or a URL, or else as this copy was installed.
 
-    Raises NoExport if that is a folder or unknown, from which no other machine can install.
+    Raises ExportError if that is a folder or unknown, from which no other machine can install.
     """
     if named and not re.match(r"[a-z+]+://", named):
         return _wheel(Path(named))
@@ -130,7 +130,7 @@ def package_of(named: str | None) -> CoursePackage:
         return CoursePackage(f"{NAME}[grading] @ {url}")
     if url.endswith(".whl") and Path(url.removeprefix("file://")).is_file():
         return _wheel(Path(url.removeprefix("file://")))
-    raise NoExport(
+    raise ExportError(
         f"{NAME} is not on a package index yet, and other machines cannot install this copy of it: name a wheel "
         "(`make release` writes dist/*.whl) or a URL, with --package"
     )
@@ -138,7 +138,7 @@ def package_of(named: str | None) -> CoursePackage:
 
 def _wheel(path: Path) -> CoursePackage:
     if not path.is_file() or path.suffix != ".whl" or not path.name.startswith(NAME.replace("-", "_") + "-"):
-        raise NoExport(f"{path} is not a wheel of {NAME}: `make release` writes one to dist/")
+        raise ExportError(f"{path} is not a wheel of {NAME}: `make release` writes one to dist/")
     return CoursePackage(f"./{path.name}[grading]", path)
 
 
@@ -151,26 +151,26 @@ class GradedExercise:
 
 
 def graded_exercises(root: Path, assignment: str) -> list[GradedExercise]:
-    """The exercises that the released assignment checks, in its order. Raises NoExport."""
+    """The exercises that the released assignment checks, in its order. Raises ExportError."""
     known = {"check-" + one.id.replace(".", "-"): one.id for one in registry.exercises()}
     try:
         course = settings_of(root.resolve()).coursedir
         with Gradebook(course.db_url, course.course_id) as gradebook:
             released = released_in(gradebook, assignment)
     except BadCourse as error:
-        raise NoExport(str(error)) from error
+        raise ExportError(str(error)) from error
     cells = [cell for one in released.values() for cell in one.cells if cell.grade and cell.name in known]
     if not cells:
-        raise NoExport(f"{assignment} has no check of an installed exercise; `autograder list` shows them")
+        raise ExportError(f"{assignment} has no check of an installed exercise; `autograder list` shows them")
     return [GradedExercise(known[cell.name], cell.points or 0.0) for cell in cells]
 
 
 def hints_of(root: Path) -> int:
-    """The steps of help that the course's students see, `c.ShowVerdicts.hints`. Raises NoExport."""
+    """The steps of help that the course's students see, `c.ShowVerdicts.hints`. Raises ExportError."""
     try:
         return ShowVerdicts(parent=settings_of(root.resolve())).hints
     except BadCourse as error:
-        raise NoExport(str(error)) from error
+        raise ExportError(str(error)) from error
 
 
 def workflow(assignment: str, exercises: list[GradedExercise], package: CoursePackage, hints: int = HINTS) -> str:
@@ -210,10 +210,10 @@ def write(
 ) -> None:
     """The recipe for `to`: a folder with the workflow in it, or a zip; `output` must be new.
 
-    package: a wheel's path or a URL, for `package_of`; torch_index: a URL, for Gradescope. Raises NoExport.
+    package: a wheel's path or a URL, for `package_of`; torch_index: a URL, for Gradescope. Raises ExportError.
     """
     if torch_index and not re.fullmatch(r"https?://[\w./~%+:-]+", torch_index):
-        raise NoExport(f"--torch-index {torch_index} is not the URL of a package index")
+        raise ExportError(f"--torch-index {torch_index} is not the URL of a package index")
     installed = package_of(package)
     what = graded_exercises(root, assignment), installed, hints_of(root)
     try:
@@ -222,9 +222,9 @@ def write(
         else:
             write_new(output, archive(assignment, *what, torch_index))
     except FileExistsError as error:
-        raise NoExport(f"{error.filename} exists: name a new file, or delete it") from None
+        raise ExportError(f"{error.filename} exists: name a new file, or delete it") from None
     except OSError as error:
-        raise NoExport(f"{output} cannot be written: {error.strerror}") from None
+        raise ExportError(f"{output} cannot be written: {error.strerror}") from None
 
 
 def _write_workflow(output: Path, text: str, package: CoursePackage) -> None:

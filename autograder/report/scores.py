@@ -15,7 +15,7 @@ from autograder.nbgrader.ledger import Ledger
 from autograder.report import teams
 
 
-class NoExport(Exception):
+class ExportError(Exception):
     """There is nothing to export, or the output cannot be written; the message says what to do."""
 
 
@@ -79,16 +79,16 @@ class Scores:
 
 
 def read(root: Path, assignment: str) -> Scores:
-    """The scores in the gradebook of the course in `root`. Raises NoExport."""
+    """The scores in the gradebook of the course in `root`. Raises ExportError."""
     try:
         app = settings_of(root.resolve())
     except BadCourse as error:
-        raise NoExport(str(error)) from error
+        raise ExportError(str(error)) from error
     coursedir = app.coursedir
     file = make_url(coursedir.db_url)
     with working_in(root):
         if file.drivername.startswith("sqlite") and not Path(file.database or "").is_file():  # else it would be created
-            raise NoExport(f"there is no gradebook {file.database}: run `nbgrader generate_assignment {assignment}`")
+            raise ExportError(f"there is no gradebook {file.database}: run `nbgrader generate_assignment {assignment}`")
         with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
             return _scores(gradebook, assignment, Ledger(app), _teams(root, assignment))
 
@@ -97,7 +97,7 @@ def _teams(root: Path, assignment: str) -> dict[str, list[str]]:
     try:
         return teams.read(root, assignment)
     except teams.BadTeams as error:
-        raise NoExport(str(error)) from None
+        raise ExportError(str(error)) from None
 
 
 def _scores(gradebook: Gradebook, name: str, ledger: Ledger, members: dict[str, list[str]]) -> Scores:
@@ -105,7 +105,7 @@ def _scores(gradebook: Gradebook, name: str, ledger: Ledger, members: dict[str, 
         assignment = gradebook.find_assignment(name)
     except MissingEntry:
         known = ", ".join(sorted(one.name for one in gradebook.assignments)) or "none"
-        raise NoExport(f"the gradebook has no assignment {name!r}; it has: {known}") from None
+        raise ExportError(f"the gradebook has no assignment {name!r}; it has: {known}") from None
     questions = _questions(assignment)
     own = {one.student.id: one for one in gradebook.assignment_submissions(name)}
     graded_own = {student: one for student, one in own.items() if _is_graded(one)}
@@ -113,7 +113,7 @@ def _scores(gradebook: Gradebook, name: str, ledger: Ledger, members: dict[str, 
     rows = [_row(student, handed.get(student.id), questions, ledger) for student in gradebook.students]
     graded = [row for row in rows if row.points is not None]
     if not graded:
-        raise NoExport(f"nothing of {name} is graded yet: run `autograder grade COURSE_DIR {name}` first")
+        raise ExportError(f"nothing of {name} is graded yet: run `autograder grade COURSE_DIR {name}` first")
     warnings = list(_warnings(graded))
     if shared := sum(handed[row.student] is not own.get(row.student) for row in graded):
         warnings.append(f"{shared} of {len(graded)} have the points of what another of their team handed in")

@@ -82,7 +82,7 @@ class KnownAnswerMatch:
     others: int
 
 
-def like_known(
+def similar_to_known(
     answers: Answers, known: Mapping[str, Mapping[str, str]], stubs: Mapping[str, str]
 ) -> list[KnownAnswerMatch]:
     """Answers with the structure of a known one. `known`: cell → name → source. Answers of few nodes are left out:

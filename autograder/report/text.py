@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.report.html import as_dict
 from autograder.report.matrix import WIDEST, Matrix, answers, entry_text, inputs_of, matrices, sentences
-from autograder.report.words import SIGNS, chips, line_of, missing_points, number, places, what_is_right
+from autograder.report.words import SIGNS, chips, correct_so_far, line_of, missing_points, number, places
 from autograder.translate import say
 
 # Control characters of terminals, and characters that change the direction of the surrounding text
@@ -36,7 +36,7 @@ def verdict_text(data: Mapping[str, Any]) -> str:
     left = ", ".join(check["name"] for check in data["checks"] if check["status"] == "not_run")
     status = f"{data['status']} (not run: {left})" if left else data["status"]
     lines = ["{file}: {exercise} {status}, {score:g} of {max_score:g}".format(**{**data, "status": status})]
-    right = what_is_right(data) if data["status"] != "passed" else ""
+    right = correct_so_far(data) if data["status"] != "passed" else ""
     said = "\n".join(text for text in (right, data["hint"], data["reason"], line_of(data)) if text)
     lines += [f"  {line}" for line in said.split("\n") if line]
     if data.get("departure"):
@@ -59,12 +59,12 @@ def verdict_text(data: Mapping[str, Any]) -> str:
 
 
 def _example(given: Mapping[str, Any], told: list[str]) -> Iterator[str]:
-    asked = inputs_of(given)
+    inputs = inputs_of(given)
     named = ", ".join(
-        str(name) if matrices("", value) else f"{name}={entry_text(value)[:100]}" for name, value in asked.items()
+        str(name) if matrices("", value) else f"{name}={entry_text(value)[:100]}" for name, value in inputs.items()
     )
     yield f"{say('The smallest example found')}: {given.get('call')}({named})"
-    drawn = [one for name, value in asked.items() for one in matrices(str(name), value)[:2]]
+    drawn = [one for name, value in inputs.items() for one in matrices(str(name), value)[:2]]
     yield from _beside([_lines(matrix) for matrix in [*drawn, *answers(given)][:6]])
     yield from sentences(given, told)
 

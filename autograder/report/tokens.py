@@ -25,7 +25,7 @@ def blocks() -> tuple[str, str, str]:
     return light, dark, contrast
 
 
-def light_tokens(selector: str = ":root") -> str:
+def light_theme_tokens(selector: str = ":root") -> str:
     """The tokens for a page that is white in every theme, as nbgrader's pages are."""
     return f"{selector}{{{blocks()[0]}}}"
 

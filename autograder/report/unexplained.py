@@ -18,7 +18,7 @@ from autograder import misconceptions, registry
 from autograder.answers import EditedAnswer, answers
 from autograder.api import Exercise, Limits, Verdict
 from autograder.checks.compare import compare
-from autograder.checks.probe import Finding, telling_answers
+from autograder.checks.probe import Finding, distinguishing_answers
 from autograder.cluster.course import BadCourse, boxed_settings, settings_of, students_in
 from autograder.diagnosis.edits import difference, entry
 from autograder.nbgrader.execute import name_answers
@@ -27,7 +27,7 @@ from autograder.sandbox import Backend, choose
 from autograder.translate import say
 
 
-class NoBehaviour(ValueError):
+class UnexplainedError(ValueError):
     """A behaviour cannot be stored, found or exported; the message says why."""
 
 
@@ -66,7 +66,7 @@ class Cluster:
 
 
 @dataclass(frozen=True)
-class ClassOfCourse:
+class CourseClass:
     """A course directory's settings for running answers, and its own misconceptions."""
 
     root: Path
@@ -85,7 +85,7 @@ class ClassOfCourse:
         return Grader(list(sources), self.backend, limits=self.limits, known=self.known)
 
 
-def open_course(root: Path, assignments: Sequence[str] = ()) -> ClassOfCourse:
+def open_course(root: Path, assignments: Sequence[str] = ()) -> CourseClass:
     """The course in `root` with its graded answers, of all assignments where none is named. Raises BadCourse,
     SandboxError, and BadMisconceptions where its file is damaged."""
     root = root.resolve()
@@ -100,10 +100,10 @@ def open_course(root: Path, assignments: Sequence[str] = ()) -> ClassOfCourse:
                         "or `nbgrader autograde ASSIGNMENT` first")  # fmt: skip
     known = misconceptions.read(root / misconceptions.FILE)
     backend = choose(bool(boxed.get("trust")), str(boxed.get("sandbox", "")), boxed.get("packages", ()))
-    return ClassOfCourse(root, backend, Limits(**boxed.get("limits", {})), known, folders)
+    return CourseClass(root, backend, Limits(**boxed.get("limits", {})), known, folders)
 
 
-def read(course: ClassOfCourse, kinds: bool = False) -> Iterator[UnexplainedAnswer]:
+def read(course: CourseClass, kinds: bool = False) -> Iterator[UnexplainedAnswer]:
     """The wrong answers without a name, each run once more. `kinds`: also those with a known kind of mistake.
 
     Raises BadCourse where a graded notebook cannot be read.
@@ -163,7 +163,7 @@ def clusters(found: Iterable[UnexplainedAnswer]) -> list[Cluster]:
 def _alike(one: UnexplainedAnswer, other: UnexplainedAnswer) -> bool:
     if one.exercise.id != other.exercise.id:
         return False
-    mine, theirs = (list(telling_answers(answer.findings)) for answer in (one, other))
+    mine, theirs = (list(distinguishing_answers(answer.findings)) for answer in (one, other))
     places = [[(check.name, place) for check, place, _ in side] for side in (mine, theirs)]
     return places[0] == places[1] and all(
         (a.difference is None) == (b.difference is None) and compare(a.actual, b.actual, a.probe.tolerance) is None
@@ -171,29 +171,29 @@ def _alike(one: UnexplainedAnswer, other: UnexplainedAnswer) -> bool:
     )
 
 
-def name(course: ClassOfCourse, cluster: Cluster, called: str, sentence: str) -> list[Path]:
-    """Store the behaviour with its sentence; returns the written files. Raises NoBehaviour.
+def name(course: CourseClass, cluster: Cluster, called: str, sentence: str) -> list[Path]:
+    """Store the behaviour with its sentence; returns the written files. Raises UnexplainedError.
 
     It is run once more in a fresh box, so that the stored behaviour is known to be recognised.
     """
     shortest, exercise = cluster.members[0], cluster.exercise
     taken = {one["name"] for one in course.known.get(exercise.id, ())}
     if called in taken or any(called == one.stem for kind in ("wrong", "edge") for one in answers(exercise, kind)):
-        raise NoBehaviour(f"{exercise.id} has a misconception {called} already: take another name (--called)")
+        raise UnexplainedError(f"{exercise.id} has a misconception {called} already: take another name (--called)")
     kept = misconceptions.describe_findings(shortest.findings)
     if not kept:
-        raise NoBehaviour(f"{cluster.id} cannot be stored: its answers are too large, or not numeric")
+        raise UnexplainedError(f"{cluster.id} cannot be stored: its answers are too large, or not numeric")
     one = {"name": called, "sentence": sentence, "seed": misconceptions.SEED, "answers": kept, "code": shortest.code}
     again, _ = replace(course, known={exercise.id: [one]}).grader(shortest.sources).examine(exercise, 1)
     if again.misconception != called:
-        raise NoBehaviour(f"{cluster.id} cannot be recognised: its answers are not the same in a second run")
+        raise UnexplainedError(f"{cluster.id} cannot be recognised: its answers are not the same in a second run")
     entries = {**course.known, exercise.id: [*course.known.get(exercise.id, ()), one]}
     misconceptions.write(course.file, entries)
     return [course.file, *_for_students(course, entries, exercise, {one.assignment for one in cluster.members})]
 
 
 def _for_students(
-    course: ClassOfCourse, entries: misconceptions.Entries, exercise: Exercise, assignments: set[str]
+    course: CourseClass, entries: misconceptions.Entries, exercise: Exercise, assignments: set[str]
 ) -> Iterator[Path]:
     """Writes the sentences beside the source notebooks, without students' code, so that they are released with
     these."""
@@ -205,24 +205,24 @@ def _for_students(
             yield file
 
 
-def export_group(course: ClassOfCourse, exercise: Exercise, called: str) -> str:
+def export_group(course: CourseClass, exercise: Exercise, called: str) -> str:
     """A stored behaviour as a table of wrong.toml: the lines of a right answer that its code replaces.
 
-    Raises NoBehaviour if there is none, or if the code needs other cells.
+    Raises UnexplainedError if there is none, or if the code needs other cells.
     """
     known = {one["name"]: one for one in course.known.get(exercise.id, ())}
     if called not in known or not known[called].get("code"):
         there = ", ".join(f"{other}/{one['name']}" for other, them in course.known.items() for one in them) or "none"
-        raise NoBehaviour(f"{course.file} has no {exercise.id}/{called} with its code; it has {there}")
+        raise UnexplainedError(f"{course.file} has no {exercise.id}/{called} with its code; it has {there}")
     one = known[called]
     made = [edited for base in answers(exercise, "right") if (edited := _edited(base, one)) is not None]
     if not made:
-        raise NoBehaviour(f"{exercise.id} has no right answer of which {called} is an edit")
+        raise UnexplainedError(f"{exercise.id} has no right answer of which {called} is an edit")
     nearest = min(made, key=lambda edited: len(edited.change))
     text = nearest.read_text()
     verdict, _ = course.grader([CellSource("source", text)]).examine(exercise, misconceptions.SEED)
     if verdict.misconception != called:
-        raise NoBehaviour(
+        raise UnexplainedError(
             f"{called} uses definitions from other cells: write its table by hand, from its code in the file"
         )
     return entry(called, nearest.base.stem, nearest.sentence, nearest.change)

@@ -12,9 +12,9 @@ from rich.prompt import Prompt
 from autograder import registry
 from autograder.report.files import write_new
 from autograder.report.unexplained import (
-    ClassOfCourse,
     Cluster,
-    NoBehaviour,
+    CourseClass,
+    UnexplainedError,
     clusters,
     export_group,
     name,
@@ -28,9 +28,9 @@ ASK = "One sentence to the student (nothing: leave it)"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the command; returns 0. Raises BadCourse, NoBehaviour, BadMisconceptions or SandboxError."""
+    """Runs the command; returns 0. Raises BadCourse, UnexplainedError, BadMisconceptions or SandboxError."""
     if arguments.output and arguments.output.exists():  # before some minutes of work
-        raise NoBehaviour(f"{arguments.output} exists: name a new file, or delete it")
+        raise UnexplainedError(f"{arguments.output} exists: name a new file, or delete it")
     course = open_course(arguments.course, arguments.assignments)
     if arguments.export:
         exercise, _, called = arguments.export.rpartition("/")
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show(course: ClassOfCourse, found: list[Cluster]) -> None:
+def _show(course: CourseClass, found: list[Cluster]) -> None:
     """Prints the groups, each with a prompt if the terminal is interactive."""
     console = Console(highlight=False)
     if not found:
@@ -68,15 +68,15 @@ def _wanted(found: list[Cluster], group: str) -> Cluster:
         if one.id == group:
             return one
     there = ", ".join(one.id for one in found) or "none"
-    raise NoBehaviour(f"no group is called {group}; available: {there}")
+    raise UnexplainedError(f"no group is called {group}; available: {there}")
 
 
-def _keep(course: ClassOfCourse, one: Cluster, sentence: str, called: str | None) -> None:
+def _keep(course: CourseClass, one: Cluster, sentence: str, called: str | None) -> None:
     sentence = " ".join(sentence.split())
     words = re.findall(r"[a-z0-9]+", (called or sentence).lower().replace("'", ""))
     called = "_".join(words if called else words[:WORDS])
     if not called:
-        raise NoBehaviour("the sentence is empty: describe the mistake")
+        raise UnexplainedError("the sentence is empty: describe the mistake")
     for path in name(course, one, called, sentence):
         print(f"wrote {path}")
     print(f"{one.exercise.id}/{called} is named from the next grading on; for what is graded already: "

@@ -58,7 +58,7 @@ def _sum(checks: Sequence[Mapping[str, Any]], key: str) -> float:
     return sum(float(check.get(key) or 0.0) for check in checks)
 
 
-def what_is_right(data: Mapping[str, Any]) -> str:
+def correct_so_far(data: Mapping[str, Any]) -> str:
     """`Right so far: values, gradients.`; "" if nothing is right."""
     names = [chip.name for chip in chips(data) if chip.status == "passed"]
     return say("Right so far: {names}.", names=", ".join(names)) if names else ""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from autograder.api import Limits
 from autograder.sandbox.base import WarmBackend
 from autograder.sandbox.bubblewrap import Bubblewrap
-from autograder.sandbox.cgroup import Group, NoGroup
+from autograder.sandbox.cgroup import Group, NoCgroup
 
 
-class BubblewrapAlone(Bubblewrap):
+class BubblewrapOnly(Bubblewrap):
     """Bubblewrap without control groups: a process outside each box adds up its memory, and memory that belongs to no
     process is refused."""
 
@@ -17,7 +17,7 @@ class BubblewrapAlone(Bubblewrap):
 
     def group(self, limits: Limits) -> Group:
         """No control group: the witness adds up the memory of the box's processes."""
-        return NoGroup()
+        return NoCgroup()
 
     def probe(self) -> None:
         """See `Backend.probe`; no control group is needed."""
@@ -31,4 +31,4 @@ class BubblewrapAlone(Bubblewrap):
         }
 
 
-BACKENDS = (BubblewrapAlone,)
+BACKENDS = (BubblewrapOnly,)

@@ -172,7 +172,7 @@ class Group:
         self.kind = ""
 
 
-class NoGroup(Group):
+class NoCgroup(Group):
     """Limits and counts nothing."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from abc import abstractmethod
 from autograder.api import Limits
 from autograder.sandbox.base import START_S, Backend, Box, SandboxError
 from autograder.sandbox.bubblewrap import PACKAGES
-from autograder.sandbox.cgroup import Group, NoGroup
+from autograder.sandbox.cgroup import Group, NoCgroup
 
 
 class ColdBox(Box):
@@ -62,7 +62,7 @@ class ColdBackend(Backend):
 
     def group(self, limits: Limits) -> Group:
         """A control group for the command, for engines that make none for the box."""
-        return NoGroup()
+        return NoCgroup()
 
     def start(self, limits: Limits) -> Box:
         """A new box that has reported `warm`. Raises SandboxError where it does not within START_S seconds."""

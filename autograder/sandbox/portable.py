@@ -17,7 +17,7 @@ from pathlib import Path
 
 from autograder.api import Limits
 from autograder.sandbox.base import INSIDE, START_S, Backend, Box, SandboxError, environment, interpreter
-from autograder.sandbox.cgroup import NoGroup
+from autograder.sandbox.cgroup import NoCgroup
 from autograder.sandbox.job import Job
 from autograder.sandbox.packages import package_paths
 
@@ -26,7 +26,7 @@ class PortableBox(Box):
     """A box that is one process and ends with it."""
 
     def __init__(self, channel: socket.socket, running: subprocess.Popen[bytes], folder: Path, job: Job | None) -> None:
-        super().__init__(channel, socket.socket(), running.pid, NoGroup(), folder)
+        super().__init__(channel, socket.socket(), running.pid, NoCgroup(), folder)
         self.running, self.job = running, job
 
     def exit_reason(self, wait_s: float = 2.0) -> tuple[str, str]:

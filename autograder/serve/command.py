@@ -24,7 +24,7 @@ from autograder.cluster.interrupt import Interrupt
 from autograder.cluster.job import warm_up
 from autograder.cluster.pool import Pool, PoolError
 from autograder.serve.course import RETRY_S, Return, ServedCourse
-from autograder.serve.feedback import NoFeedback, give_feedback
+from autograder.serve.feedback import FeedbackError, give_feedback
 
 AHEAD = 8  # submissions for each worker between two looks for new ones
 FAULTS = (BadCourse, PoolError, OSError, SQLAlchemyError)
@@ -103,7 +103,7 @@ def _error_of(root: Path, assignment: str, student: str) -> str:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the service handles Ctrl-C, and waits for the page
     try:
         give_feedback(root, assignment, student)
-    except (NoFeedback, BadCourse) as error:
+    except (FeedbackError, BadCourse) as error:
         return str(error)
     return ""
 
@@ -174,7 +174,7 @@ class GradingService:
                 continue
             try:
                 done = lti.send(course.root, scores.read(course.root, assignment))
-            except scores.NoExport as error:
+            except scores.ExportError as error:
                 self._passback_due[key] = now + RETRY_S
                 self.console.print(f"! {course.course_id}: {error}", style="yellow", markup=False)
             else:

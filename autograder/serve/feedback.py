@@ -12,12 +12,12 @@ from nbgrader.exchange import ExchangeError, ExchangeFactory
 from autograder.cluster.course import settings_of, working_in
 
 
-class NoFeedback(Exception):
+class FeedbackError(Exception):
     """The pages could not be made or released; the message says why."""
 
 
 def give_feedback(root: Path, assignment: str, student: str) -> None:
-    """Generate and release the feedback of one student, replacing any there is. Raises NoFeedback, BadCourse."""
+    """Generate and release the feedback of one student, replacing any there is. Raises FeedbackError, BadCourse."""
     app = settings_of(root)
     app.coursedir.assignment_id, app.coursedir.student_id = assignment, student
     said = _LastError(app.log)
@@ -34,7 +34,7 @@ def give_feedback(root: Path, assignment: str, student: str) -> None:
                 OSError,
                 SystemExit,
             ) as error:  # nbgrader's converters call sys.exit
-                raise NoFeedback(f"{student}: {said.text or error}") from error
+                raise FeedbackError(f"{student}: {said.text or error}") from error
 
 
 class _LastError(logging.Handler):

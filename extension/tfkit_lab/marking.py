@@ -39,7 +39,7 @@ def call(name: str, *args: Any) -> Any:
 
 class _Marking(_Handler):
     @property
-    def by(self) -> str:
+    def author(self) -> str:
         """The name of the marker: the Hub's user, or the system account, since a server with only a token has no user
         names."""
         return str(getattr(self.current_user, "username", "")) if HUB else getpass.getuser()
@@ -107,7 +107,7 @@ class MarkingHandler(_Marking):
             except ValueError as error:
                 one["error"] = str(error)
             courses.append(one)
-        self.finish(json.dumps({"courses": courses, "by": self.by}))
+        self.finish(json.dumps({"courses": courses, "by": self.author}))
 
     @web.authenticated
     async def post(self) -> None:
@@ -130,7 +130,7 @@ class MarkHandler(_Marking):
         chosen = [int(number) for number in asked["chosen"]]
         own = str(asked["own"])[:MAX_TEXT]
         of = question_of(asked)
-        return await self.ask("give", self.course(asked["course"]), of, seen, score, own, chosen, self.by)
+        return await self.ask("set_marks", self.course(asked["course"]), of, seen, score, own, chosen, self.author)
 
 
 class RubricHandler(_Marking):
@@ -144,15 +144,15 @@ class RubricHandler(_Marking):
     async def _change(self, asked: dict[str, Any]) -> Any:
         root, of = self.course(asked["course"]), question_of(asked)
         if "drop" in asked:
-            await self.ask("remove_item", root, of, int(asked["drop"]), self.by)
+            await self.ask("remove_item", root, of, int(asked["drop"]), self.author)
             return {}
         if asked.get("apply"):
-            return await self.ask("apply_rubric", root, of, self.by)
+            return await self.ask("apply_rubric", root, of, self.author)
         points = None if asked.get("points") is None else float(asked["points"])
         text = str(asked["text"])
         if "change" in asked:
-            return await self.ask("change_item", root, of, int(asked["change"]), text, points, self.by)
-        return {"id": await self.ask("add_item", root, of, text, points, self.by)}
+            return await self.ask("change_item", root, of, int(asked["change"]), text, points, self.author)
+        return {"id": await self.ask("add_item", root, of, text, points, self.author)}
 
 
 class HistoryHandler(_Marking):
@@ -181,9 +181,9 @@ class RequestsHandler(_Marking):
             return {"requests": await self.ask("list_requests", root)}
         number, version, sentence = int(asked["request"]), int(asked["version"]), str(asked["sentence"])[:MAX_TEXT]
         if not asked["accept"]:
-            return await self.ask("decline", root, number, version, sentence, self.by)
+            return await self.ask("decline", root, number, version, sentence, self.author)
         chosen = [int(one) for one in asked["chosen"]]
-        return await self.ask("accept", root, number, version, score_of(asked["score"]), sentence, chosen, self.by)
+        return await self.ask("accept", root, number, version, score_of(asked["score"]), sentence, chosen, self.author)
 
 
 class SharesHandler(_Marking):
@@ -197,7 +197,7 @@ class SharesHandler(_Marking):
     async def _share(self, asked: dict[str, Any]) -> Any:
         markers = [str(name)[:MAX_NAME] for name in asked["markers"]]
         where = self.course(asked["course"]), str(asked["assignment"])
-        return {"markers": await self.ask("share", *where, markers, str(asked["how"]), self.by)}
+        return {"markers": await self.ask("share", *where, markers, str(asked["how"]), self.author)}
 
 
 class ExtensionsHandler(_Marking):

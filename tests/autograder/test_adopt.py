@@ -1,4 +1,4 @@
-"""An ordinary notebook becomes an assignment; its tests are held to slips in its own solution."""
+"""An ordinary notebook becomes an assignment; its tests are held to mutants in its own solution."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder import adopt, slips
+from autograder import adopt, stored_mutants
 from autograder.api import Limits
 from autograder.cli import main
 from autograder.diagnosis.edits import apply_replacements, parse_replacements
@@ -40,16 +40,16 @@ def test_what_the_tests_miss_is_named_until_they_see_it(tmp_path):
     assert "your tests miss" in "\n".join(report.lines("hw1"))
     source, report = adopt.adopt(notebook(tmp_path / "hw1.ipynb", SOLUTION, WEAK, SHARP), tmp_path / "course")
     assert report.survived == [] and (report.solutions, report.tests) == (1, 2)
-    listed = json.loads((tmp_path / "course/corpus/hw1/slips.json").read_text())
+    listed = json.loads((tmp_path / "course/corpus/hw1/mutants.json").read_text())
     entries = tomllib.loads((tmp_path / "course/corpus/hw1/wrong.toml").read_text())
     assert [one["name"] for one in listed["caught"]] == list(entries) and listed["missed"] == []
-    whole = next(one for one in listed["caught"] if one["slip"].endswith("=>  return sum(x)"))
+    whole = next(one for one in listed["caught"] if one["mutant"].endswith("=>  return sum(x)"))
     assert whole["caught by"] == ["tests-2"]
     base = (tmp_path / "course/corpus/hw1/right/solution-1.py").read_text()
-    slip = entries[whole["name"]]
-    assert slip["base"] == "solution-1" and slip["change"] == "-    return sum(x) / len(x)\n+    return sum(x)\n"
+    mutant = entries[whole["name"]]
+    assert mutant["base"] == "solution-1" and mutant["change"] == "-    return sum(x) / len(x)\n+    return sum(x)\n"
     made: dict = {}
-    exec(apply_replacements(base, parse_replacements(slip["change"], base)), made)
+    exec(apply_replacements(base, parse_replacements(mutant["change"], base)), made)
     assert made["mean"]([1.0, 3.0]) == 4.0
     marks = [cell.metadata.get("nbgrader") for cell in nbformat.read(source, as_version=4).cells]
     assert [mark["grade_id"] for mark in marks if mark] == ["solution-1", "tests-1", "tests-2"]
@@ -107,12 +107,12 @@ def test_the_command_lints_what_it_wrote_in_the_box(tmp_path, capsys):
         main(["adopt", str(file), str(tmp_path / "course")])
     said = capsys.readouterr().out
     assert end.value.code == 0, said
-    assert "slips the tests catch" in said and "your tests miss" not in said
+    assert "mutants the tests catch" in said and "your tests miss" not in said
     assert "hw1: 1 check, 2 points" in said and "no faults" in said
     assert (tmp_path / "course/nbgrader_config.py").is_file()
 
 
-ANSWERS = {  # the first two are one slip, written in two ways
+ANSWERS = {  # the first two are one mutant, written in two ways
     "return sum(x)": "Your code behaves like the solution without `/ len(x)` in `mean`.",
     "total = 0\n    for one in x:\n        total += one\n    return total": "without `/ len(x)`",
     "return 7": "",
@@ -123,7 +123,7 @@ ANSWERS = {  # the first two are one slip, written in two ways
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_a_failed_test_names_the_one_slip_that_answers_alike(tmp_path, answer):
     source, _ = adopt.adopt(notebook(tmp_path / "hw1.ipynb", SOLUTION, SHARP), tmp_path / "course")
-    known = slips.setting(tmp_path / "course" / "corpus")["hw1"]
+    known = stored_mutants.setting(tmp_path / "course" / "corpus")["hw1"]
     nb = nbformat.read(source, as_version=4)
     for cell in nb.cells:
         grade = cell.metadata.get("nbgrader", {}).get("grade_id", "")
@@ -138,18 +138,18 @@ def test_a_failed_test_names_the_one_slip_that_answers_alike(tmp_path, answer):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("if a <= b:", "if a < b:", "with `<` in the place of `<=` in `f`"),
-        ("x[:, 1]", "x[:, 2]", "with `2` in the place of `1` in `f`"),
+        ("if a <= b:", "if a < b:", "with `<` instead of `<=` in `f`"),
+        ("x[:, 1]", "x[:, 2]", "with `2` instead of `1` in `f`"),
         ("a + b", "a", "without `+ b` in `f`"),
         ("", "return 1", "with `return 1` in `f`"),
     ],
 )
 def test_a_slip_in_words(old, new, said):
-    assert slips.words("f", old, new) == said
+    assert stored_mutants.words("f", old, new) == said
 
 
 def test_a_damaged_corpus_is_named(tmp_path):
     (tmp_path / "hw1").mkdir()
-    (tmp_path / "hw1" / "slips.json").write_text("{")
-    with pytest.raises(ValueError, match=r"slips.json is damaged .*: run `autograder adopt` again"):
-        slips.setting(tmp_path)
+    (tmp_path / "hw1" / "mutants.json").write_text("{")
+    with pytest.raises(ValueError, match=r"mutants.json is damaged .*: run `autograder adopt` again"):
+        stored_mutants.setting(tmp_path)

@@ -11,12 +11,12 @@ from autograder.checks.mutation import mutation_score, total
 from autograder.diagnose import Misconception, known_answers
 
 EXERCISES = registry.exercises()
-asked = lru_cache(maxsize=1)(ask_reference)  # the tests of one exercise follow one another
+question_sets = lru_cache(maxsize=1)(ask_reference)  # the tests of one exercise follow one another
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_every_answer_is_judged_rightly(exercise):
-    score = judge(exercise, asked(exercise, 3), leave_out=False)
+    score = judge(exercise, question_sets(exercise, 3), leave_out=False)
     assert score.complaints == []
     assert score.right >= 2 and score.wrong >= 2
     assert score.rejected == score.named == score.wrong
@@ -27,20 +27,20 @@ def test_every_answer_is_judged_rightly(exercise):
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_a_wrong_answer_that_is_not_known_seldom_gets_the_name_of_another(exercise):
-    score = judge(exercise, asked(exercise, 3))
+    score = judge(exercise, question_sets(exercise, 3))
     assert score.wrong - score.unnamed - score.explained_by_others <= 2, score.notes
 
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_a_sample_of_slips_in_the_reference_is_caught(exercise):
-    assert mutation_score(exercise, asked(exercise, 3), every=6).complaints == []
+    assert mutation_score(exercise, question_sets(exercise, 3), every=6).complaints == []
 
 
 def test_two_mistakes_are_a_third_only_where_they_answer_every_question_alike():
     exercise = next(one for one in EXERCISES if one.id == "xlnet.permutation_masks")
     inverted = next(path for path in known_answers(exercise) if path.stem == "marks_what_is_hidden")
-    findings = examine_answer(inverted, asked(exercise, 3))
+    findings = examine_answer(inverted, question_sets(exercise, 3))
 
     def same(name: str) -> bool:
         return is_combination(exercise, Misconception(name, ""), findings)
@@ -56,7 +56,7 @@ REWRITTEN = [exercise for exercise in EXERCISES if answers(exercise, "rewritten"
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_misconceptions_in_other_words_are_recognised_and_unknown_ones_get_no_name():
-    scores = [judge(exercise, asked(exercise, 5)) for exercise in REWRITTEN]
+    scores = [judge(exercise, question_sets(exercise, 5)) for exercise in REWRITTEN]
     whole = combine_scores(scores)
     notes = [f"{score.exercise}: {note}" for score in scores for note in score.notes]
     assert whole.rewritten >= 50 and whole.recognised >= 0.9 * whole.rewritten, notes
@@ -66,7 +66,7 @@ def test_misconceptions_in_other_words_are_recognised_and_unknown_ones_get_no_na
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_nearly_every_slip_is_caught_and_the_list_of_equivalent_ones_holds(every):
-    scores = [mutation_score(exercise, asked(exercise, 3), every(8)) for exercise in EXERCISES]
+    scores = [mutation_score(exercise, question_sets(exercise, 3), every(8)) for exercise in EXERCISES]
     complaints = [complaint for score in scores for complaint in score.complaints]
     assert [complaint for complaint in complaints if complaint.startswith("equivalent.toml")] == []
     whole = total(scores)
@@ -78,7 +78,7 @@ def test_nearly_every_slip_is_caught_and_the_list_of_equivalent_ones_holds(every
 @pytest.mark.parametrize("seed", range(10, 12))
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_whatever_is_drawn(exercise, seed):
-    assert judge(exercise, asked(exercise, seed), leave_out=False).complaints == []
+    assert judge(exercise, question_sets(exercise, seed), leave_out=False).complaints == []
 
 
 def test_wrong_answers_have_a_sentence_for_the_student():

@@ -42,7 +42,7 @@ def test_the_first_unit_is_given_nothing():
 
 
 def test_a_name_that_is_not_there():
-    with pytest.raises(injected_modules.GivenError, match="defines no nothing"):
+    with pytest.raises(injected_modules.InjectionError, match="defines no nothing"):
         injected_modules.modules(["tfkit.nn.masks:nothing"])
 
 

@@ -61,10 +61,10 @@ RETURN = "return torch.ones(length, length, dtype=torch.bool).tril()"
 )
 def test_a_listed_mutant_must_exist_and_survive(tmp_path, new, said):
     exercise = registry.find("masks.causal")
-    asked = ask_reference(exercise, 1)
-    assert mutation.mutation_score(exercise, asked).complaints == []
+    question_sets = ask_reference(exercise, 1)
+    assert mutation.mutation_score(exercise, question_sets).complaints == []
     _list(tmp_path, (exercise.id, "causal_mask", RETURN, new, "as an experiment"))
-    found = mutation.mutation_score(replace(exercise, folder=tmp_path), asked)
+    found = mutation.mutation_score(replace(exercise, folder=tmp_path), question_sets)
     assert [said in complaint for complaint in found.complaints] == [True]
 
 

@@ -15,15 +15,15 @@ LAYER = registry.find("transformer.encoder_layer")
 
 
 @pytest.fixture(scope="module")
-def asked():
+def question_sets():
     return [(check, pairs) for check, pairs in ask_reference(LAYER, 2) if check.core]
 
 
-def told(asked, source):
+def told(question_sets, source):
     namespace: dict = {"__name__": "answer"}
     exec(source, namespace)
     subject = LocalSubject(namespace)
-    return first_wrong_step(collect_answers(asked, subject), subject, reference_of(LAYER))
+    return first_wrong_step(collect_answers(question_sets, subject), subject, reference_of(LAYER))
 
 
 @pytest.mark.parametrize(
@@ -35,15 +35,15 @@ def told(asked, source):
         ("mask_ignored", "what goes into `self_attn.o_proj`"),
     ],
 )
-def test_layers(asked, name, said):
+def test_layers(question_sets, name, said):
     paths = {path.stem: path for path in answers(LAYER, "wrong")}
-    assert told(asked, paths[name].read_text(encoding="utf-8")).startswith(said)
+    assert told(question_sets, paths[name].read_text(encoding="utf-8")).startswith(said)
 
 
-def test_nothing_is_told_of_what_is_right_or_stops(asked):
+def test_nothing_is_told_of_what_is_right_or_stops(question_sets):
     right = answers(LAYER, "right")[0].read_text(encoding="utf-8")
-    assert told(asked, right) is None
-    assert told(asked, right + "\n    def forward(self, x, mask=None):\n        raise ValueError") is None
+    assert told(question_sets, right) is None
+    assert told(question_sets, right + "\n    def forward(self, x, mask=None):\n        raise ValueError") is None
 
 
 def test_a_leak_is_drawn():

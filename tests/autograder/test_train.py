@@ -29,10 +29,10 @@ def lesson(exercise, seed):
 @pytest.mark.parametrize("name", ONLY_HERE)
 def test_nothing_else_shows_it(name):
     exercise = registry.find(name)
-    asked = ask_reference(exercise, 7)
+    question_sets = ask_reference(exercise, 7)
     for path in answers(exercise, "wrong"):
         if path.stem in ONLY_HERE[name]:
-            assert [f.check.name for f in examine_answer(path, asked) if f.failed] == [LEARNS], path.stem
+            assert [f.check.name for f in examine_answer(path, question_sets) if f.failed] == [LEARNS], path.stem
 
 
 @pytest.mark.slow
@@ -40,12 +40,12 @@ def test_nothing_else_shows_it(name):
 def test_whatever_is_drawn(name):
     exercise = registry.find(name)
     for seed in range(20):
-        asked = lesson(exercise, seed)
+        question_sets = lesson(exercise, seed)
         for path in answers(exercise, "right"):
-            assert [f.message for f in examine_answer(path, asked) if f.failed] == [], (path.stem, seed)
+            assert [f.message for f in examine_answer(path, question_sets) if f.failed] == [], (path.stem, seed)
         for path in answers(exercise, "wrong"):
             if path.stem in ONLY_HERE[name]:
-                assert any(f.failed for f in examine_answer(path, asked)), (path.stem, seed)
+                assert any(f.failed for f in examine_answer(path, question_sets)), (path.stem, seed)
 
 
 def _matrices(module, fill):

@@ -12,7 +12,7 @@ import pytest
 import autograder
 from autograder import notebook, run
 from autograder.api import PROPERTIES, CheckResult, Verdict
-from autograder.diagnosis import facts, kinds, shares, slips, transformations
+from autograder.diagnosis import facts, kinds, mutations, shares, transformations
 from autograder.report import matrix, messages, words
 from autograder.report.html import STEP_COLUMNS, verdict_html
 from autograder.report.text import verdict_text
@@ -22,7 +22,7 @@ CATALOGUES = [path for path in sorted((ROOT / "locale").glob("*.po")) if polib.p
 TABLES = (kinds.CHANGES, kinds.ENTRIES, facts.NUMBERS, facts.TRUTHS, facts.INFINITE, facts.PLACES, facts.MIXTURES,
           facts.WHERE, shares.SEQUENCES, transformations.OUTPUT, transformations.INSIDE)  # fmt: skip
 SENTENCES = (
-    *slips.SAID.values(), slips.ONCE, slips.OFTEN, slips.INSTEAD, *facts.SAID.values(), *facts.ORDINALS,
+    *mutations.SAID.values(), mutations.ONCE, mutations.OFTEN, mutations.INSTEAD, *facts.SAID.values(), *facts.ORDINALS,
     facts.MORE, facts.FEWER, facts.LONGER, facts.SHORTER, *shares.WORDS.values(), *kinds.SIZES, *kinds.ASIDE.values(),
     kinds.ONE, kinds.SEVERAL, "where {name} is given", "where {name} is not given",
 )  # fmt: skip

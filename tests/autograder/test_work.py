@@ -12,7 +12,7 @@ from autograder.checks.probe import examine
 from autograder.checks.properties._spy import ATTENTION, SPY, spy_on
 from autograder.checks.properties.cost import _grows
 from autograder.sandbox import SandboxError, choose
-from autograder.sandbox.bubblewrap_alone import BubblewrapAlone
+from autograder.sandbox.bubblewrap_alone import BubblewrapOnly
 from autograder.sandbox_client import Cell, SandboxClient
 
 BY_HAND = "def attend(q, k, v):\n    return (q @ k.transpose(-2, -1) / q.size(-1) ** 0.5).softmax(-1) @ v"
@@ -147,7 +147,7 @@ def test_a_box_that_answers_a_long_input_with_less_work_and_other_values_is_told
 
 
 def test_where_nobody_counts_the_check_is_not_run():
-    backend = BubblewrapAlone()
+    backend = BubblewrapOnly()
     try:
         backend.probe()
     except SandboxError as error:

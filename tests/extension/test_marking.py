@@ -14,7 +14,7 @@ from tfkit_lab.marking import HANDLERS
 
 OF = {"course": "mine", "assignment": "02-masks", "notebook": "02-masks", "cell": "task-why"}
 DESK = {
-    desk: ("overview", "question", "give", "add_item", "change_item", "remove_item", "apply_rubric", "history",
+    desk: ("overview", "question", "set_marks", "add_item", "change_item", "remove_item", "apply_rubric", "history",
            "extend", "extensions"),
     regrades: ("count_waiting", "list_requests", "accept", "decline"),
     sharing: ("share",),
@@ -62,7 +62,7 @@ async def test_a_course_that_cannot_be_read_is_there_with_its_reason(jp_fetch, a
 
 
 async def test_what_each_route_asks_of_the_desk(jp_fetch, asked, jp_root_dir):
-    root, by = (jp_root_dir / "mine").resolve(), getpass.getuser()
+    root, author = (jp_root_dir / "mine").resolve(), getpass.getuser()
     mark = {"seen": {"ada": 3}, "score": 1.5, "own": "Well put.", "chosen": [1]}
     more = {"course": "mine", "assignment": "02-masks", "student": "ada", "hours": 24}
     answer = {"course": "mine", "request": 4, "version": 7, "sentence": "Yes."}
@@ -70,18 +70,20 @@ async def test_what_each_route_asks_of_the_desk(jp_fetch, asked, jp_root_dir):
     shares = {"course": "mine", "assignment": "02-masks", "markers": ["eve", "otto"], "how": "groups"}
     for route, body, said, call in (
         ("marking", OF, "question", ("question", root, QUESTION)),
-        ("marking/mark", OF | mark, "give", ("give", root, QUESTION, {"ada": 3}, 1.5, "Well put.", [1], by)),
+        ("marking/mark", OF | mark, "set_marks",
+         ("set_marks", root, QUESTION, {"ada": 3}, 1.5, "Well put.", [1], author)),
         ("marking/rubric", OF | {"text": "Short.", "points": 1}, {"id": "add_item"},
-         ("add_item", root, QUESTION, "Short.", 1.0, by)),
+         ("add_item", root, QUESTION, "Short.", 1.0, author)),
         ("marking/rubric", OF | {"change": 4, "text": "Short.", "points": None}, "change_item",
-         ("change_item", root, QUESTION, 4, "Short.", None, by)),
-        ("marking/rubric", OF | {"drop": 4}, {}, ("remove_item", root, QUESTION, 4, by)),
-        ("marking/rubric", OF | {"apply": True}, "apply_rubric", ("apply_rubric", root, QUESTION, by)),
+         ("change_item", root, QUESTION, 4, "Short.", None, author)),
+        ("marking/rubric", OF | {"drop": 4}, {}, ("remove_item", root, QUESTION, 4, author)),
+        ("marking/rubric", OF | {"apply": True}, "apply_rubric", ("apply_rubric", root, QUESTION, author)),
         ("marking/history", OF, {"history": "history"}, ("history", root, QUESTION)),
         ("marking/requests", {"course": "mine"}, {"requests": "list_requests"}, ("list_requests", root)),
-        ("marking/requests", answer | yes, "accept", ("accept", root, 4, 7, 2.0, "Yes.", [1], by)),
-        ("marking/requests", answer | no, "decline", ("decline", root, 4, 7, "Yes.", by)),
-        ("marking/shares", shares, {"markers": "share"}, ("share", root, "02-masks", ["eve", "otto"], "groups", by)),
+        ("marking/requests", answer | yes, "accept", ("accept", root, 4, 7, 2.0, "Yes.", [1], author)),
+        ("marking/requests", answer | no, "decline", ("decline", root, 4, 7, "Yes.", author)),
+        ("marking/shares", shares, {"markers": "share"},
+         ("share", root, "02-masks", ["eve", "otto"], "groups", author)),
     ):  # fmt: skip
         asked.clear()
         assert await post(jp_fetch, route, body) == said
@@ -119,13 +121,13 @@ async def test_what_is_refused_reaches_no_gradebook(jp_fetch, asked, route, body
 
 async def test_the_desks_refusal_is_said(jp_fetch, asked, monkeypatch):
     def refuse(*_):
-        raise BadMark("a mark here is from 0 to 2; got 3")
+        raise BadMark("the mark must be between 0 and 2, got 3")
 
-    monkeypatch.setattr(desk, "give", refuse)
+    monkeypatch.setattr(desk, "set_marks", refuse)
     mark = {"seen": {"ada": 0}, "score": 3, "own": "", "chosen": []}
     with pytest.raises(HTTPClientError) as error:
         await post(jp_fetch, "marking/mark", OF | mark)
-    assert json.loads(error.value.response.body)["message"] == "a mark here is from 0 to 2; got 3"
+    assert json.loads(error.value.response.body)["message"] == "the mark must be between 0 and 2, got 3"
 
 
 @pytest.mark.parametrize("route", HANDLERS)

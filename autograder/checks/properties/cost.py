@@ -25,7 +25,7 @@ DOUBLINGS = (4, 2, 1)  # the lengths at which a box is measured: the longest div
 GROWTH, DOUBLING = 8, 2.8  # limits for the time at four times and at twice the length; linear cost gives 4 and 2
 SLACK_S, SLACK_BYTES = 0.1, 48 << 20  # smaller differences are ignored: one-time costs and rounding
 TRIES = 3  # measurements of a time that is too long; noise is not expected three times
-WITHIN, DEAR, OTHER = "within", "dear", "other values"
+WITHIN_LIMIT, TOO_EXPENSIVE, OTHER_VALUES = "within the limit", "too expensive", "other values"
 
 
 def cost(
@@ -45,15 +45,19 @@ def cost(
         seed = draw.integer(0, 2**31)
 
         def ask(subject: Any) -> str:
-            """WITHIN, DEAR or OTHER. Raises NotRun where nothing counts a box's resources."""
+            """WITHIN_LIMIT, TOO_EXPENSIVE or OTHER_VALUES. Raises NotRun where nothing counts a box's resources."""
             if isinstance(subject, LocalSubject):
                 counts = _counts(small, subject)
-                return WITHIN if all(counts.get(name, 0) <= most for name, most in allowed.items()) else DEAR
+                return (
+                    WITHIN_LIMIT
+                    if all(counts.get(name, 0) <= most for name, most in allowed.items())
+                    else TOO_EXPENSIVE
+                )
             return measure_box(getattr(subject, "subject", subject), case, measure_at, seed, reference, sentence)
 
         return [Probe(ask, small)]
 
-    told = lambda _, said: VALUES if said == OTHER else sentence
+    told = lambda _, said: VALUES if said == OTHER_VALUES else sentence
     return Check("cost", probes, weight, explain=told, property="cost")
 
 
@@ -82,12 +86,12 @@ def measure_box(
                 actual = one.value(student)
             spent.append(used)
             if compare(expected, actual, one.tolerance) is not None:
-                return OTHER
+                return OTHER_VALUES
         if spent[-1].grown_bytes > SLACK_BYTES + ROOM**2 * _size(expected):
-            return DEAR
+            return TOO_EXPENSIVE
         if not _grows([used.cpu_s for used in spent[1:]]):
-            return WITHIN
-    return DEAR
+            return WITHIN_LIMIT
+    return TOO_EXPENSIVE
 
 
 def _grows(seconds: list[float]) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case, Check, Draw, Probe
-from autograder.checks.properties.cost import DEAR, OTHER, VALUES, WITHIN, measure_box
+from autograder.checks.properties.cost import OTHER_VALUES, TOO_EXPENSIVE, VALUES, WITHIN_LIMIT, measure_box
 
 ONE, ALL = 1.5, 14  # multiples of the allowed number: for one tensor (with some more columns), and for all tensors
 
@@ -86,15 +86,15 @@ def peak(
         seed = draw.integer(0, 2**31)
 
         def ask(subject: Any) -> str:
-            """WITHIN, DEAR or OTHER. Raises NotRun where nothing counts a box's resources."""
+            """WITHIN_LIMIT, TOO_EXPENSIVE or OTHER_VALUES. Raises NotRun where nothing counts a box's resources."""
             if isinstance(subject, LocalSubject):
                 largest, together = _counts(case, subject)
-                return WITHIN if largest <= ONE * allowed and together <= ALL * allowed else DEAR
+                return WITHIN_LIMIT if largest <= ONE * allowed and together <= ALL * allowed else TOO_EXPENSIVE
             return measure_box(getattr(subject, "subject", subject), long, measure_at, seed, reference, sentence)
 
         return [Probe(ask, case)]
 
-    told = lambda _, said: VALUES if said == OTHER else sentence
+    told = lambda _, said: VALUES if said == OTHER_VALUES else sentence
     return Check("what is held at once", probes, weight, explain=told, property="cost")
 
 

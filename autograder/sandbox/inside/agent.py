@@ -202,13 +202,13 @@ class Agent:
             yield from self._limit_by_thread(seconds, wall)
             return
 
-        def ring(signum: int, frame: Any) -> None:
+        def on_alarm(signum: int, frame: Any) -> None:
             """Handles SIGALRM (wall time) and SIGPROF (processor time of all threads together)."""
             self.late = wall if signum == signal.SIGALRM else seconds
             raise KeyboardInterrupt(f"stopped after {self.late:g} s")
 
-        signal.signal(signal.SIGPROF, ring)
-        signal.signal(signal.SIGALRM, ring)
+        signal.signal(signal.SIGPROF, on_alarm)
+        signal.signal(signal.SIGALRM, on_alarm)
         signal.setitimer(signal.ITIMER_PROF, seconds)
         signal.setitimer(signal.ITIMER_REAL, wall)
         try:
@@ -221,7 +221,7 @@ class Agent:
         """The same with a thread, which can interrupt Python code, but not a call into a C library."""
         done, work, end = threading.Event(), time.process_time() + seconds, time.monotonic() + wall
 
-        def ring(signum: int, frame: Any) -> None:
+        def on_alarm(signum: int, frame: Any) -> None:
             """Runs in the main thread, as the student's code does."""
             raise KeyboardInterrupt(f"stopped after {self.late:g} s")
 
@@ -233,7 +233,7 @@ class Agent:
                     _thread.interrupt_main()
                     return
 
-        signal.signal(signal.SIGINT, ring)
+        signal.signal(signal.SIGINT, on_alarm)
         threading.Thread(target=look, daemon=True).start()
         try:
             yield

@@ -134,7 +134,7 @@ def set_limits(config: dict[str, Any]) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
 
 
-def watch_over(pid: int) -> int:
+def supervise(pid: int) -> int:
     """Reaps every process until `pid` ends; returns its exit code, or 128 + signal where a signal ended it."""
     while True:
         done, status = os.wait()
@@ -144,7 +144,7 @@ def watch_over(pid: int) -> int:
 
 
 def watch_memory(pid: int, megabytes: int, proc: int, memory: ModuleType) -> int | None:
-    """As `watch_over`, but ends the box and returns None once its processes together exceed their memory."""
+    """As `supervise`, but ends the box and returns None once its processes together exceed their memory."""
     most, looks = memory.memory_bytes(proc, [os.getpid()]) + (megabytes << 20), 0
     while True:
         done, status = os.waitpid(-1, os.WNOHANG)
@@ -166,7 +166,7 @@ def witness(pid: int, status: socket.socket, proc: int, config: dict[str, Any], 
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     close_all_but({status.fileno(), proc})
     watched = config["watched_mb"]
-    code = watch_memory(pid, watched, proc, memory) if watched else watch_over(pid)
+    code = watch_memory(pid, watched, proc, memory) if watched else supervise(pid)
     try:
         status.send(b"memory" if code is None else b"exit %d" % code)
     finally:
@@ -180,7 +180,7 @@ def first_process(pid: int, seccomp: ModuleType) -> None:
     drop_privileges()
     close_all_but(set())
     seccomp.install()
-    os._exit(watch_over(pid))
+    os._exit(supervise(pid))
 
 
 def become_box(config: dict[str, Any], status: socket.socket, channel: int, modules: dict[str, ModuleType]) -> None:
@@ -218,7 +218,7 @@ def run_agent(config: dict[str, Any], status: socket.socket, channel: int, modul
     os.set_inheritable(CHANNEL, False)
     set_limits(config)
     if config["isolate"] == "landlock":
-        live_in(config["cwd"])
+        enter_folder(config["cwd"])
         os.open("/proc/self", os.O_PATH)  # kept open: a rule on /proc lasts as long as its entry is in use
         modules["landlock"].restrict(json.loads(sys.argv[3]), [config["cwd"], "/proc/self"])
     if config["isolate"]:
@@ -231,7 +231,7 @@ def run_agent(config: dict[str, Any], status: socket.socket, channel: int, modul
     agent.serve()
 
 
-def live_in(folder: str) -> None:
+def enter_folder(folder: str) -> None:
     """Makes one folder the home, temporary and configuration folder."""
     os.environ.update(HOME=folder, TMPDIR=folder, IPYTHONDIR=f"{folder}/.ipython", MPLCONFIGDIR=f"{folder}/.matplotlib")
     tempfile.tempdir = None

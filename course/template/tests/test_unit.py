@@ -15,9 +15,9 @@ from course import build
 
 @pytest.mark.parametrize("exercise", exercises(), ids=lambda exercise: exercise.id)
 def test_right_passes_wrong_is_named_and_no_slip_survives(exercise: Exercise) -> None:
-    asked = ask_reference(exercise, seed=0)
-    score, slips = judge(exercise, asked), mutation_score(exercise, asked)
-    assert [*score.complaints, *slips.complaints] == []
+    question_sets = ask_reference(exercise, seed=0)
+    score, mutants = judge(exercise, question_sets), mutation_score(exercise, question_sets)
+    assert [*score.complaints, *mutants.complaints] == []
 
 
 def test_the_lesson_becomes_a_notebook(tmp_path: Path) -> None:

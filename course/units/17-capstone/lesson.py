@@ -26,12 +26,12 @@ from torch import nn
 # %% [markdown]
 # ## A text that nobody has seen
 #
-# Which text? Every text that exists can be found, and a model that has read the test is worth nothing. So the language is *invented*: `InventedLanguage(seed)` draws words, genders, endings, a grammar and habits, and writes as much as you like. Here you practise with seeds of your own. When your work is measured, a language is drawn that did not exist before.
+# Which text? Every text that exists can be found, and a model that has read the test is worth nothing. So the language is *invented*: `SyntheticLanguage(seed)` draws words, genders, endings, a grammar and habits, and writes as much as you like. Here you practise with seeds of your own. When your work is measured, a language is drawn that did not exist before.
 
 # %% role="demo"
-from autograder.capstone import InventedLanguage
+from autograder.capstone import SyntheticLanguage
 
-practice = InventedLanguage("practice")
+practice = SyntheticLanguage("practice")
 text, cost = practice.text(400_000, "to train on")
 print(text[:360])
 print(f"{len(text):,} bytes, {len(set(text))} different ones, {cost / len(text):.3f} bits a byte")

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from autograder import cli
-from autograder.assistants.log import AssistantLog, NoLog, fingerprint, read, table
+from autograder.assistants.log import AssistantLog, LogError, fingerprint, read, table
 
 
 def test_lines_are_read_again_and_damaged_ones_are_passed_over(tmp_path):
@@ -36,7 +36,7 @@ def test_the_table_counts_by_student_and_exercise(tmp_path):
 
 def test_a_log_that_cannot_be_written_is_told_before_anything_is_served(tmp_path):
     (tmp_path / ".tfkit").write_text("a file in the way")
-    with pytest.raises(NoLog, match=".tfkit"):
+    with pytest.raises(LogError, match=".tfkit"):
         AssistantLog(tmp_path / ".tfkit" / "log.jsonl")
 
 

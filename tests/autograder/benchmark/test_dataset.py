@@ -7,7 +7,7 @@ import pytest
 
 from autograder import cli, registry
 from autograder.answers import KINDS, answers
-from autograder.benchmark.dataset import NoDataset, dataset, export
+from autograder.benchmark.dataset import DatasetError, dataset, export
 
 
 @lru_cache(maxsize=1)
@@ -56,7 +56,7 @@ def test_an_exports_card_and_sums_fit_its_content(tmp_path, capsys):
 
 def test_nothing_is_written_over(tmp_path):
     (tmp_path / "mine").write_text("x")
-    with pytest.raises(NoDataset, match="not empty"):
+    with pytest.raises(DatasetError, match="not empty"):
         export(tmp_path)
-    with pytest.raises(NoDataset, match="not empty"):
+    with pytest.raises(DatasetError, match="not empty"):
         export(tmp_path / "mine")

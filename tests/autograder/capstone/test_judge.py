@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from autograder import sandbox
-from autograder.capstone import InventedLanguage, Terms
-from autograder.capstone.judge import NoResult, check_distribution, judge, leaderboard_choices
+from autograder.capstone import SyntheticLanguage, Terms
+from autograder.capstone.judge import CapstoneError, check_distribution, judge, leaderboard_choices
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
 TERMS = Terms(seconds=2, letters=40_000, windows=12, length=40, bands=((1.7, 4), (0.1, 10)))
@@ -51,8 +51,8 @@ def test_each_wrong_answer_is_tried():
 
 def test_fewer_bits_than_the_text_has_are_no_success(monkeypatch):
     """A judge that gave the answers away would be found out by the text's own bits."""
-    whole = InventedLanguage("a")
-    monkeypatch.setattr("autograder.capstone.judge.InventedLanguage", lambda seed: Costly(whole))
+    whole = SyntheticLanguage("a")
+    monkeypatch.setattr("autograder.capstone.judge.SyntheticLanguage", lambda seed: Costly(whole))
     found = judged(SUBMISSIONS / "right" / "counts.py")
     assert found.points == 0 and "no model can know so much beforehand" in found.reason
 
@@ -99,7 +99,7 @@ def test_nothing_is_sent_before_it_was_told():
     ],
 )
 def test_what_is_no_distribution_is_named(answer, said):
-    with pytest.raises(NoResult, match=said):
+    with pytest.raises(CapstoneError, match=said):
         check_distribution(answer, 2, 3)
 
 

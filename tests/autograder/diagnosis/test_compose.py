@@ -21,14 +21,14 @@ ATTENTION = registry.find("attention.scaled_dot_product")
 
 
 @pytest.fixture(scope="module")
-def asked():
+def question_sets():
     return ask_reference(ATTENTION, 11)
 
 
-def findings(asked, source):
+def findings(question_sets, source):
     namespace: dict = {}
     exec(source, namespace)
-    return collect_answers(asked, LocalSubject(namespace))
+    return collect_answers(question_sets, LocalSubject(namespace))
 
 
 OTHER_STYLE = """
@@ -43,20 +43,20 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 """
 
 
-def test_two_mistakes_in_another_style_are_both_named(asked):
-    found = diagnose(ATTENTION, findings(asked, OTHER_STYLE))
+def test_two_mistakes_in_another_style_are_both_named(question_sets):
+    found = diagnose(ATTENTION, findings(question_sets, OTHER_STYLE))
     assert set(found.name.split(" + ")) == {"divided_by_d", "mask_inverted"}
     assert BESIDES in found.hint and found.hint.count("Your") >= 2
 
 
-def test_one_mistake_is_no_two(asked):
+def test_one_mistake_is_no_two(question_sets):
     source = OTHER_STYLE.replace("(mask.all", "(~mask.any").replace("masked_fill(mask,", "masked_fill(~mask,")
-    assert diagnose(ATTENTION, findings(asked, source)).name == "divided_by_d"
+    assert diagnose(ATTENTION, findings(question_sets, source)).name == "divided_by_d"
 
 
-def test_what_no_two_explain_is_not_named(asked):
+def test_what_no_two_explain_is_not_named(question_sets):
     source = OTHER_STYLE.replace("/ q.size(-1)", "* 0.123")
-    assert diagnose(ATTENTION, findings(asked, source)) is None
+    assert diagnose(ATTENTION, findings(question_sets, source)) is None
 
 
 def test_only_mistakes_on_different_lines_of_one_base_fit():

@@ -14,7 +14,7 @@ from autograder.checks.reference import reference_of
 from autograder.diagnosis.kinds import kind
 from autograder.diagnosis.measure import held_out, measure_diagnosis
 
-asked = lru_cache(maxsize=4)(ask_reference)
+question_sets = lru_cache(maxsize=4)(ask_reference)
 CAUSAL, ATTENTION, RAG = "masks.causal", "attention.scaled_dot_product", "rag.token"
 ATTEND = """
 import torch
@@ -47,7 +47,7 @@ CASES = [
 def said(exercise_id: str, source: str) -> str | None:
     exercise, namespace = registry.find(exercise_id), {}
     exec(source, namespace)
-    findings = collect_answers(asked(exercise, 5), LocalSubject(namespace))
+    findings = collect_answers(question_sets(exercise, 5), LocalSubject(namespace))
     return kind(exercise, findings, reference_of(exercise))
 
 
@@ -69,7 +69,7 @@ def test_of_a_right_answer_nothing_is_said():
 
 def test_the_report_counts_two_mistakes_and_what_is_not_collected():
     exercise = registry.find(RAG)
-    score = measure_diagnosis(exercise, asked(exercise, 5), seed=5)
+    score = measure_diagnosis(exercise, question_sets(exercise, 5), seed=5)
     assert score.pairs == 6 and score.both_named >= 4 and score.one_named == 6, score.notes
     assert score.uncollected >= 4 and "both named" in score.line
     held = [one.stem for one in held_out(exercise)]

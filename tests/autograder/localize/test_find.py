@@ -1,4 +1,4 @@
-"""The line that is named is the one that was edited, and right answers are never asked."""
+"""The line that is named is the one that was edited, and right answers are never asked about."""
 
 import pytest
 
@@ -7,9 +7,9 @@ from autograder.answers import answers
 from autograder.checks.corpus import ask_reference, lines
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers
+from autograder.localize.fault import describe_location, localize_fault
 from autograder.localize.find import find
 from autograder.localize.measure import edited_lines
-from autograder.localize.tell import describe_location, localize_fault
 from autograder.localize.words import sentence
 from autograder.sandbox import choose
 
@@ -47,24 +47,24 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 
 
 @pytest.fixture(scope="module")
-def asked():
+def question_sets():
     return {exercise.id: ask_reference(exercise, 3) for exercise in (ATTENTION, HEADS)}
 
 
-def found(exercise, source, asked):
+def found(exercise, source, question_sets):
     namespace: dict = {"__name__": "answer"}
     exec(source, namespace)
     subject = LocalSubject(namespace)
-    return find(exercise, collect_answers(asked[exercise.id], subject), subject, [("cell", source)])
+    return find(exercise, collect_answers(question_sets[exercise.id], subject), subject, [("cell", source)])
 
 
-def test_a_missing_scale_is_found_in_another_style(asked):
-    place = found(ATTENTION, UNSCALED, asked)
+def test_a_missing_scale_is_found_in_another_style(question_sets):
+    place = found(ATTENTION, UNSCALED, question_sets)
     assert place.line == 5 and sentence(place) == "`scores` is 2 times what it should be; each row differs"
 
 
-def test_the_line_is_told_in_the_readers_language(asked, monkeypatch):
-    place = found(ATTENTION, UNSCALED, asked)
+def test_the_line_is_told_in_the_readers_language(question_sets, monkeypatch):
+    place = found(ATTENTION, UNSCALED, question_sets)
     monkeypatch.setenv("LANGUAGE", "fr")
     assert sentence(place) == "`scores` vaut 2 fois ce qu'il faudrait ; chaque ligne diffère"
 
@@ -85,14 +85,14 @@ def test_the_line_is_found_in_searches_over_lists(exercise_id, mistake, words):
     assert any(words in line for line in near), (place.line, sentence(place))
 
 
-def test_a_mask_upside_down_is_found_in_loops(asked):
-    assert found(ATTENTION, ROW_BY_ROW, asked).line in (7, 8)
+def test_a_mask_upside_down_is_found_in_loops(question_sets):
+    assert found(ATTENTION, ROW_BY_ROW, question_sets).line in (7, 8)
 
 
-def test_a_forgotten_scale_is_found_where_the_scores_are_made_and_not_in_the_helper(asked):
+def test_a_forgotten_scale_is_found_where_the_scores_are_made_and_not_in_the_helper(question_sets):
     wrong = next(path for path in answers(HEADS, "wrong") if path.stem == "no_scale")
     source = wrong.read_text(encoding="utf-8")
-    assert "scores = q @ k" in source.splitlines()[found(HEADS, source, asked).line - 1]
+    assert "scores = q @ k" in source.splitlines()[found(HEADS, source, question_sets).line - 1]
 
 
 def test_right_answers_are_never_asked(monkeypatch):
@@ -114,22 +114,22 @@ def test_a_verdict_has_the_line_and_help_gives_it_out_by_steps():
     assert with_hints(verdict, 1)["line"] is None and with_hints(verdict, 1)["departure"] is None
 
 
-def test_parameters_that_do_not_fit_are_found_where_they_are_made(asked):
+def test_parameters_that_do_not_fit_are_found_where_they_are_made(question_sets):
     wrong = next(path for path in answers(HEADS, "wrong") if path.stem == "projections_without_bias")
     source = wrong.read_text(encoding="utf-8")
-    assert "bias=False" in source.splitlines()[found(HEADS, source, asked).line - 1]
+    assert "bias=False" in source.splitlines()[found(HEADS, source, question_sets).line - 1]
 
 
-def test_a_line_that_the_source_does_not_have_is_not_told(asked):
-    place = found(ATTENTION, UNSCALED, asked)
+def test_a_line_that_the_source_does_not_have_is_not_told(question_sets):
+    place = found(ATTENTION, UNSCALED, question_sets)
     assert describe_location(place, {"cell": "x = 1"}) is None and describe_location(place, {}) is None
 
 
-def test_a_failure_of_ours_costs_the_help_alone(asked, monkeypatch):
+def test_a_failure_of_ours_costs_the_help_alone(question_sets, monkeypatch):
     def fails(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("autograder.localize.tell.find", fails)
+    monkeypatch.setattr("autograder.localize.fault.find", fails)
     assert localize_fault(ATTENTION, [], None, []) is None
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from autograder import registry, run
-from autograder.localize.align import KnownValues, departure, roots, unlike
+from autograder.localize.align import KnownValues, departure, first_difference, roots
 from autograder.localize.instrument import instrument
 from autograder.localize.recorder import EVENTS, NUMBERS
 from autograder.localize.trace import BadTrace, read
@@ -79,7 +79,7 @@ def test_random_traces_are_read_or_refused():
         read_well += 1
         root = roots(trace)
         departure(trace, KnownValues([trace]), root)
-        unlike(trace, [trace], root)
+        first_difference(trace, [trace], root)
     assert read_well > 20
 
 
@@ -94,7 +94,7 @@ def test_the_largest_trace_costs_little():
     trace = read(TABLE, said)
     root = roots(trace)
     departure(trace, KnownValues([]), root)
-    unlike(trace, [], root)
+    first_difference(trace, [], root)
     assert time.process_time() - started < 20
 
 

@@ -53,7 +53,7 @@ def test_code_is_grouped_by_what_the_grader_named(root):
 
 def test_a_mark_for_many_is_in_the_gradebook_with_its_comment(root):
     items = desk.question(root, TASK)["rubric"]
-    done = desk.give(root, TASK, {"ada": 0, "ben": 0}, 1.5, "Well put.", [items[0]["id"]], "eve")
+    done = desk.set_marks(root, TASK, {"ada": 0, "ben": 0}, 1.5, "Well put.", [items[0]["id"]], "eve")
     assert done == {"done": ["ada", "ben"], "meanwhile": {}}
     assert grade(root, "ada") == (1.5, False, "It sees the next word.\nWell put.")
     assert grade(root, "chen")[1]
@@ -64,8 +64,8 @@ def test_a_mark_for_many_is_in_the_gradebook_with_its_comment(root):
 
 
 def test_two_markers_do_not_overwrite_each_other(root):
-    desk.give(root, TASK, {"ada": 0}, 2, "", [], "eve")
-    said = desk.give(root, TASK, {"ada": 0, "ben": 0}, 0, "Overfitting.", [], "otto")
+    desk.set_marks(root, TASK, {"ada": 0}, 2, "", [], "eve")
+    said = desk.set_marks(root, TASK, {"ada": 0, "ben": 0}, 0, "Overfitting.", [], "otto")
     assert said["done"] == ["ben"]
     theirs = said["meanwhile"]["ada"]
     assert (theirs["by"], theirs["score"]) == ("eve", 2)
@@ -73,27 +73,27 @@ def test_two_markers_do_not_overwrite_each_other(root):
     with MarkingStore(root) as store:
         seen = store.marks(TASK)["ada"].id
     assert seen == theirs["version"]
-    assert desk.give(root, TASK, {"ada": seen}, 1, "", [], "otto")["done"] == ["ada"]
+    assert desk.set_marks(root, TASK, {"ada": seen}, 1, "", [], "otto")["done"] == ["ada"]
     assert grade(root, "ada")[0] == 1
 
 
 def test_a_mark_by_hand_on_code_can_be_given_and_taken_back(root):
-    desk.give(root, CODE, {"chen": 0}, 1, "Half right.", [], "eve")
+    desk.set_marks(root, CODE, {"chen": 0}, 1, "Half right.", [], "eve")
     assert grade(root, "chen", CODE) == (1, False, "Half right.")
     with MarkingStore(root) as store:
         seen = store.marks(CODE)["chen"].id
-    desk.give(root, CODE, {"chen": seen}, None, "", [], "eve")
+    desk.set_marks(root, CODE, {"chen": seen}, None, "", [], "eve")
     assert grade(root, "chen", CODE) == (0, False, None)
 
 
 def test_a_mark_of_the_formgrader_is_not_overwritten_unseen(root):
     give_elsewhere(root, "ada", 0.5, "Nearly.")
-    said = desk.give(root, TASK, {"ada": 0}, 2, "", [], "otto")
+    said = desk.set_marks(root, TASK, {"ada": 0}, 2, "", [], "otto")
     assert said["done"] == [] and said["meanwhile"]["ada"]["by"] == "the formgrader"
     assert grade(root, "ada") == (0.5, False, "Nearly.")
     shown = answers(root)["ada"]
     assert (shown["by"], shown["own"], shown["chosen"]) == ("formgrader", "Nearly.", [])
-    assert desk.give(root, TASK, {"ada": shown["version"]}, 2, "", [], "otto")["done"] == ["ada"]
+    assert desk.set_marks(root, TASK, {"ada": shown["version"]}, 2, "", [], "otto")["done"] == ["ada"]
 
 
 def test_prose_is_rendered_and_nothing_in_it_runs(root, tmp_path):
@@ -107,7 +107,7 @@ def test_prose_is_rendered_and_nothing_in_it_runs(root, tmp_path):
 
 
 def test_the_history_has_everything_that_was_done(root):
-    desk.give(root, TASK, {"ada": 0}, 1, "Well put.", [], "eve")
+    desk.set_marks(root, TASK, {"ada": 0}, 1, "Well put.", [], "eve")
     desk.add_item(root, TASK, "Say more.", 0.5, "otto")
     found = desk.history(root, TASK)
     assert {(one["kind"], one["by"], one["text"]) for one in found} == {
@@ -118,14 +118,14 @@ def test_the_history_has_everything_that_was_done(root):
 
 @pytest.mark.parametrize("score", [-1, 2.5])
 def test_a_mark_outside_the_points_is_refused(root, score):
-    with pytest.raises(BadMark, match="from 0 to 2"):
-        desk.give(root, TASK, {"ada": 0}, score, "", [], "eve")
+    with pytest.raises(BadMark, match="between 0 and 2"):
+        desk.set_marks(root, TASK, {"ada": 0}, score, "", [], "eve")
     assert grade(root, "ada")[1]
 
 
 def test_one_student_who_is_not_there_keeps_everything_as_it_was(root):
-    with pytest.raises(BadMark, match="zoe has nothing graded"):
-        desk.give(root, TASK, {"ada": 0, "zoe": 0}, 1, "", [], "eve")
+    with pytest.raises(BadMark, match="zoe has no graded submission"):
+        desk.set_marks(root, TASK, {"ada": 0, "zoe": 0}, 1, "", [], "eve")
     assert grade(root, "ada")[1]
     with MarkingStore(root) as store:
         assert store.marks(TASK) == {}
@@ -136,7 +136,7 @@ def test_extensions_are_the_gradebooks(root):
     assert [row["hours"] for row in desk.extensions(root, UNIT)] == [0, 48, 0]
     desk.extend(root, UNIT, "ben", 0)
     assert [row["hours"] for row in desk.extensions(root, UNIT)] == [0, 0, 0]
-    with pytest.raises(BadMark, match="zoe has not handed in 02-masks yet"):
+    with pytest.raises(BadMark, match="zoe has not submitted 02-masks yet"):
         desk.extend(root, UNIT, "zoe", 1)
 
 

@@ -58,7 +58,7 @@ def first(root):
 
 
 def test_a_request_goes_from_the_students_folder_to_the_page(root, inbound, notebook, capsys):
-    desk.give(root, TASK, {"ada": 0}, 1, "Half.", [], "eve")
+    desk.set_marks(root, TASK, {"ada": 0}, 1, "Half.", [], "eve")
     with pytest.raises(SystemExit) as left:
         main(["request", str(notebook), "task-why", REASON])
     assert left.value.code == 0 and "task-why" in capsys.readouterr().out
@@ -97,7 +97,7 @@ def test_what_cannot_be_asked_is_said(root, notebook, capsys):
 
 
 def test_an_accepted_request_is_a_new_mark_with_a_sentence(root, inbound):
-    desk.give(root, TASK, {"ada": 0}, 1, "Half.", [], "eve")
+    desk.set_marks(root, TASK, {"ada": 0}, 1, "Half.", [], "eve")
     put(inbound, "ada")
     one = first(root)
     done = regrades.accept(root, one["id"], one["version"], 2, "You are right.", [], "otto")
@@ -105,7 +105,7 @@ def test_an_accepted_request_is_a_new_mark_with_a_sentence(root, inbound):
     assert grade(root, "ada") == (2, False, "On your request: You are right.")
     (one,) = regrades.list_requests(root)
     assert (one["accepted"], one["by"], one["sentence"]) == (True, "otto", "You are right.")
-    with pytest.raises(BadMark, match="otto has answered"):
+    with pytest.raises(BadMark, match="otto has already answered"):
         regrades.decline(root, one["id"], 0, "No.", "eve")
     kinds = [event["kind"] for event in desk.history(root, TASK)]
     assert sorted(kinds) == ["accepted", "asked", "mark", "mark"]
@@ -113,10 +113,10 @@ def test_an_accepted_request_is_a_new_mark_with_a_sentence(root, inbound):
 
 def test_a_declined_request_keeps_the_mark_and_says_why(root, inbound):
     number = desk.question(root, TASK)["rubric"][0]["id"]
-    desk.give(root, TASK, {"ada": 0}, 1, "", [number], "eve")
+    desk.set_marks(root, TASK, {"ada": 0}, 1, "", [number], "eve")
     put(inbound, "ada")
     one = first(root)
-    with pytest.raises(BadMark, match="in a sentence"):
+    with pytest.raises(BadMark, match="give a reason"):
         regrades.decline(root, one["id"], one["version"], " ", "otto")
     assert regrades.decline(root, one["id"], one["version"], "The test is missing.", "otto")["done"] == ["ada"]
     text = "It sees the next word.\nYour request was declined: The test is missing."

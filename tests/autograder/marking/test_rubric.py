@@ -42,23 +42,23 @@ def test_a_file_that_is_no_rubric_is_refused_with_its_name(tmp_path, root, text)
 
 def test_a_changed_item_changes_every_mark_that_was_given_with_it(root):
     first, second, third = ids(root)
-    desk.give(root, TASK, {"ada": 0}, 1.5, "Well put.", [first, second], "eve")
-    desk.give(root, TASK, {"ben": 0}, 1.25, "", [first], "eve")  # a quarter more than the item is worth
-    desk.give(root, TASK, {"chen": 0}, 0, "", [third], "eve")
+    desk.set_marks(root, TASK, {"ada": 0}, 1.5, "Well put.", [first, second], "eve")
+    desk.set_marks(root, TASK, {"ben": 0}, 1.25, "", [first], "eve")  # a quarter more than the item is worth
+    desk.set_marks(root, TASK, {"chen": 0}, 0, "", [third], "eve")
     done = desk.change_item(root, TASK, first, "It copies.", 0.5, "otto")
     assert done == {"done": ["ada", "ben"], "left": []}
     assert grade(root, "ada") == (1.0, False, "It copies.\nA test of a few lines.\nWell put.")
     assert grade(root, "ben") == (0.75, False, "It copies.")
     assert grade(root, "chen")[0] == 0
     with MarkingStore(root) as store:
-        assert [mark.by for mark in store.all_marks(TASK)] == ["eve", "eve", "eve", "otto", "otto"]
+        assert [mark.author for mark in store.all_marks(TASK)] == ["eve", "eve", "eve", "otto", "otto"]
         assert store.changes(TASK)[-1]["marks"] == 2
     assert "It copies." in (root / rubric.FILE).read_text()
 
 
 def test_points_stay_between_nothing_and_the_most(root):
     first, *_ = ids(root)
-    desk.give(root, TASK, {"ada": 0}, 1, "", [first], "eve")
+    desk.set_marks(root, TASK, {"ada": 0}, 1, "", [first], "eve")
     desk.change_item(root, TASK, first, "It copies.", 7, "eve")
     assert grade(root, "ada")[0] == 2
     desk.change_item(root, TASK, first, "It copies.", -7, "eve")
@@ -69,7 +69,7 @@ def test_points_stay_between_nothing_and_the_most(root):
 
 def test_a_mark_that_the_formgrader_changed_is_left_alone(root):
     first, *_ = ids(root)
-    desk.give(root, TASK, {"ada": 0, "ben": 0}, 1, "", [first], "eve")
+    desk.set_marks(root, TASK, {"ada": 0, "ben": 0}, 1, "", [first], "eve")
     give_elsewhere(root, "ada", 2, "Better than that.")
     assert desk.change_item(root, TASK, first, "It copies.", 0.5, "eve") == {"done": ["ben"], "left": ["ada"]}
     assert grade(root, "ada") == (2, False, "Better than that.")
@@ -77,7 +77,7 @@ def test_a_mark_that_the_formgrader_changed_is_left_alone(root):
 
 def test_a_file_edited_by_hand_is_applied_when_somebody_says_so(root):
     first, *_ = ids(root)
-    desk.give(root, TASK, {"ada": 0}, 1, "", [first], "eve")
+    desk.set_marks(root, TASK, {"ada": 0}, 1, "", [first], "eve")
     path = root / rubric.FILE
     path.write_text(path.read_text().replace("points = 1\n", "points = 0.25\n"))
     assert desk.question(root, TASK)["outdated"] == 1 and grade(root, "ada")[0] == 1
@@ -87,7 +87,7 @@ def test_a_file_edited_by_hand_is_applied_when_somebody_says_so(root):
 
 def test_an_item_taken_out_is_not_offered_and_its_marks_stay(root):
     first, *_ = ids(root)
-    desk.give(root, TASK, {"ada": 0}, 1, "", [first], "eve")
+    desk.set_marks(root, TASK, {"ada": 0}, 1, "", [first], "eve")
     desk.remove_item(root, TASK, first, "eve")
     assert first not in ids(root) and grade(root, "ada")[0] == 1
     assert desk.question(root, TASK)["outdated"] == 0
@@ -102,5 +102,5 @@ def test_what_is_no_item_is_refused(root, text, points):
     with pytest.raises(BadMark):
         desk.change_item(root, TASK, before[0], text, points, "eve")
     with pytest.raises(BadMark, match="no item 99"):
-        desk.give(root, TASK, {"ada": 0}, 1, "", [99], "eve")
+        desk.set_marks(root, TASK, {"ada": 0}, 1, "", [99], "eve")
     assert ids(root) == before and grade(root, "ada")[1]

@@ -25,7 +25,7 @@ def test_the_waiting_answers_are_shared_and_shown(root):
     assert set(markers(root, CODE).values()) == {""}  # a program has marked those
     task = next(one for one in desk.overview(root) if one["cell"] == TASK.cell)
     assert task["markers"] == {"eve": {"answers": 2, "waiting": 2}, "otto": {"answers": 1, "waiting": 1}}
-    desk.give(root, TASK, {"chen": 0}, 0, "", [], "otto")
+    desk.set_marks(root, TASK, {"chen": 0}, 0, "", [], "otto")
     task = next(one for one in desk.overview(root) if one["cell"] == TASK.cell)
     assert task["markers"]["otto"] == {"answers": 1, "waiting": 0}
 
@@ -39,7 +39,7 @@ def test_shares_can_be_taken_back_and_given_anew(root):
 
 def test_another_markers_share_can_be_marked_and_shows_who_did(root):
     sharing.share(root, UNIT, ["eve"], "groups", "eve")
-    assert desk.give(root, TASK, {"ada": 0}, 1, "", [], "otto")["done"] == ["ada"]
+    assert desk.set_marks(root, TASK, {"ada": 0}, 1, "", [], "otto")["done"] == ["ada"]
 
 
 def test_parts_are_even(root):
@@ -59,5 +59,5 @@ def test_a_group_larger_than_a_share_is_divided(root):
 def test_what_cannot_be_shared_is_said(root):
     with pytest.raises(BadMark, match="not by 'luck'"):
         sharing.share(root, UNIT, ["eve"], "luck", "eve")
-    with pytest.raises(BadMark, match="waits for a mark"):
+    with pytest.raises(BadMark, match="has no unmarked answers"):
         sharing.share(root, "01-none", ["eve"], "groups", "eve")

@@ -51,9 +51,9 @@ def test_what_a_recipe_installs_is_a_wheel_or_a_url(tmp_path, monkeypatch):
     assert recipes.package_of(None).wheel == wheel
     for came_from in ({}, {"url": tmp_path.as_uri(), "dir_info": {"editable": True}}):
         monkeypatch.setattr(recipes, "origin", lambda: came_from)  # noqa: B023
-        with pytest.raises(recipes.NoExport, match="name a wheel .* or a URL, with --package"):
+        with pytest.raises(recipes.ExportError, match="name a wheel .* or a URL, with --package"):
             recipes.package_of(None)
-    with pytest.raises(recipes.NoExport, match=r"tfkit-0.8.20-py3-none-any.whl is not a wheel of tfkit-course"):
+    with pytest.raises(recipes.ExportError, match=r"tfkit-0.8.20-py3-none-any.whl is not a wheel of tfkit-course"):
         recipes.package_of("tfkit-0.8.20-py3-none-any.whl")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from autograder.cli import main
 from autograder.report.answers import known_answers as known_answers
-from autograder.report.similar import compare, fingerprints, like_known
+from autograder.report.similar import compare, fingerprints, similar_to_known
 from autograder.report.similar_page import page as page_of
 from course import exercises
 from course.mock_class import ALL, STUDENTS, submission
@@ -145,16 +145,16 @@ def test_a_copy_of_the_library_is_a_note_and_answers_of_ones_own_are_none():
     other = submission(STUDENTS[0], exercise)
     answers = {"zoe": {cell: disguised(copied)}, "yan": {cell: disguised(copied)}, "ada": {cell: LONG},
                "eve": {cell: "("}}  # fmt: skip
-    found = like_known(answers, {cell: {"the library's own code": copied}}, {})
+    found = similar_to_known(answers, {cell: {"the library's own code": copied}}, {})
     assert [(one.student, one.name, one.share, one.others) for one in found] == [
         ("yan", "the library's own code", 1.0, 1), ("zoe", "the library's own code", 1.0, 1)]  # fmt: skip
-    collected = like_known({"ada": {cell: other}}, known, {})
+    collected = similar_to_known({"ada": {cell: other}}, known, {})
     assert [one.student for one in collected] == ["ada"] and collected[0].name != "the library's own code"
-    assert like_known(answers, {cell: {"ours": copied}}, {cell: copied}) == []  # what was handed out is no copy
+    assert similar_to_known(answers, {cell: {"ours": copied}}, {cell: copied}) == []  # what was handed out is no copy
     text = page_of("x", answers, compare(answers, {}), None, found)
     assert "Like a known answer" in text and "library&#x27;s own code" in text and "No mark depends on this" in text
     assert "Like a known answer" not in page_of("x", answers, compare(answers, {}), None, [])
 
 
 def test_short_answers_are_like_each_other_anyhow():
-    assert like_known({"a": {"c": LONG}}, {"c": {"ours": LONG}}, {}) == []
+    assert similar_to_known({"a": {"c": LONG}}, {"c": {"ours": LONG}}, {}) == []

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.report import page, similar_page
-from autograder.report.tokens import blocks, light_tokens, page_tokens
+from autograder.report.tokens import blocks, light_theme_tokens, page_tokens
 
 ROOT = Path(__file__).parents[3]
 STYLES = [
@@ -46,7 +46,7 @@ def test_pages_paint_with_tokens_alone():
     assert "prefers-color-scheme:dark" in shown
     assert "prefers-contrast:more" in shown
     assert "url(" not in page_tokens()  # nothing is fetched
-    assert light_tokens(".card").startswith(".card{--tfk-")
+    assert light_theme_tokens(".card").startswith(".card{--tfk-")
 
 
 def luminance(colour):

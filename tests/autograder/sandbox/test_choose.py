@@ -11,7 +11,7 @@ from autograder import sandbox
 from autograder.api import Limits
 from autograder.sandbox.base import SandboxError, WarmBackend
 from autograder.sandbox.bubblewrap import distributions, find_bwrap
-from autograder.sandbox.bubblewrap_alone import BubblewrapAlone
+from autograder.sandbox.bubblewrap_alone import BubblewrapOnly
 from autograder.sandbox.inside import seccomp
 from autograder.sandbox_client import Cell, SandboxClient
 
@@ -72,7 +72,7 @@ def test_a_box_can_be_asked_for_by_name(monkeypatch):
 
 def test_a_box_without_control_groups_is_still_bounded():
     """Memory that is shared belongs to no process's own limit; a process outside adds it up."""
-    backend = BubblewrapAlone()
+    backend = BubblewrapOnly()
     try:
         WarmBackend.probe(backend)
     except SandboxError as error:
@@ -89,7 +89,7 @@ def test_a_box_without_control_groups_is_still_bounded():
 def test_packages_that_a_course_names_can_be_imported():
     look = "try:\n    import rich.table\n    there = True\nexcept ImportError:\n    there = False"
     for packages in [(), ("rich",)]:
-        backend = BubblewrapAlone()
+        backend = BubblewrapOnly()
         backend.packages = packages
         try:
             with SandboxClient(backend, Limits(wall_s=60)) as student:

@@ -27,7 +27,7 @@ from autograder.marking import regrades
 from autograder.nbgrader import execute
 from autograder.serve import command, status
 from autograder.serve import course as served
-from autograder.serve.feedback import NoFeedback, give_feedback
+from autograder.serve.feedback import FeedbackError, give_feedback
 
 from ..cluster.conftest import ENV, make
 from ..nbgrader.conftest import HERE, IDS, POINTS, UNIT, find, own_course, released
@@ -137,7 +137,7 @@ def test_the_page_is_where_the_student_finds_it(course, service):
     submit(course, "ada", wrong(course))
     assert service(back).run() == 0
     assert "Your scores are divided by d." in page(course, "ada").read_text()
-    with pytest.raises(NoFeedback, match="nobody"):
+    with pytest.raises(FeedbackError, match="nobody"):
         give_feedback(course.root, UNIT, "nobody")
 
 

@@ -37,13 +37,13 @@ it('says why an extension was refused, and leaves the table as it was', async ()
   let refuse = false;
   const ask = (): Promise<unknown> =>
     refuse
-      ? Promise.reject(new Error('an extension is from 0 hours to a year'))
+      ? Promise.reject(new Error('an extension must be between 0 hours and a year'))
       : Promise.resolve({ students: [{ student: 'ada', hours: 0 }] });
   const node = document.createElement('div');
   await drawExtensions(node, 'mine', '02-masks', ask as unknown as Ask, trans);
   refuse = true;
   node.querySelector<HTMLButtonElement>('tbody button')!.click();
   await settled();
-  expect(node.querySelector('[role=status]')!.textContent).toBe('an extension is from 0 hours to a year');
+  expect(node.querySelector('[role=status]')!.textContent).toBe('an extension must be between 0 hours and a year');
   expect(node.querySelectorAll('tbody tr')).toHaveLength(1);
 });

@@ -1,4 +1,4 @@
-"""Finds a slip in a right answer that gives the student's answers, and reports its kind without showing code."""
+"""Finds a mutation of a right answer that gives the student's answers, and reports its kind without showing code."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from autograder.translate import say
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
 
-SECONDS = 2.0  # processor time for all slips of one exercise
-EACH = 1.0  # wall time for one slip
-LEAST = 2  # answers that a slip must give, since much gives one answer by chance
+SECONDS = 2.0  # processor time for all mutations of one exercise
+EACH = 1.0  # wall time for one mutation
+LEAST = 2  # answers that a mutation must give, since much gives one answer by chance
 
 SAID = {
     "drop_term": "a term of a sum or a factor of a product is left out",
@@ -48,40 +48,43 @@ SAID = {
 }
 
 
-Candidate = tuple[str, str, dict[str, Any]]  # a sentence, the slip in it, and what the changed answer defines
+Candidate = tuple[str, str, dict[str, Any]]  # a sentence, the mutation that it names, and the namespace of the mutant
 
-ONCE = "Your answer is what a right one would give in which {slip}."
-OFTEN = "Your answer is what a right one would give in which, at more than one place, {slip}."
-INSTEAD = "Your answer is what a right one would give if a value on the way were the right one {slip}."
+ONCE = "Your answer is what a right one would give in which {mutation}."
+OFTEN = "Your answer is what a right one would give in which, at more than one place, {mutation}."
+INSTEAD = "Your answer is what a right one would give if a value on the way were the right one {mutation}."
 
 
-def of_slip(core: Sequence[Reply], exercise: Exercise, passed: Sequence[Reply] = ()) -> str | None:
-    """The kind of the first slip that gives every one of these answers, and those that are right as well."""
+def explain_by_mutation(core: Sequence[Reply], exercise: Exercise, passed: Sequence[Reply] = ()) -> str | None:
+    """The kind of the first mutation that gives every one of these answers, and those that are right as well."""
     replies = [*sorted(core, key=_size), *sorted(passed, key=_size)]
     if len(replies) < LEAST:
         return None
     end = time.thread_time() + SECONDS
     candidates = _candidates(exercise, replies)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of slips that compile with one
+        warnings.simplefilter("ignore")  # of mutations that compile with one
         while time.thread_time() < end:
             try:
                 with time_limit(EACH):
                     return _first(candidates, exercise, replies, end)
-            except (TimeLimitExceeded, _Renew):  # a slip that never ends, or the next ones get all of the time again
+            except (
+                TimeLimitExceeded,
+                _Renew,
+            ):  # a mutation that never ends, or the next ones get all of the time again
                 continue
     return None
 
 
 class _Renew(Exception):
-    """Half of the time for one slip has gone by."""
+    """Half of the time limit of one mutation has passed."""
 
 
 def _first(candidates: Iterator[Candidate], exercise: Exercise, replies: Sequence[Reply], end: float) -> str | None:
     start = time.monotonic()
-    for sentence, slip, namespace in candidates:
+    for sentence, mutation, namespace in candidates:
         if _gives(namespace, exercise, replies):
-            return say(sentence, slip=say(slip))
+            return say(sentence, mutation=say(mutation))
         if time.thread_time() > end:
             return None
         if time.monotonic() - start > EACH / 2:
@@ -94,9 +97,9 @@ def _size(reply: Reply) -> int:
 
 
 def _candidates(exercise: Exercise, replies: Sequence[Reply]) -> Iterator[Candidate]:
-    """All slips, the likely ones first."""
+    """All mutations, the likely ones first."""
     answers = [one for one in programs(exercise) if _is_quick(one, exercise, replies[0])]
-    for sentence, search in ((ONCE, Program.single), (ONCE, Program.renamings), (OFTEN, Program.everywhere)):
+    for sentence, search in ((ONCE, Program.single), (ONCE, Program.renamings), (OFTEN, Program.at_like_places)):
         for program in answers:
             yield from ((sentence, SAID[operator], namespace) for operator, namespace in search(program))
     for program in answers:
@@ -104,7 +107,7 @@ def _candidates(exercise: Exercise, replies: Sequence[Reply]) -> Iterator[Candid
 
 
 def _is_quick(program: Program, exercise: Exercise, reply: Reply) -> bool:
-    """Whether this way to write it answers the question soon: else hundreds of slips cannot be tried on it."""
+    """Whether this right answer runs fast enough that hundreds of its mutations can be tried."""
     start = time.thread_time()
     try:
         namespace = program.namespace()
@@ -148,5 +151,5 @@ def _gives(namespace: dict[str, Any], exercise: Exercise, replies: Sequence[Repl
         subject = LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols})
         return all(compare_values(observe(subject, one.probe), one.actual, one.probe.tolerance) is None
                    for one in replies)  # fmt: skip
-    except Exception:  # a slip that fails did not produce these answers
+    except Exception:  # a mutation that fails did not produce these answers
         return False

@@ -1,4 +1,4 @@
-"""A slip in a right answer is found where it gives the answers, also in the midst of a layer and in a loop."""
+"""A mutation in a right answer is found where it gives the answers, also in the midst of a layer and in a loop."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from autograder.checks.corpus import ask_reference
 from autograder.checks.local import LocalSubject
 from autograder.checks.operators import changes
 from autograder.checks.probe import collect_answers
-from autograder.diagnosis import slips
+from autograder.diagnosis import mutations
 from autograder.diagnosis.programs import Program, Values
 from autograder.diagnosis.rewrites import REWRITES, rename_variables
 
-asked = lru_cache(maxsize=4)(ask_reference)
+question_sets = lru_cache(maxsize=4)(ask_reference)
 SWIGLU = """
 import torch.nn.functional as F
 from torch import nn
@@ -38,20 +38,20 @@ def rnn_encode(x, w_x, w_h, b):
 """
 STEP = "h = torch.tanh(x[:, t] @ w_x + h @ w_h + b)"
 CASES = [
-    ("modern.swiglu", SWIGLU.replace("ACTIVATION", "F.relu"), slips.SAID["change_activation"]),
+    ("modern.swiglu", SWIGLU.replace("ACTIVATION", "F.relu"), mutations.SAID["change_activation"]),
     ("modern.swiglu", SWIGLU.replace("ACTIVATION", "(lambda z: F.layer_norm(F.silu(z), z.shape[-1:]))"), "normalised"),
-    ("rnn.encode", RNN.replace("BODY", f"states.append(h); {STEP}"), slips.SAID["exchange_lines"]),
-    ("rnn.encode", RNN.replace("BODY", f"t = -1 - t; {STEP}; states.append(h)"), slips.SAID["reverse_loop"]),
+    ("rnn.encode", RNN.replace("BODY", f"states.append(h); {STEP}"), mutations.SAID["exchange_lines"]),
+    ("rnn.encode", RNN.replace("BODY", f"t = -1 - t; {STEP}; states.append(h)"), mutations.SAID["reverse_loop"]),
 ]
 
 
 def found(exercise_id: str, source: str) -> str | None:
     exercise, namespace = registry.find(exercise_id), {}
     exec(source, namespace)
-    findings = collect_answers(asked(exercise, 5), LocalSubject(namespace))
+    findings = collect_answers(question_sets(exercise, 5), LocalSubject(namespace))
     core = [reply for finding in findings if finding.check.core for reply in finding.failed]
     passed = [reply for finding in findings if finding.check.core for reply in finding.answers if not reply.difference]
-    return slips.of_slip(core, exercise, passed)
+    return mutations.explain_by_mutation(core, exercise, passed)
 
 
 @pytest.mark.parametrize(("exercise_id", "source", "words"), CASES, ids=[words[:30] for *_, words in CASES])
@@ -61,7 +61,7 @@ def test_a_slip_is_found(exercise_id, source, words):
 
 def test_of_one_answer_alone_no_slip_is_said():
     exercise = registry.find("rnn.encode")
-    assert slips.of_slip([], exercise) is None
+    assert mutations.explain_by_mutation([], exercise) is None
 
 
 def rewritten(source: str) -> set[str]:
