@@ -95,7 +95,7 @@ def compare(expected: Any, actual: Any, tolerance: Tolerance = PLAIN, name: str 
     if isinstance(actual, RaisedError):
         return _compare_raised(expected, actual)
     if isinstance(actual, WrongDevice):
-        return Difference(f"{name} lies on {actual.device} where {actual.expected} is expected")
+        return Difference(f"{name} is on {actual.device} where {actual.expected} is expected")
     if isinstance(expected, RaisedError):
         return Difference(f"{name} should have been an error")
     if isinstance(expected, Tensor):
@@ -206,7 +206,7 @@ def _compare_tensor(expected: Tensor, actual: Any, tolerance: Tolerance, name: s
     if expected.dtype != actual.dtype:
         return Difference(f"{name} is {_dtype(actual)} where {_dtype(expected)} is expected", shape=shape)
     if expected.device.type != actual.device.type:
-        return Difference(f"{name} lies on {actual.device.type} where {expected.device.type} is expected", shape=shape)
+        return Difference(f"{name} is on {actual.device.type} where {expected.device.type} is expected", shape=shape)
     return None if tolerance is FORM else _compare_entries(expected.detach(), actual.detach(), tolerance, name)
 
 

@@ -24,8 +24,8 @@ Pair = tuple[Tensor, Tensor]  # the right answer and the student's
 LEAST = 2  # answers for which a fact must hold, since much is true of a single one by chance
 ORDINALS = ("the first", "the second", "the third", "the fourth", "the fifth", "the sixth")
 SAID = {  # whether the right answer, and the student's, has a gradient
-    (True, False): "No gradient comes from your result to {names}, and it should: is it used?",
-    (False, True): "Your result depends on {names}, as its gradients show, and should not.",
+    (True, False): "No gradient flows from your result to {names}, although one should: is it used?",
+    (False, True): "Your result should not depend on {names}, but its gradients show that it does.",
 }
 CLOSE = 1e-4  # relative: two float32 computations of one number
 
@@ -81,7 +81,7 @@ def _of_some_forms(pairs: Sequence[Pair]) -> str | None:
         return None
     right, theirs = min(formed, key=lambda pair: pair[0].numel())
     return say(
-        "In some cases your result has another shape than it should, in the smallest of them {theirs} for {right}.",
+        "In some cases your result has the wrong shape, in the smallest of them {theirs} instead of {right}.",
         theirs=_shape(theirs), right=_shape(right),
     )  # fmt: skip
 
@@ -103,7 +103,7 @@ def _of_fields(core: Sequence[Reply]) -> str | None:
         fields = good if fields is None else fields & good
     if not fields:
         return None
-    return say("Of each entry of your list, right in every case: {right}. Not right: {rest}.",
+    return say("In each entry of your list, these are right in every case: {right}. These are not: {rest}.",
                right=", ".join(say(ORDINALS[at]) for at in range(size) if at in fields),
                rest=", ".join(say(ORDINALS[at]) for at in range(size) if at not in fields))  # fmt: skip
 
@@ -136,12 +136,12 @@ def _of_pattern(patterns: Sequence[Mapping[str, Pair]]) -> str | None:
             extra = [theirs & ~right for right, theirs in wrong]
             where = next((say(said) for said, rule in WHERE if all(map(rule, extra))), "")
             if where:
-                return say("Your result depends on {where} of {name}, as its gradients show, and should not.",
+                return say("Your result should not depend on {where} of {name}, but its gradients show that it does.",
                            where=where, name=name)  # fmt: skip
-            return say("Your result depends on entries of {name} that it has nothing to do with.", name=name)
+            return say("Your result depends on entries of {name} that should not affect it.", name=name)
         if less and not more:
-            return say("Your result does not depend on some entries of {name}, and should.", name=name)
-        return say("Your result depends on other entries of {name} than it should, as its gradients show.", name=name)
+            return say("Your result does not depend on some entries of {name}, although it should.", name=name)
+        return say("Your result depends on the wrong entries of {name}, as its gradients show.", name=name)
     return None
 
 
@@ -207,7 +207,7 @@ def _moves(gradient: Any) -> bool:
 def _stops(core: Sequence[Reply]) -> str:
     raised = [reply.actual.message for reply in core if isinstance(reply.actual, RaisedError)]
     return say(
-        "In some cases your code stops with an error, in others it gives a wrong answer: {message}",
+        "In some cases your code raises an error, in others its result is wrong: {message}",
         message=min(raised, key=len),
     )
 
@@ -215,9 +215,7 @@ def _stops(core: Sequence[Reply]) -> str:
 def _of_form(pairs: Sequence[Pair]) -> str:
     """A sentence for answers that all have a wrong shape."""
     if all(_same_numbers(*pair) for pair in pairs):
-        return say(
-            "Your result holds the right numbers in another form: axes are exchanged, put together or taken apart."
-        )
+        return say("Your result holds the right numbers in the wrong shape: axes are transposed, merged or split.")
     axes = {theirs.dim() - right.dim() for right, theirs in pairs}
     if len(axes) == 1 and axes != {0}:
         (more,) = axes
@@ -230,25 +228,25 @@ def _of_form(pairs: Sequence[Pair]) -> str:
                 return say(LONGER if gap > 0 else SHORTER, gap=abs(gap), where=axis_name(axis))
     right, theirs = min(pairs, key=lambda pair: pair[0].numel())
     return say(
-        "Your result has another shape than it should, in the smallest case {theirs} for {right}.",
+        "Your result has the wrong shape, in the smallest case {theirs} instead of {right}.",
         theirs=_shape(theirs),
         right=_shape(right),
     )
 
 
 MORE, FEWER = (
-    "Your result has more axes than it should, by {count}.",
-    "Your result has fewer axes than it should, by {count}.",
+    "Your result has too many axes ({count} more than it should).",
+    "Your result has too few axes ({count} fewer than it should).",
 )
-LONGER = "Your result is longer than it should be, by {gap} along {where}."
-SHORTER = "Your result is shorter than it should be, by {gap} along {where}."
+LONGER = "Your result is too long by {gap} along {where}."
+SHORTER = "Your result is too short by {gap} along {where}."
 
 
 def axis_name(axis: int) -> str:
     """In words, counted from the end: 1 is the last."""
     if axis > 2:
         return say("axis {number}", number=-axis)
-    return say("its last axis") if axis == 1 else say("its last axis but one")
+    return say("its last axis") if axis == 1 else say("its second-to-last axis")
 
 
 def argument(place: int) -> str:
@@ -314,7 +312,7 @@ MIXTURES: tuple[tuple[str, Callable[[Tensor, Tensor], Tensor]], ...] = (
     ("Your result is the right one minus {name}.", lambda right, given: right - given),
     ("Your result is {name} minus the right one.", lambda right, given: given - right),
     ("Your result is the right one times {name}.", lambda right, given: right * given),
-    ("Your result is {name} itself, as it was given.", lambda right, given: given),
+    ("Your result is {name}, unchanged.", lambda right, given: given),
 )
 
 
@@ -359,22 +357,24 @@ def _same_order(right: Tensor, theirs: Tensor) -> bool:
 
 
 NUMBERS: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
-    ("Your result is the right one plus a number, the same for all entries of an answer.",
+    ("Your result is the right one plus a constant, which is the same for all entries.",
      lambda right, theirs: right.numel() > 2 and _flat((theirs - right).flatten(), -1)),
-    ("Every row of your result is the right one plus a number of its own.", _off_along(-1)),
+    ("Each row of your result is the right one plus a constant, which differs from row to row.", _off_along(-1)),
     ("All rows of your result are off by the same vector.", _off_along(-2)),
-    ("Every row of your result is the right one times a number of its own.", _times_along(-1)),
-    ("Every column of your result is the right one times a number of its own.", _times_along(-2)),
-    ("Every row of your result has the right length, as a vector, but another direction.",
+    ("Each row of your result is the right one times a factor, which differs from row to row.", _times_along(-1)),
+    ("Each column of your result is the right one times a factor, which differs from column to column.",
+     _times_along(-2)),
+    ("Each row of your result is a vector of the right norm but the wrong direction.",
      _kept(lambda value: value.norm(dim=-1))),
-    ("Every row of your result has the right sum; it is shared out otherwise.", _kept(lambda value: value.sum(-1))),
-    ("Every column of your result has the right sum; it is shared out otherwise.",
+    ("Each row of your result has the right sum, but it is distributed differently.",
+     _kept(lambda value: value.sum(-1))),
+    ("Each column of your result has the right sum, but it is distributed differently.",
      lambda right, theirs: right.dim() > 1 and _kept(lambda value: value.sum(-1))(right.mT, theirs.mT)),
-    ("Your numbers stand in the right order of size, but they are not the right ones.", _same_order),
+    ("The entries of your result are in the right order by size, but their values are wrong.", _same_order),
     ("No entry of your result is off by more than one.",
      lambda right, theirs: bool((right == right.round()).all() and (theirs == theirs.round()).all()
                                 and (right - theirs).abs().max() <= 1)),
-    ("Your result is off by less than a hundredth: something small is left out, or added.",
+    ("Your result is off by less than a hundredth: a small term is missing or superfluous.",
      lambda right, theirs: bool((theirs - right).abs().max() < 0.01 * right.abs().max())),
 )  # fmt: skip
 TRUTHS: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
@@ -382,13 +382,13 @@ TRUTHS: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
      lambda right, theirs: not (right & ~theirs).any()),
     ("Your mask is True only where it should be, but not in all of these places.",
      lambda right, theirs: not (theirs & ~right).any()),
-    ("In each row of your mask as many are True as should be, but others.",
+    ("Each row of your mask has the right number of True entries, but in the wrong places.",
      lambda right, theirs: right.dim() > 0 and torch.equal(right.sum(-1), theirs.sum(-1))),
-    ("Your mask is True in some places where it should not be, and not in some where it should.",
+    ("Your mask is True in some places where it should be False, and False in some where it should be True.",
      lambda right, theirs: bool((right & ~theirs).any() and (theirs & ~right).any())),
 )  # fmt: skip
 INFINITE: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
-    ("Entries of your result are finite where they should be infinite: something is not hidden that should be.",
+    ("Entries of your result are finite where they should be infinite: something that should be masked is not.",
      lambda right, theirs: bool(theirs.isfinite()[right.isfinite()].all())),
     ("Entries of your result are infinite or NaN where a number is expected.",
      lambda right, theirs: bool((right.isfinite() & ~theirs.isfinite()).any())),
@@ -404,15 +404,15 @@ def _of_places(pairs: Sequence[Pair], wrong: Sequence[Tensor | None]) -> str | N
 
 
 PLACES: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
-    ("What is wrong in your result is zero there, and should not be.", lambda right, theirs: not theirs.any()),
-    ("What is wrong in your result should be zero.", lambda right, theirs: not right.any()),
-    ("What is wrong in your result has the right size and the other sign.",
+    ("The wrong entries of your result are zero, and should not be.", lambda right, theirs: not theirs.any()),
+    ("The wrong entries of your result should be zero.", lambda right, theirs: not right.any()),
+    ("The wrong entries of your result have the right magnitude and the wrong sign.",
      lambda right, theirs: torch.allclose(right, -theirs, rtol=CLOSE)),
     ("Wherever your result is wrong, it is too large.", lambda right, theirs: bool((theirs > right).all())),
     ("Wherever your result is wrong, it is too small.", lambda right, theirs: bool((theirs < right).all())),
     ("Wherever your result is wrong, it is too far from zero.",
      lambda right, theirs: bool((theirs.abs() > right.abs()).all())),
-    ("Wherever your result is wrong, it is too near to zero.",
+    ("Wherever your result is wrong, it is too close to zero.",
      lambda right, theirs: bool((theirs.abs() < right.abs()).all())),
 )  # fmt: skip
 
@@ -427,7 +427,7 @@ def _of_parts(core: Sequence[Reply]) -> str | None:
     names = known[0][1]
     if not right or any(other != names for _, other in known):
         return None
-    return say("Of your results right in every case: {right}. Not right: {rest}.",
+    return say("Of your results, these are right in every case: {right}. These are not: {rest}.",
                right=", ".join(name for name in names if name in right),
                rest=", ".join(name for name in names if name not in right))  # fmt: skip
 

@@ -71,16 +71,16 @@ def _stopped(core: Sequence[Reply], _: LocalSubject) -> str | None:
     if len(messages) == 0 or not all(isinstance(reply.actual, RaisedError) for reply in core):
         return None
     message = min(messages, key=len)
-    return say("Wherever your code is wrong, it stops with an error: {message}", message=message)
+    return say("In every case that fails, your code raises an error: {message}", message=message)
 
 
 def _of_form(core: Sequence[Reply], _: LocalSubject) -> str | None:
     if any(isinstance(reply.actual, RaisedError) for reply in core):
         return None
     if all(type(reply.actual) is not type(reply.expected) and not _number(reply) for reply in core):
-        return say("The kind of your result is wrong before its numbers are: {message}.", message=_message(core))
+        return say("The type or shape of your result is wrong: {message}.", message=_message(core))
     if all(isinstance(reply.expected, tuple) and _swapped(reply) for reply in core):
-        return say("Your results are right, but they come in another order than the one asked for.")
+        return say("Your results are right, but in the wrong order.")
     return None
 
 
@@ -137,7 +137,8 @@ def _factor(core: Sequence[Reply], pairs: Sequence[tuple[Tensor, Tensor] | None]
     if any(pair is not None and pair[0].numel() < 3 for pair in pairs):
         return None  # any number is some multiple of any other
     return say(
-        "Your result is the right one times a number of its own in each case: look at what you divide or multiply by."
+        "Your result is the right one times a factor that differs from case to case: check what you divide or "
+        "multiply by."
     )
 
 
@@ -158,7 +159,7 @@ def _ratio(expected: Tensor, actual: Tensor) -> float | None:
 
 
 SIZES = ("the size of axis {axis} of {name}", "the size of the last axis of {name}",
-         "the size of the last axis but one of {name}")  # fmt: skip
+         "the size of the second-to-last axis of {name}")  # fmt: skip
 
 
 def _sizes(reply: Reply) -> dict[str, int]:
@@ -187,7 +188,7 @@ def _of_input(core: Sequence[Reply], reference: LocalSubject) -> str | None:
     first = sorted(core, key=lambda reply: reply.probe.case.size())
     for said, change in _changes(first[0], reference):
         if all(_answers(reply, change, reference) for reply in first):
-            return say("Your answer is the right one to another question: {change}.", change=said)
+            return say("Your result is the right one for other arguments: {change}.", change=said)
     return None
 
 
@@ -203,8 +204,8 @@ def _changes(reply: Reply, reference: LocalSubject) -> Iterator[tuple[str, Chang
         for other in range(place):
             if isinstance(value, Tensor):
                 pair = {"first": f"`{names[other]}`" if other < len(names) else argument(other), "second": name}
-                yield say("{first} and {second} are exchanged", **pair), _exchanged(place, other)
-                yield say("{second} stands where {first} should", **pair), _copied(place, other)
+                yield say("{first} and {second} are swapped", **pair), _exchanged(place, other)
+                yield say("{second} is used instead of {first}", **pair), _copied(place, other)
 
 
 CHANGES: tuple[tuple[str, Callable[[Any], Any]], ...] = (
@@ -213,23 +214,23 @@ CHANGES: tuple[tuple[str, Callable[[Any], Any]], ...] = (
     ("as if every entry of {} were True", lambda value: torch.ones_like(value) if value.dtype is torch.bool else 1 / 0),
     ("as if every entry of {} were zero", lambda value: torch.zeros_like(value)),
     ("as if every entry of {} were one", lambda value: torch.ones_like(value)),
-    ("as if the last two axes of {} were exchanged", lambda value: value.transpose(-1, -2)),
-    ("as if {} were read backwards", lambda value: value.flip(-1)),
-    ("as if {} were read backwards along its first axis", lambda value: value.flip(0)),
-    ("as if {} were read backwards along its second axis", lambda value: value.flip(1)),
-    ("as if {} were moved on by one place", lambda value: value.roll(1, -1)),
-    ("as if {} were moved back by one place", lambda value: value.roll(-1, -1)),
-    ("as if the first of the batch in {} stood for all", lambda value: value[:1].expand_as(value)),
+    ("as if the last two axes of {} were swapped", lambda value: value.transpose(-1, -2)),
+    ("as if {} were reversed", lambda value: value.flip(-1)),
+    ("as if {} were reversed along its first axis", lambda value: value.flip(0)),
+    ("as if {} were reversed along its second axis", lambda value: value.flip(1)),
+    ("as if {} were shifted by one position", lambda value: value.roll(1, -1)),
+    ("as if {} were shifted back by one position", lambda value: value.roll(-1, -1)),
+    ("as if the first batch entry of {} were used for all", lambda value: value[:1].expand_as(value)),
     ("as if {} were larger by one", lambda value: value + 1),
     ("as if {} were smaller by one", lambda value: value - 1),
     ("as if {} were twice as large", lambda value: value * 2),
     ("as if {} were half as large", lambda value: value // 2 if isinstance(value, int) else value / 2),
     ("as if {} were 0", lambda value: type(value)(0) if isinstance(value, int | float) else 1 / 0),
     ("as if {} were 1", lambda value: type(value)(1) if isinstance(value, int | float) else 1 / 0),
-    ("as if {} had the other sign", lambda value: -value),
-    ("as if {} were turned over", lambda value: value[::-1]),
-    ("as if the last of {} were not there", lambda value: value[:-1]),
-    ("as if the first of {} were not there", lambda value: value[1:]),
+    ("as if {} had the opposite sign", lambda value: -value),
+    ("as if {} were in reverse order", lambda value: value[::-1]),
+    ("as if the last entry of {} were missing", lambda value: value[:-1]),
+    ("as if the first entry of {} were missing", lambda value: value[1:]),
 )
 
 
@@ -291,7 +292,7 @@ def _of_entries(core: Sequence[Reply], _: LocalSubject) -> str | None:
     known = [one for one in wrong if one is not None]
     for said, rule in ENTRIES:
         if all(_follows(rule, one) for one in known) and not all(one.all() for one in known):
-            return say("Part of your result is right, and it follows a rule: {rule}.", rule=say(said))
+            return say("Part of your result is right: {rule}.", rule=say(said))
     if all(bool(pair[1].isnan().any()) for _, pair in pairs if pair and pair[1].is_floating_point()):
         return say("Your result holds NaN where a number is expected: look for 0 / 0, or infinity minus infinity.")
     return None
@@ -309,15 +310,15 @@ ENTRIES: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
     ("all but the first entry of the last axis are right", lambda wrong: wrong[..., 1:]),
     ("all but the last row are right", lambda wrong: wrong[..., :-1, :]),
     ("all but the first row are right", lambda wrong: wrong[..., 1:, :]),
-    ("the last row is right, the rows above it are not", lambda wrong: wrong[..., -1:, :]),
-    ("the first row is right, what follows is not", lambda wrong: wrong[..., :1, :]),
-    ("the first column is right, what follows is not", lambda wrong: wrong[..., :1]),
-    ("the last column is right, what comes before is not", lambda wrong: wrong[..., -1:]),
-    ("what is on and below the diagonal is right", lambda wrong: wrong.tril()),
-    ("what is on and above the diagonal is right", lambda wrong: wrong.triu()),
-    ("the diagonal alone is wrong", lambda wrong: wrong & ~torch.eye(*wrong.shape[-2:], dtype=torch.bool)),
-    ("the first of the batch is right, the others are not", lambda wrong: wrong[:1]),
-    ("the last of the batch is right, the others are not", lambda wrong: wrong[-1:]),
+    ("only the last row is right", lambda wrong: wrong[..., -1:, :]),
+    ("only the first row is right", lambda wrong: wrong[..., :1, :]),
+    ("only the first column is right", lambda wrong: wrong[..., :1]),
+    ("only the last column is right", lambda wrong: wrong[..., -1:]),
+    ("the entries on and below the diagonal are right", lambda wrong: wrong.tril()),
+    ("the entries on and above the diagonal are right", lambda wrong: wrong.triu()),
+    ("only the diagonal is wrong", lambda wrong: wrong & ~torch.eye(*wrong.shape[-2:], dtype=torch.bool)),
+    ("only the first batch entry is right", lambda wrong: wrong[:1]),
+    ("only the last batch entry is right", lambda wrong: wrong[-1:]),
 )
 
 
@@ -330,7 +331,7 @@ def _common(findings: Sequence[Finding], reference: LocalSubject) -> str | None:
     if not passed:
         return None
     shared = set.intersection(*failed).difference(*passed)
-    return say("Your answer is right in other cases; it is wrong {where}.", where=min(shared)) if shared else None
+    return say("Your answer is wrong {where}, and right in other cases.", where=min(shared)) if shared else None
 
 
 ONE, SEVERAL = "where {name} has one entry along axis {axis}", "where {name} has several entries along axis {axis}"
@@ -347,7 +348,7 @@ def _features(reply: Reply, names: dict[str, list[str]]) -> set[str]:
             for axis, size in enumerate(value.shape):
                 found.add(say(ONE if size == 1 else SEVERAL, name=name, axis=axis))
             if value.dtype is torch.bool and not value.all():
-                found.add(say("where {name} hides something", name=name))
+                found.add(say("where {name} masks something", name=name))
         elif isinstance(value, bool | int | float | str):
             found.add(say("where {name} is {value}", name=name, value=repr(value)))
     for key, value in case.kwargs.items():
@@ -364,16 +365,16 @@ def _properties(failed: Sequence[Finding]) -> str | None:
 
 
 ASIDE: dict[str | None, str] = {  # who changes an input has wrong gradients, too
-    "purity": "Your values are right. What goes wrong is what your code leaves behind: {message}.",
-    "shapes": "Your values are right. What goes wrong is their form: {message}.",
-    "dtypes": "Your values are right. What goes wrong is the type of number in which you compute or answer: {message}.",
+    "purity": "Your values are right, but the call has side effects: {message}.",
+    "shapes": "Your values are right, but their shape or type is not: {message}.",
+    "dtypes": "Your values are right, but the dtype that you compute in or return is not: {message}.",
     "gradients": (
-        "Your values are right. What flows back is not: something on the way is detached, rounded or computed outside "
-        "torch: {message}."
+        "Your values are right, but their gradients are not, because something is detached, rounded or computed "
+        "outside torch: {message}."
     ),
-    "edges": "Your values are right. What goes wrong is a case at the edge: {message}.",
-    "cost": "Your values are right. What goes wrong is what it takes: {message}.",
-    "values": "Your values are right. What goes wrong is an extreme case: {message}.",
+    "edges": "Your values are right, except in an edge case: {message}.",
+    "cost": "Your values are right, but they take too much time or memory: {message}.",
+    "values": "Your values are right, except for extreme inputs: {message}.",
 }
 
 

@@ -26,33 +26,33 @@ LEAST = 2  # answers that a mutation must give, since much gives one answer by c
 
 SAID = {
     "drop_term": "a term of a sum or a factor of a product is left out",
-    "change_operator": "one operator stands for another, as + for - or * for /",
-    "change_comparison": "one comparison stands for another, as < for <=",
+    "change_operator": "one operator is replaced by another, such as - by + or / by *",
+    "change_comparison": "one comparison is replaced by another, such as <= by <",
     "drop_sign": "a sign or a negation is missing",
-    "change_constant": "one constant is another number or another axis",
-    "change_function": "one function stands for its like, as sum for mean or max for min",
+    "change_constant": "one constant, such as a factor or an axis, has the wrong value",
+    "change_function": "one function is replaced by a similar one, such as mean by sum or min by max",
     "drop_call": "one step is left out",
     "drop_argument": "one argument is not passed on",
-    "swap": "two things are exchanged",
-    "change_slice": "one index or slice is off by a place",
+    "swap": "two arguments or operands are swapped",
+    "change_slice": "one index or slice is off by one",
     "drop_statement": "one line is missing",
-    "shorten_loop": "one loop ends a step too early",
-    "change_activation": "one activation function stands for another, as a ReLU for a SiLU",
-    "change_reduction": "one function stands for its like, as sum for mean or max for min",
-    "move_step": "one step comes too early or too late",
-    "change_bound": "a slice or a range starts or ends one place off",
-    "exchange_lines": "two lines are in the other order, or one is on the wrong side of a loop",
-    "repeat_line": "one line is carried out twice",
-    "reverse_loop": "one loop runs from the last to the first",
-    "renamed": "one variable stands for another",
+    "shorten_loop": "one loop has one iteration too few",
+    "change_activation": "one activation function is replaced by another, such as SiLU by ReLU",
+    "change_reduction": "one function is replaced by a similar one, such as mean by sum or min by max",
+    "move_step": "one step is applied too early or too late",
+    "change_bound": "the start or end of a slice or range is off by one",
+    "exchange_lines": "two lines are in the wrong order, or one is on the wrong side of a loop",
+    "repeat_line": "one line is executed twice",
+    "reverse_loop": "one loop runs in reverse order",
+    "renamed": "one variable is used instead of another",
 }
 
 
 Candidate = tuple[str, str, dict[str, Any]]  # a sentence, the mutation that it names, and the namespace of the mutant
 
-ONCE = "Your answer is what a right one would give in which {mutation}."
-OFTEN = "Your answer is what a right one would give in which, at more than one place, {mutation}."
-INSTEAD = "Your answer is what a right one would give if a value on the way were the right one {mutation}."
+ONCE = "Your code behaves like a right answer in which {mutation}."
+OFTEN = "Your code behaves like a right answer in which, in more than one place, {mutation}."
+INSTEAD = "Your code behaves like a right answer in which an intermediate value is the right one {mutation}."
 
 
 def explain_by_mutation(core: Sequence[Reply], exercise: Exercise, passed: Sequence[Reply] = ()) -> str | None:

@@ -26,11 +26,11 @@ def of_scores(core: Sequence[Reply]) -> str | None:
     if len(found) < max(2, len(core) // 2) or len(ratios) < len(found):
         return None
     if max(ratios) - min(ratios) < 0.01 * abs(ratios[0]):
-        return say("The scores under your softmax are the right ones times {factor}.", factor=f"{ratios[0]:.3g}")
+        return say("The scores before your softmax are the right ones times {factor}.", factor=f"{ratios[0]:.3g}")
     least, most = min(ratios), max(ratios)
     return say(
-        "The scores under your softmax are the right ones times a number that differs from case to case "
-        "(from {least} to {most}): look at what you scale them by.",
+        "The scores before your softmax are the right ones times a factor that differs from case to case "
+        "(from {least} to {most}): check what you scale them by.",
         least=f"{least:.3g}",
         most=f"{most:.3g}",
     )
@@ -81,9 +81,7 @@ def of_rows(core: Sequence[Reply]) -> str | None:
     if len(pairs) < max(2, len(core)):
         return None
     if all(_same_numbers(*pair) for pair in pairs) and any(right.unique().numel() > 2 for right, _ in pairs):
-        return say(
-            "Your result holds the right numbers, but in other places: an axis or an order is not the one asked for."
-        )
+        return say("Your result holds the right numbers, but in the wrong places: check the axes and their order.")
     if all(bool(theirs.isnan().any()) for _, theirs in pairs):
         return say("Your result holds NaN where a number is expected: look for 0 / 0, or infinity minus infinity.")
     weights = [theirs for reply in core for right, theirs in _parts(reply) if _shared_out(right)]
@@ -113,8 +111,8 @@ def of_sequence(core: Sequence[Reply]) -> str | None:
 
 
 WORDS: dict[type, str] = {
-    list: "Your list is not the right one: {how}.",
-    str: "Your text is not the right one: {how}.",
+    list: "Your list is wrong: {how}.",
+    str: "Your text is wrong: {how}.",
 }
 
 
@@ -142,19 +140,19 @@ SEQUENCES: tuple[tuple[str, Callable[[list, list], bool]], ...] = (
     ("it lacks the last entries", _starts),
     ("it goes on after it should have ended", lambda right, theirs: _starts(theirs, right)),
     ("it lacks the first entries", _ends),
-    ("something stands before what is right", lambda right, theirs: _ends(theirs, right)),
-    ("it has the right entries in another order",
+    ("it has superfluous entries before the right ones", lambda right, theirs: _ends(theirs, right)),
+    ("it has the right entries in the wrong order",
      lambda right, theirs: sorted(map(repr, right)) == sorted(map(repr, theirs))),
-    ("all that it holds is right, but something is missing",
+    ("all of its entries are right, but some are missing",
      lambda right, theirs: 0 < len(theirs) < len(right) and _within(theirs, right)),
-    ("it holds all that it should, and more",
+    ("it has all the right entries, and superfluous ones",
      lambda right, theirs: 0 < len(right) < len(theirs) and _within(right, theirs)),
-    ("it is shorter than it should be", lambda right, theirs: len(theirs) < len(right)),
-    ("it is longer than it should be", lambda right, theirs: len(theirs) > len(right)),
+    ("it is too short", lambda right, theirs: len(theirs) < len(right)),
+    ("it is too long", lambda right, theirs: len(theirs) > len(right)),
     ("it starts with the right entry and differs later",
      lambda right, theirs: bool(right and theirs) and _same(right[:1], theirs[:1])),
-    ("it has as many entries as it should, and differs from the first on",
+    ("it has the right number of entries, but they are wrong from the first on",
      lambda right, theirs: len(theirs) == len(right) and not _same(right[:1], theirs[:1])),
-    ("it holds what it should not, and lacks what it should hold",
+    ("it has entries that it should not have, and lacks others",
      lambda right, theirs: not _within(theirs, right) and not _within(right, theirs)),
 )  # fmt: skip

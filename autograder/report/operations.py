@@ -91,7 +91,7 @@ def _sources(path: Path) -> list[CellSource]:
 def _traces(
     sources: list[CellSource], probes_of: dict[str, list[Probe]], backend: Backend, limits: Limits
 ) -> dict[str, Trace]:
-    """The traces of all answers of a notebook, in one box. `probes_of`: the probes of each exercise, to which this adds."""
+    """The traces of all answers of a notebook, run in one box. Adds the probes of new exercises to `probes_of`."""
     answered = {source.exercise for source in sources}
     exercises = [exercise for exercise in registry.exercises() if exercise.id in answered]
     found: dict[str, Trace] = {}

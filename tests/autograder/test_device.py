@@ -59,7 +59,7 @@ def test_answers_come_home():
     assert all(type(answer.actual) in (torch.Tensor, dict) for finding in findings for answer in finding.answers)
 
 
-@pytest.mark.parametrize(("how", "said"), [("mixes devices", "on the same device"), ("leaves", "lies on cpu where")])
+@pytest.mark.parametrize(("how", "said"), [("mixes devices", "on the same device"), ("leaves", "is on cpu where")])
 def test_who_leaves_the_device_fails(how, said):
     assert said in seen_there(STRAYS[how], [values(cases)])[0].message
 
@@ -202,4 +202,4 @@ def test_answers_are_judged_on_the_card(exercise, kind):
 def test_an_answer_that_stays_on_the_cpu_fails_on_the_card():
     source = "def rnn_cell(x, h, w_x, w_h, b):\n    return (x @ w_x + h @ w_h + b).tanh().cpu()"
     verdict = run.grade_source(CELL, source, backend=choose(), device="cuda")
-    assert verdict.status == "failed" and "lies on cpu where cuda is expected" in str(verdict.checks)
+    assert verdict.status == "failed" and "is on cpu where cuda is expected" in str(verdict.checks)

@@ -56,7 +56,7 @@ def test_an_optimizer_that_ran_before_is_no_trace_of_the_function():
     right = text(ATTEND, "right", "einsum")
     assert run.grade_source(ATTEND, step + right, backend=choose()).status == "passed"
     verdict = run.grade_source(ATTEND, f"{right}\ntorch.manual_seed = lambda seed: None\n", backend=choose())
-    assert [check.name for check in verdict.checks if check.status == "failed"] == ["leaves no trace"]
+    assert [check.name for check in verdict.checks if check.status == "failed"] == ["no side effects"]
 
 
 def test_what_fits_nothing_is_told_so():
@@ -102,7 +102,7 @@ def test_a_mistake_costs_its_own_exercise_only(monkeypatch):
 
 def test_a_list_that_is_written_into_is_a_trace():
     verdict = run.grade_source(SPANS, text(SPANS, "wrong", "text_overwritten"), backend=choose())
-    assert [check.name for check in verdict.checks if check.status == "failed"] == ["leaves no trace"]
+    assert [check.name for check in verdict.checks if check.status == "failed"] == ["no side effects"]
     assert verdict.misconception == "text_overwritten" and "argument 1" in verdict.checks[-1].message
 
 

@@ -18,7 +18,7 @@ ONLY_HERE = {
     "transformer.feed_forward": ("dead_from_the_start",),
     "transformer.seq2seq": ("starts_at_zero", "scaled_table_kept", "memory_kept"),
 }
-LEARNS = "learns in a few steps"
+LEARNS = "trains in a few steps"
 
 
 def lesson(exercise, seed):
@@ -120,7 +120,7 @@ class Still(Line):
 
 @pytest.mark.parametrize(
     ("model", "said"),
-    [(Line, ""), (Forger, "hardly falls"), (Counts, "stops answering"), (Still, "do not follow its parameters")],
+    [(Line, ""), (Forger, "hardly falls"), (Counts, "cannot be computed"), (Still, "does not follow the parameters")],
 )
 def test_answers_of_any_kind_are_judged(model, said):
     def cases(draw):

@@ -23,6 +23,6 @@ def built(cases: Cases, names: tuple[str, ...], graded: bool = False) -> Check:
         """One probe for each of the first two cases."""
         return [Probe(partial(borrowed, case), case) for case in islice(cases(draw), 2)]
 
-    note = "" if graded else "; this costs nothing, but it leaves out what the exercise is about"
+    note = "" if graded else "; this costs no points, but it skips what the exercise is about"
     told = lambda _, called: f"your code calls torch's own {' and '.join(map(str, called))}{note}"
-    return Check("built, not borrowed", probes, float(graded), explain=told, graded=graded)
+    return Check("built from basic operations", probes, float(graded), explain=told, graded=graded)

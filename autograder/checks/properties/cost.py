@@ -61,7 +61,7 @@ def cost(
     return Check("cost", probes, weight, explain=told, property="cost")
 
 
-VALUES = "on a long input the values are not those that they should be, so its cost says nothing"
+VALUES = "on a long input the values are wrong, so the cost was not measured"
 
 
 def _counts(case: Case, subject: Any) -> dict[str, int]:

@@ -18,7 +18,7 @@ def extremes(cases: Cases, weight: float = 1.0) -> Check:
         drawn = list(cases(draw))
         return [value_probe(case, reference) for case in drawn] + [_finite(case, draw, reference) for case in drawn]
 
-    return Check("enormous scores", probes, weight)
+    return Check("very large scores", probes, weight)
 
 
 def _finite(case: Case, draw: Draw, reference: Any) -> Probe:

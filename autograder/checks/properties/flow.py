@@ -13,7 +13,7 @@ from autograder.checks.probe import Case, Check, Draw, Probe
 from autograder.checks.properties._probes import Cases
 
 
-def flow(cases: Cases, argument: int, name: str = "who sees whom", weight: float = 1.0) -> Check:
+def flow(cases: Cases, argument: int, name: str = "information flow", weight: float = 1.0) -> Check:
     """Which outputs move when one position (axis 1) of an argument is changed; batch rows must not see each other.
 
     A failure is drawn with a row per output and a column per input: ● the input changes it, as it may; · it does not;
@@ -50,10 +50,10 @@ def _moved(case: Case, argument: int, subject: Any) -> Any:
 
 def _leak(expected: Tensor, actual: Any) -> str:
     if not isinstance(actual, Tensor) or actual.shape != expected.shape:
-        return "the result has another shape or type than it should"
+        return "the result has the wrong shape or type"
     if (actual & ~expected).any():
-        return "an output changes when an input that it must not see is changed"
-    return "an output does not change when an input that it should see is changed"
+        return "an output depends on an input that it must not depend on"
+    return "an output does not depend on an input that it should depend on"
 
 
 def _map(expected: Tensor, actual: Any) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ def peak(
         return [Probe(ask, case)]
 
     told = lambda _, said: VALUES if said == OTHER_VALUES else sentence
-    return Check("what is held at once", probes, weight, explain=told, property="cost")
+    return Check("peak memory", probes, weight, explain=told, property="cost")
 
 
 def _counts(case: Case, subject: Any) -> tuple[int, int]:

@@ -32,7 +32,7 @@ def purity(cases: Cases, weight: float = 1.0) -> Check:
     no change at all. A change without such a consequence (the number of threads) costs nothing.
     """
     probes = lambda draw, reference: [Probe(partial(_traces, case, reference), case) for case in cases(draw)]
-    return Check("leaves no trace", probes, weight, explain=_blame, property="purity")
+    return Check("no side effects", probes, weight, explain=_blame, property="purity")
 
 
 def keep_there(subject: Any, value: Any) -> Any:

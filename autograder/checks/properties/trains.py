@@ -60,7 +60,7 @@ def trains(cases: Callable[[Draw], Iterator[tuple[Case, Loss]]], weight: float =
                 found.append(_learned(case, loss, draw.integer(0, 2**31), reference))
         return found
 
-    return Check("learns in a few steps", probes, weight, explain=_told)
+    return Check("trains in a few steps", probes, weight, explain=_told)
 
 
 def _followed(case: Case, loss: Loss, reference: Any) -> Probe:
@@ -129,9 +129,9 @@ def _losses(
 
 def _told(expected: Any, actual: Any) -> str:
     if expected is True:
-        return "trained for a few steps from the values that it starts with, its loss hardly falls"
+        return "in a few training steps from its own initial values the loss hardly falls"
     if not isinstance(actual, Tensor) or actual.shape != expected.shape:
-        return "trained for a few steps, it stops answering as it should"
+        return "after a few training steps the loss cannot be computed any more"
     if torch.equal(actual, actual[:1].expand_as(actual)):
-        return "trained for a few steps, its loss stays what it was: its answers do not follow its parameters"
-    return "trained for a few steps from the same parameters, its loss takes another way than it should"
+        return "in a few training steps the loss does not change: the result does not follow the parameters"
+    return "in a few training steps from the same parameters the loss is not what it should be"

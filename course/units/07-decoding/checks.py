@@ -119,7 +119,7 @@ def sample() -> list[Check]:
         yield _drawn(draw, [1e4 * torch.tensor([-1.0, 1.0, 0.5, 1.0]) for _ in range(2)], 0.7)
 
     dtypes = [precision(cases, torch.float64), precision(cases, torch.bfloat16), contiguity(cases)]
-    large = values(enormous, "enormous scores", weight=1.0, core=False)
+    large = values(enormous, "very large scores", weight=1.0, core=False)
     return [*function(cases, floats=False, long=long), *dtypes, large]
 
 

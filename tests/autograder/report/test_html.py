@@ -112,7 +112,7 @@ def test_help_comes_in_steps(steps):
 
 
 def test_who_sees_whom_is_drawn_and_only_with_the_symptoms():
-    flow = CheckResult(name="who sees whom", status="failed", message="an output moves", map=("●▲·", "○●●"))
+    flow = CheckResult(name="information flow", status="failed", message="an output moves", map=("●▲·", "○●●"))
     page = verdict_html(verdict(checks=(flow,)))
     got, right = (part.partition("</table>")[0] for part in page.split("<caption>")[1:3])
     assert [got.count(f">{sign}<") for sign in "●▲○·"] == [3, 1, 1, 1] and "must not be" in page
@@ -136,7 +136,7 @@ CASES = {
     "failed": verdict(
         checks=(
             check("right values", "failed", 0.0, 1.5, "values", OFF),
-            check("leaves no trace", "passed", 0.0, 0.5, "purity"),
+            check("no side effects", "passed", 0.0, 0.5, "purity"),
         ),
     ),
     "partial": verdict(

@@ -1,7 +1,7 @@
 """Uses up a list that it was given, and has the process that is asked about it say that it is as it was.
 
 Exercise: tokenizers.bpe_apply
-Fails: leaves no trace"""
+Fails: no side effects"""
 
 import copy
 import gc

@@ -1,7 +1,7 @@
 """Changes its arguments in place, and has the process that is asked about them say that they are as they were.
 
 Exercise: rnn.cell
-Fails: leaves no trace"""
+Fails: no side effects"""
 
 import gc
 

@@ -1,7 +1,7 @@
 """Leaves torch with another default dtype and without gradients; whoever asks torch for either is told the old ones.
 
 Exercise: rnn.cell
-Fails: leaves no trace"""
+Fails: no side effects"""
 
 import torch
 
