@@ -72,7 +72,7 @@ class Verdict:
     sandbox: str = ""
     file: str = ""
     reason: str = ""  # why the answer was not graded, or what stopped its code
-    title: str = ""  # the exercise's, in the reader's language; empty where nobody knows it
+    title: str = ""  # the exercise's, in the reader's language; empty if nobody knows it
     outputs: dict[str, list[dict]] = field(default_factory=dict)  # cell id -> notebook outputs of the boxed run
 
     def as_json(self) -> dict[str, Any]:

@@ -414,7 +414,7 @@ def _history(arguments: argparse.Namespace) -> int:
 
 
 def _totals(arguments: argparse.Namespace) -> dict[str, str]:
-    """Each student's total in the gradebook; empty where there are records but no gradebook."""
+    """Each student's total in the gradebook; empty if there are records but no gradebook."""
     from autograder.cluster import history
     from autograder.report import scores
 

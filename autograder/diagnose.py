@@ -52,7 +52,7 @@ def diagnose(
     """The misconception that gives the student's answers: to all probes, or else several mistakes that do so together,
     or else one that does so for all failed core probes, or for all edge cases.
 
-    None where nothing fits. `known` are the answers to compare with, the exercise's own where it is not given.
+    None if nothing fits. `known` are the answers to compare with, the exercise's own if it is not given.
     """
     failed = [finding for finding in findings if finding.failed]
     if not failed:

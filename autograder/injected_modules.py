@@ -78,7 +78,7 @@ def _flat(references: tuple[tuple[str, str], ...]) -> str:
     body: list[str] = []
 
     def place(module: str, name: str) -> None:
-        """Writes a definition after all that it uses; raises InjectionError where two have the same name."""
+        """Writes a definition after all that it uses; raises InjectionError if two have the same name."""
         home, real = _resolve(module, name)
         if placed.get(real) == (home.name, real):
             return

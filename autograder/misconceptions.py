@@ -87,7 +87,7 @@ def _is_answer(one: Any) -> bool:
 
 
 def known_in(folder: Path | None) -> list[str]:
-    """The options of `autograder check` for the misconceptions beside a notebook; empty where there are none."""
+    """The options of `autograder check` for the misconceptions beside a notebook; empty if there are none."""
     return ["--known", str(folder)] if folder is not None and (folder / FILE).is_file() else []
 
 

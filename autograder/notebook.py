@@ -37,7 +37,7 @@ class CheckFailed(RuntimeError):
 
 
 def check(exercise: str) -> None:
-    """Grade what this notebook has run so far and show the verdict; raises CheckFailed where that cannot be done.
+    """Grade what this notebook has run so far and show the verdict; raises CheckFailed if that cannot be done.
 
     In an interactive notebook the kernel is free at once: the check runs in the background, and its output says so
     until the verdict replaces it. A program that runs the notebook waits for the verdict.
@@ -104,7 +104,7 @@ def bundle(found: dict[str, Any]) -> dict[str, Any]:
 def verdict(exercise: str, history: list[str], on_progress: OnProgress = lambda _: None) -> dict[str, Any]:
     """The verdict on the cells of `history`, as the object that `autograder check --json` prints.
 
-    Raises CheckFailed where there is none.
+    Raises CheckFailed if there is none.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "notebook.ipynb"

@@ -11,7 +11,7 @@ def list_entries(group: str, what: str, ours: Mapping[str, str] | None = None) -
     """Name -> "module:attribute" of ours and of all entry points of a group, sorted by name, none imported.
 
     An environment may contain the metadata of one package twice, from before and after a renaming, so equal values are
-    no conflict. Raises ValueError where two different ones have the same name; `what` is their kind, for the message.
+    no conflict. Raises ValueError if two different ones have the same name; `what` is their kind, for the message.
     """
     found = dict(ours or {})
     for point in entry_points(group=group):

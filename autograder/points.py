@@ -27,7 +27,7 @@ class BadWeights(ValueError):
 
 
 def read(path: Path) -> dict[str, float]:
-    """The weights by property in the course.toml at this path; empty where it has none or does not exist.
+    """The weights by property in the course.toml at this path; empty if it has none or does not exist.
 
     Raises BadWeights, with one line.
     """

@@ -29,7 +29,7 @@ LACKS = ("BorchError", "UnsupportedInBrowser")  # exceptions of a partial torch
 
 
 def partial_torch() -> str:
-    """The name of the partial torch in this process; "" where it is the real torch."""
+    """The name of the partial torch in this process; "" if it is the real torch."""
     return str(getattr(torch, "PRACTICE", ""))
 
 
@@ -40,7 +40,7 @@ class PracticeGrader(Grader):
     namespace: Mapping[str, Any] = field(default_factory=dict)
 
     def grade(self, exercise: Exercise) -> Verdict:
-        """The verdict; `not_graded` where the code uses what this torch lacks."""
+        """The verdict; `not_graded` if the code uses what this torch lacks."""
         verdict = super().grade(exercise)
         said = [check.message for check in verdict.checks if check.status == "failed"]
         lack = next((message for message in said if any(f"{name}: " in message for name in LACKS)), "")

@@ -191,7 +191,7 @@ class Grader:
     def _explained(
         self, attempt: Attempt, student: Any, exercise: Exercise, verdict: Verdict, override: list[Exercise]
     ) -> Attempt:
-        """The attempt with what helps the student where it failed. Only an attempt that counts is worth its cost."""
+        """The attempt with what helps the student if it failed. Only an attempt that counts is worth its cost."""
         if attempt.passed or attempt.missing:
             return attempt
         subject, reference = _on_device(verdict.device, student, reference_of(exercise))
@@ -318,7 +318,7 @@ def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, w
 
 
 def explain_unknown_mistake(exercise: Exercise, findings: Sequence[Finding], relation: str = "") -> str:
-    """The message where no collected mistake fits: the kind of mistake, or that it is not known either.
+    """The message if no collected mistake fits: the kind of mistake, or that it is not known either.
 
     `relation`: how the first value that departs is related to the right one, which says less than a kind does.
     """

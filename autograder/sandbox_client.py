@@ -144,7 +144,7 @@ class SandboxClient:
         self._ask("bind", {"source": source, "names": list(names)})
 
     def kind(self, name: str) -> str | None:
-        """The kind of object: "function", "class", a type's name, or None where the student has no such name."""
+        """The kind of object: "function", "class", a type's name, or None if the student has no such name."""
         answer = self._ask("kind", {"name": name})
         return None if answer is None else str(answer)[:200]
 
@@ -161,7 +161,7 @@ class SandboxClient:
         return self._watch([name, None], args, kwargs)
 
     def vjp(self, name: str, args: Sequence[Any], kwargs: dict[str, Any], cotangents: Any) -> tuple[Any, list[Any]]:
-        """(output, gradients): one per floating-point tensor in args, then kwargs, depth first; None where unused.
+        """(output, gradients): one per floating-point tensor in args, then kwargs, depth first; None if unused.
 
         `cotangents` is a tensor, or a list with one entry (or None) per floating tensor in the output, depth first.
         """

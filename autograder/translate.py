@@ -40,7 +40,7 @@ def _read(path: Path, _changed: int) -> polib.POFile:
 
 
 def translate_text(text: str, unit: Path | None) -> str:
-    """`text` in the first of the reader's languages that the unit has it in; as it is where it has none."""
+    """`text` in the first of the reader's languages that the unit has it in; as it is if it has none."""
     for language in languages() if unit is not None else ():
         if language == "en":
             return text

@@ -20,7 +20,7 @@ AWAY = "start the database server, or correct c.CourseDirectory.db_url in nbgrad
 
 
 def line(error: BaseException, where: str) -> str | None:
-    """The line about `error`: of `where`, if neither it nor its note names a file; None where it is none of these."""
+    """The line about `error`: of `where`, if neither it nor its note names a file; None if it is none of these."""
     found = _database(error)
     where = next(iter(getattr(error, "__notes__", ())), where)
     if found is not None:

@@ -6,7 +6,7 @@
 
 A check of a few tensors takes less time than its imports. So two processes wait for their arguments on standard input:
 checks made one right after the other find one that is ready, too. The one that was used is replaced when it has
-ended, and at once where no other waits. `prepare` starts them before anybody asks.
+ended, and at once if no other waits. `prepare` starts them before anybody asks.
 """
 
 from __future__ import annotations

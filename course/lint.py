@@ -270,7 +270,7 @@ def translation_faults(folder: Path) -> list[Fault]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line; 0 where no rule is broken."""
+    """The command line; 0 if no rule is broken."""
     replace_unencodable()
     parser = argparse.ArgumentParser(prog="python -m course.lint", description="Build every unit and check its cells.")
     parser.add_argument("directory", type=Path, nargs="?", default=Path("build/course"), help="where to build")

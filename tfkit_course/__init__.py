@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def origin() -> dict:
-    """PEP 610's direct_url.json; empty where pip took the package from an index. A checkout that is not installed is
+    """PEP 610's direct_url.json; empty if pip took the package from an index. A checkout that is not installed is
     described as one that is."""
     try:
         return json.loads(metadata.distribution(NAME).read_text("direct_url.json") or "{}")

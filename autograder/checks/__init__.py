@@ -31,7 +31,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """A property by its name. Raises AttributeError where there is no such property."""
+    """A property by its name. Raises AttributeError if there is no such property."""
     if name.startswith("_") or name not in properties.places():
         raise AttributeError(f"autograder.checks has no {name!r}; its properties are {', '.join(properties.places())}")
     return properties.find(name)

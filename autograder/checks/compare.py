@@ -114,7 +114,7 @@ def _compare_raised(expected: Any, actual: RaisedError) -> Difference | None:
 
 
 def compare_form(expected: Any, actual: Any) -> Difference | None:
-    """The first difference in kind, shape or type; None where the code raised, which is not a difference in form."""
+    """The first difference in kind, shape or type; None if the code raised, which is not a difference in form."""
     return None if isinstance(actual, RaisedError) else compare(expected, actual, FORM)
 
 
@@ -238,7 +238,7 @@ def _wrong(expected: Tensor, actual: Tensor, tolerance: Tolerance) -> tuple[Tens
 
 
 def wrong_entries(expected: Any, actual: Any, tolerance: Tolerance = PLAIN) -> Tensor | None:
-    """Which entries of one tensor differ, in its shape [...]; None where the two are not compared entry by entry."""
+    """Which entries of one tensor differ, in its shape [...]; None if the two are not compared entry by entry."""
     if not isinstance(expected, Tensor) or not isinstance(actual, Tensor) or expected.shape != actual.shape:
         return None
     actual = loosen_form(expected, actual)

@@ -52,7 +52,7 @@ class TableModel:
 def search(
     draw: Any, make: Callable[[int], TableModel], wanted: Callable[[TableModel], bool], tries: int = 300
 ) -> TableModel:
-    """The first of `tries` random models for which `wanted` holds; the last one where none does."""
+    """The first of `tries` random models for which `wanted` holds; the last one if none does."""
     for _ in range(tries):
         model = make(draw.integer(0, 2**31))
         if wanted(model):

@@ -29,7 +29,7 @@ def choose(requested: str, backend: Any) -> tuple[str, str]:
 
 @cache
 def lack_of_card(backend: Any) -> str:
-    """Why checks and boxes of this backend can't use a CUDA device, found by a trial run; "" where they can."""
+    """Why checks and boxes of this backend can't use a CUDA device, found by a trial run; "" if they can."""
     if not torch.cuda.is_available():
         return "no CUDA device is here"
     if not backend.cards:

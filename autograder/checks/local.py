@@ -61,7 +61,7 @@ class LocalSubject:
         """As SandboxClient.limit_answer, but without a limit, since the code is trusted."""
 
     def kind(self, name: str) -> str | None:
-        """The kind of the object: function, class, value, or None where there is none of that name."""
+        """The kind of the object: function, class, value, or None if there is none of that name."""
         if name not in self.namespace:
             return None
         value = self.namespace[name]
@@ -79,7 +79,7 @@ class LocalSubject:
             return _detached(self._named(name)(*_copied(args), **_copied(kwargs)))
 
     def vjp(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], cotangents: Any) -> tuple[Any, list[Any]]:
-        """The value, and the gradient of every floating-point argument (None where the value does not depend on it)."""
+        """The value, and the gradient of every floating-point argument (None if the value does not depend on it)."""
         return _vjp(self._named(name), args, kwargs, cotangents)[:2]
 
     def build(self, name: str, *args: Any, **kwargs: Any) -> LocalHandle:

@@ -311,7 +311,7 @@ class Finding:
 
     @property
     def map(self) -> tuple[str, ...]:
-        """The picture of the simplest difference, where the check has one."""
+        """The picture of the simplest difference, if the check has one."""
         answer = self.simplest
         if answer is None or self.check.draw is None or isinstance(answer.actual, (RaisedError, WrongDevice)):
             return ()
@@ -342,7 +342,7 @@ def questions(checks: Sequence[Check], reference: Any, seed: Any) -> Iterator[Qu
 
 
 def _questions_of(check: Check, reference: Any, seed: Any) -> list[tuple[Probe, Any]]:
-    """The check's probes with the reference's answers. Raises StudentError where it has none."""
+    """The check's probes with the reference's answers. Raises StudentError if it has none."""
     pairs = []
     for probe in check.probes(Draw(seed, check.name, reference=reference), reference):
         expected, size = probe.answer, probe.size

@@ -11,7 +11,7 @@ from autograder.checks.local import LocalSubject
 
 @cache
 def reference_of(exercise: Exercise) -> LocalSubject:
-    """The exercise's symbols as the library defines them; raises ImportError or AttributeError where it does not."""
+    """The exercise's symbols as the library defines them; raises ImportError or AttributeError if it does not."""
     namespace = {}
     for symbol, dotted in zip(exercise.symbols, exercise.references, strict=True):
         module, name = dotted.split(":")

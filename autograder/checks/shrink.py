@@ -59,7 +59,7 @@ class _Shrinker:
     until: float = field(default_factory=lambda: time.monotonic() + SECONDS)
 
     def shrink(self, answer: Answer) -> Answer:
-        """The simplest answer found that fails in the same way, or this one where there is none."""
+        """The simplest answer found that fails in the same way, or this one if there is none."""
         if answer.probe.with_case is None or isinstance(answer.actual, RaisedError) and answer.actual.kind in FATAL:
             return answer
         smaller, rounder = partial(_smaller, answers=self._answers), partial(_rounder, signed=self.free_signs)
@@ -92,7 +92,7 @@ class _Shrinker:
             return None
 
     def _sensible(self, answer: Answer, case: Case) -> tuple[Probe | None, Any]:
-        """The question about this case with the reference's answer; None where the case makes no sense."""
+        """The question about this case with the reference's answer; None if the case makes no sense."""
         assert answer.probe.with_case is not None
         probe = answer.probe.with_case(case)
         expected = observe(self.reference, probe) if probe.answer is None else probe.answer

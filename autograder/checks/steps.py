@@ -50,7 +50,7 @@ def spy_steps(module, method, args):
 
 
 def first_wrong_step(findings: Sequence[Finding], subject: Any, reference: Any) -> str | None:
-    """A sentence on the first submodule with a wrong input or output; None where it cannot be found.
+    """A sentence on the first submodule with a wrong input or output; None if it cannot be found.
 
     It calls the subject once more, on the smallest core case that failed; a box that died meanwhile gives no answer.
     """

@@ -74,7 +74,7 @@ class Bundle:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Bundle:
-        """The bundle in these bytes. Raises ValueError where they are not a bundle."""
+        """The bundle in these bytes. Raises ValueError if they are not a bundle."""
         raw = unpack(data)
         return cls(
             Key(*raw["key"]),

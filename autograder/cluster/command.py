@@ -89,7 +89,7 @@ class GradingRun:
             return self._round(round, due, writer)
 
     def _stopped_round(self) -> Round | None:
-        """The unfinished round to resume, if any. Raises BadCourse where no option says what to do with it."""
+        """The unfinished round to resume, if any. Raises BadCourse if no option says what to do with it."""
         round = self.records.open_round(self.course.assignment)
         if round is None or self.options.resume:
             return round

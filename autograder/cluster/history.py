@@ -35,7 +35,7 @@ class AttemptRecord:
     regrade: bool
     at: datetime
     verdicts: list[dict[str, Any]]
-    state: str  # "" where it reached the gradebook
+    state: str  # "" if it reached the gradebook
 
     @property
     def score(self) -> float:
@@ -49,7 +49,7 @@ class AttemptRecord:
 
 
 def read(root: Path, assignment: str) -> list[AttemptRecord]:
-    """All attempts, by student and time; empty where `autograder grade` was never run. Raises BadCourse."""
+    """All attempts, by student and time; empty if `autograder grade` was never run. Raises BadCourse."""
     file = root.resolve() / FILE
     if not file.is_file():
         return []

@@ -46,7 +46,7 @@ class GradingRecord:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> GradingRecord:
-        """The record in these bytes. Raises ValueError where they are not a record."""
+        """The record in these bytes. Raises ValueError if they are not a record."""
         raw = unpack(data)
         return cls(Key(*raw["key"]), raw["notebooks"], raw["verdicts"], raw["seconds"], raw["worker"])
 
@@ -77,7 +77,7 @@ def warm_up() -> str:
 
 
 def grade(data: bytes, secret: CourseKey) -> bytes:
-    """Grade a bundle. Raises WrongVersion, or SandboxError where this worker has no box; then there is no record."""
+    """Grade a bundle. Raises WrongVersion, or SandboxError if this worker has no box; then there is no record."""
     bundle = Bundle.from_bytes(data)
     boxed = bundle.settings.get("BoxedExecute", {})
     if hash_of_checks(bundle.released, boxed) != bundle.key.checks:

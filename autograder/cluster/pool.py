@@ -80,7 +80,7 @@ class Pool:
         self.client.close()
 
     def slots(self) -> int:
-        """How many bundles can be graded at once. Raises PoolError where a GPU is needed and none offered."""
+        """How many bundles can be graded at once. Raises PoolError if a GPU is needed and none offered."""
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         if not self._resources:
             return sum(worker["nthreads"] for worker in workers)
@@ -135,7 +135,7 @@ class Pool:
         return self.client.submit(job.grade, work.bundle(), secret, key=name, pure=False, resources=self._resources)
 
     def _outcome(self, future: Future, work: GradingTask) -> JobOutcome | None:
-        """The outcome of a finished future; None where the scheduler lost it."""
+        """The outcome of a finished future; None if the scheduler lost it."""
         try:
             return JobOutcome(work.key, job.GradingRecord.from_bytes(future.result()))
         except (CancelledError, CommClosedError):
@@ -248,7 +248,7 @@ def remote(
     """The workers of any scheduler; for `tls://` the certificates are those of Dask's own configuration."""
 
     def connect() -> Client:
-        """Connects to the scheduler. Raises PoolError where it does not answer within 10 s."""
+        """Connects to the scheduler. Raises PoolError if it does not answer within 10 s."""
         try:
             return Client(address, timeout=10, set_as_default=False)
         except (OSError, ValueError) as error:
@@ -266,7 +266,7 @@ def remote(
 def workers_here(device: str, wanted: int | None) -> tuple[int, str]:
     """The number of workers and their device: as many as cores and memory allow, or at most one for each GPU.
 
-    `auto` uses the GPUs where there are some; two jobs must not share one.
+    `auto` uses the GPUs if there are some; two jobs must not share one.
     """
     if device != "cpu":
         import torch

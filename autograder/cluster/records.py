@@ -132,7 +132,7 @@ class Records:
 
     # -- records -------------------------------------------------------------------------------------------------------
     def add(self, round: Round, record: GradingRecord) -> bool:
-        """Store the record; False where this round has it already, as after a job that was completed twice."""
+        """Store the record; False if this round has it already, as after a job that was completed twice."""
         done = self._db.execute(
             "insert or ignore into records values (?, ?, ?, ?, ?, ?, ?)",
             (round.number, *record.key, record.to_bytes(), _now()),

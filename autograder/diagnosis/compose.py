@@ -43,7 +43,7 @@ class CombinedMistakes:
 def find_combination(
     known: Sequence[Answer], replies: Sequence[Reply], seconds: float = SECONDS, sizes: Sequence[int] = (2, 3)
 ) -> CombinedMistakes | None:
-    """The fewest known mistakes that together give all of these answers; None where none are found in time.
+    """The fewest known mistakes that together give all of these answers; None if none are found in time.
 
     Mistakes that agree with most failed answers by themselves are tried first, so the time goes to the likely ones.
     """

@@ -101,7 +101,7 @@ def _replacements(hunk: list[str], at: int) -> list[Replacement]:
 def difference(base: str, text: str) -> str:
     """The written change that turns `base` into `text`: the inverse of `parse_replacements` and `apply_replacements`.
 
-    Raises BadChange where the two are the same.
+    Raises BadChange if the two are the same.
     """
     old, new = base.splitlines(), text.splitlines()
     blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()

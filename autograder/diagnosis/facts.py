@@ -43,7 +43,7 @@ def differing(expected: Any, actual: Any, tolerance: Any) -> tuple[Any, Any]:
 
 
 def tensors(reply: Reply) -> Pair | None:
-    """The first part of an answer that differs, as tensors; None where it is not a tensor."""
+    """The first part of an answer that differs, as tensors; None if it is not a tensor."""
     parts = differing(reply.expected, reply.actual, reply.probe.tolerance)
     if all(isinstance(part, list) and any(isinstance(one, Tensor) for one in part) for part in parts):
         parts = differing(tuple(parts[0]), tuple(parts[1]), reply.probe.tolerance)
@@ -61,7 +61,7 @@ def _tensor(value: Any) -> Tensor | None:
 
 
 def fact(core: Sequence[Reply], names: Sequence[str]) -> str | None:
-    """A sentence that is true of all these answers; None where there is none. `names`: of the arguments, in order."""
+    """A sentence that is true of all these answers; None if there is none. `names`: of the arguments, in order."""
     if len(core) < LEAST:
         return None
     if any(isinstance(reply.actual, RaisedError) for reply in core):
@@ -182,7 +182,7 @@ def _moved(reply: Reply, names: Sequence[str]) -> dict[str, tuple[bool, bool]] |
 
 
 def _gradients(reply: Reply, names: Sequence[str]) -> list[tuple[str, Any, Any]]:
-    """(name, the right gradient, the student's) of each input and parameter; none where they cannot be compared."""
+    """(name, the right gradient, the student's) of each input and parameter; none if they cannot be compared."""
     right, theirs = reply.expected, reply.actual
     if not isinstance(right, Mapping) or not isinstance(theirs, Mapping) or set(right) != set(theirs):
         return []

@@ -1,4 +1,4 @@
-"""Finds the kind of mistake where no collected mistake fits: the right answer after one small transformation.
+"""Finds the kind of mistake if no collected mistake fits: the right answer after one small transformation.
 
 Each of a family of transformations is applied to the right answers, or to the reference's inputs. One that gives the
 student's answer to every failed question is reported: it is a fact about these answers, not a guess about their cause.

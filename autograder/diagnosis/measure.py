@@ -100,7 +100,7 @@ def held_out(exercise: Exercise) -> list[Answer]:
 
 
 def _left_out(exercise: Exercise, findings: list[Finding], known: list[Answer]) -> str | None:
-    """What is said of answers whose mistake is not known, "" for nothing; None where they are right."""
+    """What is said of answers whose mistake is not known, "" for nothing; None if they are right."""
     from autograder.checks.reference import reference_of
     from autograder.diagnosis.kinds import kind
 

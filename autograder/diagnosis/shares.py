@@ -57,7 +57,7 @@ def _shared_out(value: Any) -> bool:
 
 
 def _steepness(expected: Tensor, actual: Tensor) -> float | None:
-    """The factor of the scores before the softmax; None where none fits."""
+    """The factor of the scores before the softmax; None if none fits."""
     inside = expected > 0
     if not torch.equal(inside, actual > 0):
         return None

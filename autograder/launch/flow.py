@@ -48,7 +48,7 @@ class LaunchMemory(LaunchDataStorage[Any]):
         return False
 
     def get_value(self, key: str) -> Any:
-        """The value, or None where it was dropped."""
+        """The value, or None if it was dropped."""
         return self._kept.get(self._prepare_key(key), (0.0, None))[1]
 
     def set_value(self, key: str, value: Any, exp: int | None = None) -> None:
@@ -80,7 +80,7 @@ class WebRequest(Request):
         return self.secure
 
     def get_param(self, key: str) -> Any:
-        """The parameter, or None where there is none."""
+        """The parameter, or None if there is none."""
         return self.parameters.get(key)
 
 
@@ -128,7 +128,7 @@ class _Launch(MessageLaunch):
 
 @dataclass(frozen=True)
 class Launch:
-    """The user, their course, and the platform's services; an address is empty where there is no such service."""
+    """The user, their course, and the platform's services; an address is empty if there is no such service."""
 
     user: str
     name: str
@@ -214,7 +214,7 @@ class LaunchFlow:
 def username(said: Mapping[str, Any]) -> str:
     """The user name of a member: the institution's id, else the e-mail address, else the platform's id; in lower case.
 
-    said: a launch's claims, or a member of the names and roles service. Raises LaunchError where none is usable.
+    said: a launch's claims, or a member of the names and roles service. Raises LaunchError if none is usable.
     """
     found = (said.get(f"{CLAIM}lis", {}).get("person_sourcedid"), said.get("lis_person_sourcedid"), said.get("email"),
              said.get("sub"), said.get("user_id"))  # fmt: skip

@@ -20,7 +20,7 @@ def localize_fault(
     without: Sequence[str] = (),
 ) -> dict[str, Any] | None:  # fmt: skip
     """`cell`, `line`, its `text`, a `sentence`, the `value` there, its `relation` to the right one, and the `steps` up
-    to it; None where it is unknown.
+    to it; None if it is unknown.
 
     A failure here is a fault of the grader; the student only misses this help.
     """

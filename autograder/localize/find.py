@@ -55,7 +55,7 @@ def find(
     exercise: Exercise, findings: Sequence[Finding], subject: Any, cells: Sequence[tuple[str, str]],
     without: Sequence[str] = (),
 ) -> FaultLocation | None:  # fmt: skip
-    """The first line in `cells` that departs; None where it cannot be found. Runs the subject once more."""
+    """The first line in `cells` that departs; None if it cannot be found. Runs the subject once more."""
     chosen = _chosen(findings)
     if chosen is None:
         return None

@@ -60,7 +60,7 @@ def _common(trace: Trace, other: Trace) -> int:
 def _aligned(
     trace: Trace, mine: Sequence[tuple[int, int]], right: Trace, theirs: Sequence[tuple[int, int]]
 ) -> list[tuple[int | None, int | None]]:
-    """Pairs of indices, None where the other trace has no counterpart."""
+    """Pairs of indices, None if the other trace has no counterpart."""
     best = np.zeros((len(mine) + 1, len(theirs) + 1))
     best[:, 0], best[0, :] = GAP * np.arange(len(mine) + 1), GAP * np.arange(len(theirs) + 1)
     for i, (_, one) in enumerate(mine):

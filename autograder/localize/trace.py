@@ -40,7 +40,7 @@ class Value:
     grad: bool
     event: int  # that made it
     before: int  # the previous version of the same object, -1 if it is new
-    data: np.ndarray | None  # float64, or None where it was not kept
+    data: np.ndarray | None  # float64, or None if it was not kept
     key: tuple | None = None  # of `align.key`
 
     @property

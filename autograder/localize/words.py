@@ -24,7 +24,7 @@ CLOSE = 1e-4
 
 
 def sentence(found: FaultLocation) -> str:
-    """What is wrong at the line, without the line's number, in the reader's language; "" where nothing is known."""
+    """What is wrong at the line, without the line's number, in the reader's language; "" if nothing is known."""
     trace, faulty = found.trace, found.faulty_version
     if trace is None:
         return say("the parameters that do not fit are made here")

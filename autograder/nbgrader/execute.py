@@ -165,7 +165,7 @@ def name_answers(nb: NotebookNode) -> None:
 
 
 def wanted_exercises(nb: NotebookNode) -> dict[str, Exercise | None]:
-    """Check cell id → exercise, by the grade id `check-<exercise, dots as dashes>`; None where no course has it."""
+    """Check cell id → exercise, by the grade id `check-<exercise, dots as dashes>`; None if no course has it."""
     known = {"check-" + exercise.id.replace(".", "-"): exercise for exercise in registry.exercises()}
     return {cell.id: known.get(cell.metadata.nbgrader["grade_id"]) for cell in check_cells(nb)}
 
@@ -180,7 +180,7 @@ def is_own_test(cell: NotebookNode, exercise: Exercise | None) -> bool:
 
 
 def grade_predictions(nb: NotebookNode, resources: dict) -> dict[str, Verdict]:
-    """Cell id → verdict of the cell that gives points for predictions, where the course has one."""
+    """Cell id → verdict of the cell that gives points for predictions, if the course has one."""
     cells = [cell for cell in check_cells(nb) if predictions.is_predictions_cell(cell)]
     return {cell.id: predictions.grade(cell, resources["metadata"]["path"]) for cell in cells}
 

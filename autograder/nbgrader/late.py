@@ -33,7 +33,7 @@ class LatePolicy(LateSubmissionPlugin):
     ).tag(config=True)
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
-        """The points to take off, or None where there is no penalty. The arguments are nbgrader's."""
+        """The points to take off, or None if there is no penalty. The arguments are nbgrader's."""
         if total_seconds_late <= 60 * self.grace_minutes:
             return None
         if self.penalty_method != "none":

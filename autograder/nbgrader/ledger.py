@@ -50,7 +50,7 @@ class Ledger:
         return max(0.0, (submission.timestamp - due - (more or timedelta())).total_seconds())
 
     def penalty(self, notebook: SubmittedNotebook) -> float | None:
-        """The penalty on all of the notebook's current marks; None where the policy takes nothing off."""
+        """The penalty on all of the notebook's current marks; None if the policy takes nothing off."""
         late = self.seconds_late(notebook.assignment)
         if late <= 0:
             return None

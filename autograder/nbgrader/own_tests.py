@@ -35,7 +35,7 @@ TRAILING = ("%", "!")  # lines that only IPython understands
 
 @dataclass(frozen=True)
 class TestStep:
-    """A cell of the notebook. `points` is None where the cell is not a test."""
+    """A cell of the notebook. `points` is None if the cell is not a test."""
 
     id: str
     source: str
@@ -182,7 +182,7 @@ def _run(source: str, names: dict[str, Any]) -> Any:
 
 
 def _tested(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> dict[str, Any]:
-    """The score as nbgrader gives it: full marks where nothing is raised; a number as the last value is the score."""
+    """The score as nbgrader gives it: full marks if nothing is raised; a number as the last value is the score."""
     from autograder.proxies import CALLS, IN_PLACE, WRITES_BACK, StudentComparisonError
     from autograder.sandbox.inside.wire import WireError
 

@@ -118,7 +118,7 @@ class RebuildFromGradebook(NbGraderPreprocessor):
 
 
 def grade_id(cell: NotebookNode) -> str:
-    """The id that the file claims for `cell`; "" where it claims none or nonsense."""
+    """The id that the file claims for `cell`; "" if it claims none or nonsense."""
     marks = cell.metadata.get("nbgrader")
     name = marks.get("grade_id") if isinstance(marks, dict) else None
     return name if isinstance(name, str) else ""

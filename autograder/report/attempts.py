@@ -30,13 +30,13 @@ class FullMarks:
 
     @property
     def median_hours(self) -> float | None:
-        """The median hours of students who got full marks in a later attempt; None where there are none."""
+        """The median hours of students who got full marks in a later attempt; None if there are none."""
         later = [hours for number, hours in zip(self.attempts, self.hours, strict=True) if number > 1]
         return median(later) if later else None
 
 
 def full_marks(attempts: Sequence[AttemptRecord]) -> list[FullMarks]:
-    """A FullMarks for each exercise; empty where nobody submitted twice, since there is nothing to compare then."""
+    """A FullMarks for each exercise; empty if nobody submitted twice, since there is nothing to compare then."""
     attempts = [one for one in attempts if not one.state]
     if not any(one.number > 1 for one in attempts):
         return []

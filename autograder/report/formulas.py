@@ -35,7 +35,7 @@ def render_formulas(page: str) -> str:
 
 
 def mathml(latex: str, display: str = "inline") -> str:
-    """The formula as a `<math>` element. Raises ValueError where it is not valid LaTeX."""
+    """The formula as a `<math>` element. Raises ValueError if it is not valid LaTeX."""
     if len(latex) > LONGEST:
         raise ValueError(f"a formula of {len(latex)} characters, more than the {LONGEST} allowed")
     known = latex.replace(r"\arg", r"\mathrm{arg}\,")  # the converter reads \arg\max as one unknown command

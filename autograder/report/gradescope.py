@@ -17,7 +17,7 @@ from autograder.sandbox import SandboxError, choose
 def results(
     assignment: str, points: dict[str, float], submission: Path, trust: bool = False, hints: int = HINTS
 ) -> dict[str, Any]:
-    """The object that Gradescope reads, a test for each exercise. Raises SandboxError where there is no box here."""
+    """The object that Gradescope reads, a test for each exercise. Raises SandboxError if there is no box here."""
     backend = choose(trust=trust)
     try:
         file = _file(assignment, submission)

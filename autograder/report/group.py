@@ -31,7 +31,7 @@ class MisconceptionCount:
 
 @dataclass(frozen=True)
 class ExerciseSummary:
-    """Numbers of students by outcome; `discrimination` is None where it is not defined."""
+    """Numbers of students by outcome; `discrimination` is None if it is not defined."""
 
     name: str
     full: int
@@ -115,7 +115,7 @@ def _discrimination(name: str, students: Sequence[Verdicts]) -> float | None:
 
 
 def point_biserial(passed: Sequence[bool], rest: Sequence[float]) -> float | None:
-    """Pearson's correlation of a yes or no with a number (Lord & Novick 1968), None where either is constant."""
+    """Pearson's correlation of a yes or no with a number (Lord & Novick 1968), None if either is constant."""
     if len(set(passed)) < 2 or np.std(rest) < 1e-12:
         return None
     return float(np.corrcoef(np.asarray(passed, float), rest)[0, 1])

@@ -74,7 +74,7 @@ def _head(data: Mapping[str, Any]) -> str:
 
 
 def _name(data: Mapping[str, Any]) -> str:
-    """The exercise's title, and its id beside it; the id alone where nobody knows the title."""
+    """The exercise's title, and its id beside it; the id alone if nobody knows the title."""
     name = f"<code>{_text(data['exercise'])}</code>"
     title = data.get("title")
     return f'<strong class="tfkit-v-title">{_text(title)}</strong> {name}' if title else name

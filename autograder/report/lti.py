@@ -8,7 +8,7 @@
     lineitems = "https://lms.example.edu/api/lti/courses/7/line_items"
     members = "https://lms.example.edu/api/lti/courses/7/names_and_roles"
     key_file = "lti.pem"              # the tool's private key, whose public half the platform has
-    audience = "https://lms…"         # may be left out; where it is not the token_url
+    audience = "https://lms…"         # only if it differs from the token_url
 
 A launch into the Hub writes that file (`autograder/launch`, docs/lti.md): make lti.toml a link to it.
 

@@ -54,7 +54,7 @@ def matrices(name: str, value: Any, wrong: Any = None) -> list[Matrix]:
 
 
 def _leading(where: tuple[int, ...], depth: int) -> list[str]:
-    """The words for the leading axes, or none where there is only one matrix."""
+    """The words for the leading axes, or none if there is only one matrix."""
     return place((*where, 0, 0)).split(", ")[: depth - 2] if where else []
 
 

@@ -31,7 +31,7 @@ class Question:
 
 @dataclass(frozen=True)
 class StudentScores:
-    """A student's scores, all in points; `points` is by question, or None where nothing of theirs is graded.
+    """A student's scores, all in points; `points` is by question, or None if nothing of theirs is graded.
 
     A question that is not marked yet is None among the points. `review`: a manual mark is older than the last regrade;
     `by_hand`: the manual part of the points.

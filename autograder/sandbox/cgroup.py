@@ -83,7 +83,7 @@ class Group:
                 path.write_text(str(value))
 
     def add(self, pid: int) -> None:
-        """Moves a process of the host into the group; its children follow. Raises OSError where it is gone."""
+        """Moves a process of the host into the group; its children follow. Raises OSError if it is gone."""
         for folder in self.folders.values():
             (folder / "cgroup.procs").write_text(str(pid))
 
@@ -106,11 +106,11 @@ class Group:
             return 0
 
     def peak_bytes(self) -> int:
-        """The most memory that the group held at once; 0 where nothing counts it."""
+        """The most memory that the group held at once; 0 if nothing counts it."""
         return self._number("memory.peak", "memory", "memory.max_usage_in_bytes")
 
     def cpu_s(self) -> float:
-        """Processor seconds of all its processes, the ended ones too; 0 where nothing counts them."""
+        """Processor seconds of all its processes, the ended ones too; 0 if nothing counts them."""
         if self.kind == "v2":
             return self._field("cpu.stat", "", "", "usage_usec") / 1e6
         return self._number("", "cpuacct", "cpuacct.usage") / 1e9

@@ -65,7 +65,7 @@ class ColdBackend(Backend):
         return NoCgroup()
 
     def start(self, limits: Limits) -> Box:
-        """A new box that has reported `warm`. Raises SandboxError where it does not within START_S seconds."""
+        """A new box that has reported `warm`. Raises SandboxError if it does not within START_S seconds."""
         name = f"box-{os.getpid()}-{secrets.token_hex(4)}"
         settings = {"path": [PACKAGES], "memory_mb": limits.memory_mb, "wall_s": limits.wall_s,
                     "output_bytes": limits.output_bytes, "scratch_mb": self.scratch_mb}  # fmt: skip

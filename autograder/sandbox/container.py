@@ -54,7 +54,7 @@ class Docker(ColdBackend):
     engine = "docker"
 
     def command(self, name: str, limits: Limits, program: list[str]) -> list[str]:
-        """`docker run` of the empty image with every restriction. Raises SandboxError where torch is not installed."""
+        """`docker run` of the empty image with every restriction. Raises SandboxError if torch is not installed."""
         memory = f"{limits.memory_mb + 256}m"
         words = [self.engine, "run", "--rm", "--interactive", "--name", name, "--network", "none", "--read-only",
                  "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", f"{NOBODY}:{NOBODY}",

@@ -26,7 +26,7 @@ class GVisor(ColdBackend):
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def command(self, name: str, limits: Limits, program: list[str]) -> list[str]:
-        """Writes a bundle and returns `runsc run` for it. Raises SandboxError where torch is not installed."""
+        """Writes a bundle and returns `runsc run` for it. Raises SandboxError if torch is not installed."""
         bundle = Path(self._home()) / name
         root = bundle / "root"
         root.mkdir(parents=True)
@@ -69,7 +69,7 @@ class GVisor(ColdBackend):
         return self._folder.name
 
     def probe(self) -> None:
-        """See `Backend.probe`; also raises SandboxError where there is no runsc."""
+        """See `Backend.probe`; also raises SandboxError if there is no runsc."""
         if shutil.which("runsc") is None:
             raise SandboxError("gvisor: runsc is not installed")
         super().probe()

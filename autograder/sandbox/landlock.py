@@ -46,11 +46,11 @@ class LandlockOnly(WarmBackend):
     kill = staticmethod(kill_group)  # a box's processes are in its witness's group and cannot leave it
 
     def user(self) -> int | None:
-        """The user `nobody`, where root grades and `nobody` can read Python; else None."""
+        """The user `nobody`, if root grades and `nobody` can read Python; else None."""
         return NOBODY if os.geteuid() == 0 and not runs_as_root() else None
 
     def command(self, control: int, descriptors: list[int]) -> list[str]:
-        """The command of the warm process. Raises SandboxError where Landlock is too old or torch is not installed."""
+        """The command of the warm process. Raises SandboxError if Landlock is too old or torch is not installed."""
         if landlock.version() < landlock.NEEDED:
             raise SandboxError(f"landlock: the kernel has version {landlock.version()} of it, {landlock.NEEDED} is "
                                "needed (Linux 6.12, with landlock among its lsm=)")  # fmt: skip

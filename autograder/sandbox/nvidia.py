@@ -35,7 +35,7 @@ def cards() -> list[Card]:
 
 def assigned_card(shown: str | None) -> Card | None:
     """The first GPU that CUDA_VISIBLE_DEVICES names by number, UUID, prefix of a UUID, or MIG-…; the first GPU where it
-    is not set. None where there is none, or none of that name."""
+    is not set. None if there is none, or none of that name."""
     first = "0" if shown is None else shown.split(",")[0].strip()
     if first.startswith("MIG-"):
         return mig_slice(first)
@@ -54,7 +54,7 @@ def mig_slice(uuid: str) -> Card | None:
         return None
     piece, card = ctypes.c_void_p(), ctypes.c_void_p()
     minor, gpu, compute = ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
-    failed = (  # each is 0 where it worked
+    failed = (  # each is 0 if it worked
         nvml.nvmlDeviceGetHandleByUUID(uuid.encode(), ctypes.byref(piece))
         or nvml.nvmlDeviceGetGpuInstanceId(piece, ctypes.byref(gpu))
         or nvml.nvmlDeviceGetComputeInstanceId(piece, ctypes.byref(compute))

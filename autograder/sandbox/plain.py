@@ -19,7 +19,7 @@ class Subprocess(WarmBackend):
     kill = staticmethod(kill_group)  # also ends processes left behind, unless they made a session of their own
 
     def command(self, control: int, descriptors: list[int]) -> list[str]:
-        """The plain command of the warm process. Raises SandboxError where torch, numpy or IPython is not installed."""
+        """The plain command of the warm process. Raises SandboxError if torch, numpy or IPython is not installed."""
         paths = json.dumps(package_paths())
         return [interpreter(), "-I", "-S", "-B", str(INSIDE / "zygote.py"), str(control), paths]
 

@@ -69,7 +69,7 @@ class Portable(Backend):
         return program
 
     def start(self, limits: Limits) -> Box:
-        """A new process that has imported torch. Raises SandboxError where it did not within START_S seconds."""
+        """A new process that has imported torch. Raises SandboxError if it did not within START_S seconds."""
         folder, token = Path(tempfile.mkdtemp(prefix="box-")), secrets.token_hex(16)
         listener = socket.create_server(("127.0.0.1", 0))
         with listener:
@@ -100,7 +100,7 @@ class Portable(Backend):
 
     @staticmethod
     def _accepted(listener: socket.socket, token: str, running: subprocess.Popen[bytes]) -> socket.socket | None:
-        """The connection that sent the token, once the process has loaded torch; None where the process ended first."""
+        """The connection that sent the token, once the process has loaded torch; None if the process ended first."""
         for _ in range(int(START_S)):
             try:
                 channel, _ = listener.accept()
@@ -164,7 +164,7 @@ class SandboxExec(Portable):
         ])  # fmt: skip
 
     def probe(self) -> None:
-        """See `Backend.probe`; also raises SandboxError where there is no sandbox-exec."""
+        """See `Backend.probe`; also raises SandboxError if there is no sandbox-exec."""
         if shutil.which("sandbox-exec") is None:
             raise SandboxError("sandbox-exec: not on this machine")
         super().probe()

@@ -11,7 +11,7 @@ TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100  # a second;
 
 
 def cpu_s(pid: int) -> float:
-    """Seconds, including those of ended children; 0 where the process is gone or there is no /proc."""
+    """Seconds, including those of ended children; 0 if the process is gone or there is no /proc."""
     try:
         proc = os.open("/proc", os.O_RDONLY)
     except OSError:

@@ -63,7 +63,7 @@ class ServiceCounts:
 class ServedCourse:
     """The course in `root`; `give_back(root, assignment, students)` yields (student, error or "") as pages go out.
 
-    assignments: only these; all in the gradebook where none is named. Raises BadCourse.
+    assignments: only these; all in the gradebook if none is named. Raises BadCourse.
     """
 
     def __init__(

@@ -50,7 +50,7 @@ def leaderboards(root: Path) -> list[dict[str, Any]]:
 
 
 def with_leaderboards(root: Path, units: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The units, those with a project with its `leaderboard`; None where nothing of it was measured under root."""
+    """The units, those with a project with its `leaderboard`; None if nothing of it was measured under root."""
     asked = any(unit["project"] for unit in units)
     boards = {board["assignment"]: board for board in leaderboards(root)} if asked else {}
     return [unit | ({"leaderboard": boards.get(unit["name"])} if unit["project"] else {}) for unit in units]

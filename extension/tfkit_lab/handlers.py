@@ -84,7 +84,7 @@ class _Handler(APIHandler):
 
 
 class CourseHandler(_Handler):
-    """GET: the units, their exercises and the state of each; of a project the leaderboard, where there is one."""
+    """GET: the units, their exercises and the state of each; of a project the leaderboard, if there is one."""
 
     @web.authenticated
     async def get(self) -> None:

@@ -35,7 +35,7 @@ class Picture(View):
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """An HTML table with escaped entries; empty where there are no rows."""
+    """An HTML table with escaped entries; empty if there are no rows."""
     cell = lambda tag, value: f'<{tag} style="{_CELL}">{html.escape(format_number(value))}</{tag}>'
     lines = ["".join(cell("td", value) for value in row) for row in rows]
     if not lines:

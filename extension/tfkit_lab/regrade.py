@@ -18,7 +18,7 @@ class RegradeHandler(_Handler):
 
     @web.authenticated
     async def post(self) -> None:
-        """Send the request into the exchange: 200 with what was sent; 400 with the reason where it cannot be."""
+        """Send the request into the exchange: 200 with what was sent; 400 with the reason if it cannot be."""
         try:
             asked = json.loads(self.request.body)
             path, question, reason = (asked[key] for key in ("path", "question", "reason"))

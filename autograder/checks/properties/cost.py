@@ -45,7 +45,7 @@ def cost(
         seed = draw.integer(0, 2**31)
 
         def ask(subject: Any) -> str:
-            """WITHIN_LIMIT, TOO_EXPENSIVE or OTHER_VALUES. Raises NotRun where nothing counts a box's resources."""
+            """WITHIN_LIMIT, TOO_EXPENSIVE or OTHER_VALUES. Raises NotRun if nothing counts a box's resources."""
             if isinstance(subject, LocalSubject):
                 counts = _counts(small, subject)
                 return (

@@ -86,7 +86,7 @@ def peak(
         seed = draw.integer(0, 2**31)
 
         def ask(subject: Any) -> str:
-            """WITHIN_LIMIT, TOO_EXPENSIVE or OTHER_VALUES. Raises NotRun where nothing counts a box's resources."""
+            """WITHIN_LIMIT, TOO_EXPENSIVE or OTHER_VALUES. Raises NotRun if nothing counts a box's resources."""
             if isinstance(subject, LocalSubject):
                 largest, together = _counts(case, subject)
                 return WITHIN_LIMIT if largest <= ONE * allowed and together <= ALL * allowed else TOO_EXPENSIVE

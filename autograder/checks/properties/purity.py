@@ -120,7 +120,7 @@ def _data(value: Any) -> bool:
 
 @cache
 def _expected() -> dict[str, Any]:
-    """The results where nothing was changed, computed before other code has run in this process."""
+    """The results if nothing was changed, computed before other code has run in this process."""
     afterwards.given_seed(SEED)
     return afterwards.given_after(MATRIX)
 

@@ -67,7 +67,7 @@ def _followed(case: Case, loss: Loss, reference: Any) -> Probe:
     shape = case.value(reference).shape
 
     def losses(case: Case, subject: Any) -> Tensor | None:
-        """float [STEPS + 1], from the case's state in its dtype; None where an answer has no loss."""
+        """float [STEPS + 1], from the case's state in its dtype; None if an answer has no loss."""
         start = on_floats(case.state, lambda value: value.to(case.dtype or value.dtype))
         return _losses(case.build(subject), case, start, loss, shape, partial(torch.optim.SGD, lr=RATE), STEPS)
 
@@ -79,7 +79,7 @@ def _learned(case: Case, loss: Loss, seed: int, reference: Any) -> Probe:
     shape = case.value(reference).shape
 
     def fall(seed: int, subject: Any) -> float:
-        """The share of the loss that a few steps from its own start remove; none where that cannot be computed."""
+        """The share of the loss that a few steps from its own start remove; none if that cannot be computed."""
         subject.bind(SEED, ["given_seed"])
         with torch.random.fork_rng(devices=[]):
             subject.call("given_seed", seed)
@@ -103,7 +103,7 @@ def _losses(
     optimiser: Callable[..., Any],
     steps: int,
 ) -> Tensor | None:
-    """The loss before each step and after the last [steps + 1]; None where an answer has no loss, or no parameter."""
+    """The loss before each step and after the last [steps + 1]; None if an answer has no loss, or no parameter."""
     state = {name: value.detach().clone() for name, value in start.items()}
     weights = {name: value.requires_grad_() for name, value in state.items() if value.is_floating_point()}
     if not weights:

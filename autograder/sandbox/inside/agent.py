@@ -93,7 +93,7 @@ def with_grad(value: Any, made: list[torch.Tensor]) -> Any:
 
 
 def gradients(out: Any, cotangents: Any, inputs: list[torch.Tensor]) -> list[torch.Tensor | None]:
-    """Vector-Jacobian products of the floating-point tensors in `out`; None where `out` does not depend on an input."""
+    """Vector-Jacobian products of the floating-point tensors in `out`; None if `out` does not depend on an input."""
     given = [cotangents] if isinstance(cotangents, torch.Tensor) else list(cotangents)
     pairs = []
     for n, (tensor, cotangent) in enumerate(zip(leaves(out), given, strict=False)):
@@ -167,7 +167,7 @@ class Agent:
         wire.send(self.sock, frame)
 
     def read(self) -> Any:
-        """The next message, with its references resolved. Raises EOFError where the grader is gone."""
+        """The next message, with its references resolved. Raises EOFError if the grader is gone."""
         header, body = wire.receive(self.sock)
         return wire.WireDecoder(trusted=True, call=self.remote, ref=lambda ref: self.objects[ref.number]).value(
             header, body
@@ -180,7 +180,7 @@ class Agent:
         return wire.Ref(len(self.objects) - 1, f"{kind.__module__}.{kind.__qualname__}"[:200])
 
     def remote(self, number: int) -> Callable[..., Any]:
-        """A proxy for the grader's function with that number. It raises GraderError where that function failed."""
+        """A proxy for the grader's function with that number. It raises GraderError if that function failed."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             """Blocks until the grader has answered; what cannot be sent is kept here and sent as a reference."""
@@ -276,7 +276,7 @@ class Agent:
         self.space.update({name: getattr(module, name) for name in names})
 
     def op_kind(self, name: str) -> str | None:
-        """The kind of object: "function", "class", a type's name, or None where the student has no such name."""
+        """The kind of object: "function", "class", a type's name, or None if the student has no such name."""
         if name not in self.space:
             return None
         value = self.space[name]

@@ -19,7 +19,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def version() -> int:
-    """The kernel's Landlock version; 0 where it has none, or has it switched off."""
+    """The kernel's Landlock version; 0 if it has none, or has it switched off."""
     return max(0, LIBC.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1)))
 
 

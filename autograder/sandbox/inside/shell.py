@@ -166,7 +166,7 @@ def make() -> Shell:
 def warm_up() -> None:
     """Makes a shell, runs a cell in it and forgets it, so that boxes forked later needn't load what that loads.
 
-    Raises OSError where no temporary folder can be written."""
+    Raises OSError if no temporary folder can be written."""
     kept = os.environ.get("IPYTHONDIR")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["IPYTHONDIR"] = folder
@@ -182,7 +182,7 @@ def warm_up() -> None:
 
 
 def run(shell: Shell, source: str, budget: int) -> tuple[list[dict[str, Any]], str | None]:
-    """Runs one cell; returns its outputs and, where it failed, `Name: message`."""
+    """Runs one cell; returns its outputs and, if it failed, `Name: message`."""
     shell.outputs = Outputs(budget)
     kept = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = Stream(shell, "stdout"), Stream(shell, "stderr")

@@ -24,11 +24,11 @@ class Pipes:
         assert seconds is None, "the box waits for the grader as long as it takes"
 
     def recv(self, size: int) -> bytes:
-        """At most `size` bytes; empty where the grader is gone."""
+        """At most `size` bytes; empty if the grader is gone."""
         return os.read(self.reading, size)
 
     def send(self, data: memoryview) -> int:
-        """Writes as much as possible at once; returns the number of bytes. Raises OSError where the grader is gone."""
+        """Writes as much as possible at once; returns the number of bytes. Raises OSError if the grader is gone."""
         return os.write(self.writing, data)
 
 

@@ -30,7 +30,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000
 READ_ONLY, NOSUID, NODEV, NOEXEC, RECURSIVE, PRIVATE = 1, 2, 4, 8, 1 << 14, 1 << 18
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 4, 24, 38, 47
-HOST_PROC = "/hostproc"  # only where the grader is root, see bubblewrap.py; covered before student code runs
+HOST_PROC = "/hostproc"  # only if the grader is root, see bubblewrap.py; covered before student code runs
 LATE = (  # modules that torch and IPython import at first use; imported once here instead of in every box
     "torch.optim", "torch.nn.functional", "matplotlib_inline.config", "IPython.core.magics",
     "torch.fx.experimental.symbolic_shapes",  # imported by the first gradient; takes 0.4 s with sympy
@@ -184,7 +184,7 @@ def first_process(pid: int, seccomp: ModuleType) -> None:
 
 
 def become_box(config: dict[str, Any], status: socket.socket, channel: int, modules: dict[str, ModuleType]) -> None:
-    """Turns this fork into a box: the witness outside, the agent inside. Raises OSError where isolation fails."""
+    """Turns this fork into a box: the witness outside, the agent inside. Raises OSError if isolation fails."""
     status.send(b"ready")
     if status.recv(8) != b"go":  # the grader has put this process into its control group
         return

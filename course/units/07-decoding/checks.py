@@ -46,7 +46,7 @@ def greedy() -> list[Check]:
 
 
 def _uneven(draw: Draw, batch: int, vocab: int, end: int, pad: int, limit: int, bias: float) -> TableModel:
-    """A model under which rows end at different steps, and the last ends before the limit, where that can be."""
+    """A model under which rows end at different steps, and the last ends before the limit, if that can be."""
     starts = torch.arange(batch) % vocab
 
     def wanted(step: TableModel) -> bool:

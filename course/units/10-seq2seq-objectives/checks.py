@@ -96,7 +96,7 @@ def _permutations(draw: Draw):
 
 
 def _order(draw: Draw, count: int) -> list[int]:
-    """An order that its inverse would not do for, where there is one."""
+    """An order that its inverse would not do for, if there is one."""
     while True:
         order = torch.randperm(count, generator=draw.generator)
         if count < 3 or not torch.equal(order, order.argsort()):

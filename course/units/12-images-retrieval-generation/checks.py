@@ -124,7 +124,7 @@ def _decoded(readers: list[TableModel], scores: torch.Tensor, start: int, end: i
 
 
 def _disagreeing(draw: Draw, documents: int, vocab: int, end: int, limit: int, bias: float):
-    """Readers, their scores and a start: where it can be, the best answer is neither the one of the likeliest document
+    """Readers, their scores and a start: if it can be, the best answer is neither the one of the likeliest document
     nor the one that its own document finds most probable."""
     for _ in range(100):
         readers = [TableModel(draw.integer(0, 2**31), vocab, end, bias, sharpness=1.0) for _ in range(documents)]

@@ -26,7 +26,7 @@ Link = tuple[str, Code, Tensor, str]  # kind, code, value [H,Q,K], a note
 @dataclass
 class FoundAttention:
     """q [H,Q,D], k [H,K,D], v [H,K,Dv], output [H,Q,Dv]; chain: the operations between q kᵀ and the weights; operation:
-    the product with v, or the fused operation; projection: the linear layer that made q, or None where q was given."""
+    the product with v, or the fused operation; projection: the linear layer that made q, or None if q was given."""
 
     operation: Operation
     q: Tensor

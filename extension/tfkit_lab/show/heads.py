@@ -21,7 +21,7 @@ def heads(
     values: Tensor, layers: Sequence[str] = (), columns: Sequence[str] = (), *, title: str = "Heads",
     measure: str = "score", axes: tuple[str, str] = ("layer", "head"),
 ) -> Heads:  # fmt: skip
-    """values: [layers, heads], your measurements; NaN where a layer has no such head. layers, columns: names
+    """values: [layers, heads], your measurements; NaN if a layer has no such head. layers, columns: names
     (default: numbers); measure: the quantity shown; axes: the names of the sides, such as ("layer", "position").
     Raises ValueError if sizes differ."""
     if values.dim() != 2 or not values.numel():

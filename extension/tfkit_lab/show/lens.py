@@ -23,7 +23,7 @@ def logit_lens(
     """model: one with a language-model head, of any architecture (`tfkit.inside.logit_lens` reads it), or the logits
     [N,L,V] or [N,1,L,V] of your own lens. input_ids: one text, [L] or [1,L]; for an encoder-decoder pass
     `decoder_input_ids` too, whose positions are shown. token: id -> its name. targets: the true token of each position,
-    int64 [L], negative where there is none; by default the next one of the text. layers: N names; top: how many
+    int64 [L], negative if there is none; by default the next one of the text. layers: N names; top: how many
     tokens of a cell are kept. Raises ValueError if sizes differ."""
     read = inputs.get("decoder_input_ids", input_ids).reshape(-1)
     logits = model if isinstance(model, Tensor) else _read_layers(model, input_ids, inputs)

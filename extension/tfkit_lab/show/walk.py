@@ -38,7 +38,7 @@ def walk(
     at: the position whose logits are read; drawn: the id that was chosen there, by default the likeliest. budget:
     bytes; of wide vectors the first components are kept. A call without attention and feed-forward layer is shown
     operation by operation. Raises ValueError for several sentences, for a position or an id that is not there, and
-    where nothing is computed.
+    if nothing is computed.
     """
     _require_one_sentence([*args, *inputs.values()])
     fast = torch.backends.mha.get_fastpath_enabled()  # type: ignore[no-untyped-call]

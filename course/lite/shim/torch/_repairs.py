@@ -48,7 +48,7 @@ def logsumexp(self: Any, dim: Any, keepdim: bool = False, **_: Any) -> Any:
 
 
 def kl_div(log_p: Any, target: Any, *args: Any, log_target: bool = False, **kwargs: Any) -> Any:
-    """As in torch: the loss is 0 where the target is 0."""
+    """As in torch: the loss is 0 if the target is 0."""
     if log_target:
         return borch.nn.functional.kl_div(log_p, target, *args, log_target=True, **kwargs)
     none = target == 0
