@@ -21,8 +21,8 @@ from tfkit_course import install, replace_unencodable
 RECIPES = ("github-classroom", "gradescope-autograder")  # these export no scores, but the checks for another grader
 POSIX = ("fcntl", "grp", "pwd", "resource", "termios")  # modules of Python's that Windows does not have
 PAGES = {
-    "report": "write a page about how a class did, and what to teach again",
-    "similarity": "write a page about answers that are unusually alike",
+    "report": "write an HTML report on how a class did and what to teach again",
+    "similarity": "write an HTML report on answers that are unusually similar",
 }
 
 
@@ -127,7 +127,7 @@ def _add_assignment_commands(commands: Any) -> None:
     adopt = commands.add_parser("adopt", help="turn a notebook with solutions and asserts into an assignment")
     adopt.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb")
     adopt.add_argument(
-        "course", type=Path, metavar="COURSE_DIR", help="the course directory; it is made if it does not exist"
+        "course", type=Path, metavar="COURSE_DIR", help="the course directory; it is created if it does not exist"
     )
     adopt.set_defaults(run=_adopt)
 
@@ -160,7 +160,7 @@ def _misconceptions_parser(command: argparse.ArgumentParser) -> None:
         "--export", metavar="EXERCISE/NAME", help="print a stored misconception as a table of wrong.toml"
     )
     command.add_argument(
-        "-o", "--output", type=Path, metavar="FILE.html", help="write the groups as a page, a new file"
+        "-o", "--output", type=Path, metavar="FILE.html", help="write the groups as an HTML page to a new file"
     )
     command.set_defaults(run=_misconceptions)
 
@@ -169,7 +169,7 @@ def _mcp_parser(command: argparse.ArgumentParser) -> None:
     command.add_argument("course", nargs="?", type=Path, metavar="COURSE",
                          help="a course directory or a student's folder of notebooks, for rules and log")  # fmt: skip
     command.add_argument("--trust", action="store_true", help="if there is no sandbox, run the code without isolation")
-    command.add_argument("--log", action="store_true", help="show what assistants asked, instead of serving")
+    command.add_argument("--log", action="store_true", help="show the requests of assistants instead of serving")
     command.set_defaults(run=_mcp)
 
 
@@ -180,7 +180,7 @@ def _check_parser(check: argparse.ArgumentParser) -> None:
     check.add_argument("--seed", type=int, help="the seed of an earlier verdict, to draw the same inputs")
     check.add_argument("--json", action="store_true", help="print one JSON object per file")
     check.add_argument("--hints", type=int, choices=range(4), default=3, metavar="N",
-                       help="help to show: 1 the concept, 2 what was seen, 3 the counter-example too")  # fmt: skip
+                       help="help to show: 1 the concept, 2 also the symptoms, 3 also the counter-example")  # fmt: skip
     check.add_argument("--known", type=Path, metavar="DIR",
                        help="a folder with a course's own misconceptions.toml, as a released unit has")  # fmt: skip
     check.add_argument("--trust", action="store_true", help="if there is no sandbox, run the code without isolation")
@@ -203,7 +203,7 @@ def _grade_parser(grade: argparse.ArgumentParser) -> None:
     grade.add_argument("--resume", action="store_true", help="continue a run that was stopped or killed")
     grade.add_argument("--regrade", action="store_true", help="grade all submissions again, and show what would change")
     grade.add_argument("--yes", action="store_true",
-                       help="commit changes and use a scheduler without TLS without asking")  # fmt: skip
+                       help="do not ask before committing changes or using a scheduler without TLS")  # fmt: skip
     grade.set_defaults(run=_grade)
 
 
@@ -322,11 +322,11 @@ def _passback(arguments: argparse.Namespace) -> int:
         raise BadInput(str(error)) from error
     for line in found.warnings:
         print(f"autograder: {line}", file=sys.stderr)
-    there = f"; {len(done.already_sent)} had not changed since they were taken" if done.already_sent else ""
-    print(f"{len(done.sent)} scores of {arguments.assignment} were taken{there}")
+    there = f"; {len(done.already_sent)} have not changed since they were accepted" if done.already_sent else ""
+    print(f"{len(done.sent)} scores of {arguments.assignment} were accepted{there}")
     if done.unknown:
-        print(f"autograder: the course there has no member {', '.join(done.unknown)}: ids or e-mail addresses must "
-              "be those of the gradebook", file=sys.stderr)  # fmt: skip
+        print(f"autograder: the LMS course has no member {', '.join(done.unknown)}: ids or e-mail addresses must "
+              "match those in the gradebook", file=sys.stderr)  # fmt: skip
     return 2 if done.unknown else 0
 
 
@@ -339,7 +339,7 @@ def _roster(arguments: argparse.Namespace) -> int:
         added = lti.enrol(arguments.course)
     except scores.ExportError as error:
         raise BadInput(str(error)) from error
-    print(f"{len(added)} students are new in the gradebook{': ' if added else ''}{', '.join(added)}")
+    print(f"{len(added)} students were added to the gradebook{': ' if added else ''}{', '.join(added)}")
     return 0
 
 
@@ -406,7 +406,7 @@ def _history(arguments: argparse.Namespace) -> int:
     known = {one.student for one in attempts}
     if not attempts or (unknown := [name for name in arguments.students if name not in known]):
         who = f" of {unknown[0]}" if attempts else ""
-        raise BadInput(f"no attempt{who} at {arguments.assignment} is kept: `autograder grade` keeps them")
+        raise BadInput(f"no attempt{who} at {arguments.assignment} is stored: `autograder grade` stores them")
     wanted = set(arguments.students) or known
     chosen = [one for one in attempts if one.student in wanted]
     Console(highlight=False).print(history.table(arguments.assignment, chosen, _totals(arguments)))

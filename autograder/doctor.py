@@ -37,7 +37,7 @@ def _sandbox(kind: type[Backend]) -> list[str]:
         backend.probe()
         described = backend.describe() | _card(backend)
     except SandboxError as error:
-        return [f"sandbox      {kind.name}: not here ({str(error).removeprefix(f'{kind.name}: ')})"]
+        return [f"sandbox      {kind.name}: not available ({str(error).removeprefix(f'{kind.name}: ')})"]
     finally:
         backend.close()
     says = "isolated" if kind.isolated else "NOT ISOLATED, only with --trust"

@@ -24,7 +24,9 @@ TICK = 1.0  # seconds between two progress reports
 MIME = "application/vnd.tfkit.verdict+json"  # the lab's front end reads it to store progress
 PENDING = "application/vnd.tfkit.pending+json"  # of a running check, whose output is later replaced by its verdict
 UNDEFINED = "Run the cell with your answer first: a kernel that was restarted knows nothing (Run > Run All Above)."
-PRACTICE = "A practice verdict, made in this tab: no grade. What you hand in is graded elsewhere, by all checks."
+PRACTICE = (
+    "This is a practice verdict, made in this tab, and not a grade. Your submission is graded elsewhere, by all checks."
+)
 TAB = "emscripten"  # Python in a browser tab
 GO_ON = "Go on working: the verdict will appear here."
 _warm = WarmProcesses("--trust")

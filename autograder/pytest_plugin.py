@@ -21,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tfkit")
     group.addoption("--tfkit-exercise", metavar="ID", help="grade the given files against this exercise")
     group.addoption("--tfkit-hints", type=int, choices=range(HINTS + 1), default=HINTS, metavar="N",
-                    help="help to show: 1 the concept, 2 what was seen, 3 the counter-example too")  # fmt: skip
+                    help="help to show: 1 the concept, 2 also the symptoms, 3 also the counter-example")  # fmt: skip
     group.addoption("--tfkit-trust", action="store_true", help="if there is no sandbox, run the code without isolation")
 
 

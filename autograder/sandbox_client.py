@@ -322,7 +322,7 @@ class SandboxClient:
         return self._kill(StudentError(*self._box.exit_reason()))
 
     def _broken(self, why: str) -> StudentError:
-        return self._kill(StudentError("protocol", f"the process sent something that is no answer: {why}"))
+        return self._kill(StudentError("protocol", f"the process sent an invalid answer: {why}"))
 
     def _kill(self, error: StudentError) -> StudentError:
         """Ends the box; later questions get the same kind of error."""

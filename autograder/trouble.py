@@ -7,14 +7,14 @@ import sqlite3
 import sys
 
 ADVICE = {  # a part of what SQLite says → what to do
-    "disk is full": "make room on that disk",
-    "not a database": "it is damaged, or is another file: put back a copy of it, or move it away",
-    "malformed": "it is damaged: put back a copy of it, or move it away",
-    "readonly": "give yourself the right to write to it and to its folder",
-    "read-only": "give yourself the right to write to it and to its folder",
-    "locked": "close what holds it: a formgrader, another command",
-    "unable to open": "give yourself the right to write to it and to its folder",
-    "no such table": "it is damaged, or of another program: put back a copy of it, or move it away",
+    "disk is full": "free some space on that disk",
+    "not a database": "it is damaged or not a database: restore a copy of it, or move it away",
+    "malformed": "it is damaged: restore a copy of it, or move it away",
+    "readonly": "give yourself write permission for it and its folder",
+    "read-only": "give yourself write permission for it and its folder",
+    "locked": "close the program that has locked it, such as a formgrader",
+    "unable to open": "give yourself write permission for it and its folder",
+    "no such table": "it is damaged or belongs to another program: restore a copy of it, or move it away",
 }
 AWAY = "start the database server, or correct c.CourseDirectory.db_url in nbgrader_config.py"
 
@@ -30,7 +30,7 @@ def line(error: BaseException, where: str) -> str | None:
                 return f"{where}: {said}: {advice}"
         return f"{where}: the database says: {said[:300]}" + ("" if isinstance(found, sqlite3.Error) else f": {AWAY}")
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{error.filename or where}: {error.strerror}: make room there"
+        return f"{error.filename or where}: {error.strerror}: free some space there"
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return None

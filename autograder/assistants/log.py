@@ -66,7 +66,7 @@ def read(file: Path) -> list[dict[str, Any]]:
     """The log's lines, oldest first; damaged ones are skipped. Raises LogError."""
     try:
         if file.stat().st_size > MAX_BYTES:
-            raise LogError(f"{file} has more than {MAX_BYTES >> 20} MiB: move it away and a new one is started")
+            raise LogError(f"{file} has more than {MAX_BYTES >> 20} MiB: move it away to start a new one")
         return list(_entries(file.read_text(encoding="utf-8", errors="replace")))
     except FileNotFoundError:
         return []
@@ -96,7 +96,7 @@ def table(entries: Iterable[Mapping[str, Any]]) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    shown = Table(title="What assistants asked", title_justify="left", box=None, pad_edge=False)
+    shown = Table(title="Requests of assistants", title_justify="left", box=None, pad_edge=False)
     for name in ("student", "exercise", "client", "last asked, UTC"):
         shown.add_column(name, overflow="fold", no_wrap=name.startswith("last"))
     for name in ("checks", "hints 1/2/3", "refused"):

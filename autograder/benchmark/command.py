@@ -31,8 +31,9 @@ def add_parsers(command: argparse.ArgumentParser) -> None:
     runs.add_argument("--exercise", action="append", metavar="ID", help="only this one (may be repeated)")
     runs.add_argument("--sample", type=int, metavar="N", help="at most N answers of each exercise and kind")
     runs.add_argument("--seed", type=int, default=SEED, help="seed of the sample")
-    runs.add_argument("-o", "--output", type=Path, metavar="DIR", help="keep results.jsonl and table.md there; what "
-                      "results.jsonl has already is not asked again")  # fmt: skip
+    runs.add_argument("-o", "--output", type=Path, metavar="DIR",
+                      help="write results.jsonl and table.md there; answers that results.jsonl already has are "
+                      "not judged again")  # fmt: skip
     runs.set_defaults(run=_run)
 
 

@@ -150,4 +150,4 @@ def from_lines(text: str) -> list[Result]:
     try:
         return [Result(**one) for one in kept]
     except TypeError as error:
-        raise ValueError(f"these are no results of the benchmark: {error}") from None
+        raise ValueError(f"this is not a results file of the benchmark: {error}") from None

@@ -27,11 +27,11 @@ def add(command: argparse.ArgumentParser, bad_input: type[Exception]) -> None:
         help="a course whose course.toml sets the budget and the bands of points",
     )
     check.add_argument("--seconds", type=float, help="processor time to train in, instead of the course's")
-    check.add_argument("--seed", help="seed of the invented language, to measure the same one again")
-    check.add_argument("--trust", action="store_true", help="where there is no sandbox, run the code NOT ISOLATED")
+    check.add_argument("--seed", help="seed of the synthetic language, to measure on the same one again")
+    check.add_argument("--trust", action="store_true", help="if there is no sandbox, run the code without isolation")
     check.add_argument("--json", action="store_true", help="print one JSON object per file")
     check.set_defaults(run=lambda arguments: _check(arguments, bad_input))
-    grade = how.add_parser("grade", help="measure what a class handed in, and put the points into the gradebook")
+    grade = how.add_parser("grade", help="measure the submissions of a class, and write the points into the gradebook")
     grade.add_argument("course", type=Path, metavar="COURSE_DIR")
     grade.add_argument("assignment", nargs="?", default=NAME)
     grade.add_argument("students", nargs="*", metavar="STUDENT", help="only these students; by default all")
@@ -74,7 +74,7 @@ def _grade(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
     terms = _or_bad(bad_input, read, course)
     handed_in = students_in(coursedir, coursedir.submitted_directory, assignment)
     if strange := sorted(set(arguments.students) - handed_in.keys()):
-        raise bad_input(f"{strange[0]} has handed in no {assignment}")
+        raise bad_input(f"{strange[0]} has not submitted {assignment}")
     if not handed_in:
         raise bad_input(f"{course} has no submission of {assignment}")
     _or_bad(bad_input, results.read, course)
@@ -120,12 +120,14 @@ def _show(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
         raise bad_input(f"{arguments.course} is not a folder: name the course directory")
     boards = _or_bad(bad_input, lambda course: list(results.leaderboard(course)), arguments.course)
     if not boards:
-        print(f"nothing is measured yet: autograder capstone grade {arguments.course}")
+        print(f"nothing has been measured yet: run `autograder capstone grade {arguments.course}`")
     for board in boards:
         print(board["assignment"])
         for place, row in enumerate(board["rows"], 1):
             who = row["called"] or "somebody"
-            print(f"{place:4}  {row['bits']:.3f} bits a byte, {row['excess']:.3f} above the text's own  {who}")
+            print(
+                f"{place:4}  {row['bits']:.3f} bits per byte, {row['excess']:.3f} above the entropy of the text  {who}"
+            )
         print(f"      and {board['others']} who are not listed")
     return 0
 

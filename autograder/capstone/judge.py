@@ -81,7 +81,7 @@ def judge(sources: Sequence[str], backend: Backend, terms: Terms, seed: int | st
     except StudentError as error:
         return replace(result, reason=f"your code stopped with {error.kind}: {error.message}")
     if bits < floor - BELOW:
-        said = f"{bits:.2f} bits a byte is less than the text holds ({floor:.2f}): no model can know so much beforehand"
+        said = f"{bits:.2f} bits per byte is below the entropy of the text ({floor:.2f}): no model can predict so well"
         return replace(result, reason=said)
     return replace(result, bits=bits, floor=floor, seconds=seconds, points=terms.points_for(bits - floor))
 
@@ -122,8 +122,8 @@ def _train(student: SandboxClient, model: Handle, text: str, terms: Terms) -> fl
     except StudentError as error:
         if error.kind == "timeout":
             raise CapstoneError(
-                f"`fit` was stopped: it took more than {SLACK * terms.seconds:g} s of the processor, and "
-                f"{terms.seconds:g} s were the budget; look at time.process_time() in your loop"
+                f"`fit` was stopped after {SLACK * terms.seconds:g} s of processor time; the budget is "
+                f"{terms.seconds:g} s: check time.process_time() in your training loop"
             ) from None
         raise CapstoneError(f"`fit` stopped with {error.kind}: {error.message}") from None
     return round(student.usage().cpu_s - before, 1)
@@ -150,13 +150,14 @@ def _bits(model: Handle, pieces: torch.Tensor) -> float:
         again = check_distribution(model.method("log_probs", pieces[1:2, :t].clone()), 1, t)
         if not torch.allclose(again.exp(), before[1:2].exp(), atol=SAME):
             raise CapstoneError(
-                "the same prefix got other probabilities when it was asked alone, later: rows must not see one another "
-                "and a model must not go on learning from the questions (is it in eval mode?)"
+                "the same prefix got other probabilities later, when it was the only row: rows of a batch must not "
+                "affect one another, and a model must not learn while it is evaluated (is it in eval mode?)"
             )
     bits = total / math.log(2) / (pieces.size(0) * (pieces.size(1) - 1))
     if not math.isfinite(bits):
         raise CapstoneError(
-            "a byte that came had the probability 0, which costs infinitely many bits: give none of them 0"
+            "a byte that occurred has probability 0, which costs infinitely many bits: give every byte a positive "
+            "probability"
         )
     return bits
 
@@ -165,16 +166,16 @@ def check_distribution(answer: Any, rows: int, length: int) -> torch.Tensor:
     """The answer as float64 log-probabilities [rows, 256]. Raises CapstoneError if it is not a distribution."""
     where = f"`log_probs` of {rows} prefixes of {length} bytes"
     if not isinstance(answer, torch.Tensor) or not answer.is_floating_point():
-        raise CapstoneError(f"{where} must be a floating tensor, and is a {type(answer).__name__}")
+        raise CapstoneError(f"{where} must be a floating-point tensor, and is a {type(answer).__name__}")
     if list(answer.shape) != [rows, BYTES]:
-        raise CapstoneError(f"{where} must be [{rows},{BYTES}], and is {list(answer.shape)}")
+        raise CapstoneError(f"{where} must have shape [{rows},{BYTES}], and has {list(answer.shape)}")
     answer = answer.detach().double().cpu()
     if answer.isnan().any():
-        raise CapstoneError(f"{where} has NaN in it")
+        raise CapstoneError(f"{where} contains NaN")
     total = answer.exp().sum(1)
     if not torch.allclose(total, torch.ones_like(total), atol=SUM):
         worst = total[(total - 1).abs().argmax()].item()
         raise CapstoneError(
-            f"{where}: the probabilities of a row add up to {worst:.4g} and not to 1: is log_softmax missing?"
+            f"{where}: the probabilities of a row sum to {worst:.4g} instead of 1: is log_softmax missing?"
         )
     return answer

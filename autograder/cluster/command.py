@@ -48,7 +48,7 @@ def grade(options: Options, console: Console) -> int:
         with Records(course.root) as records, Interrupt() as interrupt:
             return GradingRun(options, course, records, console, interrupt).run()
     except KeyboardInterrupt:
-        console.print("stopped; what was graded is kept; continue with --resume", style="yellow")
+        console.print("stopped; all finished grades are stored; continue with --resume", style="yellow")
         return STOPPED
 
 
@@ -56,11 +56,11 @@ def _no_open_scheduler(options: Options, console: Console) -> None:
     """Ask before the key and submissions are sent over a network unencrypted. Raises BadCourse if that is refused."""
     if not options.scheduler or options.yes or not pools.is_open(options.scheduler):
         return
-    console.print(f"{options.scheduler} is another host, without TLS: the course's key and the submissions would cross "
-                  "the network for anyone there to read, and who can reach that scheduler can run code on its workers",
+    console.print(f"{options.scheduler} is on another host and does not use TLS: anyone on the network could read "
+                  "the course's key and the submissions, and whoever reaches the scheduler can run code on its workers",
                   style="yellow")  # fmt: skip
-    if not (sys.stdin.isatty() and Confirm.ask("grade there all the same?", console=console, default=False)):
-        raise BadCourse("nothing was sent: use a tls:// address (docs/cluster.md), or --yes on a network of your own")
+    if not (sys.stdin.isatty() and Confirm.ask("grade there anyway?", console=console, default=False)):
+        raise BadCourse("nothing was sent: use a tls:// address (docs/cluster.md), or --yes on a private network")
 
 
 class GradingRun:
@@ -123,8 +123,8 @@ class GradingRun:
             found = total_changes(writer.totals())
             if not found:
                 return 0
-            self.console.print("the formgrader's late penalties are not those of today's marks and policy:")
-            if not self._agreed(found, "nothing was written: --yes does it"):
+            self.console.print("these late penalties in the formgrader do not match the current marks and policy:")
+            if not self._agreed(found, "nothing was written: use --yes to write them"):
                 return 2
             writer.store_penalties(one.student for one in found)
         return 0
@@ -154,7 +154,7 @@ class GradingRun:
     def _compare_totals(self, writer: GradebookWriter) -> None:
         """Report it where the formgrader shows outdated penalties."""
         if others := total_changes(writer.totals()):
-            self.console.print(f"{len(others)} late penalties in the formgrader are not those of today's marks and "
+            self.console.print(f"{len(others)} late penalties in the formgrader do not match the current marks and "
                                "policy: run this again to see them", style="yellow")  # fmt: skip
 
     def _screen(self, total: int, done: int) -> ProgressScreen:

@@ -122,15 +122,15 @@ def _changed(attempt: AttemptRecord, before: Mapping[str, str]) -> Iterator[str]
 
 
 def totals(scores: Scores) -> dict[str, str]:
-    """Student → `4.5/8 = 5 by the checks, 2 by hand, less 2.5 for lateness`, from the gradebook."""
+    """Student → `4.5/8 = 5 by the checks, 2 by hand, less 2.5 for late submission`, from the gradebook."""
     return {row.student: _total(row, scores.max_score) for row in scores.rows if row.total is not None}
 
 
 def _total(row: StudentScores, most: float) -> str:
     parts = [f"{(row.raw or 0) - row.by_hand:g} by the checks"]
     parts += [f"{row.by_hand:g} by hand"] if row.by_hand else []
-    parts += [f"less {row.penalty:g} for lateness"] if row.penalty else []
-    parts += ["a person's marks are missing"] if row.waits else []
+    parts += [f"less {row.penalty:g} for late submission"] if row.penalty else []
+    parts += ["manual marks are missing"] if row.waits else []
     return f"{row.total:g}/{most:g} = {', '.join(parts)}"
 
 

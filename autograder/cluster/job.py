@@ -81,7 +81,9 @@ def grade(data: bytes, secret: CourseKey) -> bytes:
     bundle = Bundle.from_bytes(data)
     boxed = bundle.settings.get("BoxedExecute", {})
     if hash_of_checks(bundle.released, boxed) != bundle.key.checks:
-        raise WrongVersion(f"{worker_name()} has another version of the checks: install there what the grader has")
+        raise WrongVersion(
+            f"{worker_name()} has a different version of the checks: install the version that the grader has"
+        )
     from autograder.sandbox import choose
 
     choose(bool(boxed.get("trust")), str(boxed.get("sandbox", "")), boxed.get("packages", ()))

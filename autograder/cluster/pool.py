@@ -143,9 +143,8 @@ class Pool:
         except (job.WrongVersion, SandboxError) as error:
             raise PoolError(str(error)) from error
         except KilledWorker as error:
-            return JobOutcome(work.key,
-            error=f"each worker that tried died ({error.allowed_failures + 1} of them): too "
-                                        "little memory for it there?", killed_workers=True)  # fmt: skip
+            died = f"every worker that tried it died ({error.allowed_failures + 1} of them), perhaps for lack of memory"
+            return JobOutcome(work.key, error=died, killed_workers=True)
         except Exception as error:  # any failure of a worker: this submission waits, the others go on
             return JobOutcome(work.key, error=f"{type(error).__name__}: {error}")
 

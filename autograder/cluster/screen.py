@@ -69,7 +69,7 @@ class ProgressScreen:
         """Print the totals of this run."""
         seconds = time.monotonic() - self._started
         rate = f", {60 * self.graded / seconds:.0f} a minute" if self.graded and seconds > 0 else ""
-        manual = f", {self.manual} need a person" if self.manual else ""
+        manual = f", {self.manual} need manual grading" if self.manual else ""
         self.console.print(
             f"{self.graded} graded in {seconds:.0f} s{rate}: {self.full} with full marks{manual}", markup=False
         )

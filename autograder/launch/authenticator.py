@@ -79,7 +79,7 @@ class LTIAuthenticator(Authenticator):
 def _quoted(value: str) -> str:
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     if any(ord(letter) < 32 for letter in escaped):
-        raise LaunchError("the platform's addresses have control characters in them")
+        raise LaunchError("the platform's addresses contain control characters")
     return f'"{escaped}"'
 
 

@@ -156,7 +156,7 @@ class LaunchFlow:
             where = _Login(request, self.platforms.tool, session, cookies, self._memory).redirect(launch_url)
             return where, cookies.new
         except LtiException as error:
-            raise LaunchError(f"this login cannot go on: {error}") from error
+            raise LaunchError(f"this login cannot continue: {error}") from error
 
     def launch(self, request: WebRequest) -> Launch:
         """The launch that the platform sent, after its signature, state, nonce and deployment were verified."""
@@ -195,7 +195,7 @@ class LaunchFlow:
         issuer, context = str(said["iss"]), str(said.get(f"{CLAIM}context", {}).get("id", ""))
         course = self.platforms.courses.get((issuer, context))
         if course is None:
-            raise LaunchError(f"the course {context or 'without an id'} of {issuer} is not among this Hub's courses")
+            raise LaunchError(f"the course {context or 'without an id'} of {issuer} is not one of this Hub's courses")
         roles = said.get(f"{CLAIM}roles", [])
         endpoint, roster = said.get(AGS, {}), said.get(NRPS, {})
         return Launch(
@@ -221,4 +221,4 @@ def username(said: Mapping[str, Any]) -> str:
     for one in (str(name).lower() for name in found if name):
         if NAME.fullmatch(one):
             return one
-    raise LaunchError("the LMS sends neither an id nor an e-mail address that can name a user here")
+    raise LaunchError("the LMS sends neither an id nor an e-mail address that is a valid user name here")

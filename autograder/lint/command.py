@@ -30,7 +30,7 @@ def lint(root: Path, assignment: str) -> Iterator[Fault | str]:
         try:
             made = release.make(root, assignment, Path(folder).resolve())
         except release.ReleaseError as error:
-            yield Fault(assignment, "-", f"nbgrader makes no release of it: {error}")
+            yield Fault(assignment, "-", f"nbgrader cannot release it: {error}")
             return
         for cell, what in release.leaks(made):
             yield Fault(assignment, cell, what)
@@ -60,7 +60,7 @@ def _sum(assignment: str, made: release.Release, seconds: float) -> Iterator[Fau
     if points != made.points:
         yield Fault(assignment, "-", f"its cells have {points:g} points, nbgrader's gradebook {made.points:g}")
     if not made.points:
-        yield Fault(assignment, "-", "nothing in it is worth a point")
+        yield Fault(assignment, "-", "none of its cells is worth points")
     checks = sum(cell.grade for one in made.known.values() for cell in one.cells)
     count = f"{checks} check{'s' * (checks != 1)}"
     yield f"{assignment}: {count}, {made.points:g} points; the solution takes {seconds:.1f} s of the processor"

@@ -49,7 +49,7 @@ def invalid(notebook: NotebookNode) -> Problems:
             warnings.simplefilter("ignore")
             nbformat.validate(copy.deepcopy(notebook))  # it gives repeated ids new ones, in place
     except nbformat.ValidationError as error:
-        yield "-", f"is no valid notebook: {str(error).strip().partition(chr(10))[0]}"
+        yield "-", f"is not a valid notebook: {str(error).strip().partition(chr(10))[0]}"
 
 
 def repeated_ids(notebook: NotebookNode) -> Problems:
@@ -63,7 +63,7 @@ def repeated_ids(notebook: NotebookNode) -> Problems:
             yield name, f"{count} cells have the grade id {name!r}: students' marks would be mixed up"
     for cell, name in names:
         if not GRADE_ID.fullmatch(str(name)):
-            yield cell, f"the grade id {name!r} is none: use letters, digits, - and _"
+            yield cell, f"the grade id {name!r} is invalid: use letters, digits, - and _"
 
 
 def wrong_points(notebook: NotebookNode) -> Problems:
@@ -92,7 +92,7 @@ def lost_exercises(notebook: NotebookNode) -> Problems:
         elif match and _name(cell) != "check-" + match[1].replace(".", "-"):
             yield _name(cell), f"must have the grade id check-{match[1].replace('.', '-')}: the exercise is found by it"
         elif match and f"solution-{tail}" not in names:
-            yield _name(cell), f"is a check of {match[1]}, but no cell solution-{tail} is there to be answered"
+            yield _name(cell), f"is a check of {match[1]}, but no cell solution-{tail} for the answer"
         elif kind == "solution" and tail in known and f"check-{tail}" not in names:
             yield _name(cell), f"the answer to {known[tail]} is worth nothing: there is no cell check-{tail}"
 
@@ -126,7 +126,7 @@ def redefinable_names(notebook: NotebookNode) -> Problems:
         if marks(cell).get("grade") and not marks(cell).get("solution") and not CHECKED.match(cell.source.strip()):
             used = {node.id for part in tree(cell) for node in ast.walk(part) if isinstance(node, ast.Name)}
             for name in sorted(used & free.keys()):
-                yield _name(cell), (f"uses {name!r} from cell {free[name]}, which students can change into anything: "
+                yield _name(cell), (f"uses {name!r} from cell {free[name]}, which students can edit: "
                                     "lock that cell, or import it in the test")  # fmt: skip
 
 

@@ -27,25 +27,23 @@ def sentence(found: FaultLocation) -> str:
     """What is wrong at the line, without the line's number, in the reader's language; "" if nothing is known."""
     trace, faulty = found.trace, found.faulty_version
     if trace is None:
-        return say("the parameters that do not fit are made here")
+        return say("the parameters that do not match are created here")
     if found.finding is not None and found.finding.check.property == "purity" and found.event is not None:
         return say("this changes {it}, which the caller still needs", it=_called(trace.node(found.event)))
     if faulty is None:
         if trace.error is not None:
-            return say("the code stops here; all that it had computed so far is right")
+            return say("the code stops with an error here; all values before it are right")
         return say("all values up to here are right; this is the first step that no right answer takes")
     it = _called(trace.producer(faulty.version))
     if faulty.unfinished:
-        text = (
-            "{it} is right so far, but no right answer goes on from it like this: a step is missing, or is one too many"
-        )
+        text = "{it} is right so far, but no right answer continues like this: a step is missing or superfluous"
         return say(text, it=it if faulty.event is None else _called(trace.node(faulty.event)))
     if faulty.event is not None:
         operation = trace.node(faulty.event).operation
-        return say("this call of `{operation}` leaves something out that it should pass on", operation=operation)
+        return say("this call of `{operation}` leaves out an argument that it should pass", operation=operation)
     mine, theirs = trace.values[faulty.version], faulty.replacement
     if theirs is None or theirs.data is None or mine.data is None:
-        return say("{it} is the first value that no right answer computes; what it is made of is right", it=it)
+        return say("{it} is the first value that no right answer computes; its inputs are right", it=it)
     return f"{it} {describe_relation(mine, theirs)}"
 
 
@@ -53,14 +51,14 @@ def _called(node: Node) -> str:
     if node.name:
         return f"`{node.name}`"
     if node.returned:
-        return say("what is returned here")
+        return say("the value returned here")
     if (
         node.operation.isidentifier()
         and node.operation[:1].islower()
         and node.operation not in ("each", "load", "constant")
     ):
-        return say("what `{operation}` gives here", operation=node.operation)
-    return f"`{node.text}`" if node.text else say("what is computed here")
+        return say("the result of `{operation}` here", operation=node.operation)
+    return f"`{node.text}`" if node.text else say("the value computed here")
 
 
 def describe_relation(mine: Value, theirs: Value) -> str:
@@ -69,8 +67,8 @@ def describe_relation(mine: Value, theirs: Value) -> str:
     assert a is not None and b is not None
     if a.shape != b.shape:
         if sorted(a.shape) == sorted(b.shape) and _transposed(a, b):
-            return say("has its axes in another order than it should: its shape is {shape}", shape=list(a.shape))
-        return say("has shape {shape}, which is not the shape that it should have", shape=list(a.shape))
+            return say("has its axes in the wrong order: its shape is {shape}", shape=list(a.shape))
+        return say("has the wrong shape, {shape}", shape=list(a.shape))
     if _same(a, b, mine):
         return _form(mine, theirs)
     said = _relation(mine, theirs) or say("is not what it should be")
@@ -114,7 +112,7 @@ def _form(mine: Value, theirs: Value) -> str:
 def _inverted(mine: Value, theirs: Value) -> str:
     assert mine.data is not None and theirs.data is not None
     opposite = mine.dtype == theirs.dtype == 0 and bool((np.asarray(mine.data) != np.asarray(theirs.data)).all())
-    return say("is the opposite of what it should be: True and False are exchanged") if opposite else ""
+    return say("is inverted: True and False are swapped") if opposite else ""
 
 
 def _multiple(mine: Value, theirs: Value) -> str:
@@ -150,7 +148,7 @@ def _transposed(a: np.ndarray, b: np.ndarray) -> bool:
 def _transposed_square(mine: Value, theirs: Value) -> str:
     assert mine.data is not None and theirs.data is not None
     swapped = _transposed(mine.data, theirs.data)
-    return say("has its axes in another order than it should") if swapped else ""
+    return say("has its axes in the wrong order") if swapped else ""
 
 
 def _transformed(mine: Value, theirs: Value) -> str:

@@ -21,7 +21,7 @@ from autograder.report import verdict_html, verdict_line
 from autograder.sandbox import Backend, choose
 from autograder.translate import title_of
 
-DEADLY = "the grader was killed twice while it graded this submission: it needs a person"
+DEADLY = "the grader was killed twice while it graded this submission: grade it by hand"
 
 
 class BoxedExecute(NbGraderPreprocessor):
@@ -188,7 +188,7 @@ def grade_predictions(nb: NotebookNode, resources: dict) -> dict[str, Verdict]:
 def missing_answers(nb: NotebookNode, wanted: dict[str, Exercise | None]) -> list[Verdict]:
     """Zero for each exercise whose answer was deleted or could not be read, since there is nothing to run."""
     reasons = {
-        "deleted": "The cell with your answer was missing from what you handed in.",
+        "deleted": "The cell with your answer was missing from your submission.",
         "unreadable": f"Your notebook could not be read: {(nb.metadata.get('tfkit') or {}).get('unreadable')}.",
     }
     gone = {

@@ -184,7 +184,7 @@ class SafePage(NbGraderPreprocessor):
             return
         cell.outputs = [safe for output in cell.outputs if (safe := self._safe(output))]
         if ours.get("role") in SHOWN_ONLY and cell.outputs:
-            note = '<div style="font-size:85%;opacity:0.75">As handed in; this cell is not graded.</div>'
+            note = '<div style="font-size:85%;opacity:0.75">As submitted; this cell is not graded.</div>'
             cell.outputs.insert(0, new_output("display_data", data={"text/html": note, "text/plain": ""}))
 
     def _safe(self, output: NotebookNode) -> NotebookNode | None:

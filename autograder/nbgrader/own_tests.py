@@ -194,7 +194,7 @@ def _tested(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> di
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         score = float(value) if number else step.points
         if not math.isfinite(score):
-            return {"score": 0.0, "message": "the test gave no number"}
+            return {"score": 0.0, "message": "the test's score is not a finite number"}
         return {"score": score, "message": ""}
     except AssertionError as error:
         hint = matching_mutant(mutants, step.name, CALLS[names.student])
@@ -202,7 +202,7 @@ def _tested(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> di
     except StudentError as error:
         return {"score": 0.0, "message": f"your code stopped: {error}"[:1000]}
     except WireError as error:  # not the student's mistake, since no student code ran
-        return {"score": None, "unsent": f"the test hands over what cannot be sent into the box: {error}"}
+        return {"score": None, "unsent": f"the test passes a value that cannot be sent into the sandbox: {error}"}
     except StudentComparisonError as error:
         return {"score": 0.0, "message": str(error)}
     except Exception as error:  # raised by the test, usually because the answer has the wrong type

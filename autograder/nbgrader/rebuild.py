@@ -99,7 +99,7 @@ class RebuildFromGradebook(NbGraderPreprocessor):
         present = set(kept)
         for position, source in enumerate(known):
             if source.name not in present:
-                self.log.warning("Cell %s was missing from the submission; it was put back", source.name)
+                self.log.warning("Cell %s was missing from the submission and was restored", source.name)
                 after = known[position - 1].name if position else None
                 cells.insert(_place(cells, after), restored_cell(source, unreadable))
         return cells

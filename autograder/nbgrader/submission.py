@@ -54,9 +54,9 @@ def text_of(path: Path) -> str:
     except OSError as error:
         raise UnreadableNotebook("it is missing (links and special files are refused)") from error
     if not stat.S_ISREG(status.st_mode):
-        raise UnreadableNotebook("it is not a plain file")
+        raise UnreadableNotebook("it is not a regular file")
     if status.st_size > LARGEST:
-        raise UnreadableNotebook(f"it is larger than {LARGEST >> 20} MB; clear its outputs and hand it in again")
+        raise UnreadableNotebook(f"it is larger than {LARGEST >> 20} MB; clear its outputs and submit it again")
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -73,7 +73,7 @@ def _bounded(data: Any) -> Any:
     cells = [cell for one in holders if isinstance(one, dict) for cell in _listed(one.get("cells"))]
     if len(cells) > CELLS:
         raise UnreadableNotebook(
-            f"it has more than {CELLS} cells; delete those that do not belong to it and hand it in again"
+            f"it has more than {CELLS} cells; delete those that do not belong to it and submit it again"
         )
     outputs, characters = OUTPUTS, SHOWN
     for cell in cells:
@@ -125,7 +125,9 @@ def _first_line(error: Exception) -> str:
 
 def empty(why: str) -> NotebookNode:
     """The replacement for an unreadable notebook; its cells are restored from the gradebook and earn zero."""
-    note = f"**This notebook could not be read: {why}.** Nothing in it was graded. Open it, save it, hand it in again."
+    note = (
+        f"**This notebook could not be read: {why}.** Nothing in it was graded. Open it, save it and submit it again."
+    )
     nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(note, id="unreadable")])
     nb.metadata["tfkit"] = {"unreadable": why}
     return nb

@@ -144,10 +144,12 @@ def writable(converter: Any) -> None:
                 connection.exec_driver_sql("ROLLBACK")
     except sqlalchemy.exc.DBAPIError as error:
         said = " ".join(str(error.orig).split())  # an unreachable server gives several lines
-        cure = "Close what holds it, or give yourself the right to write"
+        cure = "Close the program that has locked it, or give yourself write permission"
         if engine.dialect.name != "sqlite":
             cure = AWAY[0].upper() + AWAY[1:]
-        what = f"the gradebook {engine.url.render_as_string()} takes no grades: {said.rstrip('.')}. {cure}; then run "
+        what = (
+            f"the gradebook {engine.url.render_as_string()} cannot store grades: {said.rstrip('.')}. {cure}; then run "
+        )
         what += "again. Nothing was changed."
         converter.log.error(what)  # nbgrader exits without a message on this exception
         raise NbGraderException(what) from None

@@ -40,7 +40,7 @@ def _file(assignment: str, submission: Path) -> Path:
     found = [path for path in wanted if path.is_file()] or (others if len(others) == 1 else [])
     if not found:
         names = ", ".join(p.name for p in others) or "no notebook"
-        raise cli.BadInput(f"hand in {assignment}.ipynb; submitted: {names}")
+        raise cli.BadInput(f"submit {assignment}.ipynb; you submitted: {names}")
     return found[0]
 
 

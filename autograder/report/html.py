@@ -82,8 +82,8 @@ def _name(data: Mapping[str, Any]) -> str:
 
 def _to_begin(data: Mapping[str, Any]) -> str:
     """The instruction for a cell that still has the released stub."""
-    start = say("Nothing is written here yet.")
-    how = say("Put your code in the place of `raise NotImplementedError`, then check again.")
+    start = say("There is no answer here yet.")
+    how = say("Replace `raise NotImplementedError` with your code, then check again.")
     return f'<p class="tfkit-v-hint">{start}</p><p>{_code(how)}</p>'
 
 
@@ -176,7 +176,7 @@ def _seen(data: Mapping[str, Any]) -> str:
         return ""
     drawn = any(check.get("map") for check in data["checks"])
     closed = data["status"] == "passed" or (data.get("misconception") and not drawn)  # already named above
-    head = f"<details{'' if closed else ' open'}><summary>{say('What each check saw')}</summary>"
+    head = f"<details{'' if closed else ' open'}><summary>{say('What each check found')}</summary>"
     return f'{head}<ul class="tfkit-v-seen">{"".join(items)}</ul></details>'
 
 

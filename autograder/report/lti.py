@@ -110,7 +110,7 @@ def send(root: Path, scores: Scores, again: bool = False) -> SendReport:
         why = " ".join(f"{status} {said}".split())[:300] or type(error).__name__
         left = sum(row.total is not None for row in scores.rows) - sum(map(len, vars(done).values()))
         more = (
-            f"; {len(done.sent)} were taken before, {left} are left: run it again"
+            f"; {len(done.sent)} were accepted before, {left} are left: run it again"
             if done.sent or done.already_sent
             else ""
         )
@@ -239,8 +239,8 @@ def _users(members: list) -> Mapping[str, str]:
 
 def _entry(row: StudentScores, user: str, maximum: float) -> dict[str, Any]:
     """The score message for a student; while manual marks are missing, the total is marked as partial (LTI AGS 2.0)."""
-    said = [f"less {row.penalty:g} for lateness"] if row.penalty else []
-    said += ["a person's marks are missing"] if row.waits else []
+    said = [f"less {row.penalty:g} for late submission"] if row.penalty else []
+    said += ["manual marks are missing"] if row.waits else []
     progress = "PendingManual" if row.waits or row.review else "FullyGraded"
     return {"user": user, "score": row.total, "maximum": maximum, "progress": progress, "comment": "; ".join(said)}
 

@@ -16,7 +16,9 @@ WIDEST = 12  # rows and columns of a matrix
 MOST = 4  # matrices of one tensor
 LONGEST = 200  # characters of a value that is not a matrix
 LEVELS = 4  # of heat
-FLOW = "Rows: outputs; columns: inputs. ● may be seen and is, ▲ is seen and must not be, ○ should be seen and is not."
+FLOW = (
+    "Rows: outputs; columns: inputs. ● depends on it, ▲ depends on it but must not, ○ should depend on it but does not."
+)
 FLOW_CLASSES = {"●": "tfkit-h3", "▲": "tfkit-wrong", "○": "tfkit-wrong"}
 UNKNOWN = "?"
 TICKED = re.compile(r"`([^`<]{1,200})`")
@@ -250,5 +252,5 @@ def sentences(given: Mapping[str, Any], told: Sequence[str] = ()) -> list[str]:
     if given.get("first_wrong_step"):
         said.append(say("The first step that goes wrong: {step}.", step=given["first_wrong_step"])[:LONGEST])
     if any(matrix.name.startswith(say(HOLDS)) for matrix in answers(given)):
-        said.append(say("✗ marks what is wrong in your answer; ? is what has to change."))
+        said.append(say("✗ marks the wrong entries of your answer; ? marks those that have to change."))
     return said

@@ -66,7 +66,7 @@ def _reteach(found: Sequence[ExerciseSummary]) -> str:
     rule = f"Fewer than {PASSED_BY:.0%} have full marks, or more than {SHARED_BY:.0%} share one misconception."
     items = []
     for one in weak:
-        most = f" Commonest: {_idea(one)}" if one.misconceptions else ""
+        most = f" Most common: {_idea(one)}" if one.misconceptions else ""
         items.append(f"<li><code>{escape(one.name)}</code>: {one.full} of {one.graded} have full marks.{most}</li>\n")
     body = f"<ol>{''.join(items)}</ol>" if items else "<p>Nothing, by this rule.</p>"
     return f"<h2>What to teach again</h2><p>{rule}</p>{body}\n"
@@ -86,9 +86,9 @@ def _outcomes(found: Sequence[ExerciseSummary]) -> str:
         cells = "".join(f"<td>{count}</td>" for count in counts)
         rows.append(f"<tr>{row_head(one.name)}<td>{_bar(counts)}</td>{cells}<td>{power}</td></tr>")
     note = (
-        "Students by outcome. Discrimination: how full marks here go with the marks of the other exercises "
-        "(point-biserial, −1 to 1); below 0.2 the exercise tells little, below 0 look at the exercise. "
-        "In a class of fewer than about 30 it says little; – where all did alike."
+        "Students by outcome. Discrimination is the point-biserial correlation (−1 to 1) of full marks here with the "
+        "marks of the other exercises: below 0.2 the exercise hardly separates strong from weak students, below 0 check "
+        "the exercise itself. It means little in a class of fewer than about 30; – if all students had the same outcome."
     )
     head = (
         f'<th scope="col">Exercise</th><th scope="col" class="text">Shares</th>{keys}'
@@ -113,8 +113,8 @@ def _totals(scores: Scores | None) -> str:
     by_hand = sum(row.by_hand > 0 for row in rows)
     said = f"Mean {mean(totals):.2f}, median {median(totals):g} of {scores.max_score:g} points; {len(rows)} students."
     said += f" Marks by hand are in {by_hand} of them." if by_hand else ""
-    said += f" {len(late)} lost {sum(row.penalty for row in late):g} points by lateness." if late else ""
-    said += f" {waiting} wait for a person's marks." if waiting else ""
+    said += f" {len(late)} lost {sum(row.penalty for row in late):g} points for late submission." if late else ""
+    said += f" {waiting} wait for manual marks." if waiting else ""
     return f"<h2>Totals</h2><p>{said}</p>\n"
 
 
@@ -149,7 +149,7 @@ def _ways(ways: Sequence[FullMarks]) -> str:
         time = "–" if hours is None else f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.1f} days"
         numbers = "".join(f"<td>{cell}</td>" for cell in cells)
         rows.append(f"<tr>{row_head(one.exercise)}{numbers}<td>{typical}</td><td>{time}</td></tr>")
-    names = ("Exercise", "Students", "At once", "Later", "Not yet", "Attempts", "Time to green")
+    names = ("Exercise", "Students", "At once", "Later", "Not yet", "Attempts", "Time to full marks")
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     note = (
         "Full marks at the first graded attempt, at a later one, or not yet; the median number of attempts of those "
@@ -167,9 +167,9 @@ def _ideas(found: Sequence[ExerciseSummary]) -> str:
         f'<td class="text">{escape(idea.hint)}</td><td>{idea.students}</td></tr>'
         for idea, one in seen
     ]
-    names = ("Misconception", "Exercise", "What students are told")
+    names = ("Misconception", "Exercise", "What students read")
     head = "".join(f'<th scope="col" class="text">{name}</th>' for name in names) + '<th scope="col">Students</th>'
-    note = "Wrong ideas that submissions behave like, the commonest first."
+    note = "Misconceptions that submissions show, the most common first."
     return table("Misconceptions", note, head, rows)
 
 
@@ -181,7 +181,7 @@ def _not_run(students: Sequence[Verdicts]) -> str:
         f"<li>{escape(name)}, in {number} verdicts: {escape(why)}</li>\n"
         for (name, why), number in lacking.most_common()
     ]
-    return f"<h2>Not run</h2><p>This costs nobody anything.</p><ul>{''.join(items)}</ul>\n" if items else ""
+    return f"<h2>Not run</h2><p>No student loses points for this.</p><ul>{''.join(items)}</ul>\n" if items else ""
 
 
 def row_head(text: str) -> str:

@@ -116,15 +116,15 @@ def _scores(gradebook: Gradebook, name: str, ledger: Ledger, members: dict[str, 
         raise ExportError(f"nothing of {name} is graded yet: run `autograder grade COURSE_DIR {name}` first")
     warnings = list(_warnings(graded))
     if shared := sum(handed[row.student] is not own.get(row.student) for row in graded):
-        warnings.append(f"{shared} of {len(graded)} have the points of what another of their team handed in")
+        warnings.append(f"{shared} of {len(graded)} have the points of another team member's submission")
     return Scores(name, questions, sorted(rows, key=lambda row: row.student), warnings)
 
 
 def _warnings(graded: list[StudentScores]) -> Iterator[str]:
     if waiting := sum(row.waits for row in graded):
-        yield f"{waiting} of {len(graded)} wait for a person's grade in the formgrader"
+        yield f"{waiting} of {len(graded)} wait for manual grading in the formgrader"
     if review := sum(row.review and not row.waits for row in graded):
-        yield f"{review} of {len(graded)} have marks by hand from before a regrade: the formgrader asks to review them"
+        yield f"{review} of {len(graded)} have manual marks from before a regrade: review them in the formgrader"
 
 
 def _questions(assignment: Any) -> list[Question]:

@@ -18,20 +18,20 @@ pre mark{display:inline-block;min-width:95%}
 summary{cursor:pointer;padding:.3rem 0}h3{margin:1rem 0 0}
 @media(max-width:50rem){.two{grid-template-columns:1fr}}
 """
-NOTE = """<p>Compared is the structure of the code: names, comments, layout and docstrings count for nothing, nor does
-what was handed out, and what many of the class wrote counts for little. What is left says that two answers are
-<em>alike in what is rare here</em>. It does not say why: a shared textbook, a tutorial, work in a pair and a copy look
-the same. Read both sides before you speak to anyone. In a class of fewer than ten the list says little. The
-<mark>marked</mark> lines are those that both have.</p>"""
-EVIDENCE = "The strongest first. Evidence: all that the two share, each piece the more the fewer have it (in nats)."
-SAME = """Answers to two exercises or more that perform the same tensor operations, each as often, where few of the
-class do. Other names, helper functions and lines that changed places do not hide it. But who thinks alike computes
-alike: alone this says less than the list above. Both codes are below."""
+NOTE = """<p>The structure of the code is compared. Names, comments, layout, docstrings and the released stub are
+ignored, and code that many students wrote counts for little. So two answers are listed if they share <em>code that is rare in
+this class</em>. This does not say why: a shared textbook, a tutorial, pair work and a copy look the same. Read both
+answers before you speak to anyone. In a class of fewer than ten the list means little. The <mark>marked</mark> lines
+are those that both answers have.</p>"""
+EVIDENCE = "Strongest first. Evidence: all code that the two share, weighted by how few students have it (in nats)."
+SAME = """Answers to two exercises or more that perform the same tensor operations, each as often, while few other
+students do. Renamed variables, helper functions and reordered lines do not hide this. But students with the same idea
+perform the same operations, so by itself this means less than the list above. Both answers are shown below."""
 
 
-LIKE = """Answers of ten lines and more with the structure of one that comes with the course: the library's own code,
-which every student has installed, or an answer that was collected as right. Others: how many more of the class wrote
-the same. Where they are many it is simply how one writes it. No mark depends on this."""
+LIKE = """Answers of ten lines and more with the structure of code that comes with the course: the library's own code,
+which every student has installed, or a collected right answer. Others: how many other students wrote the same. If they
+are many, it is simply the usual way to write it. No mark depends on this."""
 
 
 def page(

@@ -179,7 +179,7 @@ def name(course: CourseClass, cluster: Cluster, called: str, sentence: str) -> l
     shortest, exercise = cluster.members[0], cluster.exercise
     taken = {one["name"] for one in course.known.get(exercise.id, ())}
     if called in taken or any(called == one.stem for kind in ("wrong", "edge") for one in answers(exercise, kind)):
-        raise UnexplainedError(f"{exercise.id} has a misconception {called} already: take another name (--called)")
+        raise UnexplainedError(f"{exercise.id} already has a misconception {called}: choose another name (--called)")
     kept = misconceptions.describe_findings(shortest.findings)
     if not kept:
         raise UnexplainedError(f"{cluster.id} cannot be stored: its answers are too large, or not numeric")

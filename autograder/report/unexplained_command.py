@@ -24,7 +24,7 @@ from autograder.report.unexplained import (
 from autograder.report.unexplained_page import page, terminal
 
 WORDS = 6  # of a sentence that make a name
-ASK = "One sentence to the student (nothing: leave it)"
+ASK = "One sentence for the student (empty: skip it)"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,7 +52,7 @@ def _show(course: CourseClass, found: list[Cluster]) -> None:
     """Prints the groups, each with a prompt if the terminal is interactive."""
     console = Console(highlight=False)
     if not found:
-        console.print("every wrong answer has a name, or its kind of mistake is said")
+        console.print("every wrong answer is explained by a misconception or a kind of mistake")
     asks = sys.stdin.isatty() and sys.stdout.isatty()
     for one in found:
         console.print(terminal(one))
@@ -79,5 +79,5 @@ def _keep(course: CourseClass, one: Cluster, sentence: str, called: str | None) 
         raise UnexplainedError("the sentence is empty: describe the mistake")
     for path in name(course, one, called, sentence):
         print(f"wrote {path}")
-    print(f"{one.exercise.id}/{called} is named from the next grading on; for what is graded already: "
+    print(f"{one.exercise.id}/{called} is recognised from the next grading on; to update existing grades: "
           "nbgrader autograde --force, or autograder grade --regrade")  # fmt: skip

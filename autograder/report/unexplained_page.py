@@ -17,19 +17,19 @@ from autograder.report.text import plain, verdict_text
 from autograder.report.unexplained import Cluster, UnexplainedAnswer
 
 BESIDE = 4  # answers of a cluster whose code is shown
-NOTE = """<p>Wrong answers that behave like none of the collected mistakes, and of which no kind of mistake can be said.
-Answers that say the same to the same questions stand together: most often it is one idea, written in several ways. If
-you see what it is, say it in one sentence; from then on that sentence is in the verdict of every answer that behaves
-so.</p>"""
+NOTE = """<p>Wrong answers that behave like none of the collected mistakes, and for which no kind of mistake is known.
+Answers that give the same results for the same inputs are in one group: most often they share one misconception,
+written in several ways. If you recognise it, describe it in one sentence; from then on every answer that behaves like
+this gets that sentence in its verdict.</p>"""
 
 
 def page(assignments: Sequence[str], found: Sequence[Cluster], course: str) -> str:
     """The whole page. `course`: its directory, as in the commands."""
     answers = sum(len(one.members) for one in found)
     counted = f"{_counted(answers, 'answer')} in {_counted(len(found), 'group')}"
-    lead = f"<p>{counted}.</p>" if found else "<p>Every wrong answer has a name.</p>"
+    lead = f"<p>{counted}.</p>" if found else "<p>Every wrong answer is explained.</p>"
     body = "".join(_section(one, course) for one in found)
-    return document(f"{', '.join(assignments)}: mistakes without a name", lead + NOTE * bool(found) + body, STYLE)
+    return document(f"{', '.join(assignments)}: unexplained mistakes", lead + NOTE * bool(found) + body, STYLE)
 
 
 def _counted(number: int, what: str) -> str:

@@ -16,7 +16,7 @@ STATES = {"passed": "passed", "failed": "not yet right", "not_graded": "not grad
 NAMES = {"shapes": "shapes and types"}  # of properties; the others are called as they are
 PLACE = re.compile(r"\bat \[(\d+(?:, \d+)*)\]")
 AXES = {1: ("entry",), 2: ("row", "column"), 3: ("matrix", "row", "column"), 4: ("batch", "head", "row", "column")}
-UNEARNED = "What is right earns its points once ordinary values are right too."
+UNEARNED = "The other checks earn their points once ordinary values are right."
 
 
 @dataclass(frozen=True)

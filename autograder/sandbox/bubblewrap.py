@@ -162,10 +162,10 @@ class Bubblewrap(WarmBackend):
         """See `Backend.describe`. Raises SandboxError if there is no bwrap."""
         return {
             "backend": f"bubblewrap ({find_bwrap()})",
-            "network": "none: a network namespace of its own, nothing in it",
+            "network": "none: an empty network namespace of its own",
             "filesystem": "torch, numpy, IPython and the system read-only; the project is not there; "
-                          f"writes go to {self.scratch_mb} MB of memory that goes with the box",
-            "processes": "sees its own only; leftovers end with the box; system calls filtered",
+                          f"writes go to {self.scratch_mb} MB of memory that is freed with the box",
+            "processes": "sees only its own processes, which end with the box; system calls filtered",
             "memory": "RLIMIT_DATA, and a control group for all of a box's processes",
             "time": "a timer inside, a deadline outside, RLIMIT_CPU",
             "missing": "",

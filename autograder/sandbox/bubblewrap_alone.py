@@ -26,8 +26,8 @@ class BubblewrapOnly(Bubblewrap):
     def describe(self) -> dict[str, str]:
         """As Bubblewrap's, without the control groups."""
         return super().describe() | {
-            "memory": "RLIMIT_DATA for each process; their sum is looked at ten times a second; no memory without one",
-            "missing": "control groups: between two looks a box may take more than it should",
+            "memory": "RLIMIT_DATA for each process, their sum is sampled ten times a second; shared memory is refused",
+            "missing": "control groups: between two samples a box may exceed its limit",
         }
 
 

@@ -94,8 +94,8 @@ class Docker(ColdBackend):
             "backend": f"{self.engine}, an empty image",
             "network": "none",
             "filesystem": "torch, numpy, IPython and the system read-only; the project is not there; "
-                          f"writes go to {self.scratch_mb} MB of memory that goes with the box",
-            "processes": f"sees its own only; leftovers end with the box; {self.engine}'s system call filter",
+                          f"writes go to {self.scratch_mb} MB of memory that is freed with the box",
+            "processes": f"sees only its own processes, which end with the box; {self.engine}'s system call filter",
             "memory": "RLIMIT_DATA, and the container's control group",
             "time": "a timer inside, a deadline outside, RLIMIT_CPU",
             "missing": "a warm start: each box imports torch anew, some seconds; no GPU",

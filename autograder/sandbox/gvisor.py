@@ -86,7 +86,7 @@ class GVisor(ColdBackend):
             "backend": f"gVisor ({shutil.which('runsc')})",
             "network": "none",
             "filesystem": "torch, numpy, IPython and the system read-only; the project is not there; "
-                          f"writes go to {self.scratch_mb} MB of memory that goes with the box",
+                          f"writes go to {self.scratch_mb} MB of memory that is freed with the box",
             "processes": "a kernel of its own; leftovers end with the box",
             "memory": "RLIMIT_DATA for each process, and a control group where one can be made",
             "time": "a timer inside, a deadline outside, RLIMIT_CPU",

@@ -173,7 +173,7 @@ class SandboxExec(Portable):
         """As every backend's."""
         return super().describe() | {
             "backend": "sandbox-exec round a subprocess; NOT for grading others: it was never attacked",
-            "network": "to the grader alone",
+            "network": "only to the grader",
             "filesystem": "no home but for Python and its packages; writes go to a folder that is removed",
         }
 

@@ -62,10 +62,10 @@ def serve(options: ServeOptions, console: Console) -> int:
                 from autograder.serve import status
 
                 status.start(service.status)
-            console.print(f"grading what arrives: {', '.join(map(str, options.courses))}; {pool.slots()} workers")
+            console.print(f"grading new submissions of {', '.join(map(str, options.courses))}; {pool.slots()} workers")
             return service.run()
     except KeyboardInterrupt:
-        console.print("stopped; what was graded is kept; the next start continues from there", style="yellow")
+        console.print("stopped; all finished grades are stored; the next start continues from there", style="yellow")
         return 0
 
 

@@ -58,11 +58,11 @@ class StatusHandler(HubOAuthenticated, RequestHandler):
 def page(found: dict[str, Any]) -> str:
     """The page of a status: {"error": text, "courses": {course: {assignment: ServiceCounts as a dict}}}."""
     error = f'<p class="wrong" role="alert">Grading has stopped: {html.escape(found["error"])}</p>'
-    parts = ["<p>Submissions since the service started. The page is read again every half minute.</p>"]
+    parts = ["<p>Submissions since the service started. The page is reloaded every 30 seconds.</p>"]
     parts += [error] if found["error"] else []
     parts += [_course(name, assignments) for name, assignments in found["courses"].items()]
     if not any(found["courses"].values()):
-        parts.append("<p>Nothing has been handed in yet.</p>")
+        parts.append("<p>Nothing has been submitted yet.</p>")
     again = f'<meta http-equiv="refresh" content="{REFRESH_S}">'
     return document("Grading on submission", "".join(parts), STYLE).replace("<title>", f"{again}<title>", 1)
 

@@ -112,7 +112,7 @@ def explain(error: BaseException) -> list[str]:
     text = f"{type(error).__name__}: {error}"
     kind = "exception"
     if isinstance(error, MemoryError) or "can't allocate memory" in text or "not enough memory" in text:
-        kind, text = "memory", "more memory was asked for than the box has"
+        kind, text = "memory", "the code requested more memory than the box has"
     elif isinstance(error, MissingName):
         kind, text = "missing", str(error)
     elif isinstance(error, TooLarge):

@@ -13,11 +13,11 @@ from autograder.capstone.judge import CapstoneError, check_distribution, judge, 
 SUBMISSIONS = Path(__file__).parent / "submissions"
 TERMS = Terms(seconds=2, letters=40_000, windows=12, length=40, bands=((1.7, 4), (0.1, 10)))
 REFUSED = {  # what is said, as a pattern; None: measured, and worth nothing
-    "unnormalised": r"12 prefixes of 1 bytes: the probabilities of a row add up to 256 and not to 1",
-    "overruns": r"`fit` was stopped: it took more than 2.5 s of the processor, and 2 s were the budget",
-    "learns_from_the_questions": "the same prefix got other probabilities when it was asked alone, later",
-    "rows_see_each_other": "the same prefix got other probabilities when it was asked alone, later",
-    "rules_a_byte_out": "a byte that came had the probability 0",
+    "unnormalised": r"12 prefixes of 1 bytes: the probabilities of a row sum to 256 instead of 1",
+    "overruns": r"`fit` was stopped after 2.5 s of processor time; the budget is 2 s",
+    "learns_from_the_questions": "the same prefix got other probabilities later, when it was the only row",
+    "rows_see_each_other": "the same prefix got other probabilities later, when it was the only row",
+    "rules_a_byte_out": "a byte that occurred has probability 0",
     "knows_another_text": None,
     "reads_files": None,
     "peeks_ahead": None,
@@ -91,7 +91,7 @@ def test_nothing_is_sent_before_it_was_told():
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (None, "must be a floating tensor, and is a NoneType"),
+        (None, "must be a floating-point tensor, and is a NoneType"),
         (torch.zeros(2, 256, dtype=torch.long), "must be a floating tensor"),
         (torch.zeros(2, 255), r"must be \[2,256\], and is \[2, 255\]"),
         (torch.full((2, 256), float("nan")), "has NaN"),

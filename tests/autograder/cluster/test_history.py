@@ -101,7 +101,7 @@ def test_many_exercises_fit_eighty_columns_and_the_gradebook_has_the_last_word()
     assert all(f"{name} 0/1" in "\n".join(said) for name in names) and len(said) < 25
     assert any("positions.exercise_7 0 → 0.5" in line for line in said)
     assert any("gradebook" in line and "8/10" in line for line in said)
-    assert " ".join("\n".join(said).split()).endswith("7.5 by the checks, 2 by hand, less 1.5 for lateness")
+    assert " ".join("\n".join(said).split()).endswith("7.5 by the checks, 2 by hand, less 1.5 for late submission")
 
 
 def attempt(student, number, hours, *scores):

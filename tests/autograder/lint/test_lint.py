@@ -90,7 +90,7 @@ LEANING = code(LEANS, "own", grade=True, locked=True, points=1)
 
 def test_a_test_that_leans_on_a_cell_which_students_can_change_is_named():
     found = list(map(str, notebook.faults(UNIT, unit(RIGHT, code(JUDGE, "free"), LEANING))))
-    why = "which students can change into anything: lock that cell, or import it in the test"
+    why = "which students can edit: lock that cell, or import it in the test"
     assert found == [f"02-masks, cell own: uses {name!r} from cell free, {why}" for name in ("assert_close", "near")]
     assert not notebook.faults(UNIT, unit(RIGHT, code(JUDGE, "free", locked=True), LEANING))
     released = f"{JUDGE}\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION"
@@ -237,7 +237,7 @@ def test_the_command_names_what_nbgrader_refuses(course, capsys):
     status, said = lint(capsys, course)
     assert status == 1 and said.endswith("2 faults\n"), said
     assert "✗ 02-masks, cell setup-1: 2 cells have the grade id" in said
-    assert "✗ 02-masks, cell -: nbgrader makes no release of it: " in said
+    assert "✗ 02-masks, cell -: nbgrader cannot release it: " in said
 
 
 def test_what_cannot_be_linted_is_said_in_a_line(course, capsys):

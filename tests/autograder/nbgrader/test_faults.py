@@ -104,7 +104,7 @@ def test_a_locked_gradebook_and_a_renamed_file(own_course):
         holder.execute("BEGIN EXCLUSIVE")
         said = own_course.nbgrader("autograde", UNIT, code=1)
         holder.rollback()
-    assert "takes no grades: database is locked. Close what holds it" in said
+    assert "cannot store grades: database is locked. Close what holds it" in said
     assert not (own_course.root / "autograded").exists() and not (own_course.root / "graded.txt").exists()
     said = own_course.nbgrader("autograde", UNIT, code=1)
     assert f"renamed/{UNIT} holds {UNIT}-Copy1.ipynb, not {UNIT}.ipynb: rename it" in said
@@ -121,7 +121,7 @@ def test_a_gradebook_that_may_only_be_read(own_course):
     kept = (own_course.root / config.CONFIG).read_text()
     append(own_course, "c.CourseDirectory.db_url = f\"sqlite:///file:{HERE / 'gradebook.db'}?mode=ro&uri=true\"")
     said = own_course.nbgrader("autograde", UNIT, code=1)
-    assert "takes no grades: attempt to write a readonly database" in said and "give yourself the right" in said
+    assert "cannot store grades: attempt to write a readonly database" in said and "give yourself the right" in said
     (own_course.root / config.CONFIG).write_text(kept)
     own_course.nbgrader("autograde", UNIT)
     assert own_course.grades("early") == FULL

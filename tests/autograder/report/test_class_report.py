@@ -91,7 +91,7 @@ def test_the_page_stands_alone(course, tmp_path):
     assert not found.loads
     assert "<b>" not in text
     assert "Divide by &lt;sqrt d&gt;." in text
-    assert "<code>a.mask</code>: 2 of 5 have full marks. Commonest: <em>divided by d</em> (2)." in text
+    assert "<code>a.mask</code>: 2 of 5 have full marks. Most common: <em>divided by d</em> (2)." in text
 
 
 def test_what_was_not_run_is_counted():

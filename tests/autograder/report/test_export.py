@@ -107,7 +107,7 @@ def test_csv_has_questions_penalty_and_total(run):
     assert nobody[5:] == ["", "", "", "", "", "", "5.0"]
     assert half[6:] == ["2.0", "", "", "", "", "5.0"]  # what nobody has marked is no zero, and has no total
     assert done.said.splitlines() == [
-        "autograder: 1 of 3 wait for a person's grade in the formgrader",
+        "autograder: 1 of 3 wait for manual grading in the formgrader",
         "autograder: 1 of them have no total in it: mark them, or write what is marked so far with --partial",
     ]
     assert done.out == f"wrote {done.file}\n"

@@ -107,7 +107,7 @@ def test_each_score_arrives_once_with_the_right_member(lms, capsys):
     full, partial = "FullyGraded", "PendingManual"
     assert got == {"u-1": (2.5, 5, full), "u-2": (3, 5, full), "half": (2, 5, partial)}  # ada's less her late penalty
     comments = {one["userId"]: one.get("comment") for _, one in lms.scores}
-    assert comments == {"u-1": "less 0.5 for lateness", "u-2": None, "half": "a person's marks are missing"}
+    assert comments == {"u-1": "less 0.5 for late submission", "u-2": None, "half": "manual marks are missing"}
     with (lms.root / "lti.toml").open("a") as file:
         file.write(f'audience = "{lms.url}/token"\n')
     status, said = passback(lms, capsys)
@@ -178,7 +178,7 @@ def test_learners_come_into_the_gradebook_as_launches_call_them(lms, capsys):
     with pytest.raises(SystemExit) as end:
         main(["roster", str(lms.root)])
     said = capsys.readouterr().out
-    assert end.value.code == 0 and "1 students are new in the gradebook: new@example.org" in said
+    assert end.value.code == 0 and "1 students were added to the gradebook: new@example.org" in said
     with Gradebook(f"sqlite:///{lms.root / 'gradebook.db'}", "tfkit") as gradebook:
         found = gradebook.find_student("new@example.org")
         assert (found.last_name, found.email, found.lms_user_id) == ("New", "New@Example.org", "u-9")
@@ -190,7 +190,7 @@ def test_a_teams_last_submission_counts_for_all_its_members(lms, capsys):
     before = {row.student: row for row in scores.read(lms.root, NAME).rows}
     assert before["ada"].points == before["half"].points and before["ada"].penalty == before["half"].penalty
     status, said = passback(lms, capsys)
-    assert status == 0 and "1 of 3 have the points of what another of their team handed in" in said
+    assert status == 0 and "1 of 3 have the points of another team member's submission" in said
     got = {one["userId"]: one["scoreGiven"] for _, one in lms.scores}
     assert got["u-1"] == got["half"]
     (lms.root / "teams.toml").write_text(f'[all]\nred = ["ada", "half"]\n["{NAME}"]\n')

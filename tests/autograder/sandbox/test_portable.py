@@ -129,7 +129,7 @@ main(["check", "masks.causal", "removed.py"])
     done = simulated(tmp_path, "darwin", code)
     assert done.returncode == 2, done.stderr[-2000:]
     assert "grading      needs Linux" in done.stdout
-    assert "sandbox      sandbox-exec: not here (not on this machine)" in done.stdout
+    assert "sandbox      sandbox-exec: not available (not on this machine)" in done.stdout
     assert "sandbox      subprocess: NOT ISOLATED, only with --trust" in done.stdout
     assert "students' code is isolated on Linux only, and this is darwin" in done.stderr
 
