@@ -126,10 +126,10 @@ def notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     planned = {} if unit is None else {"minutes": unit.minutes, "due": unit.due.isoformat() if unit.due else None}
     told = {key: value for key, value in planned.items() if value is not None}  # the course's home page shows them
-    asked = {"exercises": cells.asked}  # the panel counts these, even if a student's copy has lost cells
+    counted = {"exercises": cells.to_write}  # the panel counts these, even if a student's copy has lost cells
     if cells.predictions:
-        asked["predictions"] = cells.predictions
-    tfkit = {"unit": folder.name, **asked, **told}
+        counted["predictions"] = cells.predictions
+    tfkit = {"unit": folder.name, **counted, **told}
     from ipykernel.ipkernel import IPythonKernel  # imported here, because it loads half of Jupyter
 
     language = dict(IPythonKernel.language_info)  # whole, or JupyterLab fills it in and the notebook counts as changed
@@ -146,7 +146,7 @@ class _Cells:
         self.settings, self.unit, self.own = settings, settings.name, own
         self.cells: list[NotebookNode] = []
         self.done: list[str] = []
-        self.asked: list[str] = []  # of these, the ones that students write
+        self.to_write: list[str] = []  # of these, the ones that students write
         self.predictions: list[str] = []
         self.compared: set[str] = set()
         self._count: dict[str, int] = {}
@@ -259,7 +259,7 @@ class _Cells:
         if not self.settings.requires(exercise):
             self._add_code(library_source(exercise), "setup", None)
             return
-        self.asked.append(exercise_id)
+        self.to_write.append(exercise_id)
         tail = exercise_id.replace(".", "-")
         for role, text, marks in (
             ("exercise", solution(exercise), _nbgrader(f"solution-{tail}", solution=True)),

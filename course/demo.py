@@ -123,7 +123,7 @@ class Demo:
 
     def hand_in(self) -> None:
         """Each student submits to the exchange, then the instructor collects."""
-        self.step(f"handing in the notebooks of {len(self.students)} students")
+        self.step(f"submitting the notebooks of {len(self.students)} students")
         for student in self.students:
             for unit in self._units(student):
                 inbox = self.root / "exchange" / COURSE / "inbound"
@@ -291,11 +291,11 @@ def _difference(student: MockStudent, exercise: Exercise, got: Outcome) -> list[
     if want.passed:
         return [] if got.score == got.max_score else [f"{where} {got.score:g} of {got.max_score:g}, but it is right"]
     if got.score < want.min_share * got.max_score - 0.01:
-        return [f"{where} {got.score:g} of {got.max_score:g}, but it is wrong at an edge alone"]
+        return [f"{where} {got.score:g} of {got.max_score:g}, but it is wrong only in an edge case"]
     if got.score >= got.max_score:
         return [f"{where} full marks, but it is wrong"]
     if exercise.id in student.changes and got.score > 0:
-        return [f"{where} earned {got.score:g} by a deed that is worth nothing"]
+        return [f"{where} earned {got.score:g} by a change that should earn nothing"]
     if want.misconception and got.misconception != want.misconception:
         return [f"{where} named {got.misconception or 'nothing'}, but it is {want.misconception}"]
     return []
@@ -354,7 +354,9 @@ def _mistakes(
         for exercise in shown:
             got = outcomes.get((student.name, exercise.id))
             if got and (got.manual or got.score < got.max_score):
-                words = got.misconception or got.reason.strip().partition("\n")[0][:80] or "wrong, in no way we know"
+                words = (
+                    got.misconception or got.reason.strip().partition("\n")[0][:80] or "wrong, mistake not identified"
+                )
                 score = f"{got.score:g}/{got.max_score:g}"
                 table.add_row(student.name, student.description, exercise.id, score, escape(words))
     return table
@@ -389,7 +391,7 @@ def _students_lab(root: Path) -> Path:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns 0 if every mock student got the expected result."""
     parser = argparse.ArgumentParser(
-        prog="python -m course.demo", description="Run an invented class, from release to feedback."
+        prog="python -m course.demo", description="Run a mock class, from release to feedback."
     )
     parser.add_argument("action", nargs="?", choices=("run", "lab"), default="run", help="run the class, or the lab")
     parser.add_argument("--dir", type=Path, default=Path("demo"), help="the course directory (default: demo)")

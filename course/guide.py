@@ -33,28 +33,28 @@ def guide(folder: Path, unit: Unit) -> str:
     """The guide of one unit as the course gives it, as markdown. LessonError if its lesson cannot be built."""
     notebook = builder.notebook(folder, unit)
     own = [exercise for exercise in all_exercises() if exercise.unit == folder.name]
-    asked = [exercise for exercise in own if unit.requires(exercise)]
+    exercises = [exercise for exercise in own if unit.requires(exercise)]
     parts = [
         f"# {folder.name[:2]} · {unit.title}: for instructors",
-        _overview(notebook, asked, unit),
+        _overview(notebook, exercises, unit),
         *_drawn(folder),
         "## Aims\n\n" + "\n\n".join(_opening(notebook)),
         "## On the way\n\n" + "\n".join(f"- {title}" for title in _headings(notebook)),
         "## Exercises\n\n" + "\n".join(_exercises(own, unit)),
-        "## Common misconceptions\n\n" + "\n\n".join(_misconceptions(exercise) for exercise in asked),
+        "## Common misconceptions\n\n" + "\n\n".join(_misconceptions(exercise) for exercise in exercises),
         "## To discuss, or to mark\n\n" + "\n\n".join(_questions(notebook)),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _overview(notebook: NotebookNode, asked: list[Exercise], unit: Unit) -> str:
+def _overview(notebook: NotebookNode, exercises: list[Exercise], unit: Unit) -> str:
     tasks = _tasks(notebook)
-    code, words = sum(map(unit.points_of, asked)), sum(task.metadata.nbgrader.points for task in tasks)
+    code, words = sum(map(unit.points_of, exercises)), sum(task.metadata.nbgrader.points for task in tasks)
     planned = f"{unit.minutes:g} minutes planned · " if unit.minutes else ""
     due = f" · due {unit.due:%Y-%m-%d %H:%M %z}" if unit.due else ""
-    collected = sum(len(known_answers(exercise)) for exercise in asked)
+    collected = sum(len(known_answers(exercise)) for exercise in exercises)
     return (
-        f"{planned}{_counted(len(asked), 'exercise')}, {code:g} points, graded by the checks · "
+        f"{planned}{_counted(len(exercises), 'exercise')}, {code:g} points, graded by the checks · "
         f"{_counted(len(tasks), 'question')}, {words:g} points, marked by you · "
         f"{_counted(collected, 'collected misconception')}{due}"
     )

@@ -41,7 +41,7 @@ TEXT_LINES, TEXT_WIDTH = 55, 110  # a page of prose, wrapped as JupyterLab wraps
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]*(?:\([^()]*\))?[^()\s]*)(?:\s+\"[^\"]*\")?\)")
 HTML_IMAGE = re.compile(r"<img\b[^>]*>", re.IGNORECASE)
 FIGURE_IN_WORDS = re.compile(r"\*Figure(?:, in words)?\s?: \w")
-UNDESCRIBED = "draws a figure that no text below it tells in words: add *Figure: …* to the text after it"
+UNDESCRIBED = "draws a figure without a description: add *Figure: …* to the text below it"
 NAMED = re.compile(r"`([a-z0-9_]+\.[a-z0-9_.]+)/([a-z0-9_]+)`")
 
 
@@ -62,7 +62,10 @@ def undefined_names(notebook: NotebookNode) -> Problems:
         missing = {s.get_name() for s in table.get_symbols() if s.is_referenced()} - known
         for inner in _within(table):
             missing |= {s.get_name() for s in inner.get_symbols() if s.is_global() and s.is_referenced()} - all_terms
-        yield from ((cell.id, f"{name} is made by no cell before: the cell would stop") for name in sorted(missing))
+        yield from (
+            (cell.id, f"{name} is defined in no earlier cell: the cell would stop with a NameError")
+            for name in sorted(missing)
+        )
 
 
 def _text_of(cell: NotebookNode) -> str:
@@ -109,13 +112,13 @@ def _link_problem(text: str, target: str, anchors: set[str]) -> str:
         paper = re.fullmatch(r"arXiv:(\S+)", text)
         if "." not in (parts.hostname or ""):
             return "has no host"
-        return "is another paper than its text says" if paper and not parts.path.endswith(f"/{paper[1]}") else ""
+        return "is not the paper that its text names" if paper and not parts.path.endswith(f"/{paper[1]}") else ""
     if parts.scheme:
         return "" if parts.scheme == "mailto" else f"is a {parts.scheme}: link, which students cannot follow"
     if not parts.path:
-        return "" if unquote(parts.fragment) in anchors else "is no heading of this notebook"
+        return "" if unquote(parts.fragment) in anchors else "is not a heading of this notebook"
     there = {f"../{unit.name}/{unit.name}.ipynb" for unit in units()}
-    return "" if unquote(parts.path) in there else "is no file that is handed out with the notebooks"
+    return "" if unquote(parts.path) in there else "is not a file that is released with the notebooks"
 
 
 def undescribed_figures(notebook: NotebookNode) -> Problems:
@@ -129,7 +132,10 @@ def undescribed_figures(notebook: NotebookNode) -> Problems:
             yield from ((cell.id, what) for what in _mute_images(cell.source))
             for _ in FIGURE_IN_WORDS.findall(cell.source):
                 if not untold:
-                    yield cell.id, "tells a figure that no cell above it draws: move the words below their figure"
+                    yield (
+                        cell.id,
+                        "describes a figure that no cell above it draws: move the description below its figure",
+                    )
                 untold = ""
         elif _calls(_statements(cell), drawing):
             if untold:
@@ -178,7 +184,7 @@ def unused_terms(notebook: NotebookNode) -> Problems:
     text = "\n".join(cell.source for cell in _text(notebook) if cell.id != "glossary")
     for term in glossary.terms():
         if term.unit == notebook.metadata.tfkit.unit and not term.is_in(text):
-            yield "glossary", f"{term.word!r} is in glossary.toml, and the lesson never says it"
+            yield "glossary", f"{term.word!r} is in glossary.toml, but the lesson never uses it"
 
 
 RULES: tuple[Callable[[NotebookNode], Problems], ...] = (

@@ -1,7 +1,6 @@
-"""A class of invented students, whose answers come from the collected submissions or break, err and cheat; and the
-result that each must get.
+"""The mock class: students whose notebooks are right, wrong, broken or cheating, and the result that each must get.
 
-Every change is one function `(cells, …)` on the released notebook.
+Answers come from the collected submissions; every other change is a function that edits the released notebook.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ CellChange = Callable[[NotebookNode, Exercise], None]
 
 @dataclass(frozen=True)
 class MockStudent:
-    """One student: what they hand in, how they answer, what they get wrong (exercise → misconception or change)."""
+    """One student: what they submit, how they answer, what they get wrong (exercise → misconception or change)."""
 
     name: str
     description: str
@@ -184,7 +183,7 @@ STUDENTS: tuple[MockStudent, ...] = (
     MockStudent("dora", "divides by d", wrong={"attention.scaled_dot_product": "divided_by_d"}),
     MockStudent(
         "emil",
-        "wrong at edges alone",
+        "wrong only in edge cases",
         (FIRST, MASKS, HEADS, LAYERS),
         1,
         edge={
@@ -221,7 +220,7 @@ STUDENTS: tuple[MockStudent, ...] = (
         "right, copies cells, scripts",
         harmless_changes={"rnn.encode": duplicate_check_cell, "rnn.cell": add_script},
     ),
-    MockStudent("rosa", "hands in a broken file", corrupt=(HEADS,)),
+    MockStudent("rosa", "submits a broken file", corrupt=(HEADS,)),
 )
 
 
@@ -239,9 +238,9 @@ def hand_in(student: MockStudent, unit: str, released: Path, target: Path) -> Pa
 def notebook(student: MockStudent, unit: str, released: Path) -> str:
     """The text of the file that the student hands in for `unit`."""
     nb = nbformat.read(released, as_version=4)
-    asked = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells}
+    grade_ids = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells}
     here = [exercise for exercise in all_exercises()
-            if exercise.unit == unit and f"solution-{exercise.id.replace('.', '-')}" in asked]  # fmt: skip
+            if exercise.unit == unit and f"solution-{exercise.id.replace('.', '-')}" in grade_ids]  # fmt: skip
     for exercise in here:
         answer(nb, exercise).source = submission(student, exercise)
     for exercise in here:
@@ -328,7 +327,7 @@ def submit(course_dir: Path, unit: str) -> list[MockStudent]:
                 hand_in(student, unit, released, Path(homes) / student.name)
                 submit_one(app.config, Path(homes) / student.name, student.name, unit)
     except (BadCourse, FileNotFoundError, ExchangeError, NbGraderException) as error:
-        why = str(error) or f"nbgrader takes no submission of {unit}: run nbgrader release_assignment {unit} first"
+        why = str(error) or f"{unit} is not in the exchange: run nbgrader release_assignment {unit} first"
         raise LessonError(why) from None
     return students
 
@@ -349,7 +348,7 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line; 1 with one line on stderr if there is nothing to hand in."""
     parser = argparse.ArgumentParser(
         prog="python -m course.mock_class",
-        description="Submit a unit for an invented class with right, wrong and cheating students.",
+        description="Submit a unit for a mock class with right, wrong and cheating students.",
     )
     parser.add_argument(
         "directory", nargs="?", type=Path, help="the nbgrader course directory; without it, the class is listed"
@@ -363,7 +362,7 @@ def main(arguments: list[str] | None = None) -> int:
         for unit in options.units:
             for student in submit(options.directory, unit):
                 print(f"{student.name:10} {student.description}")
-            print(f"next: nbgrader collect {unit} --ExchangeCollect.check_owner=False   (the class hands in as you)")
+            print(f"next: nbgrader collect {unit} --ExchangeCollect.check_owner=False   (the class submits as you)")
     except (LessonError, OSError) as error:
         parser.exit(1, f"course.mock_class: {error}\n")
     return 0

@@ -127,19 +127,19 @@ def _unit(path: Path, known: dict[str, dict], entry: dict[str, Any]) -> Unit:
     if strange := sorted(entry.keys() - set(keys)):
         raise LessonError(f"{where} has {strange[0]!r}, which is not one of {', '.join(keys)}")
     unit = Unit(**{**known[name], **entry})
-    due, points, asked = unit.due, unit.points, unit.exercises
+    due, points, chosen = unit.due, unit.points, unit.exercises
     if due is not None and (not isinstance(due, datetime) or due.tzinfo is None):
         raise LessonError(f"{where}: due = {due} needs date, time and offset, as 2026-10-12T18:00:00+02:00")
     if not isinstance(points, dict) or not all(type(p) in (int, float) and p >= 0 for p in points.values()):
         raise LessonError(f'{where}: points must be numbers by exercise, as {{"masks.softmax" = 4}}')
     if type(unit.predictions) not in (int, float) or unit.predictions < 0:
         raise LessonError(f"{where}: predictions = {unit.predictions!r} must be a number of points, 0 for none")
-    if asked is not None and not (isinstance(asked, list) and asked):
+    if chosen is not None and not (isinstance(chosen, list) and chosen):
         raise LessonError(f"{where}: exercises must be a list of ids; leave it out for all, or leave out the unit")
-    _all_known(where, name, [*(asked or ()), *points])
-    if asked is not None and (given := [one for one in points if one not in asked]):
+    _all_known(where, name, [*(chosen or ()), *points])
+    if chosen is not None and (given := [one for one in points if one not in chosen]):
         raise LessonError(f"{where}: {given[0]} has points, but is not among its exercises")
-    return Unit(**{**vars(unit), "exercises": None if asked is None else tuple(asked)})
+    return Unit(**{**vars(unit), "exercises": None if chosen is None else tuple(chosen)})
 
 
 def _all_known(where: str, name: str, ids: Iterable[Any]) -> None:

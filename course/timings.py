@@ -58,17 +58,17 @@ class Timing:
 
     def row(self) -> str:
         """Its line of the table."""
-        passed, asked = self.marks
+        passed, total = self.marks
         numbers = f"{self.wall:.0f} | {self.checks:.0f} | {self.slowest:.0f} | {self.cpu:.0f}"
-        marks = f"{passed} of {asked}" if asked else "no checks"  # the capstone is measured by a command of its own
+        marks = f"{passed} of {total}" if total else "no checks"  # the capstone is measured by a command of its own
         return f"| {self.unit} | {numbers} | {marks} | {date.today():%Y-%m-%d}, {self.machine} |"
 
     def faults(self) -> list[str]:
         """Its faults, as sentences."""
         if self.stopped:
             return [f"{self.unit}, {self.stopped}"]
-        passed, asked = self.marks
-        found = [f"{self.unit}: {passed} of {asked} checks gave full marks"] if passed < asked else []
+        passed, total = self.marks
+        found = [f"{self.unit}: {passed} of {total} checks gave full marks"] if passed < total else []
         return found + ([f"{self.unit}: {self.cpu:.0f} processor seconds"] if self.cpu > LONGEST else [])
 
 

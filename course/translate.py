@@ -50,8 +50,8 @@ def texts(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
 def _options(cell: NotebookNode) -> list[str]:
     """The options in the inner calls of a prediction, after the question."""
     calls = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
-    (asked,) = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "predict"]
-    inner = [one for call in asked.args[1:] if isinstance(call, ast.Call) for one in call.args[1:]]
+    (prediction,) = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "predict"]
+    inner = [one for call in prediction.args[1:] if isinstance(call, ast.Call) for one in call.args[1:]]
     found = (node.value for one in inner for node in ast.walk(one) if isinstance(node, ast.Constant))
     return [text for text in found if isinstance(text, str)]
 
@@ -85,15 +85,15 @@ def translate_notebook(notebook: NotebookNode, found: polib.POFile, language: st
     words: dict[str, str] = {entry.msgid: entry.msgstr for entry in found if entry.translated()}
     new = copy.deepcopy(notebook)
     new.metadata.tfkit["language"] = language
-    asked = {cell.metadata.tfkit.prediction: questions(cell) for cell in new.cells if _asks(cell)}
+    texts_of = {cell.metadata.tfkit.prediction: questions(cell) for cell in new.cells if _asks(cell)}
     for cell in new.cells:
         if cell.cell_type == "markdown":
             parts: list[str] = BETWEEN.split(cell.source)
             cell.source = "".join(words.get(text, text) for text in parts)
         elif _asks(cell):
-            cell.source = _replaced(cell.source, asked[cell.metadata.tfkit.prediction], words)
+            cell.source = _replaced(cell.source, texts_of[cell.metadata.tfkit.prediction], words)
         for name in PREDICTED.findall(cell.source):  # options are compared by their text
-            cell.source = _replaced(cell.source, asked.get(name, []), words)
+            cell.source = _replaced(cell.source, texts_of.get(name, []), words)
     return new
 
 
@@ -134,12 +134,12 @@ def faults(folder: Path, language: str) -> Iterator[tuple[str, str]]:
         elif lost := Counter(KEPT.findall(text)) - Counter(KEPT.findall(have[text].msgstr)):
             yield where, f"{language}.po loses {min(lost)} from {_short(text)}"
     for text in have.keys() - texts.keys():
-        yield "-", f"{language}.po translates what the unit does not say (any more): {_short(text)}"
+        yield "-", f"{language}.po translates a text that the unit does not have (any more): {_short(text)}"
     for where, text in _fixed_options(builder.notebook(folder)):
         if text in have and have[text].msgstr != text:
             yield (
                 where,
-                f"{language}.po changes {_short(text)}, which the code of a cell knows by this name: leave it as it is",
+                f"{language}.po changes {_short(text)}, which the code of a cell refers to: leave it unchanged",
             )
 
 
@@ -214,7 +214,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--unit", action="append", metavar="NAME", help="only this unit; by default all that have a catalogue"
     )
     parser.add_argument(
-        "--new", action="store_true", help="begin a language: catalogues for all units and for verdicts"
+        "--new", action="store_true", help="start a language: catalogues for all units and for verdicts"
     )
     options = parser.parse_args(arguments)
     if not re.fullmatch("[a-z]{2,3}", options.language):
@@ -226,7 +226,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.exit(1, f"course.translate: no unit is called {unknown[0]!r}; available: {', '.join(folders)}\n")
     begun = [name for name, folder in folders.items() if options.new or catalogue(folder, options.language)]
     if not (names := options.unit or begun):
-        way = "name one with --unit, or begin with all of them by --new"
+        way = "name one with --unit, or start all of them with --new"
         parser.exit(1, f"course.translate: no unit has a catalogue for {options.language!r}; {way}\n")
     made = {name: (update(folders[name], options.language), folders[name]) for name in names}
     if options.new:

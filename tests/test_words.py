@@ -73,7 +73,12 @@ REFUSED = {
     },
     "course": {
         "unsaid_words": "unused_terms", "untold_figures": "undescribed_figures", "Deed": "CellChange",
-        "NotInThisTab": "UnsupportedInBrowser",
+        "NotInThisTab": "UnsupportedInBrowser", "everywhere": "all_terms", "asked": "to_write, or what it holds",
+        "slips": "mutants",
+    },
+    "extension/tfkit_lab": {
+        "asks": "requests", "Guess": "SealedPrediction", "merge_alike": "merge_equal", "_asked": "_on_request",
+        "commonest": "most_common_misconceptions", "by": "author",
     },
     "tools": {"story": "description", "_told": "_first_difference"},
 }  # fmt: skip

@@ -87,8 +87,8 @@ def _outcomes(found: Sequence[ExerciseSummary]) -> str:
         rows.append(f"<tr>{row_head(one.name)}<td>{_bar(counts)}</td>{cells}<td>{power}</td></tr>")
     note = (
         "Students by outcome. Discrimination is the point-biserial correlation (−1 to 1) of full marks here with the "
-        "marks of the other exercises: below 0.2 the exercise hardly separates strong from weak students, below 0 check "
-        "the exercise itself. It means little in a class of fewer than about 30; – if all students had the same outcome."
+        "marks of the other exercises: below 0.2 the exercise hardly separates strong from weak students, below 0 "
+        "check the exercise. It means little in a class of fewer than about 30; – if all had the same outcome."
     )
     head = (
         f'<th scope="col">Exercise</th><th scope="col" class="text">Shares</th>{keys}'

@@ -19,8 +19,8 @@ summary{cursor:pointer;padding:.3rem 0}h3{margin:1rem 0 0}
 @media(max-width:50rem){.two{grid-template-columns:1fr}}
 """
 NOTE = """<p>The structure of the code is compared. Names, comments, layout, docstrings and the released stub are
-ignored, and code that many students wrote counts for little. So two answers are listed if they share <em>code that is rare in
-this class</em>. This does not say why: a shared textbook, a tutorial, pair work and a copy look the same. Read both
+ignored, and code that many students wrote counts for little. So two answers are listed if they share <em>code that is
+rare in this class</em>. This does not say why: a shared textbook, a tutorial, pair work and a copy look the same. Read both
 answers before you speak to anyone. In a class of fewer than ten the list means little. The <mark>marked</mark> lines
 are those that both answers have.</p>"""
 EVIDENCE = "Strongest first. Evidence: all code that the two share, weighted by how few students have it (in nats)."

@@ -35,8 +35,8 @@ NEEDS_LAB = Path(__file__).with_name("needs_lab.json")
 START, ABOUT = "tab-start", "tab-about"
 WORDS = {  # the second with the reason, which is in English
     "en": (
-        "> **In this tab.** Python runs in your browser. **Check** asks the grader's questions here, beside your code: "
-        "its verdict is for practice and no grade. What you hand in is graded elsewhere, in a sandbox. There is no "
+        "> **In this tab.** Python runs in your browser. **Check** runs the grader's checks here, beside your code: "
+        "its verdict is for practice and not a grade. Your submission is graded elsewhere, in a sandbox. There is no "
         "terminal, so commands in the text (`tfkit get …`, `autograder …`) need the full lab, and so do the cells that "
         "load a published model or train one for minutes.",
         "> **This exercise needs the full lab.** torch in the browser cannot check it: {why}. Read it here, write it, "
@@ -186,7 +186,7 @@ def _build(work: Path, out: Path) -> None:
     done = subprocess.run(call, capture_output=True, text=True, cwd=work, check=False)
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()
-        raise LessonError(f"jupyter lite build failed ({said[-1] if said else 'it said nothing'}): "
+        raise LessonError(f"jupyter lite build failed ({said[-1] if said else 'it wrote no output'}): "
                           f"{install('lite')} brings what it needs")  # fmt: skip
 
 

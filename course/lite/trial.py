@@ -35,7 +35,7 @@ def why_not(trial: dict[str, Any]) -> str:
     """Why an exercise needs the full lab; "" if it does not."""
     if trial["lacks"]:
         return str(trial["lacks"])
-    return f"a right way to write it does not pass there ({trial['refused'][0]})" if trial["refused"] else ""
+    return f"a right answer does not pass there ({trial['refused'][0]})" if trial["refused"] else ""
 
 
 def _here(exercises: Sequence[str], every: int) -> Iterator[dict[str, Any]]:
@@ -56,25 +56,25 @@ def _trial(exercise: Any, every: int) -> dict[str, Any]:
 
     found: dict[str, Any] = {"lacks": "", "left": [], "right": 0, "refused": [], "wrong": 0, "missed": []}
     try:
-        asked = list(
+        question_sets = list(
             mark_unsupported(registry.check_function(exercise)(), reference_of(exercise), f"trial/{exercise.id}")
         )
     except ModuleNotFoundError as error:
         return found | {"lacks": f"its module needs the package {error.name}, of which there is no build for a tab"}
-    found["left"] = [check.name for check, _ in asked if check.not_run]
-    found["lacks"] = next((check.not_run for check, _ in asked if check.not_run and check.core), "")
+    found["left"] = [check.name for check, _ in question_sets if check.not_run]
+    found["lacks"] = next((check.not_run for check, _ in question_sets if check.not_run and check.core), "")
     if found["lacks"]:
         return found
     for answer in answers(exercise, "right"):
         found["right"] += 1
-        found["refused"] += [answer.stem] * _fails(answer, asked)
+        found["refused"] += [answer.stem] * _fails(answer, question_sets)
     for answer in answers(exercise, "wrong")[::every]:
         found["wrong"] += 1
-        found["missed"] += [answer.stem] * (not _fails(answer, asked))
+        found["missed"] += [answer.stem] * (not _fails(answer, question_sets))
     return found
 
 
-def _fails(answer: Any, asked: Sequence[Any]) -> bool:
+def _fails(answer: Any, question_sets: Sequence[Any]) -> bool:
     """Whether a graded check fails, as it would for a student."""
     from autograder.checks.compare import compare
     from autograder.checks.local import LocalSubject
@@ -86,7 +86,7 @@ def _fails(answer: Any, asked: Sequence[Any]) -> bool:
     except Exception:  # a wrong answer may stop, too
         return True
     subject = LocalSubject(names)
-    graded = [pairs for check, pairs in asked if check.graded]
+    graded = [pairs for check, pairs in question_sets if check.graded]
     return any(
         compare(said, observe(subject, one), one.tolerance) is not None for pairs in graded for one, said in pairs
     )

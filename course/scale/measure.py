@@ -37,7 +37,7 @@ def measure(number: int, console: Console) -> ServiceTimes:
     """Grade `number` submissions of the mock class in one warm process, and time each step."""
     with tempfile.TemporaryDirectory(prefix="scale") as folder:
         bench = Bench(Path(folder), number, console)
-        console.print(f"handing in {number} submissions of {UNIT}")
+        console.print(f"sending in {number} submissions of {UNIT}")
         bench.prepare()
         for handed in bench.ours.glob(f"submitted/*/{UNIT}"):  # what `nbgrader submit` writes, for the feedback's name
             (handed / "timestamp.txt").write_text("2026-09-01 12:00:00.000000 UTC")

@@ -51,7 +51,7 @@ def run(number: int, workers: int, minutes: float, console: Console) -> RealRun:
     failed."""
     with tempfile.TemporaryDirectory(prefix="scale") as folder:
         bench = Bench(Path(folder), number, console)
-        console.print(f"handing in {number} submissions of {UNIT}")
+        console.print(f"sending in {number} submissions of {UNIT}")
         bench.prepare()
         call = [sys.executable, "-m", "autograder", "grade", str(bench.ours), UNIT, "--workers", str(workers)]
         started = time.monotonic()

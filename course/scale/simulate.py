@@ -152,12 +152,12 @@ def check(term: SimulatedTerm, times: ServiceTimes, cores: int) -> WaitingTimes:
     costs = draw.choice(times.check, len(presses))
 
     def press(cost: float) -> Generator[Any, Any, None]:
-        asked = env.now
+        pressed = env.now
         with shared.request() as core:
             queue.append((env.now, len(shared.queue)))
             yield core
             yield env.timeout(cost)
-        waits.append(env.now - asked)
+        waits.append(env.now - pressed)
 
     def week() -> Generator[Any, Any, None]:
         for at, cost in zip(presses - presses[0], costs, strict=True):

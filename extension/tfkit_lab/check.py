@@ -37,19 +37,19 @@ class CheckError(RuntimeError):
 def parse(body: bytes) -> tuple[str, list[dict[str, Any]], str]:
     """The exercise, the code cells and the notebook's path in a request's body; BadRequest for anything else."""
     try:
-        asked = json.loads(body)
+        fields = json.loads(body)
     except ValueError as error:
         raise BadRequest(f"the body is not JSON: {error}") from error
     except RecursionError:
         raise BadRequest("the body is nested too deeply to be read") from None
-    if not isinstance(asked, dict):
+    if not isinstance(fields, dict):
         raise BadRequest("the body must be an object with `exercise` and `cells`")
-    exercise, cells = asked.get("exercise"), asked.get("cells")
+    exercise, cells = fields.get("exercise"), fields.get("cells")
     if not isinstance(exercise, str) or not _EXERCISE.fullmatch(exercise):
         raise BadRequest("`exercise` must be an exercise's id, as in attention.multi_head")
     if not isinstance(cells, list) or len(cells) > MAX_CELLS:
         raise BadRequest(f"`cells` must be a list of at most {MAX_CELLS} cells")
-    path = asked.get("path", "")
+    path = fields.get("path", "")
     if not isinstance(path, str):
         raise BadRequest("`path` must be the notebook's path below the server's folder")
     return exercise, [_cell(place, cell) for place, cell in enumerate(_small(cells))], path

@@ -51,8 +51,8 @@ def leaderboards(root: Path) -> list[dict[str, Any]]:
 
 def with_leaderboards(root: Path, units: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The units, those with a project with its `leaderboard`; None if nothing of it was measured under root."""
-    asked = any(unit["project"] for unit in units)
-    boards = {board["assignment"]: board for board in leaderboards(root)} if asked else {}
+    any_project = any(unit["project"] for unit in units)
+    boards = {board["assignment"]: board for board in leaderboards(root)} if any_project else {}
     return [unit | ({"leaderboard": boards.get(unit["name"])} if unit["project"] else {}) for unit in units]
 
 
@@ -69,7 +69,7 @@ def _assignments(root: Path, course: Path) -> Iterator[dict[str, Any]]:
             "assignment": assignment,
             "exercises": list(exercises),
             "students": students,
-            "commonest": commonest(students),
+            "commonest": most_common_misconceptions(students),
         }
 
 
@@ -86,7 +86,7 @@ def verdicts(path: Path) -> dict[str, dict[str, Any]]:
         return {}
 
 
-def commonest(students: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def most_common_misconceptions(students: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The most common misconceptions."""
     seen = misconceptions(one["verdicts"] for one in students)
     return [

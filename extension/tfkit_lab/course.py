@@ -58,18 +58,18 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         unit = notebook["metadata"].get("tfkit", {})
         exercises, title = _exercises(notebook["cells"])
         exercises = _told_apart(exercises)
-        due, asked = _due(unit), _asked(unit, exercises)
+        due, assigned = _due(unit), _assigned(unit, exercises)
         worth, prose = _points(notebook["cells"]), _prose(notebook["cells"])
         project = _project(notebook["cells"])
         predicted = _predicted(unit, path.parent)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    if not asked and project is None:
+    if not assigned and project is None:
         return None
     listed = [
         {"id": key, "title": exercises.get(key, key), "lost": key not in exercises, "points": worth.get(key)}
         | _state(known.get(key))
-        for key in asked
+        for key in assigned
     ]
     return {
         "path": path.relative_to(root).as_posix(),
@@ -150,7 +150,7 @@ def _due(mark: dict[str, Any]) -> str | None:
     return found.isoformat() if found.tzinfo else None
 
 
-def _asked(unit: dict[str, Any], found: dict[str, str]) -> list[str]:
+def _assigned(unit: dict[str, Any], found: dict[str, str]) -> list[str]:
     """The exercises of the unit: those listed by the build, and any others in its cells."""
     named = unit.get("exercises")
     names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []

@@ -29,14 +29,14 @@ class Queue:
     """Limits the number of concurrent checks; the others wait."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.pending = 0
         self._of: Counter[str] = Counter()
         self._free = asyncio.Semaphore(MAX_RUNNING)
 
     def refusal(self, user: str) -> str:
         """The reason why another check is not accepted yet; "" if it is accepted."""
-        if self.asked >= MAX_RUNNING + MAX_WAITING:
-            return f"{self.asked} checks are running or waiting already: try again in a moment"
+        if self.pending >= MAX_RUNNING + MAX_WAITING:
+            return f"{self.pending} checks are running or waiting already: try again in a moment"
         if self._of[user] >= MAX_OF_ONE:
             return f"{self._of[user]} checks of yours are running or waiting already: try again in a moment"
         return ""
@@ -45,13 +45,13 @@ class Queue:
         self, user: str, exercise: str, cells: list[dict[str, Any]], folder: Path | None = None
     ) -> dict[str, Any]:
         """The verdict's JSON, after waiting for a free slot. Raises CheckError as `check` does."""
-        self.asked += 1
+        self.pending += 1
         self._of[user] += 1
         try:
             async with self._free:
                 return await check(exercise, cells, folder)
         finally:
-            self.asked -= 1
+            self.pending -= 1
             self._of -= Counter({user: 1})  # drops users without checks
 
 
@@ -154,8 +154,8 @@ class PageHandler(_Handler):
     async def post(self) -> None:
         """The page: 200 with its HTML as JSON; 400 if the state does not belong to a view."""
         try:
-            asked = json.loads(self.request.body)
-            title, state = str(asked["title"]), dict(asked["state"])
+            body = json.loads(self.request.body)
+            title, state = str(body["title"]), dict(body["state"])
             kind = str(state["trace"]["kind"])
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             return self.say(400, f"not a valid view: {type(error).__name__}: {error}")
@@ -199,7 +199,7 @@ class LiveHandler(_Handler):
             checks = int(self.get_query_argument("checks", str(live.CHECKS)))
             minutes = float(self.get_query_argument("minutes", str(live.MINUTES)))
         except ValueError:
-            return self.say(400, "checks and minutes are numbers")
+            return self.say(400, "checks and minutes must be numbers")
         named = self.get_query_argument("names", "") == "1"
         shared = os.environ.get(sealed.FOLDER)
         found = await asyncio.to_thread(live.of_class, shared, names=named, checks=checks, minutes=minutes)

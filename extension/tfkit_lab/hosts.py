@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 
-ASKED = "TFKIT_WIDGET_VIEW"  # 1 or 0 in the environment overrides the guess
+OVERRIDE = "TFKIT_WIDGET_VIEW"  # 1 or 0 in the environment overrides the guess
 
 
 def in_vscode() -> bool:
@@ -27,8 +27,8 @@ def wants_widget_view() -> bool:
     In JupyterLab and Notebook our own renderer draws it, and falls back to the recording. An exporter that finds that
     type shows nothing without a kernel, so no other notebook contains it.
     """
-    asked = os.environ.get(ASKED)
-    return asked == "1" if asked in ("0", "1") else in_vscode() or in_colab()
+    override = os.environ.get(OVERRIDE)
+    return override == "1" if override in ("0", "1") else in_vscode() or in_colab()
 
 
 def allow_widgets() -> None:

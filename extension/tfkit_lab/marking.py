@@ -70,16 +70,16 @@ class _Marking(_Handler):
         try:
             found = await make(json.loads(self.request.body))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            what = str(error) if type(error) is ValueError else f"that is no such request: {type(error).__name__}"
+            what = str(error) if type(error) is ValueError else f"invalid request: {type(error).__name__}"
             return self.say(400, what)
         self.finish(json.dumps(found))
 
 
-def question_of(asked: dict[str, Any]) -> dict[str, Any]:
+def question_of(body: dict[str, Any]) -> dict[str, Any]:
     """The question named in the body, in the form for `call`. Raises KeyError, ValueError."""
-    names = [asked[key] for key in ("assignment", "notebook", "cell")]
+    names = [body[key] for key in ("assignment", "notebook", "cell")]
     if not all(isinstance(name, str) and name and "/" not in name and name not in (".", "..") for name in names):
-        raise ValueError("that is not a question of the assignment")
+        raise ValueError("the assignment has no such question")
     return {"question": names}
 
 
@@ -87,7 +87,7 @@ def score_of(value: Any) -> float:
     """The points in a body. Raises ValueError."""
     score = float(value)
     if not math.isfinite(score):
-        raise ValueError("the mark is no number")
+        raise ValueError("the mark must be a number")
     return score
 
 
@@ -112,7 +112,7 @@ class MarkingHandler(_Marking):
     @web.authenticated
     async def post(self) -> None:
         """The question in the body: 200, or 400."""
-        await self.answer(lambda asked: self.ask("question", self.course(asked["course"]), question_of(asked)))
+        await self.answer(lambda body: self.ask("question", self.course(body["course"]), question_of(body)))
 
 
 class MarkHandler(_Marking):
@@ -120,17 +120,17 @@ class MarkHandler(_Marking):
 
     @web.authenticated
     async def post(self) -> None:
-        """Store the mark: 200 with the students who got it and those marked by somebody else meanwhile; 400 if
+        """Store the mark: 200 with the students who got it and those whom somebody else has marked meanwhile; 400 if
         refused."""
         await self.answer(self._give)
 
-    async def _give(self, asked: dict[str, Any]) -> Any:
-        score = None if asked["score"] is None else score_of(asked["score"])
-        seen = {str(student): int(version) for student, version in asked["seen"].items()}
-        chosen = [int(number) for number in asked["chosen"]]
-        own = str(asked["own"])[:MAX_TEXT]
-        of = question_of(asked)
-        return await self.ask("set_marks", self.course(asked["course"]), of, seen, score, own, chosen, self.author)
+    async def _give(self, body: dict[str, Any]) -> Any:
+        score = None if body["score"] is None else score_of(body["score"])
+        seen = {str(student): int(version) for student, version in body["seen"].items()}
+        chosen = [int(number) for number in body["chosen"]]
+        own = str(body["own"])[:MAX_TEXT]
+        of = question_of(body)
+        return await self.ask("set_marks", self.course(body["course"]), of, seen, score, own, chosen, self.author)
 
 
 class RubricHandler(_Marking):
@@ -141,17 +141,17 @@ class RubricHandler(_Marking):
         """Change the rubric: 200 with what became of the marks, or 400."""
         await self.answer(self._change)
 
-    async def _change(self, asked: dict[str, Any]) -> Any:
-        root, of = self.course(asked["course"]), question_of(asked)
-        if "drop" in asked:
-            await self.ask("remove_item", root, of, int(asked["drop"]), self.author)
+    async def _change(self, body: dict[str, Any]) -> Any:
+        root, of = self.course(body["course"]), question_of(body)
+        if "drop" in body:
+            await self.ask("remove_item", root, of, int(body["drop"]), self.author)
             return {}
-        if asked.get("apply"):
+        if body.get("apply"):
             return await self.ask("apply_rubric", root, of, self.author)
-        points = None if asked.get("points") is None else float(asked["points"])
-        text = str(asked["text"])
-        if "change" in asked:
-            return await self.ask("change_item", root, of, int(asked["change"]), text, points, self.author)
+        points = None if body.get("points") is None else float(body["points"])
+        text = str(body["text"])
+        if "change" in body:
+            return await self.ask("change_item", root, of, int(body["change"]), text, points, self.author)
         return {"id": await self.ask("add_item", root, of, text, points, self.author)}
 
 
@@ -163,8 +163,8 @@ class HistoryHandler(_Marking):
         """The history, the latest first: 200, or 400."""
         await self.answer(self._history)
 
-    async def _history(self, asked: dict[str, Any]) -> Any:
-        return {"history": await self.ask("history", self.course(asked["course"]), question_of(asked))}
+    async def _history(self, body: dict[str, Any]) -> Any:
+        return {"history": await self.ask("history", self.course(body["course"]), question_of(body))}
 
 
 class RequestsHandler(_Marking):
@@ -175,29 +175,29 @@ class RequestsHandler(_Marking):
         """The requests, or what the answer did: 200, or 400."""
         await self.answer(self._answer)
 
-    async def _answer(self, asked: dict[str, Any]) -> Any:
-        root = self.course(asked["course"])
-        if "request" not in asked:
+    async def _answer(self, body: dict[str, Any]) -> Any:
+        root = self.course(body["course"])
+        if "request" not in body:
             return {"requests": await self.ask("list_requests", root)}
-        number, version, sentence = int(asked["request"]), int(asked["version"]), str(asked["sentence"])[:MAX_TEXT]
-        if not asked["accept"]:
+        number, version, sentence = int(body["request"]), int(body["version"]), str(body["sentence"])[:MAX_TEXT]
+        if not body["accept"]:
             return await self.ask("decline", root, number, version, sentence, self.author)
-        chosen = [int(one) for one in asked["chosen"]]
-        return await self.ask("accept", root, number, version, score_of(asked["score"]), sentence, chosen, self.author)
+        chosen = [int(one) for one in body["chosen"]]
+        return await self.ask("accept", root, number, version, score_of(body["score"]), sentence, chosen, self.author)
 
 
 class SharesHandler(_Marking):
-    """POST: shares the answers of an assignment that wait among markers."""
+    """POST: divides the unmarked answers of an assignment among markers."""
 
     @web.authenticated
     async def post(self) -> None:
         """Who marks how many of each question: 200, or 400."""
         await self.answer(self._share)
 
-    async def _share(self, asked: dict[str, Any]) -> Any:
-        markers = [str(name)[:MAX_NAME] for name in asked["markers"]]
-        where = self.course(asked["course"]), str(asked["assignment"])
-        return {"markers": await self.ask("share", *where, markers, str(asked["how"]), self.author)}
+    async def _share(self, body: dict[str, Any]) -> Any:
+        markers = [str(name)[:MAX_NAME] for name in body["markers"]]
+        where = self.course(body["course"]), str(body["assignment"])
+        return {"markers": await self.ask("share", *where, markers, str(body["how"]), self.author)}
 
 
 class ExtensionsHandler(_Marking):
@@ -208,10 +208,10 @@ class ExtensionsHandler(_Marking):
         """The hours of each student: 200, or 400."""
         await self.answer(self._extend)
 
-    async def _extend(self, asked: dict[str, Any]) -> Any:
-        root, assignment = self.course(asked["course"]), str(asked["assignment"])
-        if "student" in asked:
-            await self.ask("extend", root, assignment, str(asked["student"]), float(asked["hours"]))
+    async def _extend(self, body: dict[str, Any]) -> Any:
+        root, assignment = self.course(body["course"]), str(body["assignment"])
+        if "student" in body:
+            await self.ask("extend", root, assignment, str(body["student"]), float(body["hours"]))
         return {"students": await self.ask("extensions", root, assignment)}
 
 

@@ -26,8 +26,8 @@ from tfkit_lab import prediction_card, sealed
 __all__ = ["predict", "predicted", "predictions_made"]
 
 Question = dict[str, Any]
-NOT_SEALED = "Predict first: seal your prediction in the cell above (or pass it over there), then run this cell again."
-_asked: dict[str, list[Question]] = {}  # the questions asked in this process, by name
+NOT_SEALED = "Predict first: seal your prediction in the cell above (or skip it there), then run this cell again."
+_questions: dict[str, list[Question]] = {}  # the questions asked in this process, by name
 CLOSE = 1e-6  # relative tolerance for equal numbers
 
 
@@ -84,7 +84,7 @@ class Predict:
         """
         if not questions:
             raise ValueError(f"predict({name!r}) has no questions: pass predict.number(…), predict.choice(…) …")
-        _asked[name] = list(questions)
+        _questions[name] = list(questions)
         if _shell() is None:  # a check runs this cell outside a notebook
             return
         from IPython.display import display
@@ -102,12 +102,12 @@ class Predict:
 predict = Predict()
 
 
-def predicted(name: str) -> Guess:
+def predicted(name: str) -> SealedPrediction:
     """The sealed prediction; raises NotPredicted if there is none, but a user could make it."""
     entry = sealed.read(Path.cwd()).get(name) if _shell() else None
     if entry is None and _is_somebody_there():
         raise NotPredicted(NOT_SEALED)
-    return Guess(name, entry)
+    return SealedPrediction(name, entry)
 
 
 def predictions_made(*names: str) -> None:
@@ -119,7 +119,7 @@ def predictions_made(*names: str) -> None:
 
 
 @dataclass(frozen=True)
-class Guess:
+class SealedPrediction:
     """A prediction that can be compared; `entry` is None if nobody was asked."""
 
     name: str
@@ -131,12 +131,12 @@ class Guess:
 
         Raises ValueError if a value does not fit its question.
         """
-        entry = self.entry or {"questions": _asked.get(self.name), "answers": None}
+        entry = self.entry or {"questions": _questions.get(self.name), "answers": None}
         questions = entry["questions"]
         if questions is None or _shell() is None:  # the cell that asks was not run, so there is nothing to compare with
             return
         if len(observed) != len(questions):
-            raise ValueError(f"{self.name} asks {len(questions)} questions and is compared with {len(observed)} values")
+            raise ValueError(f"{self.name} has {len(questions)} questions, but is compared with {len(observed)} values")
         came_out = [_value(question, one) for question, one in zip(questions, observed, strict=True)]
         if self.entry:
             sealed.add_outcome(Path.cwd(), self.name, came_out)

@@ -60,7 +60,7 @@ def _state(entry: dict[str, Any]) -> tuple[str, str]:
     from tfkit_lab.predict import is_right
 
     if "observed" not in entry:
-        return "sealed", "passed over" if entry["answers"] is None else "sealed"
+        return "sealed", "skipped" if entry["answers"] is None else "sealed"
     if entry["answers"] is None:
         return "sealed", "what came out"
     right = [is_right(*line) for line in _lines(entry)]

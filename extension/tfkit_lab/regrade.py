@@ -1,4 +1,4 @@
-"""The route by which a student asks for another look at a question: it runs `autograder request`."""
+"""The route for a student's regrade request: it runs `autograder request`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class RegradeHandler(_Handler):
     async def post(self) -> None:
         """Send the request into the exchange: 200 with what was sent; 400 with the reason if it cannot be."""
         try:
-            asked = json.loads(self.request.body)
-            path, question, reason = (asked[key] for key in ("path", "question", "reason"))
+            body = json.loads(self.request.body)
+            path, question, reason = (body[key] for key in ("path", "question", "reason"))
             if not all(isinstance(text, str) and text for text in (path, question, reason)):
                 raise TypeError
         except (ValueError, KeyError, TypeError, RecursionError):

@@ -45,7 +45,7 @@ def seal(folder: Path, name: str, questions: list[dict[str, Any]], answers: list
     whole = _whole(folder / FILE)
     known = whole.setdefault("predictions", {})
     if name in known:
-        raise AlreadySealed(f"{name} is sealed already: a prediction is made once")
+        raise AlreadySealed(f"{name} is already sealed: a prediction can be made only once")
     known[name] = {"questions": questions, "answers": answers, "at": datetime.now(UTC).isoformat(timespec="seconds")}
     _write(folder, whole)
     return known[name]
@@ -78,8 +78,8 @@ def is_entry(one: Any) -> bool:
     if not isinstance(one, dict) or not isinstance(one.get("at"), str) or not isinstance(one.get("questions"), list):
         return False
     questions, lists = one["questions"], (one.get("answers"), one.get("observed"))
-    asked = all(isinstance(q, dict) and q.get("kind") in KINDS and isinstance(q.get("label"), str) for q in questions)
-    return asked and all(
+    valid = all(isinstance(q, dict) and q.get("kind") in KINDS and isinstance(q.get("label"), str) for q in questions)
+    return valid and all(
         found is None
         or (
             isinstance(found, list)

@@ -29,7 +29,7 @@ class Session:
         self.forced: list[list[int]] = [[] for _ in strategies]
 
     @property
-    def asks(self) -> list[str]:
+    def requests(self) -> list[str]:
         """The requests that the session supports."""
         return ["branch", "prompt"] if self.encode else ["branch"]
 
@@ -63,7 +63,7 @@ class Session:
         """The runs over another text, without forced tokens. Raises ValueError for a text without tokens."""
         ids = list(self.encode(text)) if self.encode else []
         if not ids:
-            raise ValueError("there is nothing to decode from: write a prompt")
+            raise ValueError("the prompt has no tokens: write some text")
         self.source = torch.tensor([ids], device=self.source.device)
         if len({id(strategy) for strategy in self.strategies}) == 1:  # a run and its branch would be the same run twice
             self.strategies = self.strategies[:1]

@@ -83,7 +83,7 @@ class Stepper(View):
     layer = traitlets.Int(0, min=0).tag(sync=True)
     head = traitlets.Int(0, min=0).tag(sync=True)
     pin = traitlets.Int(-1, min=-1).tag(sync=True)
-    asks = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    requests = traitlets.List(traitlets.Unicode()).tag(sync=True)
     said = traitlets.Unicode().tag(sync=True)
     answered = traitlets.Int(0).tag(sync=True)  # how many requests: an answer can be the picture that is there already
     session: Session | None = None
@@ -113,37 +113,37 @@ class Stepper(View):
             raise ValueError(f"strategy holds {len(strategies)}: pass one, or two to compare")
         session = Session(model, source_ids, strategies, encode, seed, how)
         stepper = cls(*session.runs())
-        stepper.session, stepper.asks = session, session.asks
-        stepper.on_msg(stepper._asked)
+        stepper.session, stepper.requests = session, session.requests
+        stepper.on_msg(stepper._on_request)
         return stepper
 
-    def _asked(self, _widget: Any, asked: dict[str, Any], _buffers: Any) -> None:
+    def _on_request(self, _widget: Any, request: dict[str, Any], _buffers: Any) -> None:
         try:
-            self.answer(asked)
+            self.answer(request)
         except Exception as error:  # an error of the model, which may be a student's: it is shown with the request
             self.said = f"{type(error).__name__}: {error}"
         finally:
             self.answered += 1
 
-    def answer(self, asked: dict[str, Any]) -> None:
+    def answer(self, request: dict[str, Any]) -> None:
         """Handle a request of the browser: {"do": "branch", "of": 0, "ids": […]}, {"do": "prompt", "text": …}, {"do":
         "keep", "of": 1}. Raises ValueError for anything else, or without a model."""
         if self.session is None:
             raise ValueError("this run was recorded: use Stepper.live to branch from it")
         self.said = ""
-        if asked["do"] == "branch":
-            self.other = self.session.branch(asked["of"], asked["ids"])
-        elif asked["do"] == "prompt":
-            self.trace, self.other = (*self.session.prompt(asked["text"]), None)[:2]
+        if request["do"] == "branch":
+            self.other = self.session.branch(request["of"], request["ids"])
+        elif request["do"] == "prompt":
+            self.trace, self.other = (*self.session.prompt(request["text"]), None)[:2]
             unknown, of = self.session.unknown()
             if unknown:
                 which = f"{unknown} of {of} tokens of this text are unknown to the tokenizer"
                 self.said = f"{which}: the model cannot tell them apart"
-        elif asked["do"] == "keep":
-            self.session.keep(asked["of"])
-            self.trace, self.other = (self.trace, self.other)[asked["of"]], None
+        elif request["do"] == "keep":
+            self.session.keep(request["of"])
+            self.trace, self.other = (self.trace, self.other)[request["of"]], None
         else:
-            raise ValueError(f"unknown request {asked['do']!r}")
+            raise ValueError(f"unknown request {request['do']!r}")
 
     @traitlets.validate("step")
     def _within(self, proposal: Any) -> int:

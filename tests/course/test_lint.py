@@ -116,7 +116,7 @@ def test_each_lesson_loses_its_figures_words_at_its_peril():
 
 def test_a_word_that_the_lesson_does_not_say_is_named():
     (fault,) = lint.faults(notebook("padding, a causal mask, NaN, a vocabulary"))
-    assert str(fault) == "02-masks, cell glossary: 'broadcast' is in glossary.toml, and the lesson never says it"
+    assert str(fault) == "02-masks, cell glossary: 'broadcast' is in glossary.toml, but the lesson never uses it"
 
 
 def test_each_unit_ends_with_its_words_and_points_there():

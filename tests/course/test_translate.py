@@ -68,7 +68,8 @@ def test_a_new_paragraph_stays_english_and_is_named(folder):
     found = list(translate.faults(folder, "fr"))
     assert [what for _, what in found] == [
         "fr.po has no translation of 'A decoder hides the future *and* the padding: a k…'",
-        "fr.po translates what the unit does not say (any more): 'A decoder hides the future *and* the padding: a k…'",
+        "fr.po translates a text that the unit does not have (any more): "
+        "'A decoder hides the future *and* the padding: a k…'",
     ]
     text = "\n".join(cell.source for cell in translate.in_language(folder, builder.notebook(folder), "fr").cells)
     assert "Filling is a matter of" in text and "Pas le remplissage" in text

@@ -20,7 +20,7 @@ def shell(monkeypatch):
     """A kernel of our own making: what is in its notebook's names."""
     found = types.SimpleNamespace(user_ns={})
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: found))
-    monkeypatch.delenv(hosts.ASKED, raising=False)
+    monkeypatch.delenv(hosts.OVERRIDE, raising=False)
     return found
 
 
@@ -52,7 +52,7 @@ def test_colab_is_asked_to_draw_widgets_of_others(shell, monkeypatch):
 def test_the_environment_decides(shell, monkeypatch, said, has):
     if not has:
         shell.user_ns["__vsc_ipynb_file__"] = "unit.ipynb"
-    monkeypatch.setenv(hosts.ASKED, said)
+    monkeypatch.setenv(hosts.OVERRIDE, said)
     assert (WIDGET_VIEW in bundle()[1]) is has
 
 

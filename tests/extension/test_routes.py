@@ -424,7 +424,7 @@ def test_checks_are_bounded_for_each_user(monkeypatch):
 
     said, queue = asyncio.run(some())
     assert said[0].startswith("2 checks of yours") and said[1] == "" and said[2].startswith("6 checks are running")
-    assert queue.asked == 0 and not queue._of and queue.refusal("ann") == ""
+    assert queue.pending == 0 and not queue._of and queue.refusal("ann") == ""
 
 
 async def test_when_too_many_checks_wait_the_next_is_told_to_come_again(jp_fetch, jp_serverapp, grader, monkeypatch):

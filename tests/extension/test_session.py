@@ -78,9 +78,9 @@ def test_what_the_tokenizer_does_not_know_is_told():
     how = dict(token=token, end_id=END, max_new_tokens=6, start_id=START)
     encode = lambda text: [words.get(word, words["!"]) for word in text.split()]
     stepper = Stepper.live(plain(), SOURCES[:1], strategy=Greedy(), encode=encode, **how)
-    stepper._asked(stepper, {"do": "prompt", "text": "the 日本語 😀"}, [])
+    stepper._on_request(stepper, {"do": "prompt", "text": "the 日本語 😀"}, [])
     assert stepper.said.startswith("2 of 3 tokens of this text are unknown") and stepper.answered == 1
-    stepper._asked(stepper, {"do": "prompt", "text": "the the"}, [])
+    stepper._on_request(stepper, {"do": "prompt", "text": "the the"}, [])
     assert stepper.said == "" and stepper.answered == 2
 
 
@@ -95,13 +95,13 @@ def test_what_the_tokenizer_does_not_know_is_told():
 def test_what_cannot_be_done_is_told_where_it_was_asked(asked, words):
     stepper = seq2seq(Greedy(), encode=lambda text: [NAMES.index(word) for word in text.split()])
     before = stepper.trace
-    stepper._asked(stepper, asked, [])
+    stepper._on_request(stepper, asked, [])
     assert words in stepper.said and stepper.trace == before and stepper.other is None
 
 
 def test_a_recording_cannot_be_branched():
     stepper = Stepper(seq2seq(Greedy()).trace)
-    assert stepper.asks == []
+    assert stepper.requests == []
     with pytest.raises(ValueError, match="Stepper.live"):
         stepper.answer({"do": "branch", "of": 0, "ids": [3]})
 
@@ -117,6 +117,6 @@ def test_a_text_is_stepped_through(tmp_path) -> None:
     assert [node for node in stepper.trace["prompt"]] == ["<s>", *map(text.token, text.prompt("the cat")[1:])]
     assert stepper.trace["title"] == "the cat" and stepper.trace["strategy"] == "greedy"
     stepper.answer({"do": "prompt", "text": "the mat"})
-    assert stepper.trace["title"] == "the mat" and stepper.asks == ["branch", "prompt"]
+    assert stepper.trace["title"] == "the mat" and stepper.requests == ["branch", "prompt"]
     with pytest.raises(TypeError, match="GPT2 has none: pass tfkit.Text"):
         Stepper.live(model, "the cat")

@@ -14,7 +14,7 @@ from course import build
 
 
 @pytest.mark.parametrize("exercise", exercises(), ids=lambda exercise: exercise.id)
-def test_right_passes_wrong_is_named_and_no_slip_survives(exercise: Exercise) -> None:
+def test_right_passes_wrong_is_named_and_no_mutant_survives(exercise: Exercise) -> None:
     question_sets = ask_reference(exercise, seed=0)
     score, mutants = judge(exercise, question_sets), mutation_score(exercise, question_sets)
     assert [*score.complaints, *mutants.complaints] == []

@@ -29,7 +29,7 @@ function shownIn(
   more: Record<string, unknown> = {}
 ): { model: Counting; el: HTMLElement; root: HTMLElement; off: () => void } {
   const model = new Counting({ trace, step, layer: 0, head: 0, ...more });
-  if (more.asks) {
+  if (more.requests) {
     model.send = message => model.asked.push(message);
   }
   const el = document.createElement('div');
@@ -317,7 +317,7 @@ describe('the stepper', () => {
   });
 
   it('fades while the kernel computes, until it has answered, with the same picture or an error', () => {
-    const { model, root } = shownIn(golden('greedy'), 1, { asks: ['branch', 'prompt'] });
+    const { model, root } = shownIn(golden('greedy'), 1, { requests: ['branch', 'prompt'] });
     root.querySelector<HTMLElement>('[aria-label^="Take "]')!.click();
     expect(root.getAttribute('aria-busy')).toBe('true');
     model.set('said', 'ValueError: no');
@@ -348,7 +348,7 @@ describe('the stepper', () => {
 
   it('asks the kernel for another token or prompt, and says what it answers', () => {
     const trace = golden('greedy');
-    const { model, root } = shownIn(trace, 1, { asks: ['branch', 'prompt'] });
+    const { model, root } = shownIn(trace, 1, { requests: ['branch', 'prompt'] });
     root.querySelectorAll<HTMLButtonElement>('[aria-label="Next token"] td button')[0].click();
     const [first] = model.asked as { do: string; of: number; ids: number[] }[];
     expect([first.do, first.of, first.ids[0], first.ids.length]).toEqual(['branch', 0, trace.nodes[1].token_id, 2]);

@@ -25,7 +25,7 @@ class Stepper {
     private readonly _model: IModel,
     traces: ITrace[]
   ) {
-    const able = !!_model.send && this._asks.includes('branch');
+    const able = !!_model.send && this._requests.includes('branch');
     this._panes = traces.map(
       (trace, of) =>
         new Pane(trace, able ? (ids, name) => this._ask({ do: 'branch', of, ids }, visibleToken(name)) : null)
@@ -66,8 +66,8 @@ class Stepper {
     this.root.remove();
   }
 
-  private get _asks(): string[] {
-    return (this._model.get('asks') ?? []) as string[];
+  private get _requests(): string[] {
+    return (this._model.get('requests') ?? []) as string[];
   }
 
   private get _count(): number {
@@ -234,7 +234,7 @@ class Stepper {
   }
 
   private _keep(place: number): void {
-    if (this._model.send && this._asks.length) {
+    if (this._model.send && this._requests.length) {
       return this._ask({ do: 'keep', of: place }, translated('Keep only this')); // it has to know from which to go on
     }
     this._model.set('trace', this._panes[place].trace);
@@ -272,7 +272,7 @@ class Stepper {
           : translated('Both runs say the same, A after %1 steps and B after %2.', one, other)
       );
     }
-    if (this._model.send && this._asks.includes('prompt')) {
+    if (this._model.send && this._requests.includes('prompt')) {
       const what = this._panes[0].trace.source ? translated('Another source') : translated('Another prompt');
       const text = h('input', { type: 'text', 'aria-label': what, placeholder: what });
       const go = h('button', { type: 'submit' }, translated('Decode'));

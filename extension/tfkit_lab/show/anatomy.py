@@ -47,11 +47,11 @@ def tree(name: str, module: nn.Module, alike: int = 1) -> dict[str, Any]:
         "parameters": sum(p.numel() for p in module.parameters()),
         "shapes": {n: list(p.shape) for n, p in module.named_parameters(recurse=False)},
         "alike": alike,
-        "children": [merge_alike(group) for group in groups],
+        "children": [merge_equal(group) for group in groups],
     }
 
 
-def merge_alike(group: Any) -> dict[str, Any]:
+def merge_equal(group: Any) -> dict[str, Any]:
     """Equal neighbours merged into one entry; `parameters` are those of each."""
     (first, module), *more = group
     return tree(first if not more else f"{first} … {more[-1][0]}", module, 1 + len(more))

@@ -28,11 +28,15 @@ class Layer:
 
 
 def layers(
-    model: nn.Module, seen: tracing.Recorder, length: int, asked: Tensor | None = None, steps: Tensor | None = None
+    model: nn.Module,
+    seen: tracing.Recorder,
+    length: int,
+    has_query: Tensor | None = None,
+    steps: Tensor | None = None,
 ) -> Iterator[Layer]:
     """Every attention in one forward pass of a tfkit model over one sentence of `length` tokens, traced with `KEEP`.
-    asked: for two streams, bool [L]: where the second has a query, or None; steps: for an order, int64 [L]: the step
-    of each position, or None."""
+    has_query: for two streams, bool [L]: where the second has a query, or None; steps: for an order, int64 [L]: the
+    step of each position, or None."""
     for path in [name.removesuffix("weights") for name in seen if name.endswith("weights")]:
         name = path.rstrip(".")
         if f"{path}rows" in seen:
@@ -41,11 +45,11 @@ def layers(
             continue
         calls = seen.all(f"{path}weights")
         masks = seen.all(f"{path}seen") if f"{path}seen" in seen else [weights > 0 for weights in calls]
-        for stream in STREAMS[-len(calls) :] if asked is not None else ("",):
+        for stream in STREAMS[-len(calls) :] if has_query is not None else ("",):
             at = -1 if stream != STREAMS[0] else 0
             weights, kinds = full_pattern(calls[at], masks[at], model.get_submodule(name))
-            if stream == STREAMS[1] and asked is not None:  # other positions have no query
-                weights, kinds = weights * asked[:, None], kinds * asked[:, None]
+            if stream == STREAMS[1] and has_query is not None:  # other positions have no query
+                weights, kinds = weights * has_query[:, None], kinds * has_query[:, None]
             yield Layer(name + stream, weights, kinds, None if steps is None else turns(steps, weights.size(-1)))
 
 

@@ -1,4 +1,4 @@
-"""What is asked of this unit's exercises: a function for each, named in exercises.py.
+"""The checks of this unit's exercises: a function for each, named in exercises.py.
 
 `draw` gives fresh inputs for every submission; a Case is a call. `function` asks for the reference's values and types,
 the same gradients, no changed arguments; CONTRIBUTING.md of tfkit-course and `autograder.checks` have other properties.
