@@ -20,9 +20,9 @@ summary{cursor:pointer;padding:.3rem 0}h3{margin:1rem 0 0}
 """
 NOTE = """<p>The structure of the code is compared. Names, comments, layout, docstrings and the released stub are
 ignored, and code that many students wrote counts for little. So two answers are listed if they share <em>code that is
-rare in this class</em>. This does not say why: a shared textbook, a tutorial, pair work and a copy look the same. Read both
-answers before you speak to anyone. In a class of fewer than ten the list means little. The <mark>marked</mark> lines
-are those that both answers have.</p>"""
+rare in this class</em>. This does not say why: a shared textbook, a tutorial, pair work and a copy look the same. Read
+both answers before you speak to anyone. In a class of fewer than ten the list means little. The <mark>marked</mark>
+lines are those that both answers have.</p>"""
 EVIDENCE = "Strongest first. Evidence: all code that the two share, weighted by how few students have it (in nats)."
 SAME = """Answers to two exercises or more that perform the same tensor operations, each as often, while few other
 students do. Renamed variables, helper functions and reordered lines do not hide this. But students with the same idea

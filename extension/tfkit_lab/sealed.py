@@ -143,16 +143,16 @@ def of_class(root: Path, shared: str | None) -> list[dict[str, Any]]:
         if entry["questions"] == one["questions"]:
             one["by"].setdefault(student, {"student": student, "at": entry["at"], "answers": entry["answers"]})
             one["observed"] = one["observed"] or entry.get("observed")
-    return [{**one, "by": sorted(one["by"].values(), key=lambda by: by["at"])} for _, one in sorted(found.items())]
+    return [{**one, "by": sorted(one["by"].values(), key=lambda answer: answer["at"])} for _, one in sorted(found.items())]
 
 
 def hide_names(found: list[dict[str, Any]]) -> None:
     """Replace the names of students in the result of `of_class` by numbers, in the order of their first answers."""
-    said = sorted((by["at"], by["student"]) for one in found for by in one["by"])
+    said = sorted((answer["at"], answer["student"]) for one in found for answer in one["by"])
     numbers = {student: str(n) for n, student in enumerate(dict.fromkeys(student for _, student in said), 1)}
     for one in found:
-        for by in one["by"]:
-            by["student"] = numbers[by["student"]]
+        for answer in one["by"]:
+            answer["student"] = numbers[answer["student"]]
 
 
 def _entries(root: Path, shared: str | None) -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -64,7 +64,7 @@ def record_attention(
     for layer in found:
         groups.setdefault(tuple(layer.weights.shape), []).append(layer)
     stacks = [stack_maps(group) for group in groups.values()]
-    maps = fit_budget(lambda by: [stack.pack(by) for stack in stacks], max(max(shape) for shape in groups), budget)
+    maps = fit_budget(lambda factor: [stack.pack(factor) for stack in stacks], max(max(shape) for shape in groups), budget)
     past = {cols - rows for stack in stacks if "memory" in stack.present for rows, cols in [stack.maps.shape[-2:]]}
     if past and not keys and tokens:
         keys = [*(f"memory {place}" for place in range(-max(past), 0)), *tokens]
@@ -95,15 +95,15 @@ class Stack:
     present: list[str]
     orders: list[tuple[str, Tensor] | None]
 
-    def pack(self, by: int) -> dict[str, Any]:
-        """Pooled by × by; of causal maps only the lower triangle. Kinds and orders are included if they differ from
+    def pack(self, factor: int) -> dict[str, Any]:
+        """Pooled by factor × factor; of causal maps only the lower triangle. Kinds and orders are included if they differ from
         plain text; the kind of a pooled square is that of its strongest key, and pooled positions cannot be sorted."""
         square = self.maps.size(-1) == self.maps.size(-2)
-        told = {"names": self.names, **pack(self.maps, square and not bool(self.maps.triu(1).any()), by)}
+        told = {"names": self.names, **pack(self.maps, square and not bool(self.maps.triu(1).any()), factor)}
         if any(self.orders) or set(self.present) - {"hidden", "text"}:
-            both = max_pool(self.maps.short() * len(tracing.KINDS) + self.kinds, by)
+            both = max_pool(self.maps.short() * len(tracing.KINDS) + self.kinds, factor)
             told["kinds"] = {"names": self.present, "data": compress((both % len(tracing.KINDS)).to(torch.uint8))}
-        if any(self.orders) and by == 1:
+        if any(self.orders) and factor == 1:
             name = next(order[0] for order in self.orders if order)
             told["order"] = {"name": name, "of": [order and order[1].tolist() for order in self.orders]}
         return told
