@@ -143,7 +143,8 @@ def of_class(root: Path, shared: str | None) -> list[dict[str, Any]]:
         if entry["questions"] == one["questions"]:
             one["by"].setdefault(student, {"student": student, "at": entry["at"], "answers": entry["answers"]})
             one["observed"] = one["observed"] or entry.get("observed")
-    return [{**one, "by": sorted(one["by"].values(), key=lambda answer: answer["at"])} for _, one in sorted(found.items())]
+    in_order = (one for _, one in sorted(found.items()))
+    return [{**one, "by": sorted(one["by"].values(), key=lambda answer: answer["at"])} for one in in_order]
 
 
 def hide_names(found: list[dict[str, Any]]) -> None:

@@ -64,7 +64,8 @@ def record_attention(
     for layer in found:
         groups.setdefault(tuple(layer.weights.shape), []).append(layer)
     stacks = [stack_maps(group) for group in groups.values()]
-    maps = fit_budget(lambda factor: [stack.pack(factor) for stack in stacks], max(max(shape) for shape in groups), budget)
+    longest = max(max(shape) for shape in groups)
+    maps = fit_budget(lambda factor: [stack.pack(factor) for stack in stacks], longest, budget)
     past = {cols - rows for stack in stacks if "memory" in stack.present for rows, cols in [stack.maps.shape[-2:]]}
     if past and not keys and tokens:
         keys = [*(f"memory {place}" for place in range(-max(past), 0)), *tokens]
@@ -96,8 +97,9 @@ class Stack:
     orders: list[tuple[str, Tensor] | None]
 
     def pack(self, factor: int) -> dict[str, Any]:
-        """Pooled by factor × factor; of causal maps only the lower triangle. Kinds and orders are included if they differ from
-        plain text; the kind of a pooled square is that of its strongest key, and pooled positions cannot be sorted."""
+        """Pooled by factor × factor; of causal maps only the lower triangle. Kinds and orders are included if they
+        differ from plain text; the kind of a pooled square is that of its strongest key, and pooled positions cannot
+        be sorted."""
         square = self.maps.size(-1) == self.maps.size(-2)
         told = {"names": self.names, **pack(self.maps, square and not bool(self.maps.triu(1).any()), factor)}
         if any(self.orders) or set(self.present) - {"hidden", "text"}:
