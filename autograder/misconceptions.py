@@ -86,7 +86,7 @@ def _is_answer(one: Any) -> bool:
     return isinstance(one["check"], str) and isinstance(one["probe"], int) and not isinstance(one["probe"], bool)
 
 
-def known_in(folder: Path | None) -> list[str]:
+def misconception_options(folder: Path | None) -> list[str]:
     """The options of `autograder check` for the misconceptions beside a notebook; empty if there are none."""
     return ["--known", str(folder)] if folder is not None and (folder / FILE).is_file() else []
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from autograder.misconceptions import known_in
+from autograder.misconceptions import misconception_options
 from autograder.report.html import style
 from autograder.translate import say
 from autograder.warm import Process, WarmProcesses, complaint, request
@@ -111,7 +111,7 @@ def verdict(exercise: str, history: list[str], on_progress: OnProgress = lambda 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "notebook.ipynb"
         file.write_text(json.dumps(_notebook(history)), encoding="utf-8")
-        command = ["check", exercise, str(file), "--json", "--trust", *known_in(Path.cwd())]
+        command = ["check", exercise, str(file), "--json", "--trust", *misconception_options(Path.cwd())]
         with _warm.process() as process:
             out, err = _answer(process, request(command), exercise, on_progress)
     lines = out.splitlines()

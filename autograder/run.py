@@ -19,7 +19,7 @@ from autograder.checks.compare import RaisedError
 from autograder.checks.probe import Finding, QuestionSet, collect_answers, questions
 from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import reference_of
-from autograder.checks.shrink import shrunk
+from autograder.checks.shrink import shrink_counterexample
 from autograder.checks.steps import first_wrong_step
 from autograder.diagnose import Misconception, counterexample, diagnose, diagnose_edge, subject_of
 from autograder.diagnosis.kinds import kind
@@ -199,7 +199,7 @@ class Grader:
         # answers that fail only at edges agree too, so that no case is shrunk until it becomes an edge case
         ways = ["right"] + ["edge"] * any(f.failed and f.check.property != "edges" for f in attempt.findings)
         right = [subject_of(path) for way in ways for path in answers(exercise, way)]
-        attempt.findings = shrunk(attempt.findings, subject, reference, right)
+        attempt.findings = shrink_counterexample(attempt.findings, subject, reference, right)
         if isinstance(student, SandboxClient):  # a box takes definitions that record their values
             self._localize(attempt, student, exercise, _replaced(exercise, override))
             self._recognise(attempt, student, exercise)

@@ -116,7 +116,7 @@ class SandboxClient:
 
     def inject(self, modules: dict[str, str]) -> None:
         """Makes modules of these sources importable in the box, `{"tfkit.nn": source}`; parents are made too."""
-        self._ask("give", {"modules": modules})
+        self._ask("inject", {"modules": modules})
 
     def run_cells(self, cells: Sequence[Cell], seconds: float | None = None) -> list[CellOutcome]:
         """Runs cells in order, `seconds` each. Ends after a cell that ended the box: its outcome is `lost`."""
@@ -158,7 +158,7 @@ class SandboxClient:
 
     def observe(self, name: str, *args: Any, **kwargs: Any) -> ObservedCall:
         """A call's result, and its arguments as the call left them."""
-        return self._watch([name, None], args, kwargs)
+        return self._observe([name, None], args, kwargs)
 
     def vjp(self, name: str, args: Sequence[Any], kwargs: dict[str, Any], cotangents: Any) -> tuple[Any, list[Any]]:
         """(output, gradients): one per floating-point tensor in args, then kwargs, depth first; None if unused.
@@ -211,12 +211,12 @@ class SandboxClient:
     def _call(self, target: list[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         return self._ask("call", {"target": target, "args": list(args), "kwargs": kwargs})
 
-    def _watch(self, target: list[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> ObservedCall:
-        reply = self._ask("watch", {"target": target, "args": list(args), "kwargs": kwargs})
+    def _observe(self, target: list[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> ObservedCall:
+        reply = self._ask("observe", {"target": target, "args": list(args), "kwargs": kwargs})
         try:
             return ObservedCall(reply["value"], list(reply["args_after"]), dict(reply["kwargs_after"]))
         except (KeyError, TypeError, ValueError) as error:
-            raise self._broken(f"watch returned an invalid answer ({type(error).__name__})") from None
+            raise self._broken(f"observe returned an invalid answer ({type(error).__name__})") from None
 
     def _vjp(self, target: list[Any], args: Sequence[Any], kwargs: dict[str, Any],
              cotangents: Any) -> tuple[Any, list[Any], dict[str, Any]]:  # fmt: skip
@@ -411,7 +411,7 @@ class Handle:
 
     def observe(self, method: str | None, *args: Any, **kwargs: Any) -> ObservedCall:
         """As SandboxClient.observe, for the object itself or one of its methods."""
-        return self.student._watch([self, method], args, kwargs)
+        return self.student._observe([self, method], args, kwargs)
 
     def vjp(self, method: str | None, args: Sequence[Any], kwargs: dict[str, Any],
             cotangents: Any) -> tuple[Any, list[Any], dict[str, Any]]:  # fmt: skip

@@ -277,7 +277,7 @@ class GradingCost(defaultdict[str, Stage]):
 
 
 BOXES, REST = "inside the boxes", "the rest: notebook, verdict"
-OPERATIONS = {"cell": "the student's cells", "give": "modules of earlier units"}
+OPERATIONS = {"cell": "the student's cells", "inject": "modules of earlier units"}
 STAGES = {
     "questions": "drawing, and the reference's answers",
     "collect_answers": "comparison",

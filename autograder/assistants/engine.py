@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 from anyio import to_thread
 
-from autograder.misconceptions import known_in
+from autograder.misconceptions import misconception_options
 from autograder.parse import LONGEST
 from autograder.warm import Process, WarmProcesses, request
 
@@ -33,7 +33,7 @@ class Engine:
     """
 
     def __init__(self, folder: Path | None = None, trust: bool = False) -> None:
-        self._options = [*known_in(folder), *["--trust"] * trust]
+        self._options = [*misconception_options(folder), *["--trust"] * trust]
         self._warm = WarmProcesses(*["--trust"] * trust, own_group=True)
         self._turn = anyio.Lock()
 

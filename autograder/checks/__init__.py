@@ -10,7 +10,7 @@ from autograder.checks import properties
 from autograder.checks.decoding import TableModel, search
 from autograder.checks.probe import Case, Check, Draw, Part, Probe
 from autograder.checks.properties._spy import ATTENTION, RECURRENT
-from autograder.checks.properties.purity import changed_there, keep_there
+from autograder.checks.properties.purity import changed_in_subject, keep_in_subject
 from autograder.checks.properties.trains import squares, words
 
 __all__ = [
@@ -22,8 +22,8 @@ __all__ = [
     "Part",
     "Probe",
     "TableModel",
-    "changed_there",
-    "keep_there",
+    "changed_in_subject",
+    "keep_in_subject",
     "search",
     "squares",
     "words",

@@ -29,7 +29,9 @@ SMALL = 3  # the largest size and the largest number that is tried
 Place = tuple[int, int]  # an argument, one of its axes
 
 
-def shrunk(findings: Sequence[Finding], subject: Any, reference: Any, right: Sequence[Any] = ()) -> list[Finding]:
+def shrink_counterexample(
+    findings: Sequence[Finding], subject: Any, reference: Any, right: Sequence[Any] = ()
+) -> list[Finding]:
     """The findings, one of them with a simpler case than the generated ones: the smallest that can be shrunk.
 
     `right`: other subjects known to be right. The verdict and the diagnosis still use the generated cases.

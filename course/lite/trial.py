@@ -31,7 +31,7 @@ def trials(exercises: Sequence[str] = (), every: int = 1) -> list[dict[str, Any]
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def why_not(trial: dict[str, Any]) -> str:
+def full_lab_reason(trial: dict[str, Any]) -> str:
     """Why an exercise needs the full lab; "" if it does not."""
     if trial["lacks"]:
         return str(trial["lacks"])
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = trials(options.exercises, options.every)
     for one in found:
         print(json.dumps(one))
-    needed = {one["exercise"]: why for one in found if (why := why_not(one))}
+    needed = {one["exercise"]: why for one in found if (why := full_lab_reason(one))}
     if options.write:
         kept = {} if not options.exercises else json.loads(NEEDS_LAB.read_text(encoding="utf-8"))
         kept = {name: why for name, why in kept.items() if name not in options.exercises} | needed

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from autograder.misconceptions import known_in
+from autograder.misconceptions import misconception_options
 from autograder.report import verdict_html
 from autograder.warm import WarmProcesses, complaint, request
 from tfkit_lab.course import STATES
@@ -116,7 +116,7 @@ async def check(exercise: str, cells: list[dict[str, Any]], folder: Path | None 
         document = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
         notebook.write_text(json.dumps(document), encoding="utf-8")
         with _warm.process() as process:
-            told = request(["check", exercise, str(notebook), "--json", *known_in(folder)])
+            told = request(["check", exercise, str(notebook), "--json", *misconception_options(folder)])
             try:
                 out, err = await asyncio.to_thread(process.communicate, told, SECONDS)
             except subprocess.TimeoutExpired as error:

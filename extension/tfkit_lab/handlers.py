@@ -70,7 +70,7 @@ class _Handler(APIHandler):
             return None
         return folder if path and folder.is_relative_to(root) and folder.is_dir() else None
 
-    def say(self, status: int, message: str) -> None:
+    def respond(self, status: int, message: str) -> None:
         """Ends the request; the body is JSON, `{"message": …}`."""
         self.set_status(status)
         self.finish(json.dumps({"message": message}))
@@ -107,11 +107,11 @@ class CheckHandler(_Handler):
         try:
             exercise, cells, path = parse(self.request.body)
         except BadRequest as error:
-            return self.say(400, str(error))
+            return self.respond(400, str(error))
         queue: Queue = self.settings["tfkit_checks"]
         user = str(getattr(self.current_user, "username", self.current_user))
         if refused := queue.refusal(user):
-            return self.say(429, refused)
+            return self.respond(429, refused)
         self._task = asyncio.create_task(queue.check(user, exercise, cells, self.folder_of(path)))
         await self._answer(self._task)
 
@@ -122,7 +122,7 @@ class CheckHandler(_Handler):
             self.log.info("tfkit_lab: a check was cancelled")
             return
         except CheckError as error:
-            return self.say(500, str(error))
+            return self.respond(500, str(error))
         await asyncio.to_thread(self.record, verdict)
         self.finish(json.dumps(verdict))
 
@@ -142,7 +142,7 @@ class ProgressHandler(_Handler):
         try:
             outcome = parse_outcome(self.request.body)
         except BadRequest as error:
-            return self.say(400, str(error))
+            return self.respond(400, str(error))
         await asyncio.to_thread(self.record, outcome)
         self.finish(json.dumps({"exercise": outcome["exercise"]}))
 
@@ -158,9 +158,11 @@ class PageHandler(_Handler):
             title, state = str(body["title"]), dict(body["state"])
             kind = str(state["trace"]["kind"])
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            return self.say(400, f"not a valid view: {type(error).__name__}: {error}")
+            return self.respond(400, f"not a valid view: {type(error).__name__}: {error}")
         if not kind.isidentifier() or not (SCHEMAS / f"{kind}.json").is_file():
-            return self.say(400, f"the server has no script for a view of kind {kind!r}: use its to_html() in a cell")
+            return self.respond(
+                400, f"the server has no script for a view of kind {kind!r}: use its to_html() in a cell"
+            )
         self.finish(json.dumps({"html": page(title, [state], {kind: STATIC / f"{kind}.js"})}))
 
 
@@ -199,7 +201,7 @@ class LiveHandler(_Handler):
             checks = int(self.get_query_argument("checks", str(live.CHECKS)))
             minutes = float(self.get_query_argument("minutes", str(live.MINUTES)))
         except ValueError:
-            return self.say(400, "checks and minutes must be numbers")
+            return self.respond(400, "checks and minutes must be numbers")
         named = self.get_query_argument("names", "") == "1"
         shared = os.environ.get(sealed.FOLDER)
         found = await asyncio.to_thread(live.of_class, shared, names=named, checks=checks, minutes=minutes)
@@ -235,9 +237,9 @@ class AnatomyHandler(_Handler):
             async with self.settings["tfkit_building"]:
                 self.finish(json.dumps(await family.anatomy(names.split("/"))))
         except family.UnknownArchitecture as error:
-            self.say(400, str(error))
+            self.respond(400, str(error))
         except TimeoutError:
-            self.say(500, f"{names} was not built within {family.SECONDS:.0f} s")
+            self.respond(500, f"{names} was not built within {family.SECONDS:.0f} s")
 
 
 def add_routes(web_app: Any) -> None:

@@ -71,7 +71,7 @@ class _Marking(_Handler):
             found = await make(json.loads(self.request.body))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             what = str(error) if type(error) is ValueError else f"invalid request: {type(error).__name__}"
-            return self.say(400, what)
+            return self.respond(400, what)
         self.finish(json.dumps(found))
 
 

@@ -25,10 +25,10 @@ class RegradeHandler(_Handler):
             if not all(isinstance(text, str) and text for text in (path, question, reason)):
                 raise TypeError
         except (ValueError, KeyError, TypeError, RecursionError):
-            return self.say(400, "the body must be an object with `path`, `question` and `reason`")
+            return self.respond(400, "the body must be an object with `path`, `question` and `reason`")
         folder = self.folder_of(path)
         if folder is None:
-            return self.say(400, f"there is no notebook {path}")
+            return self.respond(400, f"there is no notebook {path}")
         notebook = folder / path.rpartition("/")[2]
         command = [sys.executable, "-m", "autograder", "request", "--", str(notebook), question, reason]
         pipe = asyncio.subprocess.PIPE
@@ -39,8 +39,8 @@ class RegradeHandler(_Handler):
             out, err = await asyncio.wait_for(process.communicate(), SECONDS)
         except TimeoutError:
             process.kill()
-            return self.say(400, f"the exchange did not answer within {SECONDS:.0f} s")
+            return self.respond(400, f"the exchange did not answer within {SECONDS:.0f} s")
         if process.returncode:
             said = err.decode(errors="replace").strip().splitlines()
-            return self.say(400, (said[-1] if said else "it was not sent").removeprefix("autograder: "))
+            return self.respond(400, (said[-1] if said else "it was not sent").removeprefix("autograder: "))
         self.finish(json.dumps({"sent": out.decode(errors="replace").strip()}))

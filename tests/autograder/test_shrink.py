@@ -12,7 +12,7 @@ from autograder.checks.corpus import ask_reference, examine_answer
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
 from autograder.checks.reference import reference_of
-from autograder.checks.shrink import CALLS, SECONDS, shrunk
+from autograder.checks.shrink import CALLS, SECONDS, shrink_counterexample
 from autograder.diagnose import counterexample, diagnose, simplest, subject_of
 from autograder.sandbox import choose
 
@@ -32,7 +32,9 @@ def path(exercise, kind, name):
 def made_smaller(exercise, name, seed):
     findings = examine_answer(path(exercise, "wrong", name), ask_reference(exercise, seed))
     right = [subject_of(path) for path in answers(exercise, "right")]
-    return findings, shrunk(findings, subject_of(path(exercise, "wrong", name)), reference_of(exercise), right)
+    return findings, shrink_counterexample(
+        findings, subject_of(path(exercise, "wrong", name)), reference_of(exercise), right
+    )
 
 
 def shapes(inputs):
@@ -76,7 +78,7 @@ def long_case(draw):
 def shrunk_long_case(reference, wrong, right=()):
     subject, reference = LocalSubject({"f": wrong}), LocalSubject({"f": reference})
     findings = examine([values(long_case)], subject, reference, 0)
-    return shrunk(findings, subject, reference, [LocalSubject({"f": other}) for other in right])[0]
+    return shrink_counterexample(findings, subject, reference, [LocalSubject({"f": other}) for other in right])[0]
 
 
 def test_what_the_reference_refuses_or_right_answers_disagree_on_is_no_case():
@@ -107,7 +109,7 @@ def test_inputs_without_numbers_stay():
     findings = examine(
         [values(empty_case)], LocalSubject({"f": lambda x, n: 1}), LocalSubject({"f": lambda x, n: 2}), 0
     )
-    found = shrunk(findings, LocalSubject({"f": lambda x, n: 1}), LocalSubject({"f": lambda x, n: 2}))[
+    found = shrink_counterexample(findings, LocalSubject({"f": lambda x, n: 1}), LocalSubject({"f": lambda x, n: 2}))[
         0
     ].shrunk.probe.case
     assert found.args[0].shape[0] == 0 and found.args[1] == []

@@ -35,14 +35,14 @@ def purity(cases: Cases, weight: float = 1.0) -> Check:
     return Check("no side effects", probes, weight, explain=_blame, property="purity")
 
 
-def keep_there(subject: Any, value: Any) -> Any:
+def keep_in_subject(subject: Any, value: Any) -> Any:
     """Keeps a tensor, list or dict with the subject for several calls; returns anything else as it is."""
     if not isinstance(value, (Tensor, list, tuple, dict)):
         return value
     return subject.keep([value])[0]
 
 
-def changed_there(subject: Any, sent: Any, there: Any) -> bool:
+def changed_in_subject(subject: Any, sent: Any, there: Any) -> bool:
     """Whether a kept argument differs from what was sent; one that cannot be sent back is ignored."""
     if there is sent:
         return False

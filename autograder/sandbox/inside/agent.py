@@ -251,7 +251,7 @@ class Agent:
         torch.backends.cudnn.allow_tf32 = False  # TF32 convolutions would keep only ten bits of the mantissa
         return torch.cuda.get_device_name() if name == "cuda" else name
 
-    def op_give(self, modules: dict[str, str]) -> None:
+    def op_inject(self, modules: dict[str, str]) -> None:
         """Makes modules importable: {dotted name: source}."""
         self.injected.add(modules)
 
@@ -336,7 +336,7 @@ class Agent:
         """Keeps each value here."""
         return [self.store(value) for value in values]
 
-    def op_watch(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    def op_observe(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         """A call's result, and its arguments as the call left them."""
         value = self.target(target)(*args, **kwargs)
         return {"value": value, "args_after": list(args), "kwargs_after": kwargs}

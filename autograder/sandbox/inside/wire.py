@@ -75,7 +75,7 @@ class NamedTupleCopy(tuple, NamedContainer):  # type: ignore[type-arg]
         raise AttributeError(name)
 
     def map_items(self, change: Callable[[Any], Any]) -> NamedTupleCopy:
-        """As NamedContainer.again."""
+        """As NamedContainer.map_items."""
         return NamedTupleCopy([change(item) for item in self], self.ref, self.names)
 
 
@@ -87,7 +87,7 @@ class DictCopy(dict, NamedContainer):  # type: ignore[type-arg]
         self.ref = ref
 
     def map_items(self, change: Callable[[Any], Any]) -> DictCopy:
-        """As NamedContainer.again."""
+        """As NamedContainer.map_items."""
         made = {key: change(self[key]) for key in sort_keys(self)}
         return DictCopy({key: made[key] for key in self}, self.ref)
 
@@ -113,7 +113,7 @@ class MappingCopy(Mapping, NamedContainer):  # type: ignore[type-arg]
         raise AttributeError(name)
 
     def map_items(self, change: Callable[[Any], Any]) -> MappingCopy:
-        """As NamedContainer.again."""
+        """As NamedContainer.map_items."""
         made = {key: change(self[key]) for key in sort_keys(self)}
         return MappingCopy({key: made[key] for key in self}, self.ref)
 

@@ -12,10 +12,10 @@ from autograder.checks import (
     Probe,
     TableModel,
     built,
-    changed_there,
+    changed_in_subject,
     contiguity,
     function,
-    keep_there,
+    keep_in_subject,
     module,
     precision,
     search,
@@ -327,10 +327,10 @@ def _reused(case: Case, subject):
     value = module(x[:, :1])
     if not _pair(value):
         return "a pair (output, cache) is expected"
-    cache = keep_there(subject, value[1])  # one and the same for both, there
+    cache = keep_in_subject(subject, value[1])  # one and the same for both, there
     first, again = module(x[:, 1:2], cache), module(x[:, 1:2], cache)
     return {
         "first continuation": _first(first),
         "second continuation": _first(again),
-        "cache changed": changed_there(subject, value[1], cache),
+        "cache changed": changed_in_subject(subject, value[1], cache),
     }

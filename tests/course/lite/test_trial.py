@@ -49,7 +49,7 @@ def test_a_trial_of_what_is_no_exercise_says_nothing_of_it():
 def test_every_exercise_is_checked_there_or_needs_the_lab():
     found = trial.trials()
     assert {one["exercise"] for one in found} == {one.id for one in registry.exercises()}
-    needed = {one["exercise"] for one in found if trial.why_not(one)}
+    needed = {one["exercise"] for one in found if trial.full_lab_reason(one)}
     assert needed == set(site.needs_lab()), "python -m course.lite.trial --write"
     there = [one for one in found if one["exercise"] not in needed]
     share, asked = caught(there)

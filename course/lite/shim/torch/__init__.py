@@ -87,7 +87,7 @@ autograd = _passes(
     "autograd", borch.autograd, Function=_missing.Function, set_detect_anomaly=_missing.setting, function=_function
 )
 _schedules = _passes("optim.lr_scheduler", borch.optim.lr_scheduler)
-_averages = _passes("optim.swa_utils", None, AveragedModel=_missing.Absent)
+_averages = _passes("optim.swa_utils", None, AveragedModel=_missing.Placeholder)
 optim = _passes("optim", borch.optim, lr_scheduler=_schedules, swa_utils=_averages)
 _between = _passes("distributed.nn", None, functional=_passes("distributed.nn.functional", None))
 distributed = _passes("distributed", _missing.OneProcess, nn=_between)

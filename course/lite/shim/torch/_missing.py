@@ -118,7 +118,7 @@ class NoDispatch:
     def __exit__(self, *error: Any) -> None: ...
 
 
-class Absent:
+class Placeholder:
     """A placeholder, so that a module that refers to it can be imported."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
@@ -256,7 +256,7 @@ class Random:
 class NoRecomputation:
     """Checkpointing without recomputation: the models in a browser are small enough."""
 
-    CheckpointPolicy = create_selective_checkpoint_contexts = Absent
+    CheckpointPolicy = create_selective_checkpoint_contexts = Placeholder
 
     @staticmethod
     def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool = False, **kwargs: Any) -> Any:
