@@ -69,12 +69,14 @@ REFUSED = {
         "what_is_right": "correct_so_far", "NoBehaviour": "UnexplainedError", "NoStatement": "StatementError",
         "NoDataset": "DatasetError", "NoExport": "ExportError", "NoFeedback": "FeedbackError", "NoLog": "LogError",
         "NoRelease": "ReleaseError", "NoResult": "CapstoneError", "NoGroup": "NoCgroup", "ClassOfCourse": "CourseClass",
+        "keep_there": "keep_in_subject", "changed_there": "changed_in_subject",
+        "known_in": "misconception_options", "op_give": "op_inject", "op_watch": "op_observe",
         "DEAR": "TOO_EXPENSIVE", "WITHIN": "WITHIN_LIMIT", "live_in": "enter_folder", "unlike": "first_difference",
     },
     "course": {
         "unsaid_words": "unused_terms", "untold_figures": "undescribed_figures", "Deed": "CellChange",
         "NotInThisTab": "UnsupportedInBrowser", "everywhere": "all_terms", "asked": "to_write, or what it holds",
-        "slips": "mutants",
+        "slips": "mutants", "Absent": "Placeholder", "why_not": "full_lab_reason",
     },
     "extension/tfkit_lab": {
         "asks": "requests", "Guess": "SealedPrediction", "merge_alike": "merge_equal", "_asked": "_on_request",
