@@ -45,7 +45,7 @@ class ArchivedAnswer:
         return PurePosixPath(self.member).stem
 
     def read_bytes(self) -> bytes:
-        """The whole file."""
+        """The contents of the file."""
         with zipfile.ZipFile(self.archive) as packed:
             return packed.read(self.member)
 
@@ -83,7 +83,7 @@ class EditedAnswer:
         return f"{_docstring(self.sentence)}\n{keeps}\n{apply_replacements(_text(self.base), self.replacements)}"
 
     def read_bytes(self) -> bytes:
-        """The same in UTF-8."""
+        """The same text, encoded in UTF-8."""
         return self.read_text().encode()
 
 

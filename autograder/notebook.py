@@ -39,9 +39,9 @@ class CheckFailed(RuntimeError):
 
 
 def check(exercise: str) -> None:
-    """Grade what this notebook has run so far and show the verdict; raises CheckFailed if that cannot be done.
+    """Grade the cells that this notebook has run so far and show the verdict; raises CheckFailed if that is impossible.
 
-    In an interactive notebook the kernel is free at once: the check runs in the background, and its output says so
+    In an interactive notebook the call returns at once: the check runs in the background, and its output says so
     until the verdict replaces it. A program that runs the notebook waits for the verdict.
     """
     from IPython import get_ipython

@@ -45,7 +45,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
 
 
 class NotGraded(Exception):
-    """There is no verdict, for a reason other than the student's code."""
+    """There is no verdict, for a reason that is not in the student's code."""
 
 
 class CheckFailure(Exception):
@@ -66,7 +66,7 @@ class SubmissionFile(pytest.File):
 
     @cached_property
     def verdict(self) -> Verdict:
-        """Raises NotGraded."""
+        """The verdict on the file. Raises NotGraded if there is none."""
         from autograder import cli
         from autograder.sandbox import SandboxError, choose
 
@@ -85,7 +85,7 @@ class CheckItem(pytest.Item):
     parent: SubmissionFile
 
     def runtest(self) -> None:
-        """Raises CheckFailure or NotGraded."""
+        """Raise CheckFailure if the check failed, and NotGraded if there is no verdict."""
         verdict = self.parent.verdict
         if verdict.status == "not_graded":
             raise NotGraded(verdict.reason)

@@ -406,7 +406,7 @@ class Handle:
         return [name for name in found if type(name) is str] if type(found) is list else []
 
     def is_class_of(self, other: Handle) -> bool:
-        """isinstance(other, self)"""
+        """Whether `isinstance(other, self)` holds in the box."""
         return self.student._ask("is_instance", {"thing": other, "kind": self}) is True
 
     def observe(self, method: str | None, *args: Any, **kwargs: Any) -> ObservedCall:

@@ -1,4 +1,4 @@
-"""What the machine refuses, in a line: a full disk, a damaged or absent database, a folder that nobody may write to."""
+"""One-line messages for errors of the machine: a full disk, a damaged or missing database, a read-only folder."""
 
 from __future__ import annotations
 

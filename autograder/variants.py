@@ -1,4 +1,4 @@
-"""Sizes, seeds and words of one's own: drawn from a student's name, so that neighbours have other numbers to compare.
+"""Individual sizes, seeds and words, drawn from the student's name, so that neighbours can compare different numbers.
 
     mine = variant("02-masks", letters=[10, 12, 14], seed=range(100))
     mine.letters, mine.seed                              # the same at each run, others for another student
@@ -17,12 +17,12 @@ from typing import Any
 
 
 def student_name() -> str:
-    """Who works here: the JupyterHub user, else the user of this machine."""
+    """The student's name: the JupyterHub user, else the account on this machine."""
     return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
 
 
 def variant(unit: str, student: str | None = None, **choices: Sequence[Any]) -> SimpleNamespace:
-    """One of each of `choices`, as attributes of the same names; for `student`, or for who works here.
+    """One of each of `choices`, as attributes of the same names; for `student`, by default the current user.
 
     Each draw is independent: a further choice changes none of the others. Raises ValueError for nothing to choose from.
     """

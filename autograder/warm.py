@@ -1,4 +1,4 @@
-"""Commands of the autograder in a process that has loaded torch and a box before anyone asks for them.
+"""Commands of the autograder in a process that has loaded torch and started a box in advance.
 
     warm = WarmProcesses("--trust")
     with warm.process() as process:

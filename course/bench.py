@@ -251,7 +251,7 @@ class GradingCost(defaultdict[str, Stage]):
 
     @contextmanager
     def of(self, name: str) -> Iterator[None]:
-        """Count this block."""
+        """Count the time of this block for the stage `name`."""
         wall, cpu = time.perf_counter(), time.process_time()
         self._inside.append(Stage())
         try:

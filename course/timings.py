@@ -64,7 +64,7 @@ class Timing:
         return f"| {self.unit} | {numbers} | {marks} | {date.today():%Y-%m-%d}, {self.machine} |"
 
     def faults(self) -> list[str]:
-        """Its faults, as sentences."""
+        """What went wrong in the run, as sentences."""
         if self.stopped:
             return [f"{self.unit}, {self.stopped}"]
         passed, total = self.marks

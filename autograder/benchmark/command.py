@@ -20,7 +20,7 @@ class BenchmarkError(ValueError):
 
 
 def add_parsers(command: argparse.ArgumentParser) -> None:
-    """The subcommands."""
+    """Add the subcommands `export`, `list` and `run` to the parser."""
     commands = command.add_subparsers(required=True, metavar="WHAT")
     export = commands.add_parser("export", help="write the dataset of right and wrong answers, with its dataset card")
     export.add_argument("folder", type=Path, metavar="DIR", help="a new folder")

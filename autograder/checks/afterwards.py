@@ -1,5 +1,5 @@
 """How torch behaves after a call. This source runs in the student's box and in the grader, and the results are
-compared: a box's report on itself is never trusted, but its later computations show what a call has changed."""
+compared: a box's report about itself is never trusted, but its later computations show what a call has changed."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def combine_scores(scores: Sequence[Score]) -> Score:
 
 
 def ask_reference(exercise: Exercise, seed: int) -> list[QuestionSet]:
-    """The exercise's questions with the reference's answers, generated once and then put to many subjects."""
+    """The exercise's questions with the reference's answers, generated once and used for many subjects."""
     checks = registry.check_function(exercise)()
     return list(questions(checks, reference_of(exercise), f"{seed}/{exercise.id}"))
 

@@ -29,7 +29,7 @@ def choose(requested: str, backend: Any) -> tuple[str, str]:
 
 @cache
 def lack_of_card(backend: Any) -> str:
-    """Why checks and boxes of this backend can't use a CUDA device, found by a trial run; "" if they can."""
+    """Why checks and boxes of this backend can't use a CUDA device, found by a test run; "" if they can."""
     if not torch.cuda.is_available():
         return "no CUDA device is here"
     if not backend.cards:
@@ -89,7 +89,7 @@ class DeviceSubject:
         return handle if dtype is None else handle.to(dtype)
 
     def keep(self, values: Sequence[Any]) -> list[DeviceHandle]:
-        """As the subject's own, on the device."""
+        """Keep the values with the subject, moved to the device."""
         there = _There(self.device)
         return [DeviceHandle(one, self.device) for one in self.subject.keep(there.to_device(list(values)))]
 
@@ -106,7 +106,7 @@ class DeviceHandle:
         return shapes
 
     def load(self, state: dict[str, Tensor]) -> None:
-        """Load strictly."""
+        """Load a state dict strictly, moved to the device."""
         self.handle.load(_There(self.device).to_device(state))
 
     def to(self, *how: Any) -> DeviceHandle:

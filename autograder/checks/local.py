@@ -119,7 +119,7 @@ class LocalHandle:
             return {name: tuple(value.shape) for name, value in self.module.state_dict().items()}
 
     def load(self, state: dict[str, Tensor]) -> None:
-        """Load strictly."""
+        """Load a state dict strictly. Raises StudentError if names or shapes do not match."""
         with _as_student_error():
             self.module.load_state_dict(state, strict=True)
 
@@ -197,7 +197,7 @@ def _copied(tree: Any) -> Any:
     """Tensors as copies, and handles as the objects behind them."""
 
     def one(leaf: Any) -> Any:
-        """Copies carry no gradient."""
+        """Copy a tensor without its gradient."""
         if isinstance(leaf, LocalHandle):
             return leaf.module
         return leaf.detach().clone() if isinstance(leaf, Tensor) else leaf

@@ -220,11 +220,11 @@ class NodeChange:
     other: ast.AST
 
     def make(self) -> None:
-        """NodeChange the tree."""
+        """Put the replacement into the tree."""
         _put(self.parent, self.field, self.place, self.other)
 
     def undo(self) -> None:
-        """Put the node back."""
+        """Put the original node back."""
         _put(self.parent, self.field, self.place, self.node)
 
 

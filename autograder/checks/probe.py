@@ -1,7 +1,7 @@
-"""A check consists of probes. Each asks the reference and the student one question, and the answers are compared.
+"""A check consists of probes. Each puts one question to the reference and to the student, and compares the answers.
 
-A probe does not know who answers: the reference, a boxed student and our own wrong answers have the same methods.
-So a misconception is recognised when it gives the same answers to the same questions.
+A probe does not depend on the subject: the reference, a student in a box and our own wrong answers have the same
+methods. So a misconception is recognised when it gives the same answers to the same questions.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Draw:
         self.generator = torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
 
     def normal(self, *shape: int) -> Tensor:
-        """Standard normal float32."""
+        """A float32 tensor of this shape, drawn from the standard normal distribution."""
         return torch.randn(shape, generator=self.generator)
 
     def integers(self, low: int, high: int, *shape: int) -> Tensor:
-        """int64 in [low, high)."""
+        """An int64 tensor of this shape, drawn uniformly from [low, high)."""
         return torch.randint(low, high, shape, generator=self.generator)
 
     def integer(self, low: int, high: int) -> int:
@@ -145,7 +145,7 @@ class Case:
         return Tolerance(self.length, self.amplify, self.eps, self.scale)
 
     def value(self, subject: Any) -> Any:
-        """The answer of `subject`."""
+        """The answer of `subject` to this case. Raises StudentError if its code fails."""
         if self.init is None:
             return self._graded(subject.call(self.symbol, *self.arguments(subject), **self.kwargs))
         module = self.build(subject)
@@ -190,7 +190,7 @@ class Case:
         return any(isinstance(leaf, Tensor) for leaf in tree_flatten((self.args, self.kwargs, self.state))[0])
 
     def size(self) -> int:
-        """Numbers in the inputs."""
+        """The number of numbers in the inputs."""
         return sum(
             leaf.numel() if isinstance(leaf, Tensor) else 1 for leaf in tree_flatten((self.args, self.kwargs))[0]
         )
@@ -295,7 +295,7 @@ class Finding:
 
     @property
     def simplest(self) -> Answer | None:
-        """The difference to report."""
+        """The answer whose difference is reported: the shrunk one, or else the smallest."""
         return self.shrunk or next(iter(self.mismatches), None)
 
     @property
@@ -391,7 +391,7 @@ def collect_answers(question_sets: Iterable[QuestionSet], subject: Any) -> list[
 
 
 def _of_form(check: Check, answers: Sequence[Answer], forms: Sequence[Difference | None]) -> Finding:
-    """The separate check of shapes and types of the same answers, without asking again."""
+    """The separate check of the shapes and types of the same answers, without further calls."""
     pairs = [(answer, form) for answer, form in zip(answers, forms, strict=True) if not _raised(answer)]
     why = check.not_run or ("" if pairs else "your code gave no answer to look at")
     form = Check(FORM_CHECK, check.probes, check.shapes, not_run=why, property="shapes")

@@ -95,7 +95,7 @@ class Course:
 
     @property
     def device(self) -> str:
-        """auto, cpu or cuda."""
+        """The device to grade on: auto, cpu or cuda."""
         return str(self.settings["BoxedExecute"].get("device", "auto"))
 
     @cached_property

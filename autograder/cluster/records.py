@@ -75,12 +75,12 @@ class LedgerConnection(sqlite3.Connection):
             raise
 
     def execute(self, *words: Any) -> sqlite3.Cursor:
-        """As the parent's."""
+        """See the parent class."""
         with self._noted():
             return super().execute(*words)
 
     def executescript(self, script: str) -> sqlite3.Cursor:
-        """As the parent's."""
+        """See the parent class."""
         with self._noted():
             return super().executescript(script)
 
@@ -119,7 +119,7 @@ class Records:
         return Round(row[0], row[1], bool(row[2])) if row else None
 
     def begin_round(self, assignment: str, regrade: bool) -> Round:
-        """A new round."""
+        """Start a new round of grading."""
         done = self._db.execute(
             "insert into rounds (assignment, regrade, started) values (?, ?, ?)", (assignment, regrade, _now())
         )

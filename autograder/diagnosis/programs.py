@@ -47,14 +47,14 @@ class Program:
         return made
 
     def single(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """(operator, namespace) of each change of one place."""
+        """(operator, namespace) of each mutant with one change."""
         for place in self.places:
             definition = self.tree.body[place]
             for change in changes(ast.Module([definition], []), REWRITES):
                 yield from self._made(place, [change])
 
     def at_like_places(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The same change at all like places of one definition: who leaves one residual out leaves out all."""
+        """The same change at all similar places of one definition, as when every residual connection is left out."""
         for place in self.places:
             groups: dict[tuple, list[NodeChange]] = {}
             for change in changes(ast.Module([self.tree.body[place]], []), REWRITES):
@@ -64,7 +64,7 @@ class Program:
                     yield from self._made(place, group)
 
     def renamings(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """One name or part for another."""
+        """(operator, namespace) of each mutant in which one name or part is replaced by another."""
         for place in self.places:
             for change in rename_variables(self.tree.body[place]):
                 yield from self._made(place, [change])
@@ -131,26 +131,26 @@ class _Wrapper(ast.NodeTransformer):
         self.definitions.append(self.visit(definition))
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """Its body alone: neither annotations nor defaults."""
+        """Wrap only the body, neither annotations nor defaults."""
         node.body = [self.visit(one) for one in node.body]
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        """Its methods alone."""
+        """Wrap only the methods."""
         node.body = [self.visit(one) if isinstance(one, ast.FunctionDef) else one for one in node.body]
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """Its value alone."""
+        """Wrap only the value, not the annotation."""
         node.value = self.visit(node.value) if node.value is not None else None
         return node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        """As it is."""
+        """Leave a formatted string unchanged."""
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """What it works on and what it gives; the function itself is no value to change."""
+        """Wrap the arguments and the result; the called function itself is no value to change."""
         if isinstance(node.func, ast.Attribute):
             node.func.value = self.visit(node.func.value)
         node.args = [self.visit(one) for one in node.args]
@@ -160,7 +160,7 @@ class _Wrapper(ast.NodeTransformer):
         return node if named else self._wrapped(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """A variable that is read."""
+        """Wrap a variable that is read."""
         return node if node.id in KEPT or not isinstance(node.ctx, ast.Load) else self._wrapped(node)
 
     def _expression(self, node: Any) -> ast.AST:
@@ -171,7 +171,7 @@ class _Wrapper(ast.NodeTransformer):
     visit_ListComp = _expression
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """A part that is read; `torch.bool` and its like are none."""
+        """Wrap an attribute that is read, except those of modules, such as `torch.bool`."""
         if isinstance(node.value, ast.Name) and node.value.id in MODULES:
             return node
         return self._expression(node)

@@ -1,4 +1,4 @@
-"""Transformations of a right answer, and of the values on its way: each with the words that say it."""
+"""Transformations of a right answer, and of its intermediate values: each with the words that describe it."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class LTIAuthenticator(Authenticator):
         self.flow = LaunchFlow(platforms.read(Path(self.platforms_file)))
 
     def login_url(self, base_url: str) -> str:
-        """The page that tells users without a launch where to begin."""
+        """The address of the page for users who come without a launch."""
         return url_path_join(base_url, "lti/start")
 
     def get_handlers(self, app: Any) -> list[tuple[str, type]]:
@@ -107,7 +107,7 @@ class LTIHandler(BaseHandler):
         return WebRequest(parameters, cookies, self.request.protocol == "https")
 
     def address(self, name: str) -> str:
-        """The public URL of one of these handlers, as the platform sees it."""
+        """The public URL of one of these handlers, for the platform."""
         where = f"{self.request.protocol}://{self.request.host}"
         return where + url_path_join(self.hub.base_url, "lti", name)
 
@@ -123,11 +123,11 @@ class LoginHandler(LTIHandler):
     """The start of a login: redirects the browser to the platform's own login."""
 
     def get(self) -> None:
-        """As by post."""
+        """As for a POST request."""
         self.post()
 
     def post(self) -> None:
-        """Redirects."""
+        """Redirect the browser to the platform's login page."""
         try:
             where, cookies = self.authenticator.flow.login(self.request_parts(), self.address("launch"))
         except LaunchError as error:
@@ -143,7 +143,7 @@ class LaunchHandler(LTIHandler):
     """Receives a launch, and sends the user to their server or to a choice of assignments."""
 
     async def post(self) -> None:
-        """Logs them in."""
+        """Validate the launch, log the user in, and redirect to their server."""
         try:
             launch = self.authenticator.flow.launch(self.request_parts())
             if launch.deep_link:
@@ -181,7 +181,7 @@ class ChoiceHandler(LTIHandler):
     """Sends the chosen assignments back to the platform."""
 
     def post(self) -> None:
-        """A form that submits itself."""
+        """A form that submits itself to the platform."""
         wanted = self.get_arguments("assignment")
         offered = {name: points for one in self.authenticator.assignments.values() for name, points in one.items()}
         if not wanted or any(name not in offered for name in wanted):
@@ -199,7 +199,7 @@ class KeysHandler(LTIHandler):
     """The tool's public keys."""
 
     def get(self) -> None:
-        """A JWKS."""
+        """The public keys as a JSON Web Key Set (RFC 7517)."""
         self.finish(self.authenticator.flow.keys())
 
 
@@ -207,6 +207,6 @@ class StartHandler(LTIHandler):
     """The page for users who come without a launch."""
 
     def get(self) -> None:
-        """A sentence."""
+        """A sentence that says where to start."""
         self.set_header("Content-Type", "text/plain; charset=utf-8")
         self.finish("Open this from your course in the learning management system.\n")

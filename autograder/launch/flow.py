@@ -163,7 +163,7 @@ class LaunchFlow:
         return self._described(self._message(request))
 
     def choose(self, launch_id: str, url: str, assignments: Mapping[str, float]) -> str:
-        """The page that answers a deep link: it sends a link for each assignment with its points."""
+        """The page that answers a deep-linking request: it sends a link for each assignment with its points."""
         request = WebRequest({}, {}, True)
         cookies, session = self._services(request)
         session.set_data_storage(self._memory)

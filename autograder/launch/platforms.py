@@ -39,7 +39,7 @@ class PlatformRegistry(ToolConfDict):
     """PyLTI1p3's configuration, but an unknown issuer or client raises LtiException."""
 
     def get_iss_config(self, iss: str, client_id: str | None = None) -> Any:
-        """As the parent's. Raises LtiException."""
+        """See the parent class. Raises LtiException."""
         config: dict[str, Any] = self._config or {}  # type: ignore[assignment]
         known = [one["client_id"] for one in config.get(iss, [])]
         if not known or (client_id and client_id not in known):

@@ -48,7 +48,7 @@ class TimedExecute(KeyedExecute):
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """As the parent's."""
+        """See the parent class."""
         self.seconds: dict[str, float] = {}
         self._counted = CountingBackend(super()._backend())
         self._since = self._used()

@@ -184,7 +184,7 @@ def marks(cell: NotebookNode) -> dict:
 
 
 def code(notebook: NotebookNode) -> list[NotebookNode]:
-    """The code cells."""
+    """The notebook's code cells."""
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 

@@ -74,7 +74,7 @@ class Trace:
     operands: dict[int, list[int]] = field(default_factory=dict)  # event -> versions that it used
 
     def node(self, event: int) -> Node:
-        """Of an event."""
+        """The node of an event."""
         return self.table.nodes[self.events[event].node]
 
     def producer(self, version: int) -> Node:

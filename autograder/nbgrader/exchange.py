@@ -26,7 +26,7 @@ class Collect(ExchangeCollect):
     src_records: list[dict[str, Any]]
 
     def init_src(self) -> None:
-        """As the parent's, without submissions that are not complete yet."""
+        """As in the parent class, without submissions that are not complete yet."""
         super().init_src()
         self.src_records = [one for one in self.src_records if self._whole(Path(self.inbound_path, one["filename"]))]
 

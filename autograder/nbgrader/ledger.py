@@ -74,7 +74,7 @@ class GetGrades(preprocessors.GetGrades):
     """nbgrader's preprocessor for a feedback page, with the penalty from the ledger."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """As the parent's, but with the ledger's score and late_penalty."""
+        """As in the parent class, but with the ledger's score and late_penalty."""
         nb, resources = super().preprocess(nb, resources)
         where = resources["nbgrader"]
         with Gradebook(where["db_url"]) as gradebook:

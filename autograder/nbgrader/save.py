@@ -14,7 +14,7 @@ class SaveVerdicts(SaveAutoGrades):
     """Adds a third outcome to SaveAutoGrades: `not_graded` has no automatic score and needs manual grading."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """As the parent's; also stores the student's extension, which the next step needs for the penalty."""
+        """As in the parent class; also stores the student's extension, which the next step needs for the penalty."""
         nb, resources = super().preprocess(nb, resources)
         where = resources["nbgrader"]
         hours = extension(self, where["assignment"], where["student"])

@@ -147,7 +147,7 @@ class SubmissionExporter(NotebookExporter):
             unfinished.report_renamed_files(self.parent)
 
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> tuple[Any, dict[str, Any]]:
-        """As the parent's, but an unreadable file is exported as an empty notebook that says so."""
+        """As in the parent class, but an unreadable file is exported as an empty notebook that says so."""
         try:
             nb = read(filename)
         except UnreadableNotebook as error:

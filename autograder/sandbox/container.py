@@ -89,7 +89,7 @@ class Docker(ColdBackend):
             raise SandboxError(f"{self.name}: {said[-1] if said else f'{self.engine} {words[0]} failed'}")
 
     def describe(self) -> dict[str, str]:
-        """As every backend's."""
+        """See `Backend.describe`."""
         return {
             "backend": f"{self.engine}, an empty image",
             "network": "none",

@@ -81,7 +81,7 @@ class GVisor(ColdBackend):
         self._folder = None
 
     def describe(self) -> dict[str, str]:
-        """As every backend's."""
+        """See `Backend.describe`."""
         return {
             "backend": f"gVisor ({shutil.which('runsc')})",
             "network": "none",

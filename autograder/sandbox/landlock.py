@@ -67,7 +67,7 @@ class LandlockOnly(WarmBackend):
         return folder
 
     def describe(self) -> dict[str, str]:
-        """As every backend's."""
+        """See `Backend.describe`."""
         return {
             "backend": f"Landlock {landlock.version()} and a system call filter",
             "network": "none: no socket can be made",

@@ -28,7 +28,7 @@ class Subprocess(WarmBackend):
         return Path(tempfile.mkdtemp(prefix="box-"))
 
     def describe(self) -> dict[str, str]:
-        """As every backend's."""
+        """See `Backend.describe`."""
         return {
             "backend": "subprocess, NOT ISOLATED",
             "network": "open",

@@ -124,7 +124,7 @@ class Portable(Backend):
         return lines[-1] if lines else "the process did not start"
 
     def describe(self) -> dict[str, str]:
-        """As every backend's."""
+        """See `Backend.describe`."""
         return {
             "backend": "subprocess, NOT ISOLATED",
             "network": "open",
@@ -170,7 +170,7 @@ class SandboxExec(Portable):
         super().probe()
 
     def describe(self) -> dict[str, str]:
-        """As every backend's."""
+        """See `Backend.describe`."""
         return super().describe() | {
             "backend": "sandbox-exec round a subprocess; NOT for grading others: it was never attacked",
             "network": "only to the grader",

@@ -27,11 +27,11 @@ class HealthHandler(RequestHandler):
     """`health`: 200 while the service works, 503 when its last pass ended in an error."""
 
     def initialize(self, status: Status) -> None:
-        """Tornado's constructor."""
+        """Set the function that returns the status (called by Tornado)."""
         self.status = status
 
     def get(self) -> None:
-        """One word."""
+        """Answer 200 while the service works, and 503 after a failed pass."""
         sound = not self.status()["error"]
         self.set_status(200 if sound else 503)
         self.finish("ok\n" if sound else "error\n")
@@ -41,7 +41,7 @@ class StatusHandler(HubOAuthenticated, RequestHandler):
     """The status page, or its numbers with `?json`. It needs the Hub's scope access:services!service=NAME."""
 
     def initialize(self, status: Status) -> None:
-        """Tornado's constructor."""
+        """Set the function that returns the status (called by Tornado)."""
         self.status = status
 
     @authenticated

@@ -21,7 +21,7 @@ def text(
     term: SimulatedTerm, times: ServiceTimes, served: Sequence[WaitingTimes], hard: Sequence[WaitingTimes],
     checks: Sequence[WaitingTimes], real: RealRun,
 ) -> str:  # fmt: skip
-    """The page."""
+    """The page docs/scale.md in Markdown."""
     names = {"check": "a check of one exercise", "grade": "grading a submission", "feedback": "its feedback page",
              "write": "its rows and files", "look": "a poll of the exchange"}  # fmt: skip
     measured = "\n".join(f"| {said} | {_ms(getattr(times, name), 0.5)} | {_ms(getattr(times, name), 0.95)} |"
@@ -65,7 +65,7 @@ def _duration(seconds: float) -> str:
 
 
 def draw(served: Sequence[WaitingTimes], real: RealRun, folder: Path) -> None:
-    """Both pictures, into `folder`/images."""
+    """Draw both pictures into `folder`/images."""
     import matplotlib
 
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tfkit", "font.family": "sans-serif"}):

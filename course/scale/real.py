@@ -42,7 +42,7 @@ class RealRun:
 
     @property
     def rate(self) -> float:
-        """Submissions a minute."""
+        """Submissions per minute."""
         return 60 * self.submissions / self.seconds
 
 

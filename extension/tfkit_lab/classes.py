@@ -87,7 +87,7 @@ def verdicts(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def most_common_misconceptions(students: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The most common misconceptions."""
+    """The misconceptions of these students, most common first, with the number of students."""
     seen = misconceptions(one["verdicts"] for one in students)
     return [
         {"exercise": exercise, "misconception": why, "students": count}

@@ -1,4 +1,4 @@
-"""The answer does not call a ready-made function of torch."""
+"""Whether the answer calls a ready-made function of torch instead of building it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which inputs move which outputs."""
+"""Information flow: which outputs depend on which inputs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from autograder.checks.properties._probes import Cases
 
 
 def flow(cases: Cases, argument: int, name: str = "information flow", weight: float = 1.0) -> Check:
-    """Which outputs move when one position (axis 1) of an argument is changed; batch rows must not see each other.
+    """Which outputs change when one position (axis 1) of an argument is changed; batch rows must be independent.
 
-    A failure is drawn with a row per output and a column per input: ● the input changes it, as it may; · it does not;
-    ▲ it changes it but must not; ○ it should change it but does not.
+    A failure is drawn with a row per output and a column per input: ● depends on it, as it may; · does not;
+    ▲ depends on it but must not; ○ should depend on it but does not.
     """
 
     def probes(draw: Draw, _: Any) -> list[Probe]:

@@ -242,7 +242,7 @@ class Agent:
 
     # -- what the grader may ask -----------------------------------------------------------------------------------
     def op_ping(self) -> str:
-        """torch's version."""
+        """The version of torch."""
         return torch.__version__
 
     def op_device(self, name: str) -> str:
@@ -333,7 +333,7 @@ class Agent:
         return self.store(made)
 
     def op_keep(self, values: list[Any]) -> list[wire.Ref]:
-        """Keeps each value here."""
+        """Keep each value in the box and return references."""
         return [self.store(value) for value in values]
 
     def op_observe(self, target: list[Any], args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:

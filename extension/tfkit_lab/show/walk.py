@@ -90,7 +90,7 @@ class WalkStage:
 
 
 def _input(args: Sequence[Any], inputs: dict[str, Any], seen: Operations) -> Iterator[WalkStage]:
-    """Ids, and their embeddings."""
+    """The stage of the ids and their embeddings."""
     given: dict[str, Tensor] = {name: inputs[name] for name in ("input_ids", "decoder_input_ids") if name in inputs}
     first = next((value for value in args if isinstance(value, Tensor) and value.dtype == torch.int64), None)
     given |= {} if first is None else {"ids": first}

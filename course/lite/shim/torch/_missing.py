@@ -211,7 +211,7 @@ class Function:
 
 
 def setting(*_: Any, **__: Any) -> None:
-    """A setting without effect."""
+    """Accept a setting that has no effect here."""
 
 
 class Cuda:
