@@ -71,7 +71,7 @@ class EditedAnswer:
 
     @cached_property
     def replacements(self) -> tuple[Replacement, ...]:
-        """The replacements in the base. Raises BadCorpus."""
+        """The replacements in the base. Raises BadCorpus if the change does not fit its base."""
         try:
             return parse_replacements(self.change, _text(self.base))
         except BadChange as error:

@@ -101,7 +101,7 @@ def setting(path: Path) -> dict[str, Any]:
 
 
 def check_entries(given: Mapping[str, Any]) -> Entries:
-    """The result of `setting` as entries. Raises BadMisconceptions."""
+    """The result of `setting` as entries. Raises BadMisconceptions if an entry is invalid."""
     if WRONG in given:
         raise BadMisconceptions(str(given[WRONG]))
     return given

@@ -108,7 +108,10 @@ class SandboxClient:
         return str(self._ask("ping", {}, seconds=None))
 
     def start_device(self, name: str) -> str:
-        """Initialises the device in the box before any other code runs; returns its name. Raises SandboxError."""
+        """Initialises the device in the box before any other code runs; returns its name.
+
+        Raises SandboxError if the box cannot use it.
+        """
         try:
             return str(self._ask("device", {"name": name}, seconds=DEVICE_S))
         except StudentError as error:

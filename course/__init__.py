@@ -17,7 +17,10 @@ UNITS = Path(__file__).parent / "units"
 
 
 def units() -> list[Path]:
-    """The unit folders, ours and those of installed packages, in the order of their names. Raises ValueError."""
+    """The unit folders, ours and those of installed packages, in the order of their names.
+
+    Raises ValueError if two units have one name.
+    """
     found = {folder.name: folder for folder in _folders(UNITS)}
     for exercise in all_exercises():
         if exercise.folder is None or not (exercise.folder / "lesson.py").exists():

@@ -95,7 +95,7 @@ def _of_another_package(folder: Path) -> dict[str, Any]:
 
 
 def language_of(course_dir: str | Path | None = None) -> str | None:
-    """The language in the course's own course.toml, or None. Raises LessonError."""
+    """The language in the course's own course.toml, or None. Raises LessonError if course.toml is invalid."""
     path = Path(course_dir or "") / FILE
     if course_dir is None or not path.exists():
         return None

@@ -30,7 +30,10 @@ class LogError(RuntimeError):
 
 
 class AssistantLog:
-    """Appends to the file; a request that cannot be logged is not answered. Raises LogError."""
+    """Appends to the file; a request that cannot be logged is not answered.
+
+    Raises LogError if the log cannot be opened.
+    """
 
     def __init__(self, file: Path) -> None:
         self.file, self.session, self.student = file, secrets.token_hex(4), _account()
@@ -63,7 +66,7 @@ class AssistantLog:
 
 
 def read(file: Path) -> list[dict[str, Any]]:
-    """The log's lines, oldest first; damaged ones are skipped. Raises LogError."""
+    """The log's lines, oldest first; damaged ones are skipped. Raises LogError if it is too large or cannot be read."""
     try:
         if file.stat().st_size > MAX_BYTES:
             raise LogError(f"{file} has more than {MAX_BYTES >> 20} MiB: move it away to start a new one")

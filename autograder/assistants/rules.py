@@ -37,7 +37,10 @@ class AssistantRules:
 
 
 def read_rules(course: Path | None) -> AssistantRules:
-    """The rules of the course in this folder, or the defaults without a course. Raises BadRules."""
+    """The rules of the course in this folder, or the defaults without a course.
+
+    Raises BadRules if course.toml is invalid.
+    """
     if course is None:
         state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
         return AssistantRules(hints=HINTS, log=Path(state) / "tfkit" / LOG.name)

@@ -71,7 +71,7 @@ class Tutor:
         self._taken: dict[str, int] = {}  # steps of help since that verdict
 
     def exercise(self, name: str) -> dict[str, Any]:
-        """The exercise as a student sees it. Raises Refusal."""
+        """The exercise as a student sees it. Raises Refusal for an unknown exercise."""
         exercise = find(name)
         try:
             statement = statement_of(exercise)
@@ -88,7 +88,10 @@ class Tutor:
         }
 
     async def check(self, name: str, code: Any, on_progress: Any) -> dict[str, Any]:
-        """The verdict, with the first step of help if the course gives any. Raises Refusal."""
+        """The verdict, with the first step of help if the course gives any.
+
+        Raises Refusal if the request is invalid or the course's rules forbid it.
+        """
         exercise = find(name)
         if not isinstance(code, str) or not code.strip():
             raise Refusal("`code` must be the student's answer, Python source")
@@ -108,7 +111,10 @@ class Tutor:
         return {**kept, "more": more}
 
     def hint(self, name: str, level: Any) -> dict[str, Any]:
-        """One step of help for the last checked answer. Raises Refusal."""
+        """One step of help for the last checked answer.
+
+        Raises Refusal if the request is invalid or the course's rules forbid it.
+        """
         exercise = find(name)
         if isinstance(level, bool) or not isinstance(level, int) or level not in STEPS:
             raise Refusal("`level` must be 1 (the concept), 2 (what was seen) or 3 (the smallest counter-example)")
@@ -130,7 +136,7 @@ class Tutor:
         }
 
     def history(self, name: Any = None) -> dict[str, Any]:
-        """The checks and hints of this account's assistants, from the log. Raises Refusal."""
+        """The checks and hints of this account's assistants, from the log. Raises Refusal for an unknown exercise."""
         wanted = None if name in (None, "") else find(name).id
         try:
             entries = self.log.of_student()
@@ -150,7 +156,7 @@ class Tutor:
 
 
 def find(name: Any) -> Exercise:
-    """The exercise of that id. Raises Refusal."""
+    """The exercise of that id. Raises Refusal if there is none."""
     if not isinstance(name, str) or len(name) > NAME:
         raise Refusal(f"`exercise` must be an exercise's id, as in attention.multi_head: at most {NAME} characters")
     try:

@@ -36,13 +36,16 @@ class StatementError(RuntimeError):
 
 
 def statement_of(exercise: Exercise) -> Statement:
-    """The exercise as a student sees it. Raises StatementError."""
+    """The exercise as a student sees it. Raises StatementError if a file of the exercise cannot be read."""
     return Statement(_lesson(exercise), "\n\n\n".join(stub(reference) for reference in exercise.references))
 
 
 @lru_cache(maxsize=256)
 def stub(reference: str) -> str:
-    """The signature and the docstrings of `module:name`, with a stub for each body. Raises StatementError."""
+    """The signature and the docstrings of `module:name`, with a stub for each body.
+
+    Raises StatementError if a file of the exercise cannot be read.
+    """
     node = copy.deepcopy(definition(reference))
     if isinstance(node, ast.FunctionDef):
         return ast.unparse(_emptied(node))
@@ -68,7 +71,10 @@ def _docstring(node: ast.FunctionDef | ast.ClassDef) -> list[ast.stmt]:
 
 
 def definition(reference: str) -> ast.FunctionDef | ast.ClassDef:
-    """The function or class that `module:name` names, parsed and not imported. Raises StatementError."""
+    """The function or class that `module:name` names, parsed and not imported.
+
+    Raises StatementError if a file of the exercise cannot be read.
+    """
     module, _, symbol = reference.partition(":")
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:

@@ -130,7 +130,10 @@ def dataset() -> tuple[dict[str, str], Row]:
 
 
 def export(folder: Path) -> Row:
-    """Write the dataset into a folder that is new or empty, and return its description. Raises DatasetError."""
+    """Write the dataset into a folder that is new or empty, and return its description.
+
+    Raises DatasetError if the folder is not empty or cannot be written.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DatasetError(f"{folder} exists and is not empty: name a new folder")
     texts, described = dataset()

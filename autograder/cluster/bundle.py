@@ -95,7 +95,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """The inverse of `pack`. Raises ValueError."""
+    """The inverse of `pack`. Raises ValueError if the bytes are not valid."""
     try:
         return json.loads(zlib.decompress(data))
     except zlib.error as error:

@@ -41,7 +41,10 @@ class Options:
 
 
 def grade(options: Options, console: Console) -> int:
-    """Returns 0 if all is in the gradebook, else 2; 130 is Ctrl-C. Raises BadCourse, CourseBusy, PoolError."""
+    """Returns 0 if all is in the gradebook, else 2; 130 is Ctrl-C.
+
+    Raises BadCourse, CourseBusy or PoolError if the course, its records or the workers cannot be used.
+    """
     try:
         _no_open_scheduler(options, console)
         course = Course(options.course, options.assignment, options.device)

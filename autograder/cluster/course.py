@@ -79,7 +79,7 @@ class Course:
 
     @cached_property
     def released(self) -> dict[str, ReleasedNotebook]:
-        """The notebooks of the assignment, from the gradebook. Raises BadCourse."""
+        """The notebooks of the assignment, from the gradebook. Raises BadCourse if it has no such assignment."""
         with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
             return released_in(gradebook, self.assignment)
 
@@ -100,14 +100,17 @@ class Course:
 
     @cached_property
     def secret(self) -> CourseKey:
-        """The course's key. Raises BadCourse."""
+        """The course's key. Raises BadCourse if the key file is missing."""
         path = Path(self.app.config.get("BoxedExecute", {}).get("key_file", ""))
         if not path.is_file():
             raise BadCourse(f"no course key at {path}: run `python -m autograder.nbgrader.config {self.root}`")
         return CourseKey(path.read_bytes())
 
     def submissions(self) -> list[Submission]:
-        """All submissions, sorted by student, after the course's `pre_convert_hook`. Raises BadCourse."""
+        """All submissions, sorted by student, after the course's `pre_convert_hook`.
+
+        Raises BadCourse if there are none.
+        """
         _ = self.released  # raises for an assignment that does not exist
         everyone = students_in(self.coursedir, self.coursedir.submitted_directory, self.assignment)
         students = {student: folder for student, folder in everyone.items() if self._wanted(student)}
@@ -145,7 +148,10 @@ class Course:
 
 
 def settings_of(root: Path) -> AutogradeApp:
-    """nbgrader with the settings of the course in `root`, whose gradebook is `coursedir.db_url`. Raises BadCourse."""
+    """nbgrader with the settings of the course in `root`, whose gradebook is `coursedir.db_url`.
+
+    Raises BadCourse if there is no nbgrader_config.py or it cannot be loaded.
+    """
     if not (root / "nbgrader_config.py").is_file():
         raise BadCourse(f"{root} has no nbgrader_config.py: run `python -m autograder.nbgrader.config {root}`")
     if shutil.which("alembic") is None:  # nbgrader calls it for a new gradebook; it is next to our Python
@@ -166,7 +172,7 @@ def students_in(coursedir: CourseDirectory, step: str, assignment: str) -> dict[
 
 
 def released_in(gradebook: Gradebook, assignment: str) -> dict[str, ReleasedNotebook]:
-    """The notebooks of the assignment as they were released, by name. Raises BadCourse."""
+    """The notebooks of the assignment as they were released, by name. Raises BadCourse for an unknown one."""
     try:
         notebooks = gradebook.find_assignment(assignment).notebooks
     except MissingEntry:

@@ -49,7 +49,10 @@ class AttemptRecord:
 
 
 def read(root: Path, assignment: str) -> list[AttemptRecord]:
-    """All attempts, by student and time; empty if `autograder grade` was never run. Raises BadCourse."""
+    """All attempts, by student and time; empty if `autograder grade` was never run.
+
+    Raises BadCourse if the course cannot be read.
+    """
     file = root.resolve() / FILE
     if not file.is_file():
         return []

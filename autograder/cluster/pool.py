@@ -90,7 +90,7 @@ class Pool:
         return cards
 
     def grade(self, work: Iterable[GradingTask], secret: job.CourseKey) -> Iterator[JobOutcome]:
-        """Yields one outcome for each task as it finishes, in any order. Raises PoolError."""
+        """Yields one outcome for each task as it finishes, in any order. Raises PoolError if no scheduler answers."""
         left, running, finished = iter(work), dict[Future, GradingTask](), SimpleQueue[Future]()
         again: list[GradingTask] = []
         accused: dict[Key, GradingTask | None] = {}  # tasks whose worker died

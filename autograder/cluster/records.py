@@ -86,7 +86,10 @@ class LedgerConnection(sqlite3.Connection):
 
 
 class Records:
-    """The file `records.db` of a course directory, locked by one grader at a time: use `with`. Raises CourseBusy."""
+    """The file `records.db` of a course directory, locked by one grader at a time: use `with`.
+
+    Raises CourseBusy if another process is grading the course.
+    """
 
     def __init__(self, course: Path) -> None:
         self._lock = os.open(course / "records.lock", os.O_RDWR | os.O_CREAT, 0o600)

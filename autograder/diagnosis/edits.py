@@ -34,7 +34,7 @@ class Replacement:
 
 
 def parse_replacements(change: str, base: str) -> tuple[Replacement, ...]:
-    """The replacements that a written change makes in `base`, in order. Raises BadChange."""
+    """The replacements that a written change makes in `base`, in order. Raises BadChange if the change does not fit."""
     lines = base.splitlines()
     found: list[Replacement] = []
     for hunk in _hunks(change):

@@ -39,7 +39,7 @@ class PlatformRegistry(ToolConfDict):
     """PyLTI1p3's configuration, but an unknown issuer or client raises LtiException."""
 
     def get_iss_config(self, iss: str, client_id: str | None = None) -> Any:
-        """See the parent class. Raises LtiException."""
+        """See the parent class. Raises LtiException for an unknown platform."""
         config: dict[str, Any] = self._config or {}  # type: ignore[assignment]
         known = [one["client_id"] for one in config.get(iss, [])]
         if not known or (client_id and client_id not in known):
@@ -58,7 +58,7 @@ class Platforms:
 
 
 def read(path: Path) -> Platforms:
-    """The platforms of a file. Raises BadPlatforms."""
+    """The platforms of a file. Raises BadPlatforms if the file or its key cannot be read."""
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
         known = raw["platform"]

@@ -13,7 +13,7 @@ from autograder.lint.notebook import Fault
 
 
 def assignments(root: Path) -> list[str]:
-    """All that have a source folder in the course. Raises BadCourse."""
+    """All assignments that have a source folder in the course. Raises BadCourse if there are none."""
     course = settings_of(root.resolve()).coursedir
     folders = Path(course.format_path(course.source_directory, ".", ".")).glob("*/*.ipynb")
     if names := sorted({path.parent.name for path in folders}):
@@ -22,7 +22,10 @@ def assignments(root: Path) -> list[str]:
 
 
 def lint(root: Path, assignment: str) -> Iterator[Fault | str]:
-    """Each fault as it is found, and finally a line on what was checked. Raises BadCourse, SandboxError."""
+    """Each fault as it is found, and finally a line on what was checked.
+
+    Raises BadCourse or SandboxError if the course cannot be read or no box can be started.
+    """
     found = [one for name, nb in release.source_notebooks(root, assignment).items()
              for one in notebook.faults(_place(assignment, name), nb)]  # fmt: skip
     yield from found

@@ -189,7 +189,7 @@ def code(notebook: NotebookNode) -> list[NotebookNode]:
 
 
 def tree(cell: NotebookNode) -> list[ast.stmt]:
-    """The cell's statements, IPython's own syntax translated. Raises SyntaxError."""
+    """The cell's statements, IPython's own syntax translated. Raises SyntaxError if the code does not parse."""
     return ast.parse(TransformerManager().transform_cell(cell.source)).body
 
 

@@ -39,7 +39,7 @@ class Release:
 
 
 def source_notebooks(root: Path, assignment: str) -> dict[str, NotebookNode]:
-    """The source notebooks of the assignment, by name. Raises BadCourse."""
+    """The source notebooks of the assignment, by name. Raises BadCourse if there are none or one is damaged."""
     course = settings_of(root.resolve()).coursedir
     folder = Path(course.format_path(course.source_directory, ".", assignment))
     found = {path.stem: path for path in sorted(folder.glob("*.ipynb"))}

@@ -88,7 +88,10 @@ def _recorder() -> str:
 
 
 def trace_answer(subject: Any, table: InstrumentedCode, probe: Probe) -> tuple[Trace, Any]:
-    """The trace of the subject's answer to a question, and the answer. Raises BadTrace, StudentError."""
+    """The trace of the subject's answer to a question, and the answer.
+
+    Raises BadTrace or StudentError if the recording is invalid or the code fails.
+    """
     inner = getattr(subject, "subject", subject)
     before = getattr(inner, "limits", None)
     if before is not None:

@@ -30,7 +30,10 @@ from autograder.marking.store import Mark, MarkedCell, MarkingStore
 
 
 def overview(root: Path) -> list[dict[str, Any]]:
-    """Every question with submitted answers, by assignment, those with unmarked answers first. Raises BadMark."""
+    """Every question with submitted answers, by assignment, those with unmarked answers first.
+
+    Raises BadMark if the gradebook or the rubric cannot be read.
+    """
     with open_gradebook(root) as gradebook, MarkingStore(root) as store:
         found = []
         for assignment in sorted(gradebook.assignments, key=lambda one: one.name):
@@ -58,7 +61,10 @@ def _counts(grades: Sequence[Any], cell: Any, store: MarkingStore, of: MarkedCel
 
 
 def question(root: Path, of: MarkedCell) -> dict[str, Any]:
-    """One question: its text, mark scheme, rubric, and the answers in groups of alike ones. Raises BadMark."""
+    """One question: its text, mark scheme, rubric, and the answers in groups of similar ones.
+
+    Raises BadMark if the gradebook or the rubric cannot be read.
+    """
     with open_gradebook(root) as gradebook, MarkingStore(root) as store:
         found, source, prose = find_question(gradebook, of), source_of(root, of), Prose()
         text, scheme = split_mark_scheme(source, of)
@@ -242,7 +248,10 @@ def _edit(make: Any) -> Any:
 
 
 def selectable_items(root: Path, of: MarkedCell, marks: Mapping[str, Mark]) -> list[dict[str, Any]]:
-    """The items of a question's rubric that can be chosen, and how often each is used. Raises BadMark."""
+    """The items of a question's rubric that can be chosen, and how often each is used.
+
+    Raises BadMark if the gradebook or the rubric cannot be read.
+    """
     return _as_json(_edit(lambda: rubric.read(root).get(of, ())), marks)
 
 
@@ -258,7 +267,10 @@ def _as_json(items: Items, marks: Mapping[str, Mark]) -> list[dict[str, Any]]:
 
 
 def extensions(root: Path, assignment: str) -> list[dict[str, Any]]:
-    """The students who submitted the assignment, and the hours of extension of each. Raises BadMark."""
+    """The students who submitted the assignment, and the hours of extension of each.
+
+    Raises BadMark if the gradebook or the rubric cannot be read.
+    """
     with open_gradebook(root) as gradebook:
         handed = gradebook.assignment_submissions(assignment)
         rows = [{"student": one.student.id, "hours": one.extension.total_seconds() / 3600 if one.extension else 0.0}

@@ -39,7 +39,10 @@ def list_requests(root: Path) -> list[dict[str, Any]]:
 
 
 def count_waiting(root: Path) -> int:
-    """The number of open requests, after reading new ones from the exchange. Raises BadMark."""
+    """The number of open requests, after reading new ones from the exchange.
+
+    Raises BadMark if the gradebook cannot be read.
+    """
     with open_gradebook(root) as gradebook, MarkingStore(root) as store:
         _receive(root, gradebook, store)
         return sum(one.accepted is None for one in store.requests())

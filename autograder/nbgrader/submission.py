@@ -48,7 +48,10 @@ def parse(text: str) -> NotebookNode:
 
 
 def text_of(path: Path) -> str:
-    """The file's text; follows no link and opens no device. Raises UnreadableNotebook."""
+    """The file's text; follows no link and opens no device.
+
+    Raises UnreadableNotebook if the file is not a valid notebook.
+    """
     try:
         status = path.lstat()
     except OSError as error:

@@ -19,7 +19,7 @@ OWN = "cells of their own"
 
 
 def read(root: Path, assignment: str) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
-    """Student → cell → source, and cell → stub. Raises BadCourse."""
+    """Student → cell → source, and cell → stub. Raises BadCourse if nothing is graded or a notebook is damaged."""
     course = settings_of(root.resolve()).coursedir
     folders = students_in(course, course.autograded_directory, assignment)
     if not folders:

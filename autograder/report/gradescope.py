@@ -34,7 +34,7 @@ def results(
 
 
 def _file(assignment: str, submission: Path) -> Path:
-    """The notebook or Python file to grade. Raises BadInput."""
+    """The notebook or Python file to grade. Raises BadInput if there is no such file."""
     wanted = [submission / f"{assignment}{suffix}" for suffix in (".ipynb", ".py")]
     others = sorted(path for path in submission.iterdir() if path.suffix in (".ipynb", ".py"))
     found = [path for path in wanted if path.is_file()] or (others if len(others) == 1 else [])

@@ -54,7 +54,10 @@ class ExerciseSummary:
 
 
 def read(root: Path, assignment: str) -> list[Verdicts]:
-    """The verdicts of each student whose graded notebooks the course in `root` has. Raises BadCourse."""
+    """The verdicts of each student whose graded notebooks the course in `root` has.
+
+    Raises BadCourse if nothing is graded or a notebook is damaged.
+    """
     course = settings_of(root.resolve()).coursedir
     folders = sorted(glob.glob(course.format_path(course.autograded_directory, "*", assignment)))
     students = [_verdicts(Path(folder)) for folder in folders]

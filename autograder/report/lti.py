@@ -74,7 +74,7 @@ class SendReport:
 
 
 def platform(root: Path) -> Platform:
-    """The platform of the course in `root`. Raises ExportError."""
+    """The platform of the course in `root`. Raises ExportError if lti.toml is missing or invalid."""
     path = root / FILE
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -221,7 +221,7 @@ class SentLedger:
         return self._last.get((entry["column"], entry["user"])) == entry
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Record that the entry was accepted. Raises ExportError."""
+        """Record that the entry was accepted. Raises ExportError if passback.jsonl cannot be written."""
         try:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry, sort_keys=True) + "\n")

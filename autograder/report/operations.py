@@ -64,7 +64,10 @@ Trace = tuple[str, ...]  # the operations of an answer sorted by name, with repe
 
 
 def read(root: Path, assignment: str) -> dict[str, dict[str, Trace]]:
-    """Student → answer's cell → its operations, where it answers at all. Raises BadCourse, SandboxError."""
+    """Student → answer's cell → its operations, where it answers at all.
+
+    Raises BadCourse or SandboxError if the course cannot be read or no box can be started.
+    """
     app = settings_of(root.resolve())
     boxed = boxed_settings(app)["BoxedExecute"]
     backend = choose(bool(boxed.get("trust")), str(boxed.get("sandbox", "")), boxed.get("packages", ()))

@@ -151,7 +151,7 @@ class GradedExercise:
 
 
 def graded_exercises(root: Path, assignment: str) -> list[GradedExercise]:
-    """The exercises that the released assignment checks, in its order. Raises ExportError."""
+    """The exercises that the released assignment checks, in its order. Raises ExportError if there are none."""
     known = {"check-" + one.id.replace(".", "-"): one.id for one in registry.exercises()}
     try:
         course = settings_of(root.resolve()).coursedir
@@ -166,7 +166,10 @@ def graded_exercises(root: Path, assignment: str) -> list[GradedExercise]:
 
 
 def hints_of(root: Path) -> int:
-    """The steps of help that the course's students see, `c.ShowVerdicts.hints`. Raises ExportError."""
+    """The steps of help that the course's students see, `c.ShowVerdicts.hints`.
+
+    Raises ExportError if the course cannot be read.
+    """
     try:
         return ShowVerdicts(parent=settings_of(root.resolve())).hints
     except BadCourse as error:

@@ -79,7 +79,10 @@ class Scores:
 
 
 def read(root: Path, assignment: str) -> Scores:
-    """The scores in the gradebook of the course in `root`. Raises ExportError."""
+    """The scores in the gradebook of the course in `root`.
+
+    Raises ExportError if the gradebook has no such assignment, or nothing of it is graded.
+    """
     try:
         app = settings_of(root.resolve())
     except BadCourse as error:

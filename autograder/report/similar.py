@@ -160,7 +160,7 @@ def most_holders(students: int) -> float:
 
 
 def fingerprints(source: str) -> dict[int, set[int]]:
-    """Hash of each fingerprint → the lines that it covers. Raises SyntaxError."""
+    """Hash of each fingerprint → the lines that it covers. Raises SyntaxError if the code does not parse."""
     try:
         nodes = list(normalise(source))
     except RecursionError:

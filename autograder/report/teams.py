@@ -22,7 +22,10 @@ class BadTeams(Exception):
 
 
 def read(root: Path, assignment: str) -> dict[str, list[str]]:
-    """Team → members, for the assignment; empty if the course has no teams. Raises BadTeams."""
+    """Team → members, for the assignment; empty if the course has no teams.
+
+    Raises BadTeams if teams.toml is invalid.
+    """
     path = root / FILE
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -126,7 +126,7 @@ class Backend(ABC):
 
     @abstractmethod
     def start(self, limits: Limits) -> Box:
-        """A new box. Raises SandboxError."""
+        """A new box. Raises SandboxError if no box can be started."""
 
     @abstractmethod
     def describe(self) -> dict[str, str]:
@@ -176,7 +176,10 @@ class WarmBackend(Backend):
         return None
 
     def start(self, limits: Limits) -> Box:
-        """A new box; restarts the warm process if it died. Raises SandboxError, OSError, EOFError."""
+        """A new box; restarts the warm process if it died.
+
+        Raises SandboxError, OSError or EOFError if no box can be started.
+        """
         with self._lock:
             try:
                 return self._start(limits)
@@ -249,7 +252,10 @@ class WarmBackend(Backend):
 
 
 def _pid_of(status: socket.socket) -> int:
-    """The process id, on the host, of the sender of the first message on `status`. Raises EOFError, OSError."""
+    """The process id, on the host, of the sender of the first message on `status`.
+
+    Raises EOFError or OSError if the process has ended.
+    """
     status.settimeout(20)
     message, ancillary, _, _ = status.recvmsg(64, socket.CMSG_SPACE(12))
     status.settimeout(None)

@@ -54,7 +54,10 @@ class ColdBackend(Backend):
 
     @abstractmethod
     def command(self, name: str, limits: Limits, program: list[str]) -> list[str]:
-        """The command line that runs `program` in a box called `name`. Raises SandboxError."""
+        """The command line that runs `program` in a box called `name`.
+
+        Raises SandboxError if the engine is not installed.
+        """
 
     @abstractmethod
     def remove(self, name: str) -> list[str]:

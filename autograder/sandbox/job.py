@@ -33,7 +33,10 @@ class ExtendedLimits(ctypes.Structure):
 
 
 class Job:
-    """The job object of one process, given its id. Tests pass their own `kernel32`. Raises OSError."""
+    """The job object of one process, given its id. Tests pass their own `kernel32`.
+
+    Raises OSError if Windows refuses it.
+    """
 
     def __init__(self, pid: int, limits: Limits, kernel32: Any = None) -> None:
         self.kernel32 = kernel32 or ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined]

@@ -9,7 +9,10 @@ from autograder.sandbox.base import SandboxError
 
 
 def package_paths() -> list[str]:
-    """Folders that contain torch, numpy and IPython, found without importing them. Raises SandboxError."""
+    """Folders that contain torch, numpy and IPython, found without importing them.
+
+    Raises SandboxError if a package is not installed.
+    """
     found: list[str] = []
     for name in ("torch", "numpy", "IPython"):
         spec = importlib.util.find_spec(name)

@@ -17,7 +17,10 @@ class FeedbackError(Exception):
 
 
 def give_feedback(root: Path, assignment: str, student: str) -> None:
-    """Generate and release the feedback of one student, replacing any there is. Raises FeedbackError, BadCourse."""
+    """Generate and release the feedback of one student, replacing any there is.
+
+    Raises FeedbackError or BadCourse if nbgrader fails or the course cannot be read.
+    """
     app = settings_of(root)
     app.coursedir.assignment_id, app.coursedir.student_id = assignment, student
     said = _LastError(app.log)

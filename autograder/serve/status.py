@@ -97,7 +97,7 @@ def application(status: Status, prefix: str, secret: bytes) -> Application:
 
 
 def start(status: Status) -> None:
-    """Serve at $JUPYTERHUB_SERVICE_URL in a daemon thread. Raises OSError."""
+    """Serve at $JUPYTERHUB_SERVICE_URL in a daemon thread. Raises OSError if the address cannot be used."""
     where = urlsplit(os.environ["JUPYTERHUB_SERVICE_URL"])
     web = application(status, os.environ.get("JUPYTERHUB_SERVICE_PREFIX", "/"), os.urandom(32))
     bound, failed = threading.Event(), list[OSError]()

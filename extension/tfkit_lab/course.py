@@ -195,7 +195,8 @@ def _read(root: Path) -> dict[str, Any]:
 
 def record(root: Path, verdict: dict[str, Any]) -> None:
     """Store a verdict's outcome, how many checks have failed in a row, and since when; copy them for the class, where
-    it has a folder. The file is replaced atomically, so that a reader never sees half of it. Raises OSError."""
+    it has a folder. The file is replaced atomically, so that a reader never sees half of it.
+    Raises OSError if the folder cannot be written."""
     exercises, token = read_progress(root), _read(root).get("token")
     token = token if isinstance(token, str) and token.isalnum() else secrets.token_hex(8)
     before = exercises.get(verdict["exercise"])

@@ -25,7 +25,10 @@ MAX_EXERCISES = 300
 
 
 def publish(exercises: dict[str, Any], token: str) -> None:
-    """Copy a student's outcomes into the shared folder, where one is named. Raises OSError."""
+    """Copy a student's outcomes into the shared folder, where one is named.
+
+    Raises OSError if the folder cannot be written.
+    """
     if shared := os.environ.get(sealed.FOLDER):
         student = sealed.user_name()
         target = Path(shared) / f"{student}.{token}{SUFFIX}"

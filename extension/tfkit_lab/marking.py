@@ -76,7 +76,10 @@ class _Marking(_Handler):
 
 
 def question_of(body: dict[str, Any]) -> dict[str, Any]:
-    """The question named in the body, in the form for `call`. Raises KeyError, ValueError."""
+    """The question named in the body, in the form for `call`.
+
+    Raises KeyError or ValueError if it is incomplete or invalid.
+    """
     names = [body[key] for key in ("assignment", "notebook", "cell")]
     if not all(isinstance(name, str) and name and "/" not in name and name not in (".", "..") for name in names):
         raise ValueError("the assignment has no such question")
@@ -84,7 +87,7 @@ def question_of(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def score_of(value: Any) -> float:
-    """The points in a body. Raises ValueError."""
+    """The points in a body. Raises ValueError if it is not a finite number."""
     score = float(value)
     if not math.isfinite(score):
         raise ValueError("the mark must be a number")

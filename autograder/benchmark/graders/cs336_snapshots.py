@@ -107,7 +107,7 @@ class SnapshotTests:
         return exercise.id in self.snapshots or exercise.id in self.others
 
     def judge(self, exercise: Exercise, source: str, backend: Backend) -> Judgement:
-        """Accepted if every array is close to the recorded one. Raises SandboxError."""
+        """Accepted if every array is close to the recorded one. Raises SandboxError if no box can be started."""
         body = self.others.get(exercise.id) or record_tests(exercise.id)
         return TestSource(self.title, self.follows, {exercise.id: DRAWN + body}).judge(exercise, source, backend)
 

@@ -152,7 +152,10 @@ class Agent:
             self.answer(request)
 
     def answer(self, request: dict[str, Any]) -> None:
-        """Runs one request and sends its result or its exception, including SystemExit. Raises OSError."""
+        """Runs one request and sends its result or its exception, including SystemExit.
+
+        Raises OSError if the grader is gone.
+        """
         self.late = 0.0
         try:
             with self.time_limit(request["seconds"], request["wall"]):
@@ -285,11 +288,11 @@ class Agent:
         return "function" if callable(value) else type(value).__name__
 
     def op_value(self, name: str) -> Any:
-        """The student's object of that name. Raises MissingName."""
+        """The student's object of that name. Raises MissingName if there is no such name."""
         return self.target([name, None])
 
     def op_attribute(self, owner: Any, name: str) -> Any:
-        """An attribute of an object that was kept. Raises AttributeError."""
+        """An attribute of an object that was kept. Raises AttributeError if it has no such attribute."""
         return getattr(owner, name)
 
     def op_items(self, owner: Any) -> list[Any]:
@@ -305,7 +308,10 @@ class Agent:
         return isinstance(thing, kind)
 
     def target(self, target: list[Any]) -> Callable[..., Any]:
-        """The callable that [name or object, method or None] stands for. Raises MissingName."""
+        """The callable that [name or object, method or None] stands for.
+
+        Raises MissingName if there is no such name.
+        """
         owner, method = target
         if isinstance(owner, str):
             if owner not in self.space:

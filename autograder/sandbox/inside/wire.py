@@ -149,7 +149,7 @@ class WireEncoder:
         self.alive: list[Any] = []  # an id is unique only while its object exists
 
     def frame(self, value: Any) -> list[Any]:
-        """The buffers of one frame, to be sent in order. Raises WireError."""
+        """The buffers of one frame, to be sent in order. Raises WireError if the value is not allowed in a frame."""
         header = json.dumps({"v": self.encode(value, 0), "t": self.entries}, allow_nan=False).encode()
         if len(header) > MAX_HEADER or self.size > MAX_BODY:
             raise WireError(f"the value is too large to send ({len(header) + self.size} bytes)")
@@ -195,7 +195,10 @@ class WireEncoder:
             self.open.discard(id(value))
 
     def special(self, value: Any) -> Any:
-        """A value that JSON lacks: the index of a tensor, the code of a dtype, or a reference. Raises WireError."""
+        """A value that JSON lacks: the index of a tensor, the code of a dtype, or a reference.
+
+        Raises WireError if the value is not allowed in a frame.
+        """
         torch = sys.modules.get("torch")  # a tensor can only exist where torch is loaded
         if torch is not None and isinstance(value, torch.Tensor) and value.layout == torch.strided:
             return {"t": self.tensor(value, torch)}
@@ -210,7 +213,10 @@ class WireEncoder:
         return {"h": [value.number, value.type_name]} if isinstance(value, Ref) else {"c": value.number}
 
     def array(self, value: Any) -> int:
-        """The index of a NumPy array or scalar, which is sent as a tensor. Raises WireError."""
+        """The index of a NumPy array or scalar, which is sent as a tensor.
+
+        Raises WireError if the value is not allowed in a frame.
+        """
         import numpy
         import torch
 
@@ -286,7 +292,10 @@ class WireDecoder:
         return self.decode(outer["v"], 0)
 
     def tensor(self, entry: Any, body: bytearray, end: int) -> int:
-        """Reads a tensor whose bytes start at `end` in `body`; returns where they end. Raises WireError."""
+        """Reads a tensor whose bytes start at `end` in `body`; returns where they end.
+
+        Raises WireError if the value is not allowed in a frame.
+        """
         if type(entry) is not list or len(entry) != 6:
             raise WireError("a tensor entry has the wrong fields")
         code, shape, offset, size, device, strides = entry
@@ -301,7 +310,10 @@ class WireDecoder:
 
     def restore(self, code: str, shape: list[int], offset: int, size: int, device: Any, strides: Any,
                  body: bytearray) -> Any:  # fmt: skip
-        """The tensor made of these bytes on its device, with the `strides` of a trusted sender. Raises WireError."""
+        """The tensor made of these bytes on its device, with the `strides` of a trusted sender.
+
+        Raises WireError if the value is not allowed in a frame.
+        """
         import torch
 
         dtype, count = getattr(torch, DTYPES[code]), math.prod(shape)
@@ -340,7 +352,10 @@ class WireDecoder:
         return self.leaf(tag, content)
 
     def of_own_type(self, kind: Any, reference: Any, names: Any, held: Any, depth: int) -> Any:
-        """A structure whose type the student defined, as one of the copies above. Raises WireError."""
+        """A structure whose type the student defined, as one of the copies above.
+
+        Raises WireError if the value is not allowed in a frame.
+        """
         ref, inside = self.decode(reference, depth + 1), self.decode(held, depth + 1)
         if not isinstance(ref, Ref) or type(names) is not list or not all(type(name) is str for name in names):
             raise WireError("an invalid structure")
@@ -358,7 +373,10 @@ class WireDecoder:
             raise WireError("an invalid dictionary key") from None
 
     def leaf(self, tag: str, content: Any) -> Any:
-        """The value of a tagged leaf: a tensor, a number, a dtype, a function or a reference. Raises WireError."""
+        """The value of a tagged leaf: a tensor, a number, a dtype, a function or a reference.
+
+        Raises WireError if the value is not allowed in a frame.
+        """
         if tag == "t" and _is_size(content) and content < len(self.tensors):
             return self.tensors[content]
         if tag == "n" and _is_size(content) and content < len(self.tensors):

@@ -46,7 +46,10 @@ def check_result(result: int, what: str) -> None:
 
 
 def mount(kind: str | None, target: str, flags: int, data: str | None = None) -> None:
-    """mount(2) for a file system without a device; with `kind` None it changes an existing mount. Raises OSError."""
+    """mount(2) for a file system without a device; with `kind` None it changes an existing mount.
+
+    Raises OSError if the kernel refuses it.
+    """
     name = kind and kind.encode()
     check_result(
         LIBC.mount(name, target.encode(), name, ctypes.c_ulong(flags), data and data.encode()), f"mount {target}"
@@ -54,13 +57,16 @@ def mount(kind: str | None, target: str, flags: int, data: str | None = None) ->
 
 
 def write(path: str, text: str) -> None:
-    """Writes a whole file. Raises OSError."""
+    """Writes a whole file. Raises OSError if that is refused."""
     with open(path, "w") as file:
         file.write(text)
 
 
 def own_namespaces() -> None:
-    """Enters new namespaces of every kind, in which only this user is mapped. Raises OSError."""
+    """Enters new namespaces of every kind, in which only this user is mapped.
+
+    Raises OSError if the kernel refuses it.
+    """
     uid, gid = os.getuid(), os.getgid()
     check_result(LIBC.unshare(NAMESPACES), "unshare")
     write("/proc/self/setgroups", "deny")
@@ -82,7 +88,10 @@ def own_mounts(scratch_mb: int) -> None:
 
 
 def drop_privileges() -> None:
-    """Permanently drops every capability, and any that a new program could gain. Raises OSError."""
+    """Permanently drops every capability, and any that a new program could gain.
+
+    Raises OSError if the kernel refuses it.
+    """
     for capability in range(64):
         if LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0):
             break

@@ -22,7 +22,10 @@ def anatomy(model: nn.Module | str, other: nn.Module | str | None = None, *, tit
 
 
 def build_module(model: nn.Module | str) -> nn.Module:
-    """The given module, or the architecture or published size of this name, without its weights. Raises LookupError."""
+    """The given module, or the architecture or published size of this name, without its weights.
+
+    Raises LookupError for an unknown name.
+    """
     if isinstance(model, nn.Module):
         return model
     import torch
