@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
     from autograder.checks.probe import Finding
 
-BESIDES = "\n\nAnd besides: "
-SHOWN = 64  # a counter-example with more numbers would not help a reader
+HINT_SEPARATOR = "\n\nAnd besides: "
+MAX_SHOWN = 64  # a counter-example with more numbers would not help a reader
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _together(exercise: Exercise, replies: Sequence[Reply], known: list[Answer])
     if found is None:
         return None
     hints = [translate_text(student_sentence(part), exercise.folder) for part in found.parts]
-    return Misconception(found.stem, BESIDES.join(hints))
+    return Misconception(found.stem, HINT_SEPARATOR.join(hints))
 
 
 def _agrees(path: Answer, said: Sequence[Reply]) -> bool:
@@ -160,7 +160,7 @@ def _beside(answer: Any) -> dict[str, Any]:
     from autograder.checks.compare import wrong_entries
 
     actual = answer.actual
-    if not hasattr(actual, "numel") or actual.is_complex() or not 0 < actual.numel() <= SHOWN:
+    if not hasattr(actual, "numel") or actual.is_complex() or not 0 < actual.numel() <= MAX_SHOWN:
         return {"yours": None, "wrong": None}
     wrong = wrong_entries(answer.expected, actual, answer.probe.tolerance)
     return {"yours": _shown(actual.detach()), "wrong": wrong.tolist() if wrong is not None else None}
@@ -191,7 +191,7 @@ def _named_inputs(exercise: Exercise, case: Any) -> dict[str, Any]:
 
 def _shown(value: Any) -> Any:
     if hasattr(value, "numel"):
-        if value.numel() > SHOWN:
+        if value.numel() > MAX_SHOWN:
             return f"{str(value.dtype).removeprefix('torch.')} tensor of shape {list(value.shape)}"
         return value.tolist() if not value.is_floating_point() else _rounded(value.tolist())
     if isinstance(value, (list, tuple)):

@@ -20,15 +20,15 @@ from autograder.translate import say
 from autograder.warm import Process, WarmProcesses, complaint, request
 
 SECONDS = 300.0
-TICK = 1.0  # seconds between two progress reports
+PROGRESS_S = 1.0  # seconds between two progress reports
 MIME = "application/vnd.tfkit.verdict+json"  # the lab's front end reads it to store progress
 PENDING = "application/vnd.tfkit.pending+json"  # of a running check, whose output is later replaced by its verdict
 UNDEFINED = "Run the cell with your answer first: a kernel that was restarted knows nothing (Run > Run All Above)."
 PRACTICE = (
     "This is a practice verdict, made in this tab, and not a grade. Your submission is graded elsewhere, by all checks."
 )
-TAB = "emscripten"  # Python in a browser tab
-GO_ON = "Go on working: the verdict will appear here."
+BROWSER = "emscripten"  # Python in a browser tab
+STILL_CHECKING = "Go on working: the verdict will appear here."
 _warm = WarmProcesses("--trust")
 _turn = threading.Lock()  # "Run All" starts many checks at once; one after the other they finish sooner
 OnProgress = Callable[[float], object]  # called regularly with the seconds so far
@@ -51,7 +51,7 @@ def check(exercise: str) -> None:
     if shell is None:
         raise CheckFailed("check() works in a notebook; for a file use `autograder check EXERCISE FILE`")
     history = list(shell.user_ns.get("In", []))
-    if sys.platform == TAB:  # no processes or threads there
+    if sys.platform == BROWSER:  # no processes or threads there
         from autograder.practice import practice_verdict
 
         display(bundle(practice_verdict(exercise, history, shell.user_ns)), raw=True)
@@ -74,7 +74,7 @@ def _replaced(shown: Any, exercise: str, history: list[str]) -> None:
         shown.update(pending(exercise, time.monotonic() - started), raw=True)
 
     try:
-        while not _turn.acquire(timeout=TICK):
+        while not _turn.acquire(timeout=PROGRESS_S):
             on_progress(0.0)
         try:
             found = bundle(verdict(exercise, history, on_progress))
@@ -88,10 +88,10 @@ def _replaced(shown: Any, exercise: str, history: list[str]) -> None:
 
 def pending(exercise: str, seconds: float) -> dict[str, Any]:
     """The output of a running check."""
-    since = say("Checking, {seconds} s", seconds=f"{seconds:.0f}") if seconds >= TICK else say("Checking")
+    since = say("Checking, {seconds} s", seconds=f"{seconds:.0f}") if seconds >= PROGRESS_S else say("Checking")
     page = (
         f'{style()}<div class="tfkit-verdict tfkit-is-pending"><div class="tfkit-v-head"><span class="tfkit-v-badge">'
-        f"… {since}</span> <code>{html.escape(exercise)}</code></div><p>{say(GO_ON)}</p></div>"
+        f"… {since}</span> <code>{html.escape(exercise)}</code></div><p>{say(STILL_CHECKING)}</p></div>"
     )
     return {"text/html": page, "text/plain": f"{exercise}: {since} …", PENDING: {"exercise": exercise}}
 
@@ -125,7 +125,7 @@ def _answer(process: Process, command: str | None, exercise: str, on_progress: O
     end = time.monotonic() + SECONDS
     while True:
         try:
-            return process.communicate(command, min(TICK, SECONDS))
+            return process.communicate(command, min(PROGRESS_S, SECONDS))
         except subprocess.TimeoutExpired:
             if time.monotonic() > end:
                 raise CheckFailed(f"the check of {exercise} took longer than {SECONDS:g} s and was stopped") from None

@@ -25,7 +25,7 @@ from autograder.run import Attempt, CellSource, Grader
 
 NAME = "practice"
 BACKEND = SimpleNamespace(name=NAME, cards=False)
-LACKS = ("BorchError", "UnsupportedInBrowser")  # exceptions of a partial torch
+UNSUPPORTED_ERRORS = ("BorchError", "UnsupportedInBrowser")  # exceptions of a partial torch
 
 
 def partial_torch() -> str:
@@ -43,7 +43,7 @@ class PracticeGrader(Grader):
         """The verdict; `not_graded` if the code uses what this torch lacks."""
         verdict = super().grade(exercise)
         said = [check.message for check in verdict.checks if check.status == "failed"]
-        lack = next((message for message in said if any(f"{name}: " in message for name in LACKS)), "")
+        lack = next((message for message in said if any(f"{name}: " in message for name in UNSUPPORTED_ERRORS)), "")
         if not lack:
             return verdict
         return replace(verdict, status="not_graded", score=0.0, checks=(), misconception=None, hint=None,

@@ -50,7 +50,7 @@ COMPARISON_DUNDERS = (
 
 
 # Imports that these names stand for in a test, where its notebook imports them in a cell that students can change.
-USUAL = {name: f"import {name}" for name in ("torch", "numpy", *TRUSTED[2:])} | {
+USUAL_IMPORTS = {name: f"import {name}" for name in ("torch", "numpy", *TRUSTED[2:])} | {
     "np": "import numpy as np", "nn": "from torch import nn", "F": "import torch.nn.functional as F",
 }  # fmt: skip
 # A marker line of a test: calls may change the test's own arguments in place. Without it the box gets copies.

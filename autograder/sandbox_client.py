@@ -26,7 +26,7 @@ LOOK_S = 0.5  # between two measurements of the box's usage
 DEVICE_S = 30.0  # for a GPU driver that must be loaded first
 ANSWER_BYTES = 64 << 20  # read of one answer, unless the reference's answer gives a limit
 LEAST_BYTES = 1 << 20  # always read, so that wrong answers of an ordinary size can be compared
-FEW = 8  # times the size of the reference's answer, for other dtypes or an extra axis
+SIZE_FACTOR = 8  # times the size of the reference's answer, for other dtypes or an extra axis
 UNREADABLE = (wire.WireError, ValueError, RuntimeError, RecursionError, MemoryError)  # what a forged frame can raise
 KINDS = ("exception", "timeout", "memory", "crash", "protocol", "missing")
 
@@ -100,7 +100,7 @@ class SandboxClient:
 
     def limit_answer(self, size: int | None) -> None:
         """Limits later answers to a few times `size` bytes, the size of the reference's answer; None: ANSWER_BYTES."""
-        self._most = ANSWER_BYTES if size is None else max(LEAST_BYTES, FEW * size)
+        self._most = ANSWER_BYTES if size is None else max(LEAST_BYTES, SIZE_FACTOR * size)
 
     # -- what the grader asks ------------------------------------------------------------------------------------------
     def ping(self) -> str:

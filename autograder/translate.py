@@ -10,7 +10,7 @@ import polib
 
 from autograder.api import Exercise
 
-OWN = Path(__file__).parent
+OWN_FOLDER = Path(__file__).parent
 
 
 def languages() -> list[str]:
@@ -24,7 +24,7 @@ def languages() -> list[str]:
 
 def say(text: str, **parts: object) -> str:
     """The autograder's own words in the reader's language, from its `locale/`, with the parts put in their places."""
-    said = translate_text(text, OWN)
+    said = translate_text(text, OWN_FOLDER)
     return said.format(**parts) if parts else said
 
 

@@ -16,7 +16,7 @@ ADVICE = {  # a part of what SQLite says → what to do
     "unable to open": "give yourself write permission for it and its folder",
     "no such table": "it is damaged or belongs to another program: restore a copy of it, or move it away",
 }
-AWAY = "start the database server, or correct c.CourseDirectory.db_url in nbgrader_config.py"
+SERVER_ADVICE = "start the database server, or correct c.CourseDirectory.db_url in nbgrader_config.py"
 
 
 def line(error: BaseException, where: str) -> str | None:
@@ -28,7 +28,9 @@ def line(error: BaseException, where: str) -> str | None:
         for words, advice in ADVICE.items():
             if words in said:
                 return f"{where}: {said}: {advice}"
-        return f"{where}: the database says: {said[:300]}" + ("" if isinstance(found, sqlite3.Error) else f": {AWAY}")
+        return f"{where}: the database says: {said[:300]}" + (
+            "" if isinstance(found, sqlite3.Error) else f": {SERVER_ADVICE}"
+        )
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"{error.filename or where}: {error.strerror}: free some space there"
     if isinstance(error, OSError) and error.filename and error.strerror:

@@ -25,10 +25,10 @@ from tfkit_course import install
 
 COMMAND = (sys.executable, "-P", "-m", "autograder.warm")  # -P: nothing is imported from where the notebook lies
 WAIT_S = 600.0  # how long processes keep their memory when nobody asks for anything
-WAITING = 1 if "JUPYTERHUB_USER" in os.environ else 2  # on a hub, each user has some
+N_WAITING = 1 if "JUPYTERHUB_USER" in os.environ else 2  # on a hub, each user has some
 
 MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
-UNBOXED = "no sandbox works here"  # as sandbox.choose says it
+NO_SANDBOX = "no sandbox works here"  # as sandbox.choose says it
 GROUPS = hasattr(os, "killpg")  # not on Windows
 
 Process = subprocess.Popen[str]
@@ -61,7 +61,7 @@ class WarmProcesses:
         with self._lock:
             self._timer.cancel()
             self._waiting = [process for process in self._waiting if process.poll() is None]
-            while len(self._waiting) < WAITING:
+            while len(self._waiting) < N_WAITING:
                 self._waiting.append(self._started())
             self._timer = threading.Timer(WAIT_S, self.close)
             self._timer.daemon = True
@@ -111,7 +111,7 @@ def complaint(err: str) -> str:
             f"checks need the Python package {lacks[1]}, which {sys.executable} does not have: install the course's "
             f"packages there ({install()}), or ask whoever runs this server to, and check again"
         )
-    if UNBOXED in last:
+    if NO_SANDBOX in last:
         return (
             "no sandbox works on this server, so the button cannot check here: run the cell with check(…) instead, "
             "which counts as well (for whoever runs the server: `autograder doctor` says what is missing)"

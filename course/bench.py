@@ -75,7 +75,7 @@ OK_FORMAT, name, points = False, "{name}", {points}
 def test({wants}):
 {body}
 """
-TESTED = [exercise for exercise in exercises() if exercise.unit == UNIT]
+BENCH_EXERCISES = [exercise for exercise in exercises() if exercise.unit == UNIT]
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class Bench:
         some = [f"s{n:03}" for n in range(0, self.number, share)]
         for student in some:
             nb = nbformat.read(self.stock / "submitted" / student / UNIT / f"{UNIT}.ipynb", as_version=4)
-            for exercise in TESTED:
+            for exercise in BENCH_EXERCISES:
                 check_cell(nb, exercise).source = ""  # its tests are in its files
             self._write(self.otter_ / student / f"{UNIT}.ipynb", nb)
         started, before = time.monotonic(), _children_cpu()
@@ -158,7 +158,7 @@ class Bench:
     def _otter_zip(self) -> None:
         tests = self.otter_ / "tests"
         tests.mkdir(parents=True)
-        for exercise in TESTED:
+        for exercise in BENCH_EXERCISES:
             name, wants = exercise.id.replace(".", "_"), ", ".join(exercise.symbols)
             body = textwrap.indent(PLAIN[exercise.id].strip(), "    ")
             text = OTTER_TEST.format(name=name, points=exercise.points, wants=wants, body=body)
@@ -229,7 +229,7 @@ def _children_cpu() -> float:
 
 
 def _plain(nb: NotebookNode) -> NotebookNode:
-    for exercise in TESTED:
+    for exercise in BENCH_EXERCISES:
         check_cell(nb, exercise).source = PLAIN[exercise.id].strip()
     return nb
 

@@ -39,7 +39,7 @@ NOT_FOR_STUDENTS = (  # of JupyterLab's plugins, in the lab that shows the cours
     "@tfkit/lab:instructor",
     "@jupyterlite/pyodide-kernel-extension",  # for labs in a tab: here it finds no kernel to start, and logs an error
 )
-OFFERED = "exchange/tfkit/outbound"
+OUTBOUND = "exchange/tfkit/outbound"
 
 
 class DemoError(RuntimeError):
@@ -110,7 +110,7 @@ class Demo:
             if _older(released, self.root / "source" / unit / f"{unit}.ipynb"):
                 self.nbgrader("generate_assignment", unit, "--force")
                 self.nbgrader("release_assignment", unit, "--force")
-            elif not (self.root / OFFERED / unit).exists():
+            elif not (self.root / OUTBOUND / unit).exists():
                 self.nbgrader("release_assignment", unit)
         for unit in self.others:
             if _older(self.root / "release" / unit / f"{unit}.ipynb", self.root / "source" / unit / f"{unit}.ipynb"):

@@ -26,7 +26,7 @@ from course.settings import Unit
 from course.variants import choices
 from tfkit_course import replace_unencodable
 
-SKIPPED = ("Reading", "Read on", "In your own words", glossary.TITLE)
+SKIPPED_HEADINGS = ("Reading", "Read on", "In your own words", glossary.TITLE)
 
 
 def guide(folder: Path, unit: Unit) -> str:
@@ -86,7 +86,7 @@ def _opening(notebook: NotebookNode) -> Iterator[str]:
 
 def _headings(notebook: NotebookNode) -> list[str]:
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    return [title for title in re.findall(r"(?m)^## (.+)$", text) if title not in SKIPPED]
+    return [title for title in re.findall(r"(?m)^## (.+)$", text) if title not in SKIPPED_HEADINGS]
 
 
 def _exercises(own: list[Exercise], unit: Unit) -> Iterator[str]:

@@ -26,14 +26,14 @@ import polib
 from nbformat import NotebookNode
 
 from autograder.diagnose import known_answers, student_sentence
-from autograder.translate import OWN, catalogue
+from autograder.translate import OWN_FOLDER, catalogue
 from course import all_exercises, units
 from course import build as builder
 
 BETWEEN = re.compile(r"(\n[ \t]*\n)")
 FORMULA = re.compile(r"\s*\$\$.*\$\$\s*", re.DOTALL)
 PREDICTED = re.compile(r'\bpredicted\("([^"]+)"\)')
-KEPT = re.compile(r"`[^`\n]+`|\$\$.+?\$\$|\$[^$\n]+\$|\]\((?!#)[^()\s]+|### (?:BEGIN|END) \w+ \w+", re.DOTALL)
+UNTRANSLATED = re.compile(r"`[^`\n]+`|\$\$.+?\$\$|\$[^$\n]+\$|\]\((?!#)[^()\s]+|### (?:BEGIN|END) \w+ \w+", re.DOTALL)
 
 
 def texts(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
@@ -131,7 +131,7 @@ def faults(folder: Path, language: str) -> Iterator[tuple[str, str]]:
     for text, (where, *_) in texts.items():
         if text not in have or not have[text].translated():
             yield where, f"{language}.po has no translation of {_short(text)}"
-        elif lost := Counter(KEPT.findall(text)) - Counter(KEPT.findall(have[text].msgstr)):
+        elif lost := Counter(UNTRANSLATED.findall(text)) - Counter(UNTRANSLATED.findall(have[text].msgstr)):
             yield where, f"{language}.po loses {min(lost)} from {_short(text)}"
     for text in have.keys() - texts.keys():
         yield "-", f"{language}.po translates a text that the unit does not have (any more): {_short(text)}"
@@ -189,8 +189,8 @@ def update(folder: Path, language: str) -> polib.POFile:
 
 def update_verdicts(language: str) -> polib.POFile:
     """The same for the texts of verdicts in `autograder/locale`: those in any catalogue there."""
-    known = [entry.msgid for path in sorted((OWN / "locale").glob("*.po")) for entry in polib.pofile(str(path))]
-    return _write(OWN, language, dict.fromkeys(known, ""))
+    known = [entry.msgid for path in sorted((OWN_FOLDER / "locale").glob("*.po")) for entry in polib.pofile(str(path))]
+    return _write(OWN_FOLDER, language, dict.fromkeys(known, ""))
 
 
 def _write(folder: Path, language: str, texts: dict[str, str]) -> polib.POFile:
@@ -230,7 +230,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.exit(1, f"course.translate: no unit has a catalogue for {options.language!r}; {way}\n")
     made = {name: (update(folders[name], options.language), folders[name]) for name in names}
     if options.new:
-        made["verdicts"] = (update_verdicts(options.language), OWN)
+        made["verdicts"] = (update_verdicts(options.language), OWN_FOLDER)
     for name, (found, folder) in made.items():
         done = len(found.translated_entries())
         print(f"{name}: {done} of {len(found)} texts have a translation ({folder}/locale/{options.language}.po)")

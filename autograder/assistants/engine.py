@@ -18,7 +18,7 @@ from autograder.parse import LONGEST
 from autograder.warm import Process, WarmProcesses, request
 
 SECONDS = 300.0  # a limit for when the autograder hangs; it has limits of its own
-TICK = 1.0  # seconds between two progress reports
+PROGRESS_S = 1.0  # seconds between two progress reports
 OnProgress = Callable[[float, str], Awaitable[object]]  # receives the seconds and the current stage
 
 
@@ -98,4 +98,4 @@ async def _tick(on_progress: OnProgress) -> None:
     while True:
         seconds = time.monotonic() - started
         await on_progress(seconds, f"checking in the box, {seconds:.0f} s")
-        await anyio.sleep(TICK)
+        await anyio.sleep(PROGRESS_S)

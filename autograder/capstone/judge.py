@@ -27,9 +27,9 @@ from autograder.sandbox_client import Cell, Handle, SandboxClient, StudentError
 SYMBOL = "LanguageModel"
 BYTES = 256
 SUM = 1e-3  # tolerance for the sum of the probabilities
-SAME = 1e-3  # tolerance for two answers to the same prefix
-SLACK = 1.25  # multiple of the budget before `fit` is stopped, since it may measure its own time on a busy machine
-BELOW = 0.1  # bits per byte by which a result may be below the text's entropy by chance
+PREFIX_TOLERANCE = 1e-3  # tolerance for two answers to the same prefix
+TIME_SLACK = 1.25  # multiple of the budget before `fit` is stopped, since it may measure its own time on a busy machine
+ENTROPY_TOLERANCE = 0.1  # bits per byte by which a result may be below the text's entropy by chance
 BACKSTOP = 10.0  # wall time as a multiple of the budget, for shared machines
 ANSWER_S = 20.0  # for the probabilities after 64 prefixes
 
@@ -80,7 +80,7 @@ def judge(sources: Sequence[str], backend: Backend, terms: Terms, seed: int | st
         return replace(result, reason=str(refusal))
     except StudentError as error:
         return replace(result, reason=f"your code stopped with {error.kind}: {error.message}")
-    if bits < floor - BELOW:
+    if bits < floor - ENTROPY_TOLERANCE:
         said = f"{bits:.2f} bits per byte is below the entropy of the text ({floor:.2f}): no model can predict so well"
         return replace(result, reason=said)
     return replace(result, bits=bits, floor=floor, seconds=seconds, points=terms.points_for(bits - floor))
@@ -118,11 +118,11 @@ def _train(student: SandboxClient, model: Handle, text: str, terms: Terms) -> fl
     ids = torch.tensor(list(text.encode("ascii")))
     before = student.usage().cpu_s
     try:
-        model.method_with_limit(SLACK * terms.seconds, "fit", ids, terms.seconds)
+        model.method_with_limit(TIME_SLACK * terms.seconds, "fit", ids, terms.seconds)
     except StudentError as error:
         if error.kind == "timeout":
             raise CapstoneError(
-                f"`fit` was stopped after {SLACK * terms.seconds:g} s of processor time; the budget is "
+                f"`fit` was stopped after {TIME_SLACK * terms.seconds:g} s of processor time; the budget is "
                 f"{terms.seconds:g} s: check time.process_time() in your training loop"
             ) from None
         raise CapstoneError(f"`fit` stopped with {error.kind}: {error.message}") from None
@@ -148,7 +148,7 @@ def _bits(model: Handle, pieces: torch.Tensor) -> float:
             kept[t] = answer
     for t, before in kept.items():  # request the prefix alone again, after other requests
         again = check_distribution(model.method("log_probs", pieces[1:2, :t].clone()), 1, t)
-        if not torch.allclose(again.exp(), before[1:2].exp(), atol=SAME):
+        if not torch.allclose(again.exp(), before[1:2].exp(), atol=PREFIX_TOLERANCE):
             raise CapstoneError(
                 "the same prefix got other probabilities later, when it was the only row: rows of a batch must not "
                 "affect one another, and a model must not learn while it is evaluated (is it in eval mode?)"

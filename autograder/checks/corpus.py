@@ -25,8 +25,8 @@ from autograder.diagnose import (
 from autograder.diagnosis.compose import CombinedMistakes, agrees
 from autograder.localize.measure import Lines, measure_answer
 
-KEEPS = re.compile(r"^# keeps (\S+) of the points$", re.MULTILINE)  # a line of each answer in edge/
-LEAST = 1 - MAX_EDGE_SHARE
+SCORE_SHARE_LINE = re.compile(r"^# keeps (\S+) of the points$", re.MULTILINE)  # a line of each answer in edge/
+MIN_EDGE_SCORE = 1 - MAX_EDGE_SHARE
 
 
 @dataclass
@@ -177,10 +177,10 @@ def _judge_edge(exercise: Exercise, path: Answer, findings: list[Finding], score
     worth = points.shares([(finding.check.property, finding.check.weight) for finding in counted], 1.0)
     kept = sum(part for finding, part in zip(counted, worth, strict=True) if not finding.failed)
     score.edge_shares.append(f"edge/{path.stem} keeps {kept * exercise.points:.2f} of {exercise.points:g} points")
-    stated = KEEPS.search(path.read_text(encoding="utf-8"))
+    stated = SCORE_SHARE_LINE.search(path.read_text(encoding="utf-8"))
     if stated is None or abs(float(stated[1]) - kept) > 0.005:
         score.complaints.append(f"edge/{path.stem} keeps {kept:.2f} of the points: say so in a line of it")
-    if kept < LEAST - 1e-9:
+    if kept < MIN_EDGE_SCORE - 1e-9:
         score.complaints.append(f"edge/{path.stem} keeps {kept:.2f}, and edges cost at most a quarter")
     for finding in findings:
         if finding.failed and finding.check.property != "edges":

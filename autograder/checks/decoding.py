@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 ROWS, IDS = 1024, 1 << 16  # limits of one call, which runs in the grader and cannot be interrupted
-KEPT = 4096  # rows in the cache; a dropped row is generated again with the same values
+CACHED_ROWS = 4096  # rows in the cache; a dropped row is generated again with the same values
 
 
 class TableModel:
@@ -44,7 +44,7 @@ class TableModel:
             logits = self.sharpness * torch.randn(self.vocab, generator=torch.Generator().manual_seed(number))
             logits[self.end_id] += self.end_bias
             self.rows[prefix] = logits
-            if len(self.rows) > KEPT:
+            if len(self.rows) > CACHED_ROWS:
                 self.rows.popitem(last=False)
         return self.rows[prefix]
 

@@ -24,7 +24,7 @@ from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe, float_l
 CALLS = 40  # of the subject's code; a call of a class also builds it
 SECONDS = 2.0  # in total; usually the number of calls is the limit
 PAIRED = 12  # up to so many axes of one size are also cut in pairs
-SMALL = 3  # the largest size and the largest number that is tried
+MAX_SIZE = 3  # the largest size and the largest number that is tried
 
 Place = tuple[int, int]  # an argument, one of its axes
 
@@ -167,7 +167,7 @@ def _smaller(case: Case, answers: Callable[[Case], bool]) -> Iterator[Case]:
             longer = [_longer(thing, n, group) for n, thing in enumerate(things)]
             if len(group) < len(places) and not answers(_with(case, longer)):
                 continue
-            for length in range(1, min(SMALL, size - 1) + 1):
+            for length in range(1, min(MAX_SIZE, size - 1) + 1):
                 for end in (False, True):
                     yield _with(case, [_cut(thing, n, group, length, end) for n, thing in enumerate(things)])
 
@@ -206,7 +206,7 @@ def _lesser(case: Case) -> Iterator[Case]:
     things = _things(case)
     for n, thing in enumerate(things):
         if type(thing) is int:
-            for number in range(1, min(SMALL, thing - 1) + 1):
+            for number in range(1, min(MAX_SIZE, thing - 1) + 1):
                 yield _with(case, [*things[:n], number, *things[n + 1 :]])
 
 
@@ -234,9 +234,9 @@ def _signed(finding: Finding, case: Case) -> list[int]:
 
 def _round(value: Tensor, way: Callable[[Tensor], Tensor]) -> Tensor:
     """Rounds all but small integers, to at most 3 in size: tolerances depend on the size of the original inputs."""
-    if bool((value == value.round()).all() and (value.abs() <= SMALL).all()):
+    if bool((value == value.round()).all() and (value.abs() <= MAX_SIZE).all()):
         return value
-    return way(value).clamp(-SMALL, SMALL) + 0.0  # no -0.
+    return way(value).clamp(-MAX_SIZE, MAX_SIZE) + 0.0  # no -0.
 
 
 def _whole(value: Tensor) -> Tensor:

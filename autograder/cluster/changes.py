@@ -15,7 +15,7 @@ from autograder.cluster.job import GradingRecord, verdicts_in
 from autograder.nbgrader.ledger import Total
 
 TOTAL = "total"
-LEAST = 1e-9  # points; smaller differences are rounding errors
+MIN_CHANGE = 1e-9  # points; smaller differences are rounding errors
 Verdicts = dict[tuple[str, str], dict[str, Any]]  # (notebook, exercise) → verdict
 
 
@@ -56,9 +56,9 @@ def total_changes(totals: Mapping[str, tuple[Total, Total]]) -> list[Change]:
     """Which totals would change, and why; `totals` holds each student's total before and after."""
     found = []
     for student, (before, after) in totals.items():
-        if abs(before.points - after.points) > LEAST:
+        if abs(before.points - after.points) > MIN_CHANGE:
             parts = ("marks", before.raw, after.raw), ("late penalty", before.penalty, after.penalty)
-            why = tuple(f"{name}: {old:g} → {new:g}" for name, old, new in parts if abs(old - new) > LEAST)
+            why = tuple(f"{name}: {old:g} → {new:g}" for name, old, new in parts if abs(old - new) > MIN_CHANGE)
             found.append(Change(student, TOTAL, f"{before.points:g}", f"{after.points:g}", why))
     return found
 

@@ -21,7 +21,7 @@ from autograder.cluster.job import GradingRecord, ungraded_record
 from autograder.cluster.pool import GradingTask, JobOutcome, Pool, PoolError
 from autograder.cluster.records import CourseBusy, Records, Round
 from autograder.cluster.screen import ProgressScreen
-from autograder.nbgrader.execute import DEADLY
+from autograder.nbgrader.execute import KILLED_TWICE
 
 STOPPED = 130
 
@@ -186,7 +186,7 @@ class GradingRun:
     def _given_up(self, done: JobOutcome, screen: ProgressScreen) -> GradingRecord:
         """The record of a submission that kills its workers: it needs manual grading, and the others go on."""
         screen.print_line(f"{done.key.student}: {done.error} Grade it by hand.")
-        return ungraded_record(self.course.bundle(self.submissions[done.key]), DEADLY)
+        return ungraded_record(self.course.bundle(self.submissions[done.key]), KILLED_TWICE)
 
     def _sender(self, submission: Submission, screen: ProgressScreen):  # type: ignore[no-untyped-def]
         def bundle() -> bytes:

@@ -23,7 +23,7 @@ from autograder.cluster import job
 from autograder.cluster.bundle import Key
 from autograder.sandbox import SandboxError
 
-AHEAD = 2  # bundles sent to each worker: one being graded, one waiting
+BUNDLES_PER_WORKER = 2  # bundles sent to each worker: one being graded, one waiting
 WORKER_BYTES = 3 << 30  # a worker with torch, its warm process, and a box of 2 GiB (api.Limits)
 POLL_S = 0.5  # between two checks for a request to stop
 SETTINGS = {  # for the cluster on this machine
@@ -97,7 +97,7 @@ class Pool:
         self._wait_for_workers()
         try:
             while True:
-                room = max(AHEAD * self.slots(), 1) - len(running)
+                room = max(BUNDLES_PER_WORKER * self.slots(), 1) - len(running)
                 sent = list(_next(room, again, left))
                 for one in sent if sent or running else _first_of(accused):
                     future = self._submit(one, secret)

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from autograder.cluster.job import GradingRecord
 from autograder.report.text import plain
 
-SHOWN = 4  # students named next to the progress bar
+MAX_NAMES = 4  # students named next to the progress bar
 
 
 class ProgressScreen:
@@ -94,5 +94,5 @@ def _why(verdict: dict[str, Any]) -> str:
 
 def _short(names: Iterable[str]) -> str:
     names = list(names)
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return escape(", ".join(names[:SHOWN]) + more)
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return escape(", ".join(names[:MAX_NAMES]) + more)

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
 
 SECONDS = 1.5  # processor time for all sets of mistakes together
-EACH = 5.0  # wall time for one set
-WITNESSES = 12  # failed answers that are used to find the likely mistakes
-OF_THREE = 9  # the number of likeliest mistakes that are tried in threes
+SET_S = 5.0  # wall time for one set
+MAX_WITNESSES = 12  # failed answers that are used to find the likely mistakes
+MAX_FOR_TRIPLES = 9  # the number of likeliest mistakes that are tried in threes
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def find_combination(
     if len(edits) < 2 or not ordered or ordered[0].difference is None:
         return None
     end = time.thread_time() + seconds
-    agreed = {one.stem: _agreements(one, ordered[:WITNESSES]) for one in edits}
+    agreed = {one.stem: _agreements(one, ordered[:MAX_WITNESSES]) for one in edits}
     for size in sizes:
         for parts in _sets(edits, agreed, size):
             if time.thread_time() > end:
@@ -66,7 +66,7 @@ def find_combination(
 def agrees(one: CombinedMistakes | Answer, replies: Sequence[Reply]) -> bool:
     """Whether this code gives all of these answers; False for code that fails or does not end."""
     try:
-        with time_limit(EACH):
+        with time_limit(SET_S):
             subject = _subject(one)
             return all(_same(subject, reply) for reply in replies)
     except (Exception, TimeLimitExceeded):  # these lines do not work together, so no student submitted them
@@ -92,7 +92,7 @@ def _sets(edits: Sequence[EditedAnswer], agreed: dict[str, int], size: int) -> I
     """Sets of `size` compatible mistakes of one base, the likeliest first."""
     likely = sorted(edits, key=lambda one: -agreed[one.stem])
     if size > 2:
-        likely = likely[:OF_THREE]
+        likely = likely[:MAX_FOR_TRIPLES]
     sets = [parts for parts in itertools.combinations(likely, size) if fit(parts)]
     yield from sorted(sets, key=lambda parts: -sum(agreed[part.stem] for part in parts))
 

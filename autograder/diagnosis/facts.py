@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from autograder.checks.probe import Finding
 
 Pair = tuple[Tensor, Tensor]  # the right answer and the student's
-LEAST = 2  # answers for which a fact must hold, since much is true of a single one by chance
+MIN_ANSWERS = 2  # answers for which a fact must hold, since much is true of a single one by chance
 ORDINALS = ("the first", "the second", "the third", "the fourth", "the fifth", "the sixth")
-SAID = {  # whether the right answer, and the student's, has a gradient
+GRADIENT_SENTENCES = {  # whether the right answer, and the student's, has a gradient
     (True, False): "No gradient flows from your result to {names}, although one should: is it used?",
     (False, True): "Your result should not depend on {names}, but its gradients show that it does.",
 }
@@ -62,7 +62,7 @@ def _tensor(value: Any) -> Tensor | None:
 
 def fact(core: Sequence[Reply], names: Sequence[str]) -> str | None:
     """A sentence that is true of all these answers; None if there is none. `names`: of the arguments, in order."""
-    if len(core) < LEAST:
+    if len(core) < MIN_ANSWERS:
         return None
     if any(isinstance(reply.actual, RaisedError) for reply in core):
         return _stops(core)
@@ -77,7 +77,7 @@ def fact(core: Sequence[Reply], names: Sequence[str]) -> str | None:
 def _of_some_forms(pairs: Sequence[Pair]) -> str | None:
     """A sentence for answers of which some have a wrong shape."""
     formed = [pair for pair in pairs if pair[0].shape != pair[1].shape]
-    if len(formed) < LEAST:
+    if len(formed) < MIN_ANSWERS:
         return None
     right, theirs = min(formed, key=lambda pair: pair[0].numel())
     return say(
@@ -114,10 +114,10 @@ def influence(findings: Sequence[Finding], names: Sequence[str]) -> str | None:
     if any(not _finite(reply) for finding in findings if finding.check.core for reply in finding.failed):
         return None  # only finite entries are differentiated; the others may depend on other inputs
     moved = [one for reply in replies if (one := _moved(reply, names)) is not None]
-    if len(moved) < LEAST or len(moved) < len(replies):
+    if len(moved) < MIN_ANSWERS or len(moved) < len(replies):
         return None
     shared = set.intersection(*(set(one) for one in moved))
-    for pair, said in SAID.items():
+    for pair, said in GRADIENT_SENTENCES.items():
         if found := sorted(name for name in shared if all(one[name] == pair for one in moved)):
             names_of = ", ".join(found[:3])
             return say(said, names=say("{names} and others", names=names_of) if len(found) > 3 else names_of)
@@ -129,12 +129,12 @@ def _of_pattern(patterns: Sequence[Mapping[str, Pair]]) -> str | None:
     for name in patterns[0]:
         pairs = [one[name] for one in patterns if name in one]
         wrong = [(right, theirs) for right, theirs in pairs if not torch.equal(right, theirs)]
-        if len(pairs) < len(patterns) or len(wrong) < LEAST:
+        if len(pairs) < len(patterns) or len(wrong) < MIN_ANSWERS:
             continue
         more, less = (any(bool((a & ~b).any()) for a, b in both) for both in ([(t, r) for r, t in wrong], wrong))
         if more and not less:
             extra = [theirs & ~right for right, theirs in wrong]
-            where = next((say(said) for said, rule in WHERE if all(map(rule, extra))), "")
+            where = next((say(said) for said, rule in ENTRY_PLACES if all(map(rule, extra))), "")
             if where:
                 return say("Your result should not depend on {where} of {name}, but its gradients show that it does.",
                            where=where, name=name)  # fmt: skip
@@ -167,7 +167,7 @@ def _only_at(axis: int, place: int) -> Callable[[Tensor], bool]:
     return rule
 
 
-WHERE: tuple[tuple[str, Callable[[Tensor], bool]], ...] = (
+ENTRY_PLACES: tuple[tuple[str, Callable[[Tensor], bool]], ...] = (
     ("the last row", _only_at(-2, -1)),
     ("the first row", _only_at(-2, 0)),
     ("the last column", _only_at(-1, -1)),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
     from autograder.checks.probe import Finding
 
-LEAST = 2  # questions that a transformation must explain, since there are many ways to get from one number to another
+MIN_QUESTIONS = 2  # questions that a transformation must explain, since any number can become any other
 
 
 def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubject) -> str | None:
@@ -101,7 +101,7 @@ def _swapped(reply: Reply) -> bool:
 
 def _of_output(core: Sequence[Reply], _: LocalSubject) -> str | None:
     pairs = [tensors(reply) for reply in core]
-    if any(pair is None for pair in pairs) or len(core) < LEAST:
+    if any(pair is None for pair in pairs) or len(core) < MIN_QUESTIONS:
         return None
     for said, transform in OUTPUT:
         if all(_alike(reply, transform, pair) for reply, pair in zip(core, pairs, strict=True)):
@@ -183,7 +183,7 @@ def _sizes(reply: Reply) -> dict[str, int]:
 
 def _of_input(core: Sequence[Reply], reference: LocalSubject) -> str | None:
     """The right answer to another question: an argument left out, inverted, or exchanged for another."""
-    if len(core) < LEAST:
+    if len(core) < MIN_QUESTIONS:
         return None
     first = sorted(core, key=lambda reply: reply.probe.case.size())
     for said, change in _changes(first[0], reference):
@@ -284,7 +284,7 @@ def _of_entries(core: Sequence[Reply], _: LocalSubject) -> str | None:
     from autograder.checks.compare import wrong_entries
 
     pairs = [(reply, tensors(reply)) for reply in core]
-    if len(core) < LEAST or any(pair is None for _, pair in pairs):
+    if len(core) < MIN_QUESTIONS or any(pair is None for _, pair in pairs):
         return None
     wrong = [wrong_entries(*pair, reply.probe.tolerance) for reply, pair in pairs if pair]
     if any(one is None or not one.any() or one.dim() == 0 for one in wrong):
@@ -360,11 +360,13 @@ def _features(reply: Reply, names: dict[str, list[str]]) -> set[str]:
 def _properties(failed: Sequence[Finding]) -> str | None:
     """The properties that fail although ordinary values are right."""
     first = {finding.check.property: finding for finding in reversed(failed)}
-    said = next((say(ASIDE[name], message=first[name].message) for name in ASIDE if name in first), "")
+    said = next(
+        (say(PROPERTY_SENTENCES[name], message=first[name].message) for name in PROPERTY_SENTENCES if name in first), ""
+    )
     return said.replace("..", ".") or None
 
 
-ASIDE: dict[str | None, str] = {  # who changes an input has wrong gradients, too
+PROPERTY_SENTENCES: dict[str | None, str] = {  # who changes an input has wrong gradients, too
     "purity": "Your values are right, but the call has side effects: {message}.",
     "shapes": "Your values are right, but their shape or type is not: {message}.",
     "dtypes": "Your values are right, but the dtype that you compute in or return is not: {message}.",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PAIRS = 6  # per exercise, sampled again for each seed
 TRIES = 4 * PAIRS
-HELD = 2  # mistakes of each exercise that are held out
+N_HELD_OUT = 2  # mistakes of each exercise that are held out
 
 
 @dataclass
@@ -96,7 +96,7 @@ def measure_diagnosis(
 def held_out(exercise: Exercise) -> list[Answer]:
     """Two of the exercise's mistakes, always the same, by which diagnosis is measured and never written."""
     order = {one: hashlib.sha256(f"{exercise.id}/{one.stem}".encode()).hexdigest() for one in known_answers(exercise)}
-    return sorted(order, key=order.__getitem__)[:HELD]
+    return sorted(order, key=order.__getitem__)[:N_HELD_OUT]
 
 
 def _left_out(exercise: Exercise, findings: list[Finding], known: list[Answer]) -> str | None:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
 
 SECONDS = 2.0  # processor time for all mutations of one exercise
-EACH = 1.0  # wall time for one mutation
-LEAST = 2  # answers that a mutation must give, since much gives one answer by chance
+MUTATION_S = 1.0  # wall time for one mutation
+MIN_ANSWERS = 2  # answers that a mutation must give, since much gives one answer by chance
 
-SAID = {
+OPERATOR_SENTENCES = {
     "drop_term": "a term of a sum or a factor of a product is left out",
     "change_operator": "one operator is replaced by another, such as - by + or / by *",
     "change_comparison": "one comparison is replaced by another, such as <= by <",
@@ -50,15 +50,15 @@ SAID = {
 
 Candidate = tuple[str, str, dict[str, Any]]  # a sentence, the mutation that it names, and the namespace of the mutant
 
-ONCE = "Your code behaves like a right answer in which {mutation}."
-OFTEN = "Your code behaves like a right answer in which, in more than one place, {mutation}."
-INSTEAD = "Your code behaves like a right answer in which an intermediate value is the right one {mutation}."
+ONE_PLACE = "Your code behaves like a right answer in which {mutation}."
+SEVERAL_PLACES = "Your code behaves like a right answer in which, in more than one place, {mutation}."
+INTERMEDIATE_VALUE = "Your code behaves like a right answer in which an intermediate value is the right one {mutation}."
 
 
 def explain_by_mutation(core: Sequence[Reply], exercise: Exercise, passed: Sequence[Reply] = ()) -> str | None:
     """The kind of the first mutation that gives every one of these answers, and those that are right as well."""
     replies = [*sorted(core, key=_size), *sorted(passed, key=_size)]
-    if len(replies) < LEAST:
+    if len(replies) < MIN_ANSWERS:
         return None
     end = time.thread_time() + SECONDS
     candidates = _candidates(exercise, replies)
@@ -66,7 +66,7 @@ def explain_by_mutation(core: Sequence[Reply], exercise: Exercise, passed: Seque
         warnings.simplefilter("ignore")  # of mutations that compile with one
         while time.thread_time() < end:
             try:
-                with time_limit(EACH):
+                with time_limit(MUTATION_S):
                     return _first(candidates, exercise, replies, end)
             except (
                 TimeLimitExceeded,
@@ -87,7 +87,7 @@ def _first(candidates: Iterator[Candidate], exercise: Exercise, replies: Sequenc
             return say(sentence, mutation=say(mutation))
         if time.thread_time() > end:
             return None
-        if time.monotonic() - start > EACH / 2:
+        if time.monotonic() - start > MUTATION_S / 2:
             raise _Renew
     return None
 
@@ -99,9 +99,13 @@ def _size(reply: Reply) -> int:
 def _candidates(exercise: Exercise, replies: Sequence[Reply]) -> Iterator[Candidate]:
     """All mutations, the likely ones first."""
     answers = [one for one in programs(exercise) if _is_quick(one, exercise, replies[0])]
-    for sentence, search in ((ONCE, Program.single), (ONCE, Program.renamings), (OFTEN, Program.at_like_places)):
+    for sentence, search in (
+        (ONE_PLACE, Program.single),
+        (ONE_PLACE, Program.renamings),
+        (SEVERAL_PLACES, Program.at_like_places),
+    ):
         for program in answers:
-            yield from ((sentence, SAID[operator], namespace) for operator, namespace in search(program))
+            yield from ((sentence, OPERATOR_SENTENCES[operator], namespace) for operator, namespace in search(program))
     for program in answers:
         yield from _values(program, replies)
 
@@ -129,7 +133,7 @@ def _values(program: Program, replies: Sequence[Reply]) -> Iterator[Candidate]:
         for number in places:
             if any(_changes(edit, one) for one in values.seen[number]):
                 values.active, values.edit = number, edit
-                yield INSTEAD, said, values.made
+                yield INTERMEDIATE_VALUE, said, values.made
 
 
 def _changes(edit: Callable[[Any], Any], value: Any) -> bool:

@@ -15,9 +15,9 @@ from autograder.api import Exercise
 from autograder.checks.operators import NodeChange, changes
 from autograder.diagnosis.rewrites import MODULES, REWRITES, rename_variables
 
-ALWAYS = "import torch.nn.functional as F"  # for activations that the answer itself does not use
-MOST = 12  # right answers that are taken apart
-KEPT = ("self", "cls", "super", *MODULES)
+EXTRA_IMPORT = "import torch.nn.functional as F"  # for activations that the answer itself does not use
+MAX_PROGRAMS = 12  # right answers that are taken apart
+RESERVED_NAMES = ("self", "cls", "super", *MODULES)
 
 
 class Program:
@@ -161,7 +161,7 @@ class _Wrapper(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Wrap a variable that is read."""
-        return node if node.id in KEPT or not isinstance(node.ctx, ast.Load) else self._wrapped(node)
+        return node if node.id in RESERVED_NAMES or not isinstance(node.ctx, ast.Load) else self._wrapped(node)
 
     def _expression(self, node: Any) -> ast.AST:
         self.generic_visit(node)
@@ -189,13 +189,13 @@ def programs(exercise: Exercise) -> list[Program]:
 @lru_cache(maxsize=16)
 def _programs(exercise: Exercise) -> tuple[Program, ...]:
     texts = [injected_modules.source([exercise])[0]]
-    texts += [path.read_text(encoding="utf-8") for path in answers(exercise, "right")[:MOST]]
+    texts += [path.read_text(encoding="utf-8") for path in answers(exercise, "right")[:MAX_PROGRAMS]]
     return tuple(Program(text, tuple(exercise.symbols)) for text in texts)
 
 
 @lru_cache(maxsize=1)
 def _always() -> CodeType:
-    return compile(ALWAYS, "mutation.py", "exec")
+    return compile(EXTRA_IMPORT, "mutation.py", "exec")
 
 
 def _likeness(node: ast.AST) -> str:

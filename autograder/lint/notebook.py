@@ -108,10 +108,10 @@ def unparsable(notebook: NotebookNode) -> Problems:
 
 def redefinable_names(notebook: NotebookNode) -> Problems:
     """Names in a test that come from a cell which students can edit, since they could redefine them."""
-    from autograder.proxies import USUAL
+    from autograder.proxies import USUAL_IMPORTS
 
     cells = [cell for cell in code(notebook) if _parses(cell)]
-    safe = set(USUAL) | set(dir(builtins))
+    safe = set(USUAL_IMPORTS) | set(dir(builtins))
     for cell in cells:
         if marks(cell).get("locked") or marks(cell).get("grade"):
             safe |= _bound(tree(cell))

@@ -92,7 +92,7 @@ def _call(name: str, *arguments: ast.expr | int) -> ast.Call:
 
 WRAPPED = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.Call, ast.List, ast.Tuple, ast.Set, ast.Dict,
            ast.ListComp, ast.SetComp, ast.DictComp, ast.Subscript, ast.Attribute, ast.Name)  # fmt: skip
-LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Raise)
+JUMPS = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 LAZY = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 
 
@@ -200,7 +200,7 @@ class _Rewriter(ast.NodeTransformer):
         held = len(self.tests)
         for statement in body:
             new += self._statement(statement)
-            if isinstance(statement, ast.If) and isinstance(statement.body[-1], LEAVING):
+            if isinstance(statement, ast.If) and isinstance(statement.body[-1], JUMPS):
                 self.tests += self.conditions.pop(id(statement), [])
         del self.tests[held:]
         return new

@@ -13,7 +13,7 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Finding
 from autograder.localize.find import find
 
-NEAR = 2  # lines
+NEAR_LINES = 2  # lines
 
 
 @dataclass
@@ -29,7 +29,8 @@ class Lines:
     def line(self) -> str:
         """One line of the report."""
         share = f" ({100 * self.near / self.edits:.0f}%)" if self.edits else ""
-        return f"first wrong line within {NEAR} lines of the edit {self.near}/{self.edits}{share}, on it {self.exact}"
+        near = f"{self.near}/{self.edits}{share}"
+        return f"first wrong line within {NEAR_LINES} lines of the edit {near}, on it {self.exact}"
 
 
 def measure_answer(exercise: Exercise, path: Answer, findings: Sequence[Finding], into: Lines) -> None:
@@ -43,9 +44,9 @@ def measure_answer(exercise: Exercise, path: Answer, findings: Sequence[Finding]
     found = find(exercise, findings, LocalSubject(namespace), [("answer", text)])
     gap = min(abs(found.line - line) for line in edited) if found else None
     into.edits += 1
-    into.near += gap is not None and gap <= NEAR
+    into.near += gap is not None and gap <= NEAR_LINES
     into.exact += gap == 0
-    if gap is None or gap > NEAR:
+    if gap is None or gap > NEAR_LINES:
         said = f"line {found.line}" if found else "no line"
         into.notes.append(f"wrong/{path.stem} was edited in line {min(edited)}; {said} is named")
 

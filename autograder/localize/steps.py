@@ -16,8 +16,8 @@ from autograder.localize.recorder import TEXT
 from autograder.localize.trace import Trace
 from autograder.localize.words import steps_of
 
-MOST = 40  # steps of either side
-GAP = -0.2
+MAX_STEPS = 40  # steps of either side
+GAP_SCORE = -0.2
 
 
 def steps(found: FaultLocation, sources: dict[str, str]) -> list[dict[str, Any]]:
@@ -25,9 +25,9 @@ def steps(found: FaultLocation, sources: dict[str, str]) -> list[dict[str, Any]]
     right."""
     if found.trace is None or not found.right_traces:
         return []
-    mine = steps_of(found.trace)[:MOST]
+    mine = steps_of(found.trace)[:MAX_STEPS]
     right = max(found.right_traces, key=lambda one: _common(found.trace, one))  # type: ignore[arg-type]
-    theirs = steps_of(right)[:MOST]
+    theirs = steps_of(right)[:MAX_STEPS]
     known = KnownValues(found.right_traces)
     # a right answer may compute the value that departs too, but goes on from it in another way
     departing = None if found.faulty_version is None else key(found.trace.values[found.faulty_version.version])
@@ -62,11 +62,11 @@ def _aligned(
 ) -> list[tuple[int | None, int | None]]:
     """Pairs of indices, None if the other trace has no counterpart."""
     best = np.zeros((len(mine) + 1, len(theirs) + 1))
-    best[:, 0], best[0, :] = GAP * np.arange(len(mine) + 1), GAP * np.arange(len(theirs) + 1)
+    best[:, 0], best[0, :] = GAP_SCORE * np.arange(len(mine) + 1), GAP_SCORE * np.arange(len(theirs) + 1)
     for i, (_, one) in enumerate(mine):
         for j, (_, other) in enumerate(theirs):
             both = best[i, j] + _alike(trace, one, right, other)
-            best[i + 1, j + 1] = max(both, best[i, j + 1] + GAP, best[i + 1, j] + GAP)
+            best[i + 1, j + 1] = max(both, best[i, j + 1] + GAP_SCORE, best[i + 1, j] + GAP_SCORE)
     return _path(best)
 
 
@@ -82,10 +82,10 @@ def _path(best: np.ndarray) -> list[tuple[int | None, int | None]]:
     i, j = best.shape[0] - 1, best.shape[1] - 1
     found: list[tuple[int | None, int | None]] = []
     while i or j:
-        if i and np.isclose(best[i, j], best[i - 1, j] + GAP):
+        if i and np.isclose(best[i, j], best[i - 1, j] + GAP_SCORE):
             i -= 1
             found.append((i, None))
-        elif j and np.isclose(best[i, j], best[i, j - 1] + GAP):
+        elif j and np.isclose(best[i, j], best[i, j - 1] + GAP_SCORE):
             j -= 1
             found.append((None, j))
         else:

@@ -21,7 +21,7 @@ from autograder.report import verdict_html, verdict_line
 from autograder.sandbox import Backend, choose
 from autograder.translate import title_of
 
-DEADLY = "the grader was killed twice while it graded this submission: grade it by hand"
+KILLED_TWICE = "the grader was killed twice while it graded this submission: grade it by hand"
 
 
 class BoxedExecute(NbGraderPreprocessor):
@@ -61,8 +61,8 @@ class BoxedExecute(NbGraderPreprocessor):
         name_answers(nb)
         wanted = wanted_exercises(nb)
         if unfinished.killed_too_often():
-            self.log.error("%s · %s: %s", where["student"], where["assignment"], DEADLY)
-            mark_not_graded(nb, DEADLY)
+            self.log.error("%s · %s: %s", where["student"], where["assignment"], KILLED_TWICE)
+            mark_not_graded(nb, KILLED_TWICE)
             return nb, resources
         given_up = missing_answers(nb, wanted)
         found = {verdict.exercise: verdict for verdict in given_up}

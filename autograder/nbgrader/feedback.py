@@ -21,7 +21,7 @@ from nbgrader.utils import is_task
 from traitlets import Integer
 
 from autograder.api import HINTS
-from autograder.nbgrader.rebuild import SHOWN_ONLY
+from autograder.nbgrader.rebuild import UNGRADED_ROLES
 from autograder.report import verdict_html
 from autograder.report.formulas import render_formulas
 from autograder.report.tokens import light_theme_tokens
@@ -33,7 +33,7 @@ TAGS = frozenset(
     kbd li ol p pre s samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var wbr
     svg g rect circle ellipse line path polyline polygon text tspan title desc""".split()  # noqa: SIM905
 )
-DRAWING = frozenset(
+SVG_ATTRIBUTES = frozenset(
     """viewBox width height x y x1 y1 x2 y2 cx cy r rx ry d points transform fill fill-opacity stroke stroke-width
     stroke-opacity stroke-dasharray opacity text-anchor dominant-baseline font-size font-family font-weight dx dy
     role""".split()  # noqa: SIM905
@@ -64,8 +64,8 @@ CLASSES = re.compile(r"dataframe|highlight|hl-[a-z0-9]+|anchor-link|[a-z]{1,2}[0
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 # A student's text is drawn inside this element; the browser clips whatever would reach beyond it
 BOX = '<div style="contain:content;overflow:auto{}">'
-TALL = ";max-height:80em"  # for outputs only; texts may have any length
-ON_PAPER = "@media print{.highlight pre{white-space:pre-wrap;overflow-wrap:anywhere}}"  # nobody can scroll there
+OUTPUT_HEIGHT = ";max-height:80em"  # for outputs only; texts may have any length
+PRINT_STYLE = "@media print{.highlight pre{white-space:pre-wrap;overflow-wrap:anywhere}}"  # nobody can scroll there
 
 
 class Styles(CSSSanitizer):
@@ -124,14 +124,14 @@ def _allowed(tag: str, name: str, value: str) -> bool:
         return all(CLASSES.fullmatch(word) for word in value.split())
     if name == "id":
         return tag in HEADINGS
-    if name in DRAWING:
+    if name in SVG_ATTRIBUTES:
         return not re.search(r"url|[\\&@]", value, re.I)  # fill="url(…)" fetches as a style does
     return name in COMMON or (tag == "img" and name == "alt")
 
 
 def wrap_in_box(html: str) -> str:
     """A student's HTML, cleaned, in an element that clips it."""
-    return f"{BOX.format(TALL)}{clean(html)}</div>"
+    return f"{BOX.format(OUTPUT_HEIGHT)}{clean(html)}</div>"
 
 
 class SafePage(NbGraderPreprocessor):
@@ -148,7 +148,7 @@ class SafePage(NbGraderPreprocessor):
         """Also drops notebook metadata (widget state) that nbconvert writes into script elements."""
         nb.metadata.pop("widgets", None)
         self._text, self._attached = PAGE, ATTACHED
-        self._tokens = f"<style>{light_theme_tokens('.tfkit-verdict')}{ON_PAPER}</style>"
+        self._tokens = f"<style>{light_theme_tokens('.tfkit-verdict')}{PRINT_STYLE}</style>"
         for cell in nb.cells:
             cell.metadata.pop("tags", None)
             if cell.cell_type == "code":
@@ -183,7 +183,7 @@ class SafePage(NbGraderPreprocessor):
             cell.outputs = [new_output("display_data", data=data)]
             return
         cell.outputs = [safe for output in cell.outputs if (safe := self._safe(output))]
-        if ours.get("role") in SHOWN_ONLY and cell.outputs:
+        if ours.get("role") in UNGRADED_ROLES and cell.outputs:
             note = '<div style="font-size:85%;opacity:0.75">As submitted; this cell is not graded.</div>'
             cell.outputs.insert(0, new_output("display_data", data={"text/html": note, "text/plain": ""}))
 

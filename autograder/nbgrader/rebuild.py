@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-SHOWN_ONLY = ("demo", "experiment", "predict")  # roles that run only in the student's lab and earn no points
+UNGRADED_ROLES = ("demo", "experiment", "predict")  # roles that run only in the student's lab and earn no points
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def free_cell(cell: NotebookNode, name: str) -> NotebookNode:
     """A cell that the student added, or a demonstration, with the outputs as submitted (feedback cleans them)."""
     marks = cell.metadata.get("tfkit")
     role = marks.get("role") if isinstance(marks, dict) else None
-    shown = cell.cell_type == "code" and role in SHOWN_ONLY
+    shown = cell.cell_type == "code" and role in UNGRADED_ROLES
     new = _new(cell.cell_type, cell.source, name, {"tfkit": {"role": role}} if shown else {})
     if shown:
         new.outputs = cell.outputs

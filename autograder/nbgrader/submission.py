@@ -15,13 +15,13 @@ from nbgrader.converters import Autograde
 from traitlets import log as traitlets_log
 
 from autograder.nbgrader import unfinished
-from autograder.nbgrader.rebuild import SHOWN_ONLY
+from autograder.nbgrader.rebuild import UNGRADED_ROLES
 from autograder.report.text import plain
 
 LARGEST = 50 << 20  # bytes; a lesson has 50 kB, or some MB with all outputs
 CELLS = 5_000  # per notebook; a lesson has a hundred
 OUTPUTS = 200  # outputs read per notebook, since each is validated in the grader's own process
-SHOWN = 1 << 20  # characters of all these outputs together
+MAX_OUTPUT = 1 << 20  # characters of all these outputs together
 
 
 class UnreadableNotebook(ValueError):
@@ -78,7 +78,7 @@ def _bounded(data: Any) -> Any:
         raise UnreadableNotebook(
             f"it has more than {CELLS} cells; delete those that do not belong to it and submit it again"
         )
-    outputs, characters = OUTPUTS, SHOWN
+    outputs, characters = OUTPUTS, MAX_OUTPUT
     for cell in cells:
         if not isinstance(cell, dict) or "outputs" not in cell:
             continue
@@ -100,7 +100,7 @@ def _listed(value: Any) -> list[Any]:
 def _is_shown(cell: dict[str, Any]) -> bool:
     metadata = cell.get("metadata")
     ours = metadata.get("tfkit") if isinstance(metadata, dict) else None
-    return isinstance(ours, dict) and ours.get("role") in SHOWN_ONLY
+    return isinstance(ours, dict) and ours.get("role") in UNGRADED_ROLES
 
 
 def _valid(nb: NotebookNode) -> NotebookNode:

@@ -25,11 +25,11 @@ from nbgrader.converters import NbGraderException
 from traitlets import log as traitlets_log
 
 from autograder.report.text import plain
-from autograder.trouble import AWAY
+from autograder.trouble import SERVER_ADVICE
 
 LOCKS = ".grading"
 DEATHS = "deaths"  # the folder in LOCKS of files with one line per killed grader
-ENOUGH = 2  # graders that a submission may have ended
+MAX_ENDED_GRADERS = 2  # graders that a submission may have ended
 STOPPED = "stopped"  # what a grader that is stopped normally, for example by Ctrl-C, writes into its locks
 _held: dict[Path, int] = {}
 
@@ -58,7 +58,7 @@ def _stop() -> None:
 
 def killed_too_often() -> bool:
     """Whether the current submission has killed so many graders that it must not be graded again."""
-    return any(_deaths(path) >= ENOUGH for path in _held)
+    return any(_deaths(path) >= MAX_ENDED_GRADERS for path in _held)
 
 
 def _deaths(lock: Path) -> int:
@@ -146,7 +146,7 @@ def writable(converter: Any) -> None:
         said = " ".join(str(error.orig).split())  # an unreachable server gives several lines
         cure = "Close the program that has locked it, or give yourself write permission"
         if engine.dialect.name != "sqlite":
-            cure = AWAY[0].upper() + AWAY[1:]
+            cure = SERVER_ADVICE[0].upper() + SERVER_ADVICE[1:]
         what = (
             f"the gradebook {engine.url.render_as_string()} cannot store grades: {said.rstrip('.')}. {cure}; then run "
         )

@@ -13,9 +13,9 @@ from autograder import injected_modules, registry
 from autograder.answers import answers
 from autograder.api import Exercise
 from autograder.cluster.course import BadCourse, released_in, settings_of, students_in
-from autograder.nbgrader.rebuild import SHOWN_ONLY
+from autograder.nbgrader.rebuild import UNGRADED_ROLES
 
-OWN = "cells of their own"
+OWN_CELLS = "cells of their own"
 
 
 def read(root: Path, assignment: str) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
@@ -69,6 +69,6 @@ def _answers(folder: Path) -> Iterator[tuple[str, str]]:
             role = (cell["metadata"].get("tfkit") or {}).get("role")
             if marks and marks["solution"]:
                 yield marks["grade_id"], source
-            elif not marks and role not in SHOWN_ONLY:
+            elif not marks and role not in UNGRADED_ROLES:
                 own.append(source)
-    yield OWN, "\n\n".join(own)
+    yield OWN_CELLS, "\n\n".join(own)

@@ -10,7 +10,7 @@ from latex2mathml.converter import convert_to_element
 
 LONGEST = 4000  # characters; a longer formula would only keep the grader busy
 TAG = r"""<(?:[^<>"']|"[^"]*"|'[^']*')*>"""  # a ">" in an attribute does not end it
-UNTOUCHED = re.compile(rf"(<(?:pre|code|kbd|samp)\b.*?</(?:pre|code|kbd|samp)\s*>|{TAG})", re.S | re.I)
+NOT_FORMULAS = re.compile(rf"(<(?:pre|code|kbd|samp)\b.*?</(?:pre|code|kbd|samp)\s*>|{TAG})", re.S | re.I)
 FORMULA = re.compile(
     r"\$\$(?P<block>.+?)\$\$"
     r"|(?P<named>\\begin\{(?P<name>[a-z]+\*?)\}.+?\\end\{(?P=name)\})"
@@ -30,7 +30,7 @@ ATTRIBUTES = frozenset(
 
 def render_formulas(page: str) -> str:
     """HTML with its `$…$`, `$$…$$` and `\\begin{…}…\\end{…}` as MathML, except in code; invalid ones stay as text."""
-    parts = UNTOUCHED.split(page)
+    parts = NOT_FORMULAS.split(page)
     return "".join(part if place % 2 else FORMULA.sub(_one, part) for place, part in enumerate(parts))
 
 

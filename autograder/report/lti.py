@@ -46,7 +46,7 @@ from autograder.report.scores import ExportError, Scores, StudentScores
 FILE = "lti.toml"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/scope/"
 LOCAL = ("localhost", "127.0.0.1")
-TAKEN = "passback.jsonl"
+LEDGER_FILE = "passback.jsonl"
 BUSY = (429, 500, 502, 503, 504)
 TRIES, BACKOFF_S = 4, 0.5  # retries, and the first delay, which doubles: half a second, one, two, four
 
@@ -101,7 +101,7 @@ def send(root: Path, scores: Scores, again: bool = False) -> SendReport:
     again: also sends scores that the platform has accepted already.
     """
     known, done = platform(root), SendReport()
-    taken = SentLedger(root / TAKEN)
+    taken = SentLedger(root / LEDGER_FILE)
     try:
         _send(_connector(known, root, Retry(0)), _connector(known, root, _patient()), known, scores, taken, again, done)
     except (LtiException, requests.RequestException, ValueError) as error:

@@ -13,7 +13,7 @@ from autograder.report.words import place, places, sentence, size
 from autograder.translate import say
 
 WIDEST = 12  # rows and columns of a matrix
-MOST = 4  # matrices of one tensor
+MAX_MATRICES = 4  # matrices of one tensor
 LONGEST = 200  # characters of a value that is not a matrix
 LEVELS = 4  # of heat
 FLOW = (
@@ -211,7 +211,7 @@ def example(given: Mapping[str, Any]) -> str:
         "first_wrong_step",
     )
     inputs = {**inputs, **{name: value for name, value in given.items() if name not in (*known, "yours", "wrong")}}
-    tables = [table for name, value in inputs.items() for table in matrices(str(name), value)[:MOST]]
+    tables = [table for name, value in inputs.items() for table in matrices(str(name), value)[:MAX_MATRICES]]
     plain = ", ".join(
         f"{name} = {entry_text(value)[:LONGEST]}" for name, value in inputs.items() if not matrices("", value)
     )
@@ -226,8 +226,8 @@ def example(given: Mapping[str, Any]) -> str:
 def answers(given: Mapping[str, Any]) -> list[Matrix]:
     """The student's answer with its wrong entries marked, and the part of it that is right."""
     wrong, yours = given.get("wrong"), given.get("yours")
-    own = matrices(say("your answer"), yours, wrong)[:MOST]
-    held = matrices(say(HOLDS), _masked(yours, wrong))[:MOST] if wrong is not None and own else []
+    own = matrices(say("your answer"), yours, wrong)[:MAX_MATRICES]
+    held = matrices(say(HOLDS), _masked(yours, wrong))[:MAX_MATRICES] if wrong is not None and own else []
     some = any(entry != UNKNOWN for matrix in held for row in matrix.rows for entry in row)
     return own + (held if some else [])
 

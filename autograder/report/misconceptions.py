@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-TOGETHER = " + "  # between the names of mistakes that were made in one answer
+SEPARATOR = " + "  # between the names of mistakes that were made in one answer
 
 
 def misconceptions(students: Iterable[Mapping[str, Mapping[str, Any]]]) -> Counter[tuple[str, str]]:
@@ -16,5 +16,5 @@ def misconceptions(students: Iterable[Mapping[str, Mapping[str, Any]]]) -> Count
         for one in students
         for exercise, verdict in one.items()
         if verdict["misconception"]
-        for name in verdict["misconception"].split(TOGETHER)
+        for name in verdict["misconception"].split(SEPARATOR)
     )

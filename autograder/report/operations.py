@@ -33,7 +33,7 @@ from autograder.run import CellSource, sources_of
 from autograder.sandbox import Backend, choose
 from autograder.sandbox_client import Cell, SandboxClient, StudentError
 
-MOST = 2000  # operations of one question that are compared
+MAX_OPERATIONS = 2000  # operations of one question that are compared
 SHORT = 5  # operations; fewer are the same in many answers by chance
 ANSWERS = 2  # answers in which two students must agree, since one unusual set of a dozen operations may be chance
 NAMES = ("_operations_begin", "_operations_end")
@@ -44,7 +44,7 @@ class Recorder(TorchDispatchMode):
     names = []
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        if len(self.names) < {MOST}:
+        if len(self.names) < {MAX_OPERATIONS}:
             self.names.append(str(function))
         return function(*args, **(kwargs or {{}}))
 
@@ -135,7 +135,7 @@ def _told(student: SandboxClient, probe: Probe) -> list[str]:
     told = student.call(NAMES[1])
     if isinstance(answer, RaisedError) or type(told) is not list:
         return []
-    return [name for name in told[:MOST] if type(name) is str and _known(name)]
+    return [name for name in told[:MAX_OPERATIONS] if type(name) is str and _known(name)]
 
 
 @lru_cache(maxsize=4096)

@@ -18,12 +18,12 @@ from itertools import combinations
 from autograder.parse import parse_source
 
 K = 12  # nodes, about a line and a half; shorter runs occur in many answers by chance
-ALIKE = 0.7  # of the rare fingerprints of the shorter answer
-LEAST = 12.0  # nats of evidence that are needed: one shared unusual line is not enough
+MIN_SHARE = 0.7  # of the rare fingerprints of the shorter answer
+MIN_EVIDENCE = 12.0  # nats of evidence that are needed: one shared unusual line is not enough
 KNOWN = 0.9  # of the longer of an answer and a known one
 LONG = 60  # fingerprints, about ten lines, of an answer that may be called a copy of a known one
 COMMON = 0.34  # a larger share of the class than this is no evidence, and is not counted
-CROWD = 100  # nor are more students than this, so that a class of a thousand takes only seconds
+MAX_HOLDERS = 100  # nor are more students than this, so that a class of a thousand takes only seconds
 
 # Lines that only IPython understands. IPython's own translation would process all the code again for each of them.
 MAGIC = re.compile(r"^([ \t]*+)(?:[%!?].*|.*\?[ \t]*)$", re.M)
@@ -128,7 +128,7 @@ def compare(answers: Answers, stubs: Mapping[str, str]) -> SimilarityReport:
         for pair, match in _matches(cell, prints, _prints(stubs.get(cell, ""))):
             for student in pair:
                 nearest[student] = max(nearest[student], match.share)
-            if match.share >= ALIKE and match.evidence >= LEAST:
+            if match.share >= MIN_SHARE and match.evidence >= MIN_EVIDENCE:
                 found[pair].append(match)
     pairs = [SimilarPair(who, tuple(sorted(some, key=lambda one: -one.evidence))) for who, some in found.items()]
     return SimilarityReport(sorted(pairs, key=lambda pair: -pair.evidence), nearest, unreadable)
@@ -156,7 +156,7 @@ def _matches(cell: str, prints: dict[str, dict[int, set[int]]], stub: set[int]) 
 
 def most_holders(students: int) -> float:
     """The largest number of these students who may share a fingerprint that counts as evidence."""
-    return min(max(2, COMMON * students), CROWD, students - 1)
+    return min(max(2, COMMON * students), MAX_HOLDERS, students - 1)
 
 
 def fingerprints(source: str) -> dict[int, set[int]]:
@@ -201,7 +201,7 @@ def _imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
             yield alias.asname or alias.name.partition(".")[0], f"{module}{alias.name}"
 
 
-SKIPPED = ("annotation", "returns", "type_comment", "type_params", "ctx", "name")
+IGNORED_FIELDS = ("annotation", "returns", "type_comment", "type_params", "ctx", "name")
 
 
 def _walk(node: ast.AST, names: Mapping[str, str], line: int) -> Iterator[Node]:
@@ -209,7 +209,7 @@ def _walk(node: ast.AST, names: Mapping[str, str], line: int) -> Iterator[Node]:
     yield _kind(node, names), line
     body = getattr(node, "body", None)
     for field, value in ast.iter_fields(node):
-        if field in SKIPPED:
+        if field in IGNORED_FIELDS:
             continue
         if field == "body" and isinstance(body, list) and body and _is_docstring(body[0]):
             value = body[1:]

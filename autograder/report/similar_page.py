@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from autograder.report.page import document, histogram, row_head, table
-from autograder.report.similar import ALIKE, KnownAnswerMatch, Match, SimilarityReport, SimilarPair
+from autograder.report.similar import MIN_SHARE, KnownAnswerMatch, Match, SimilarityReport, SimilarPair
 
-SHOWN = 50  # pairs whose code is on the page
+MAX_PAIRS = 50  # pairs whose code is on the page
 STYLE = """
 .two{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.two>div{min-width:0}
 pre{overflow-x:auto;border:1px solid var(--tfk-line);border-radius:var(--tfk-r2);background:var(--tfk-card);
@@ -24,14 +24,14 @@ rare in this class</em>. This does not say why: a shared textbook, a tutorial, p
 both answers before you speak to anyone. In a class of fewer than ten the list means little. The <mark>marked</mark>
 lines are those that both answers have.</p>"""
 EVIDENCE = "Strongest first. Evidence: all code that the two share, weighted by how few students have it (in nats)."
-SAME = """Answers to two exercises or more that perform the same tensor operations, each as often, while few other
-students do. Renamed variables, helper functions and reordered lines do not hide this. But students with the same idea
-perform the same operations, so by itself this means less than the list above. Both answers are shown below."""
+OPERATIONS_NOTE = """Answers to two exercises or more that perform the same tensor operations, each as often, while few
+other students do. Renamed variables, helper functions and reordered lines do not hide this. But students with the same
+idea perform the same operations, so by itself this means less than the list above. Both answers are shown below."""
 
 
-LIKE = """Answers of ten lines and more with the structure of code that comes with the course: the library's own code,
-which every student has installed, or a collected right answer. Others: how many other students wrote the same. If they
-are many, it is simply the usual way to write it. No mark depends on this."""
+KNOWN_NOTE = """Answers of ten lines and more with the structure of code that comes with the course: the library's own
+code, which every student has installed, or a collected right answer. Others: how many other students wrote the same. If
+they are many, it is simply the usual way to write it. No mark depends on this."""
 
 
 def page(
@@ -44,11 +44,11 @@ def page(
     """The whole page. `same`: pairs that run the same operations, if the answers were run; `known`: answers that
     equal a known one."""
     parts = [NOTE, _pairs("Pairs", EVIDENCE, "pair", found.pairs)]
-    parts += [] if same is None else [_pairs("The same operations", SAME, "run", same)]
+    parts += [] if same is None else [_pairs("The same operations", OPERATIONS_NOTE, "run", same)]
     parts += [_known(known), _nearest(found), _unreadable(found)]
     for kind, pairs in (("pair", found.pairs), ("run", same or [])):
-        parts += [_code(f"{kind}-{number}", pair, answers) for number, pair in enumerate(pairs[:SHOWN], 1)]
-    lead = f"<p>{len(answers)} students; pairs alike in {ALIKE:.0%} or more of an answer: {len(found.pairs)}.</p>"
+        parts += [_code(f"{kind}-{number}", pair, answers) for number, pair in enumerate(pairs[:MAX_PAIRS], 1)]
+    lead = f"<p>{len(answers)} students; pairs alike in {MIN_SHARE:.0%} or more of an answer: {len(found.pairs)}.</p>"
     return document(f"{assignment}: similar answers", lead + "".join(parts), STYLE)
 
 
@@ -58,7 +58,7 @@ def _pairs(title: str, note: str, kind: str, pairs: list[SimilarPair]) -> str:
     rows = []
     for number, pair in enumerate(pairs, 1):
         names = escape(" and ".join(pair.students))
-        name = f'<a href="#{kind}-{number}">{names}</a>' if number <= SHOWN else names
+        name = f'<a href="#{kind}-{number}">{names}</a>' if number <= MAX_PAIRS else names
         cells = ", ".join(f"<code>{escape(match.cell)}</code>{_share(match)}" for match in pair.matches)
         rows.append(f'<tr><th scope="row">{name}</th><td class="text">{cells}</td><td>{pair.evidence:.0f}</td></tr>')
     head = '<th scope="col">Students</th><th scope="col" class="text">Alike in</th><th scope="col">Evidence</th>'
@@ -76,7 +76,7 @@ def _known(known: Sequence[KnownAnswerMatch]) -> str:
         '<th scope="col">Student</th><th scope="col" class="text">Cell</th><th scope="col" class="text">Like</th>'
         '<th scope="col">Alike</th><th scope="col">Others</th>'
     )
-    return table("Like a known answer", LIKE, head, rows)
+    return table("Like a known answer", KNOWN_NOTE, head, rows)
 
 
 def _nearest(found: SimilarityReport) -> str:

@@ -16,7 +16,7 @@ from autograder.report.similar_page import STYLE
 from autograder.report.text import plain, verdict_text
 from autograder.report.unexplained import Cluster, UnexplainedAnswer
 
-BESIDE = 4  # answers of a cluster whose code is shown
+MAX_ANSWERS = 4  # answers of a cluster whose code is shown
 NOTE = """<p>Wrong answers that behave like none of the collected mistakes, and for which no kind of mistake is known.
 Answers that give the same results for the same inputs are in one group: most often they share one misconception,
 written in several ways. If you recognise it, describe it in one sentence; from then on every answer that behaves like
@@ -57,7 +57,7 @@ def _shown(one: Cluster) -> Iterator[UnexplainedAnswer]:
     seen: dict[str, UnexplainedAnswer] = {}
     for each in one.members:
         seen.setdefault(each.code, each)
-    yield from list(seen.values())[:BESIDE]
+    yield from list(seen.values())[:MAX_ANSWERS]
 
 
 def _code(one: UnexplainedAnswer) -> str:

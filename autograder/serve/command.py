@@ -26,7 +26,7 @@ from autograder.cluster.pool import Pool, PoolError
 from autograder.serve.course import RETRY_S, Return, ServedCourse
 from autograder.serve.feedback import FeedbackError, give_feedback
 
-AHEAD = 8  # submissions for each worker between two looks for new ones
+SUBMISSIONS_PER_WORKER = 8  # submissions for each worker between two looks for new ones
 FAULTS = (BadCourse, PoolError, OSError, SQLAlchemyError)
 
 
@@ -117,7 +117,7 @@ class GradingService:
     ) -> None:  # fmt: skip
         self.options, self.console, self.interrupt, self._sleep = options, console, interrupt, sleep
         more: dict[str, Any] = {"assignments": options.assignments, "device": options.device}
-        batch = max(16, AHEAD * pool.slots())
+        batch = max(16, SUBMISSIONS_PER_WORKER * pool.slots())
         self.courses = [ServedCourse(root, pool, give_back, console, interrupt, batch=batch, **more)
                         for root in options.courses]  # fmt: skip
         names = [course.course_id for course in self.courses]

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 from rich.console import Console
 
-from course.bench import BOXES, TESTED, UNIT, Bench, stopwatches
+from course.bench import BENCH_EXERCISES, BOXES, UNIT, Bench, stopwatches
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _grading(root: Path, console: Console) -> tuple[list[float], list[float], li
         import nbformat
 
         nb = nbformat.read(path, as_version=4)
-        for exercise in TESTED:
+        for exercise in BENCH_EXERCISES:
             checks.append(_cost(lambda: run.grade_notebook(nb, [exercise], student="s", backend=backend)))  # noqa: B023
     return checks[1:], grades[1:], writes[1:]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import simpy
 
-from autograder.serve.command import AHEAD
+from autograder.serve.command import SUBMISSIONS_PER_WORKER
 from course.scale.measure import ServiceTimes
 
 HOUR, WEEK = 3600.0, 7 * 24 * 3600.0
@@ -82,7 +82,11 @@ class ServiceModel:
 
     def __init__(self, times: ServiceTimes, workers: int, arrivals: Sequence[float], every: float, seed: int) -> None:
         self.env, self.workers, self.every = simpy.Environment(), workers, every
-        self.batch, self.times, self._draw = max(16, AHEAD * workers), times, np.random.default_rng(seed)
+        self.batch, self.times, self._draw = (
+            max(16, SUBMISSIONS_PER_WORKER * workers),
+            times,
+            np.random.default_rng(seed),
+        )
         self.arrivals, self._next = arrivals, 0
         self.line: deque[float] = deque()
         self.waits: list[float] = []

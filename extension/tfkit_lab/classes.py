@@ -13,8 +13,8 @@ from autograder.report.misconceptions import misconceptions
 from tfkit_lab.course import MAX_BYTES, MAX_DEPTH
 
 MAX_SUBMISSIONS = 3000
-COMMONEST = 5
-KEPT = ("status", "score", "max_score", "misconception", "reason")
+MAX_MISCONCEPTIONS = 5
+RESULT_KEYS = ("status", "score", "max_score", "misconception", "reason")
 
 
 def classes(root: Path) -> list[dict[str, Any]]:
@@ -81,7 +81,7 @@ def verdicts(path: Path) -> dict[str, dict[str, Any]]:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         marks = [cell["metadata"].get("tfkit", {}) for cell in cells]
         found = [mark["verdict"] for mark in marks if isinstance(mark.get("verdict"), dict)]
-        return {str(one["exercise"]): {key: one.get(key) for key in KEPT} for one in found}
+        return {str(one["exercise"]): {key: one.get(key) for key in RESULT_KEYS} for one in found}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
@@ -91,5 +91,5 @@ def most_common_misconceptions(students: list[dict[str, Any]]) -> list[dict[str,
     seen = misconceptions(one["verdicts"] for one in students)
     return [
         {"exercise": exercise, "misconception": why, "students": count}
-        for (exercise, why), count in seen.most_common(COMMONEST)
+        for (exercise, why), count in seen.most_common(MAX_MISCONCEPTIONS)
     ]

@@ -20,7 +20,7 @@ SUFFIX = ".progress.json"
 CHECKS = 3  # failing checks in a row, and …
 MINUTES = 10.0  # … minutes since the first of them, that make a student stuck
 AWAY_MINUTES = 45.0  # after which a student without a check is not in the class any more
-COMMONEST = 3
+MAX_MISCONCEPTIONS = 3
 MAX_EXERCISES = 300
 
 
@@ -67,7 +67,7 @@ def _row(
     trying = [entry for _, entry in entries if entry["status"] == "failed" and _is_recent(entry, now)]
     seen = Counter(entry["misconception"] for entry in trying if entry["misconception"])
     told = {"exercise": exercise, "passed": passed, "tried": len(entries) - passed - len(stuck), "stuck": len(stuck)}
-    why = [{"misconception": name, "students": count} for name, count in seen.most_common(COMMONEST)]
+    why = [{"misconception": name, "students": count} for name, count in seen.most_common(MAX_MISCONCEPTIONS)]
     who = [{"student": student, "failed": entry["failed"], "minutes": _minutes(entry["since"], now),
             "misconception": entry["misconception"]} for student, entry in stuck]  # fmt: skip
     return {**told, "commonest": why, **({"who": who} if names else {})}

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from autograder.checks.decoding import IDS, KEPT, ROWS, TableModel
+from autograder.checks.decoding import CACHED_ROWS, IDS, ROWS, TableModel
 
 
 def test_more_rows_or_ids_than_any_search_asks_for_are_refused():
@@ -17,7 +17,7 @@ def test_more_rows_or_ids_than_any_search_asks_for_are_refused():
 def test_what_was_forgotten_is_the_same_again():
     step = TableModel(1, 5, 0)
     first = step(torch.tensor([[7]]))
-    for start in range(0, 2 * KEPT, ROWS):
+    for start in range(0, 2 * CACHED_ROWS, ROWS):
         step(torch.arange(start, start + ROWS).unsqueeze(1) + 8)
-    assert len(step.rows) <= KEPT and (7,) not in step.rows
+    assert len(step.rows) <= CACHED_ROWS and (7,) not in step.rows
     assert torch.equal(step(torch.tensor([[7]])), first)

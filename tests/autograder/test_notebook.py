@@ -46,7 +46,7 @@ class Shown:
 
 
 def test_a_check_that_goes_on_says_so_until_its_verdict_is_there(monkeypatch):
-    monkeypatch.setattr(notebook, "TICK", 0.05)
+    monkeypatch.setattr(notebook, "PROGRESS_S", 0.05)
     shown = Shown()
     notebook._replaced(shown, CAUSAL.id, [answers(CAUSAL, "right")[0].read_text()])
     *waiting, last = shown.told

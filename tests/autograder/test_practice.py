@@ -83,7 +83,7 @@ def test_a_kernel_in_a_tab_checks_in_its_own_process(monkeypatch):
     shell, shown = InteractiveShell(), []
     monkeypatch.setattr("IPython.get_ipython", lambda: shell)
     monkeypatch.setattr("IPython.display.display", lambda data, **how: shown.append(data))
-    monkeypatch.setattr(notebook.sys, "platform", notebook.TAB)
+    monkeypatch.setattr(notebook.sys, "platform", notebook.BROWSER)
     shell.run_cell(written("lower_triangle"), store_history=True)
     notebook.check(CAUSAL)
     assert shown[0][notebook.MIME]["status"] == "passed" and "practice verdict" in shown[0]["text/html"]

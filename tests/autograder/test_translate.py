@@ -20,10 +20,12 @@ from autograder.report.text import verdict_text
 ROOT = Path(autograder.__file__).parent
 CATALOGUES = [path for path in sorted((ROOT / "locale").glob("*.po")) if polib.pofile(str(path)).translated_entries()]
 TABLES = (kinds.CHANGES, kinds.ENTRIES, facts.NUMBERS, facts.TRUTHS, facts.INFINITE, facts.PLACES, facts.MIXTURES,
-          facts.WHERE, shares.SEQUENCES, transformations.OUTPUT, transformations.INSIDE)  # fmt: skip
+          facts.ENTRY_PLACES, shares.SEQUENCES, transformations.OUTPUT, transformations.INSIDE)  # fmt: skip
 SENTENCES = (
-    *mutations.SAID.values(), mutations.ONCE, mutations.OFTEN, mutations.INSTEAD, *facts.SAID.values(), *facts.ORDINALS,
-    facts.MORE, facts.FEWER, facts.LONGER, facts.SHORTER, *shares.WORDS.values(), *kinds.SIZES, *kinds.ASIDE.values(),
+    *mutations.OPERATOR_SENTENCES.values(), mutations.ONE_PLACE, mutations.SEVERAL_PLACES,
+    mutations.INTERMEDIATE_VALUE, *facts.GRADIENT_SENTENCES.values(), *facts.ORDINALS,
+    facts.MORE, facts.FEWER, facts.LONGER, facts.SHORTER, *shares.WORDS.values(), *kinds.SIZES,
+    *kinds.PROPERTY_SENTENCES.values(),
     kinds.ONE, kinds.SEVERAL, "where {name} is given", "where {name} is not given",
 )  # fmt: skip
 CONSTANTS = {*words.STATES.values(), *words.NAMES.values(), words.UNEARNED, matrix.FLOW, matrix.HOLDS, run.NOTHING_FITS}
@@ -61,7 +63,7 @@ def test_every_word_is_in_the_catalogue_with_its_parts(path):
         | {said for table in TABLES for said, _ in table}
         | {said for _, said in kinds.POWERS}
         | {*SENTENCES}
-        | {notebook.UNDEFINED, notebook.GO_ON, *filter(None, STEP_COLUMNS)}
+        | {notebook.UNDEFINED, notebook.STILL_CHECKING, *filter(None, STEP_COLUMNS)}
     )
     assert len(spoken()) > 20 and wanted <= known.keys(), wanted - known.keys()
     for text, said in known.items():

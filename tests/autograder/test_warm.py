@@ -46,9 +46,9 @@ def test_the_one_that_waits_is_told_what_to_do_and_another_waits(processes):
     first, said = run(processes, "check", "é\n")
     assert said == [first.pid, ["check", "é\n"]] and first.returncode == 0
     waiting = list(processes._waiting)
-    assert len(waiting) == warm.WAITING
+    assert len(waiting) == warm.N_WAITING
     second, _ = run(processes, "list")
-    assert second is waiting[0] and second not in processes._waiting and len(processes._waiting) == warm.WAITING
+    assert second is waiting[0] and second not in processes._waiting and len(processes._waiting) == warm.N_WAITING
 
 
 def test_the_next_is_started_when_one_has_ended(processes):
@@ -56,13 +56,13 @@ def test_the_next_is_started_when_one_has_ended(processes):
     before = list(processes._waiting)
     with processes.process() as process:
         assert process is before[0] and processes._waiting[: len(before) - 1] == before[1:]
-        assert len(processes._waiting) == max(1, warm.WAITING - 1)
+        assert len(processes._waiting) == max(1, warm.N_WAITING - 1)
         process.communicate(warm.request(["list"]), timeout=60)
-    assert processes._waiting[: len(before) - 1] == before[1:] and len(processes._waiting) == warm.WAITING
+    assert processes._waiting[: len(before) - 1] == before[1:] and len(processes._waiting) == warm.N_WAITING
 
 
 def test_the_next_is_started_while_one_works_where_no_other_waits(processes, monkeypatch):
-    monkeypatch.setattr(warm, "WAITING", 1)
+    monkeypatch.setattr(warm, "N_WAITING", 1)
     processes.prepare()
     with processes.process() as process:
         assert len(processes._waiting) == 1 and process not in processes._waiting

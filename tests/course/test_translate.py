@@ -135,7 +135,7 @@ def test_a_language_begins_by_one_command(tmp_path, monkeypatch, capsys):
     folders = [shutil.copytree(found, tmp_path / found.name) for found in course.units()[:2]]
     shutil.copytree(reader.OWN / "locale", tmp_path / "autograder/locale")
     monkeypatch.setattr(translate, "units", lambda: folders)
-    monkeypatch.setattr(translate, "OWN", tmp_path / "autograder")
+    monkeypatch.setattr(translate, "OWN_FOLDER", tmp_path / "autograder")
     assert translate.main(["es", "--new"]) == 1
     said = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in said] == [*(folder.name for folder in folders), "verdicts"]

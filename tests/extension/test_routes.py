@@ -17,7 +17,7 @@ from tornado.httpclient import HTTPClientError
 
 from autograder import notebook as in_kernel
 from autograder import sandbox, warm
-from autograder.warm import UNBOXED
+from autograder.warm import NO_SANDBOX
 from course.build import build
 from tfkit_course import install
 from tfkit_lab import check as engine
@@ -116,7 +116,10 @@ async def test_a_grader_that_breaks_is_told_in_its_own_words(jp_fetch, jp_root_d
     "said, words",
     [
         ("ModuleNotFoundError: No module named 'torch'", re.escape(install())),
-        (f"autograder: {UNBOXED} (bwrap is not installed): install bubblewrap (--trust)", r"run the cell with check\("),
+        (
+            f"autograder: {NO_SANDBOX} (bwrap is not installed): install bubblewrap (--trust)",
+            r"run the cell with check\(",
+        ),
         ("", "no verdict and no reason"),
     ],
 )
@@ -131,7 +134,7 @@ def test_the_lack_of_a_sandbox_is_known_by_the_words_in_which_it_is_told(monkeyp
     monkeypatch.setattr(sandbox, "_chosen", {})
     monkeypatch.setattr(sandbox, "backends", list)
     monkeypatch.setattr(sandbox, "SYSTEM", "linux")
-    with pytest.raises(sandbox.SandboxError, match=UNBOXED):
+    with pytest.raises(sandbox.SandboxError, match=NO_SANDBOX):
         sandbox.choose()
 
 

@@ -57,11 +57,11 @@ def cost(
 
         return [Probe(ask, small)]
 
-    told = lambda _, said: VALUES if said == OTHER_VALUES else sentence
+    told = lambda _, said: WRONG_VALUES if said == OTHER_VALUES else sentence
     return Check("cost", probes, weight, explain=told, property="cost")
 
 
-VALUES = "on a long input the values are wrong, so the cost was not measured"
+WRONG_VALUES = "on a long input the values are wrong, so the cost was not measured"
 
 
 def _counts(case: Case, subject: Any) -> dict[str, int]:

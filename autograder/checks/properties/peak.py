@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case, Check, Draw, Probe
-from autograder.checks.properties.cost import OTHER_VALUES, TOO_EXPENSIVE, VALUES, WITHIN_LIMIT, measure_box
+from autograder.checks.properties.cost import OTHER_VALUES, TOO_EXPENSIVE, WITHIN_LIMIT, WRONG_VALUES, measure_box
 
 ONE, ALL = 1.5, 14  # multiples of the allowed number: for one tensor (with some more columns), and for all tensors
 
@@ -94,7 +94,7 @@ def peak(
 
         return [Probe(ask, case)]
 
-    told = lambda _, said: VALUES if said == OTHER_VALUES else sentence
+    told = lambda _, said: WRONG_VALUES if said == OTHER_VALUES else sentence
     return Check("peak memory", probes, weight, explain=told, property="cost")
 
 

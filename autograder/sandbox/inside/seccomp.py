@@ -34,7 +34,7 @@ REFUSED: dict[str, tuple[int | None, int | None]] = {
     "fanotify_init": (300, 262), "mknod": (133, None), "mknodat": (259, 33), "lsm_set_self_attr": (460, 460),
 }  # fmt: skip
 # refused without namespaces: calls that change files' owners, modes and times or other processes, or outlive the box
-ALONE: dict[str, tuple[int | None, int | None]] = {
+WITHOUT_NAMESPACES: dict[str, tuple[int | None, int | None]] = {
     "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, None),
     "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54), "utime": (132, None), "utimes": (235, None),
     "futimesat": (261, None), "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6),
@@ -85,7 +85,7 @@ def program(machine: str, isolate: str = "namespaces", uncounted: bool = False) 
     if machine == "x86_64":  # the x32 table has other numbers for the same calls
         steps += [_step(AT_LEAST, 0x40000000, 0, 1), _step(RETURN, ERRNO | ENOSYS)]
     alone = isolate == "landlock"
-    tables = [REFUSED, ALONE if alone else {}, UNCOUNTED if uncounted else {}]
+    tables = [REFUSED, WITHOUT_NAMESPACES if alone else {}, UNCOUNTED if uncounted else {}]
     refused = {numbers[column] for table in tables for numbers in table.values()}
     for number in sorted(number for number in refused if number is not None):
         steps += _refuse(number, EPERM)

@@ -31,7 +31,7 @@ NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x200000
 READ_ONLY, NOSUID, NODEV, NOEXEC, RECURSIVE, PRIVATE = 1, 2, 4, 8, 1 << 14, 1 << 18
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 4, 24, 38, 47
 HOST_PROC = "/hostproc"  # only if the grader is root, see bubblewrap.py; covered before student code runs
-LATE = (  # modules that torch and IPython import at first use; imported once here instead of in every box
+PRELOADED = (  # modules that torch and IPython import at first use; imported once here instead of in every box
     "torch.optim", "torch.nn.functional", "matplotlib_inline.config", "IPython.core.magics",
     "torch.fx.experimental.symbolic_shapes",  # imported by the first gradient; takes 0.4 s with sympy
 )  # fmt: skip
@@ -280,7 +280,7 @@ def warm_up(path: list[str]) -> dict[str, ModuleType]:
     import torch
 
     torch.set_num_threads(1)  # a fork after a multi-threaded region would hang
-    for name in LATE:
+    for name in PRELOADED:
         try:
             importlib.import_module(name)
         except ImportError as error:

@@ -13,7 +13,7 @@ from autograder.answers import answer
 from autograder.checks.corpus import ask_reference
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers
-from autograder.diagnose import BESIDES, diagnose, known_answers
+from autograder.diagnose import HINT_SEPARATOR, diagnose, known_answers
 from autograder.diagnosis.compose import CombinedMistakes, fit
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 
@@ -46,7 +46,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 def test_two_mistakes_in_another_style_are_both_named(question_sets):
     found = diagnose(ATTENTION, findings(question_sets, OTHER_STYLE))
     assert set(found.name.split(" + ")) == {"divided_by_d", "mask_inverted"}
-    assert BESIDES in found.hint and found.hint.count("Your") >= 2
+    assert HINT_SEPARATOR in found.hint and found.hint.count("Your") >= 2
 
 
 def test_one_mistake_is_no_two(question_sets):

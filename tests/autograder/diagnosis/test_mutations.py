@@ -38,10 +38,14 @@ def rnn_encode(x, w_x, w_h, b):
 """
 STEP = "h = torch.tanh(x[:, t] @ w_x + h @ w_h + b)"
 CASES = [
-    ("modern.swiglu", SWIGLU.replace("ACTIVATION", "F.relu"), mutations.SAID["change_activation"]),
+    ("modern.swiglu", SWIGLU.replace("ACTIVATION", "F.relu"), mutations.OPERATOR_SENTENCES["change_activation"]),
     ("modern.swiglu", SWIGLU.replace("ACTIVATION", "(lambda z: F.layer_norm(F.silu(z), z.shape[-1:]))"), "normalised"),
-    ("rnn.encode", RNN.replace("BODY", f"states.append(h); {STEP}"), mutations.SAID["exchange_lines"]),
-    ("rnn.encode", RNN.replace("BODY", f"t = -1 - t; {STEP}; states.append(h)"), mutations.SAID["reverse_loop"]),
+    ("rnn.encode", RNN.replace("BODY", f"states.append(h); {STEP}"), mutations.OPERATOR_SENTENCES["exchange_lines"]),
+    (
+        "rnn.encode",
+        RNN.replace("BODY", f"t = -1 - t; {STEP}; states.append(h)"),
+        mutations.OPERATOR_SENTENCES["reverse_loop"],
+    ),
 ]
 
 

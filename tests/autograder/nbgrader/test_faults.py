@@ -61,7 +61,7 @@ def test_a_submission_that_kills_the_grader_twice_waits_for_a_person(own_course)
     find(poison, "solution-masks-padding").source = "# kill"
     for student, nb in (("early", own_course.released()), ("killer", poison), ("late", own_course.released())):
         own_course.hand_in(student, nb)
-    for _ in range(unfinished.ENOUGH):
+    for _ in range(unfinished.MAX_ENDED_GRADERS):
         own_course.nbgrader("autograde", UNIT, code=-signal.SIGKILL)
     said = own_course.nbgrader("autograde", UNIT)
     assert "killer · 02-masks: the grader was killed twice while it graded this submission" in said

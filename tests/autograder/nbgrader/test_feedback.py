@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.nbgrader.feedback import BOX, TALL, FeedbackExporter, clean, wrap_in_box
+from autograder.nbgrader.feedback import BOX, OUTPUT_HEIGHT, FeedbackExporter, clean, wrap_in_box
 
 FETCHES = [
     "list-style:url(http://evil.test/a)", "list-style: square URL('//evil.test/b')", "fill:url(http://evil.test/c#d)",
@@ -55,6 +55,6 @@ def test_tables_of_pandas_and_highlighted_code_keep_their_classes():
 
 
 def test_all_of_it_stands_in_a_box_that_cuts_off():
-    assert wrap_in_box("<p>x</p>") == f"{BOX.format(TALL)}<p>x</p></div>"
+    assert wrap_in_box("<p>x</p>") == f"{BOX.format(OUTPUT_HEIGHT)}<p>x</p></div>"
     assert FeedbackExporter().markdown2html({}, "x").startswith('<div style="contain:content')
     assert wrap_in_box("</div></div><p>out?</p>").count("</div>") == 1

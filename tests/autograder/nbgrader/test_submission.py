@@ -39,7 +39,7 @@ def test_fifty_thousand_outputs_take_no_time_to_read():
 
 def test_a_huge_output_is_left_out_and_a_hundred_thousand_cells_are_refused():
     nb = json.loads(_with_outputs("demo", 2))
-    nb["cells"][0]["outputs"][1]["text"] = "x" * submission.SHOWN
+    nb["cells"][0]["outputs"][1]["text"] = "x" * submission.MAX_OUTPUT
     assert len(submission.parse(json.dumps(nb)).cells[0].outputs) == 1
     nb["cells"] = [{"cell_type": "raw", "id": f"c{n}", "source": "", "metadata": {}} for n in range(100_000)]
     with pytest.raises(submission.UnreadableNotebook, match="more than 5000 cells"):

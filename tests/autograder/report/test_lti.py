@@ -131,11 +131,11 @@ def test_a_busy_platform_is_asked_again_and_what_it_refused_for_good_is_sent_nex
     lms.busy = [True, True]
     status, said = passback(lms, capsys)
     assert status == 0 and len(lms.scores) == 3, said
-    (lms.root / lti.TAKEN).unlink()
+    (lms.root / lti.LEDGER_FILE).unlink()
     lms.busy, lms.scores = [False] + [True] * (lti.TRIES + 1), []
     status, said = passback(lms, capsys)
     assert status == 2 and "503" in said and "1 were taken before, 2 are left: run it again" in said
-    with (lms.root / lti.TAKEN).open("a") as file:
+    with (lms.root / lti.LEDGER_FILE).open("a") as file:
         file.write('{"half a li')  # as a kill leaves it
     status, said = passback(lms, capsys)
     assert status == 0 and "2 scores of 03-heads were taken; 1 had not changed" in said
