@@ -147,11 +147,11 @@ def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, mutants
 def _imports(steps: Sequence[TestStep]) -> dict[str, str]:
     """Name → import statement, from locked cells and from answers as released. A student's own import only shows that a
     name such as `np` is used, and never decides what it stands for."""
-    from autograder.proxies import USUAL, imports_of
+    from autograder.proxies import USUAL_IMPORTS, imports_of
 
     free = [step for step in steps if step.points is None and not step.locked]
     wanted = imports_of((step.source for step in free), nested=True)
-    usual = {name: statement for name, statement in USUAL.items() if name in wanted}
+    usual = {name: statement for name, statement in USUAL_IMPORTS.items() if name in wanted}
     ours = [step.source if step.locked else step.released for step in steps if step.points is None]
     return usual | imports_of(ours)
 
