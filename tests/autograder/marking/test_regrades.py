@@ -88,7 +88,7 @@ def test_a_question_is_found_by_its_id_and_by_its_exercise(notebook, asked, cell
 def test_what_cannot_be_asked_is_said(root, notebook, capsys):
     for question, reason, words in (
         ("masks.no", REASON, "it has check-masks-causal, task-why"),
-        (TASK.cell, " ", "say in 1 to"),
+        (TASK.cell, " ", "in 1 to 2000 characters"),
         (TASK.cell, REASON, "Inbound directory"),
     ):
         with pytest.raises(SystemExit) as left:
