@@ -162,7 +162,7 @@ def test_an_option_that_code_knows_by_its_name_stays(folder):
         lesson.read_text().replace("else " + code, "else f\"it is {'taken'} for [Q,K]: another mask, and no error\")")
     )
     ((_, what),) = translate.faults(folder, "fr")
-    assert what.startswith("fr.po changes 'it is taken for [Q,K]") and "knows by this name" in what
+    assert what.startswith("fr.po changes 'it is taken for [Q,K]") and "refers to" in what
     po = catalogue(folder)
     po.find(
         "it is taken for [Q,K]: another mask, and no error"

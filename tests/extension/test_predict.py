@@ -100,7 +100,7 @@ def test_a_prediction_is_sealed_once_and_survives_reopening(somebody, tmp_path):
     widget._answered(widget, {"do": "seal", "answers": ANSWERS}, [])
     assert widget.problem == "" and widget.sealed["answers"] == ANSWERS
     widget._answered(widget, {"do": "seal", "answers": ANSWERS}, [])
-    assert "made once" in widget.problem
+    assert "made only once" in widget.problem
     predict("01.x", *QUESTIONS)  # as after a restart: the card, and no widget
     assert "sealed" in somebody[-1]["text/plain"]
     predicted("01.x").compare(4, [1, 2.5, 3], (2, 3), "the first", ["a", "c"], torch.eye(2))

@@ -87,7 +87,7 @@ def test_what_the_tokenizer_does_not_know_is_told():
 @pytest.mark.parametrize(
     "asked, words",
     [
-        ({"do": "prompt", "text": ""}, "nothing to decode"),
+        ({"do": "prompt", "text": ""}, "no tokens"),
         ({"do": "prompt", "text": "x"}, "is not in list"),
         ({"do": "fly"}, "'fly'"),
     ],

@@ -27,7 +27,7 @@ def test_the_table_counts_by_student_and_exercise(tmp_path):
     for status in ("failed", "passed"):
         log.write("check", "c", {"exercise": "masks.causal", "status": status, "misconception": None})
     log.write("hint", "c", {"exercise": "masks.causal", "level": 2})
-    log.write("hint", "c", {"exercise": "masks.causal", "level": 3, "refused": "steps come in their order"})
+    log.write("hint", "c", {"exercise": "masks.causal", "level": 3, "refused": "steps are given in order"})
     out = io.StringIO()
     Console(file=out, width=160).print(table(read(log.file)))
     row = next(line for line in out.getvalue().splitlines() if "masks.causal" in line).split()

@@ -61,7 +61,7 @@ def test_a_larger_sample_holds_a_smaller_one_and_edges_are_not_asked():
 
 def test_results_survive_a_file():
     assert from_lines(as_lines(RESULTS)) == RESULTS
-    with pytest.raises(ValueError, match="no results of the benchmark"):
+    with pytest.raises(ValueError, match="not a results file of the benchmark"):
         from_lines('{"grader": "x"}\n')
 
 

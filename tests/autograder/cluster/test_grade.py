@@ -120,7 +120,7 @@ def test_a_submission_that_kills_every_worker_waits_for_a_person(course):
     find(nb, "solution-masks-padding").source = "# kill"
     nbformat.write(nb, path)
     said = course.grade("--workers", "1")
-    assert "ben: each worker that tried died (2 of them)" in said and "1 need manual grading" in said
+    assert "ben: every worker that tried it died (2 of them)" in said and "1 need manual grading" in said
     assert course.grades("ada") == course.grades("chen") == FULL  # who waited at the same worker is not blamed
     assert all(manual for _, manual in course.grades("ben").values())
     assert "all 3 submissions are graded already" in here(course)

@@ -116,7 +116,7 @@ def test_marks_by_hand_and_a_new_policy_change_totals_only_when_that_is_agreed(c
     row = scores.read(course.root, UNIT).rows[0]
     assert (row.raw, row.penalty) == (FULL + 4, pytest.approx((FULL + 4) / 10))
     code, said = run(course)
-    assert code == 2 and "total" in said and "late penalty: 0.6 → 1" in said and "--yes does it" in said
+    assert code == 2 and "total" in said and "late penalty: 0.6 → 1" in said and "use --yes to write them" in said
     assert "9.4" in said and taken_from_ada(course) == pytest.approx(FULL / 10)
     assert run(course, yes=True)[0] == 0 and taken_from_ada(course) == pytest.approx(1)
     assert run(course)[0] == 0

@@ -23,18 +23,18 @@ def replies(expected, actual):
 
 
 CASES = [
-    (lambda right, given: right.reshape(4, 3), "in another form"),
-    (lambda right, given: right[:, :3], "shorter than it should be, by 1 along its last axis"),
-    (lambda right, given: right[None].expand(2, 3, 4), "more axes than it should, by 1"),
+    (lambda right, given: right.reshape(4, 3), "in the wrong shape"),
+    (lambda right, given: right[:, :3], "too short by 1 along its last axis"),
+    (lambda right, given: right[None].expand(2, 3, 4), "too many axes (1 more"),
     (lambda right, given: right + given, "the right one plus `x`"),
-    (lambda right, given: given, "`x` itself, as it was given"),
-    (lambda right, given: right + right.mean(-1, keepdim=True), "plus a number of its own"),
+    (lambda right, given: given, "`x`, unchanged"),
+    (lambda right, given: right + right.mean(-1, keepdim=True), "plus a constant, which differs"),
     (lambda right, given: right + right[:1], "off by the same vector"),
-    (lambda right, given: right * torch.tensor([[2.0], [3.0], [0.5]]), "times a number of its own"),
+    (lambda right, given: right * torch.tensor([[2.0], [3.0], [0.5]]), "times a factor, which differs"),
     (lambda right, given: right.roll(1, -1) * right.norm(dim=-1, keepdim=True) / right.norm(dim=-1, keepdim=True),
-     "right length, as a vector"),
-    (lambda right, given: right**3, "right order of size"),
-    (lambda right, given: torch.where(given > 0, right, 0.0), "zero there, and should not be"),
+     "a vector of the right norm"),
+    (lambda right, given: right**3, "right order by size"),
+    (lambda right, given: torch.where(given > 0, right, 0.0), "entries of your result are zero"),
     (lambda right, given: right + given.abs(), "it is too large"),
 ]  # fmt: skip
 
@@ -56,10 +56,10 @@ def test_of_what_has_nothing_in_common_nothing_is_said():
     [
         (MASKS, [mask | noise.gt(0.5) for mask, noise in zip(MASKS, NOISE, strict=True)], "in other places too"),
         (MASKS, [mask & noise.gt(0.5) for mask, noise in zip(MASKS, NOISE, strict=True)], "only where it should be"),
-        ([(one, one) for one in RIGHT], list(zip(RIGHT, NOISE, strict=True)), "the first. Not right: the second"),
+        ([(one, one) for one in RIGHT], list(zip(RIGHT, NOISE, strict=True)), "the first. These are not: the second"),
         ([{"a": one, "b": one} for one in RIGHT], [{"a": one, "b": one + noise} for one, noise in
-                                                   zip(RIGHT, NOISE, strict=True)], "`a`. Not right: `b`"),
-        (RIGHT, [RaisedError("exception", "KeyError: x"), NOISE[1]], "your code stops with an error"),
+                                                   zip(RIGHT, NOISE, strict=True)], "`a`. These are not: `b`"),
+        (RIGHT, [RaisedError("exception", "KeyError: x"), NOISE[1]], "your code raises an error"),
     ],
 )  # fmt: skip
 def test_masks_several_results_and_errors(right, wrong, words):

@@ -32,15 +32,15 @@ CASES = [
     (
         CAUSAL,
         "import torch\ndef causal_mask(n):\n    return torch.ones(n, n).bool().triu()\n",
-        "last two axes exchanged",
+        "last two axes swapped",
     ),
-    (CAUSAL, "import torch\ndef causal_mask(n):\n    raise KeyError('no')\n", "stops with an error"),
+    (CAUSAL, "import torch\ndef causal_mask(n):\n    raise KeyError('no')\n", "raises an error"),
     (
         ATTENTION,
         ATTEND.replace("SCALE", "0.5 / q.size(-1) ** 0.5"),
-        "scores under your softmax are the right ones times 0.5",
+        "scores before your softmax are the right ones times 0.5",
     ),
-    (ATTENTION, ATTEND.replace("SCALE", "q.size(-1) ** -0.7"), "a number that differs from case to case"),
+    (ATTENTION, ATTEND.replace("SCALE", "q.size(-1) ** -0.7"), "a factor that differs from case to case"),
 ]
 
 

@@ -59,7 +59,7 @@ def test_what_is_not_as_it_must_be_is_refused(flow, platform):
     assert "not valid" in refused({"aud": "another-tool"})
     assert "not valid" in refused({f"{CLAIM}deployment_id": "9"})
     assert "the course c-9 of" in refused({f"{CLAIM}context": {"id": "c-9"}})
-    with pytest.raises(LaunchError, match="cannot go on"):
+    with pytest.raises(LaunchError, match="cannot continue"):
         flow.login(WebRequest(platform.login() | {"iss": "https://elsewhere"}, {}, True), "http://hub")
 
 

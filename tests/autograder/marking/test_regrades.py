@@ -101,7 +101,7 @@ def test_an_accepted_request_is_a_new_mark_with_a_sentence(root, inbound):
     put(inbound, "ada")
     one = first(root)
     done = regrades.accept(root, one["id"], one["version"], 2, "You are right.", [], "otto")
-    assert done["done"] == ["ada"] and "not made yet" in done["feedback"]
+    assert done["done"] == ["ada"] and "no feedback has been generated" in done["feedback"]
     assert grade(root, "ada") == (2, False, "On your request: You are right.")
     (one,) = regrades.list_requests(root)
     assert (one["accepted"], one["by"], one["sentence"]) == (True, "otto", "You are right.")

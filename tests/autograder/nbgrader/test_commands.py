@@ -259,7 +259,7 @@ def test_the_formgrader_runs_nothing_of_theirs(course, graded, formgrader, stude
     own, theirs = Scripts(formgrader("right")).found, Scripts(page).found
     assert own and [part for part in theirs if "alert" in part] == []
     assert len(theirs) == len(own)
-    assert ("As handed in" in page) == ("As handed in" in course.page(student))
+    assert ("As submitted" in page) == ("As submitted" in course.page(student))
 
 
 def test_what_is_too_long_is_shown_as_plain_text(course, graded, formgrader):
@@ -282,15 +282,15 @@ def test_feedback_keeps_prose_and_static_figures(course, graded):
     assert "<figure>static</figure>" in page
     assert "<b>bold</b>" in page
     assert "<blockquote>" in page
-    assert "As handed in" in page
+    assert "As submitted" in page
 
 
 def test_feedback_says_what_was_misunderstood(course, graded):
     assert "Your scores are divided by d." in course.page("wrong")
-    assert "missing from what you handed in" in course.page("deleted")
+    assert "missing from your submission" in course.page("deleted")
     assert "could not be read" in course.page("cut_off")
     assert "it is larger than 50 MB" in course.page("huge")
-    assert "missing from what you handed in" in course.page("other_assignment")
+    assert "missing from your submission" in course.page("other_assignment")
     assert "not your mistake" in course.page("ours")
 
 

@@ -121,7 +121,9 @@ def test_a_gradebook_that_may_only_be_read(own_course):
     kept = (own_course.root / config.CONFIG).read_text()
     append(own_course, "c.CourseDirectory.db_url = f\"sqlite:///file:{HERE / 'gradebook.db'}?mode=ro&uri=true\"")
     said = own_course.nbgrader("autograde", UNIT, code=1)
-    assert "cannot store grades: attempt to write a readonly database" in said and "give yourself the right" in said
+    assert (
+        "cannot store grades: attempt to write a readonly database" in said and "give yourself write permission" in said
+    )
     (own_course.root / config.CONFIG).write_text(kept)
     own_course.nbgrader("autograde", UNIT)
     assert own_course.grades("early") == FULL

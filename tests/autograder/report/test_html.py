@@ -188,7 +188,7 @@ def test_the_example_marks_wrong_entries_and_shows_no_right_value_there():
 
 
 def test_points_that_are_right_but_not_earned_are_explained():
-    assert "earns its points once ordinary values are right" in verdict_html(CASES["failed"])
+    assert "earn their points once ordinary values are right" in verdict_html(CASES["failed"])
     assert "Not yet earned" not in verdict_html(CASES["passed"])
 
 

@@ -49,7 +49,7 @@ def test_the_notebook_begins_with_the_cell_that_installs_and_stays_nbgraders(rel
     before = nbformat.read(released, as_version=4)
     made = site.in_tab(nbformat.read(released, as_version=4), partial=True)
     about, start = made.cells[1:3]
-    assert about.id == site.ABOUT and "its verdict is for practice and no grade" in about.source
+    assert about.id == site.ABOUT and "its verdict is for practice and not a grade" in about.source
     assert start.id == site.START and 'sys.platform == "emscripten"' in start.source
     assert [cell for cell in made.cells if cell.id not in (site.ABOUT, site.START)] == before.cells
 
