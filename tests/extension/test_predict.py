@@ -117,7 +117,7 @@ def test_who_passes_may_go_on_and_is_shown_what_came_out(somebody, tmp_path):
 
 def test_a_comparison_that_does_not_fit_its_questions_is_an_error_of_the_lesson(somebody, tmp_path):
     Prediction("01.x", QUESTIONS[:1], tmp_path).answer({"do": "pass"})
-    with pytest.raises(ValueError, match="1 questions and is compared with 2"):
+    with pytest.raises(ValueError, match="1 questions, but is compared with 2"):
         predicted("01.x").compare(7, 8)
 
 

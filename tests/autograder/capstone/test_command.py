@@ -79,4 +79,4 @@ def test_a_folder_that_is_no_course_is_named(tmp_path: Path, what: str) -> None:
 
 def test_a_student_who_handed_nothing_in_is_named(course: Path) -> None:
     done = command(course, "autograder", "capstone", "grade", ".", UNIT, "dan")
-    assert done.returncode == 2 and "dan has handed in no 17-capstone" in done.stderr
+    assert done.returncode == 2 and "dan has not submitted 17-capstone" in done.stderr

@@ -104,7 +104,7 @@ def test_a_locked_gradebook_and_a_renamed_file(own_course):
         holder.execute("BEGIN EXCLUSIVE")
         said = own_course.nbgrader("autograde", UNIT, code=1)
         holder.rollback()
-    assert "cannot store grades: database is locked. Close what holds it" in said
+    assert "cannot store grades: database is locked. Close the program that has locked it" in said
     assert not (own_course.root / "autograded").exists() and not (own_course.root / "graded.txt").exists()
     said = own_course.nbgrader("autograde", UNIT, code=1)
     assert f"renamed/{UNIT} holds {UNIT}-Copy1.ipynb, not {UNIT}.ipynb: rename it" in said

@@ -216,7 +216,7 @@ assert scaled(x, 1)["all"].dtype == np.float64
     found = graded(NUMPY, tests)
     assert scores(found) == {"number": 1, "array": 1, "in place": 1, "a set": 0, "words": 0}, found
     assert found["a set"].status == found["words"].status == "not_graded"
-    assert "hands over what cannot be sent into the box: a set cannot be sent" in found["a set"].reason
+    assert "passes a value that cannot be sent into the sandbox: a set cannot be sent" in found["a set"].reason
 
 
 def test_a_test_that_never_ends_stops_nobody():

@@ -100,7 +100,7 @@ def passback(lms, capsys, *more):
 
 def test_each_score_arrives_once_with_the_right_member(lms, capsys):
     status, said = passback(lms, capsys)
-    assert status == 0 and "3 scores of 03-heads were taken" in said and "1 of 3 wait for a person" in said
+    assert status == 0 and "3 scores of 03-heads were accepted" in said and "1 of 3 wait for manual grading" in said
     assert [(one["label"], one["tag"], one["scoreMaximum"]) for one in lms.columns] == [(NAME, NAME, 5)]
     assert [path for path, _ in lms.scores] == ["/columns/7/scores"] * 3
     got = {one["userId"]: (one["scoreGiven"], one["scoreMaximum"], one["gradingProgress"]) for _, one in lms.scores}
@@ -112,7 +112,7 @@ def test_each_score_arrives_once_with_the_right_member(lms, capsys):
         file.write(f'audience = "{lms.url}/token"\n')
     status, said = passback(lms, capsys)
     assert status == 0 and len(lms.columns) == 1 and len(lms.scores) == 3
-    assert "0 scores of 03-heads were taken; 3 had not changed" in said
+    assert "0 scores of 03-heads were accepted; 3 have not changed" in said
 
 
 def test_only_what_is_new_is_sent_unless_all_is_asked_for(lms, capsys):
@@ -122,7 +122,7 @@ def test_only_what_is_new_is_sent_unless_all_is_asked_for(lms, capsys):
         grade.manual_score, grade.needs_manual_grade = 3, False
         gradebook.db.commit()
     status, said = passback(lms, capsys)
-    assert status == 0 and "1 scores of 03-heads were taken; 2 had not changed" in said
+    assert status == 0 and "1 scores of 03-heads were accepted; 2 have not changed" in said
     assert (lms.scores[-1][1]["userId"], lms.scores[-1][1]["gradingProgress"]) == ("half", "FullyGraded")
     assert passback(lms, capsys, "--again")[0] == 0 and len(lms.scores) == 7
 
@@ -134,11 +134,11 @@ def test_a_busy_platform_is_asked_again_and_what_it_refused_for_good_is_sent_nex
     (lms.root / lti.LEDGER_FILE).unlink()
     lms.busy, lms.scores = [False] + [True] * (lti.TRIES + 1), []
     status, said = passback(lms, capsys)
-    assert status == 2 and "503" in said and "1 were taken before, 2 are left: run it again" in said
+    assert status == 2 and "503" in said and "1 were accepted before, 2 are left: run it again" in said
     with (lms.root / lti.LEDGER_FILE).open("a") as file:
         file.write('{"half a li')  # as a kill leaves it
     status, said = passback(lms, capsys)
-    assert status == 0 and "2 scores of 03-heads were taken; 1 had not changed" in said
+    assert status == 0 and "2 scores of 03-heads were accepted; 1 have not changed" in said
     assert len({one["userId"] for _, one in lms.scores}) == len(lms.scores) == 3
 
 
