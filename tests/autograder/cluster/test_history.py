@@ -78,7 +78,7 @@ def test_the_command_shows_what_changed(course, capsys, monkeypatch):
     assert "2, regraded" in rows[2] and "discarded" in rows[2] and "a.split 2 → 0" in said
     assert "a.multi 0/2" in rows[0] and "4/4" in rows[1]
     status, said = run(capsys, course, UNIT, "dora")
-    assert status == 2 and "no attempt of dora at 03-heads is kept" in said and said.count("\n") == 1
+    assert status == 2 and "no attempt of dora at 03-heads is stored" in said and said.count("\n") == 1
     (course / "records.db").write_text("not a database, whatever its name says")
     status, said = run(capsys, course, UNIT)
     assert status == 2 and "cannot be read" in said and said.count("\n") == 1

@@ -176,7 +176,7 @@ def test_without_a_box_there_are_no_zeros(tmp_path, monkeypatch, capsys):
 
 def test_what_cannot_be_graded_scores_nothing_and_says_why(tmp_path):
     found = gradescope.results(UNIT, {"masks.causal": 1.0}, tmp_path)
-    assert found == {"score": 0.0, "output": f"Not graded: hand in {UNIT}.ipynb; submitted: no notebook"}
+    assert found == {"score": 0.0, "output": f"Not graded: submit {UNIT}.ipynb; you submitted: no notebook"}
     for name in ("a.py", "b.ipynb"):
         (tmp_path / name).write_text(RIGHT)
     assert "submitted: a.py, b.ipynb" in gradescope.results(UNIT, {"masks.causal": 1.0}, tmp_path)["output"]
