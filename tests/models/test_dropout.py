@@ -16,9 +16,7 @@ import tfkit.nn
 from tests.models.table import ROWS, choices, drawn, kind
 from tfkit import registry
 
-OURS = [
-    sys.modules[f"tfkit.nn.{name}"] for name in ("dropout", "attention_kernel")
-]  # `tfkit.nn.dropout` is the function
+OURS = sys.modules["tfkit.nn.dropout"]  # `tfkit.nn.dropout` is the function
 OF_PARTS = {"encoder_decoder", "mmbt", "rag"}  # they are made of the others
 
 # what transformers 5.23 has no class for, under its main head: field -> how often it drops
@@ -66,7 +64,7 @@ def rates(name):
 @contextmanager
 def counted(found, monkeypatch):
     """Adds to `found` how often something is dropped at each rate."""
-    keep, drop, attend = OURS[0].keep_mask, F.dropout, F.scaled_dot_product_attention
+    keep, drop, attend = OURS.keep_mask, F.dropout, F.scaled_dot_product_attention
 
     def keep_mask(shape, p, device=None):
         found[p] += 1
@@ -81,8 +79,7 @@ def counted(found, monkeypatch):
         return attend(q, k, v, attn_mask, dropout_p, *args, **how)
 
     with monkeypatch.context() as patch:
-        for module in OURS:
-            patch.setattr(module, "keep_mask", keep_mask)
+        patch.setattr(OURS, "keep_mask", keep_mask)
         patch.setattr(F, "dropout", dropout)
         patch.setattr(F, "scaled_dot_product_attention", attention)
         yield

@@ -1,9 +1,11 @@
 """The fused kernel and the one by hand are two paths to one result: these tests hold them together."""
 
+import sys
+
 import pytest
 import torch
 
-from tfkit.nn import attend, attend_by_hand, attention_kernel
+from tfkit.nn import attend, attend_by_hand
 
 TOLERANCE = {torch.float64: 1e-12, torch.float32: 2e-5, torch.bfloat16: 3e-2}
 
@@ -64,9 +66,8 @@ def test_in_steps_is_by_hand(what, monkeypatch):
     how = settings(5, 7, torch.float64)[what]
     inputs, again = draw(torch.float64), draw(torch.float64)
     asked = []
-    monkeypatch.setattr(
-        attention_kernel, "keep_mask", lambda shape, p: asked.append(p) or torch.ones(shape, dtype=torch.bool)
-    )
+    keep_all = lambda shape, p: asked.append(p) or torch.ones(shape, dtype=torch.bool)
+    monkeypatch.setattr(sys.modules["tfkit.nn.dropout"], "keep_mask", keep_all)
     stepwise, by_hand = attend(*inputs, **how, dropout=1e-30), attend_by_hand(*again, **how)[0]
     assert asked == [1e-30]
     pull = torch.randn(by_hand.shape, generator=torch.Generator().manual_seed(3)).double()

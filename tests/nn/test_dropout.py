@@ -1,12 +1,13 @@
 """Dropout from bulk bits: its rate, its independence, its gradient, and that a seed repeats it."""
 
 import math
+import sys
 
 import pytest
 import torch
 
 from tfkit.nn import Dropout
-from tfkit.nn.dropout import dropout, keep_mask
+from tfkit.nn.dropout import ScaleKept, dropout, keep_mask
 
 
 @pytest.mark.parametrize("p", [0.0, 0.05, 0.1, 0.5, 0.9])
@@ -34,6 +35,21 @@ def test_what_is_kept_is_scaled_and_so_is_its_gradient():
     y.sum().backward()
     torch.testing.assert_close(x.grad, kept / 0.75)
     assert 0.2 < 1 - kept.float().mean() < 0.3
+
+
+def test_its_gradients_are_those_of_finite_differences():
+    keep, x = keep_mask((3, 5), 0.5), torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x: ScaleKept.apply(x, keep, 2.0) ** 2, x)
+    assert torch.autograd.gradgradcheck(lambda x: ScaleKept.apply(x, keep, 2.0) ** 3, x)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_blocks_are_seamless(turned, monkeypatch):
+    """Several blocks, the last of them shorter, and a tensor whose elements don't lie in order."""
+    monkeypatch.setattr(sys.modules["tfkit.nn.dropout"], "BLOCK", 16)
+    x = torch.randn(9, 7).T if turned else torch.randn(9, 7)
+    keep = keep_mask(x.shape, 0.5)
+    torch.testing.assert_close(ScaleKept.apply(x, keep, 2.0), torch.where(keep, 2 * x, 0.0), rtol=0, atol=0)
 
 
 def test_a_seed_repeats_it_and_evaluation_leaves_it_out():

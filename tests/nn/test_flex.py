@@ -41,7 +41,7 @@ def draw(k_len=LENGTH):
 @pytest.fixture
 def uncompiled(monkeypatch):
     """As on a card, but uncompiled: compiling for a CPU takes half a minute, and knows no gradient."""
-    monkeypatch.setattr(flex, "pays", lambda device, length: True)
+    monkeypatch.setattr(flex, "is_worthwhile", lambda device, length: True)
     monkeypatch.setattr(flex, "_compiled", lambda: flex_attention)
 
 
@@ -55,7 +55,7 @@ def test_rule_and_table_agree(name, how, uncompiled, monkeypatch):
     expected = attend_by_hand(*theirs, mask=table, **how)[0]
     by_rule = attend(*(x.detach() for x in ours), mask=rule, **how)
     torch.testing.assert_close(by_rule, expected.detach(), rtol=1e-5, atol=1e-5)
-    monkeypatch.setattr(flex, "pays", lambda device, length: False)
+    monkeypatch.setattr(flex, "is_worthwhile", lambda device, length: False)
     by_table = attend(*ours, mask=rule, **how)  # on a CPU FlexAttention knows no gradient: this way does
     found = torch.autograd.grad(by_table.sin().sum(), ours), torch.autograd.grad(expected.sin().sum(), theirs)
     for one, other in zip([by_table, *found[0]], [expected, *found[1]], strict=True):
@@ -75,7 +75,7 @@ def test_causal_counts_from_the_last_key_and_empty_rows_give_zeros(uncompiled):
 
 
 def test_what_flex_attention_does_not_know_takes_the_table(monkeypatch):
-    monkeypatch.setattr(flex, "pays", lambda device, length: True)
+    monkeypatch.setattr(flex, "is_worthwhile", lambda device, length: True)
     monkeypatch.setattr(flex, "attend_by_rule", lambda *given, **how: pytest.fail("it knows no bias and no dropout"))
     q, k, v = draw()
     rule, bias = flex.causal(), torch.randn(2, 1, LENGTH, LENGTH)
@@ -108,7 +108,7 @@ def test_a_rule_with_a_bias_adds_it_to_the_scores(name, uncompiled, monkeypatch)
     expected = attend_by_hand(q, k, v, mask=seen, bias=bias, softcap=2.0)[0]
     torch.testing.assert_close(attend(q, k, v, mask=rule, softcap=2.0), expected, rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(attend(q, k, v, bias=rule, softcap=2.0), expected, rtol=1e-5, atol=1e-5)
-    monkeypatch.setattr(flex, "pays", lambda device, length: False)
+    monkeypatch.setattr(flex, "is_worthwhile", lambda device, length: False)
     torch.testing.assert_close(attend(q, k, v, mask=rule, softcap=2.0), expected, rtol=1e-5, atol=1e-5)
 
 

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import tracing
-from .dropout import keep_mask
+from .dropout import dropout as drop
 from .mask_sharing import complement, once_per_mask
 
 texts_rule: Any = None  # restricts queries to keys of their own text: see `flex.separate_texts`
@@ -66,7 +66,7 @@ def attend_cpu_in_place(
     softcap: float | None = None,
 ) -> Tensor:  # fmt: skip
     """The same with dropout or a soft cap on a CPU, for which PyTorch has no fused kernel: the same steps in place,
-    with the dropout bits drawn in bulk and the factor 1 / (1 - p) applied to v.
+    with the dropout bits drawn in bulk.
 
     added [.., Q, K]: a float bias with -inf at hidden keys, a bool mask, or None -> [B,H,Q,Dv]
     """
@@ -82,10 +82,7 @@ def attend_cpu_in_place(
     if added is not None:
         empty, filled = once_per_mask(added, "empty rows", lambda: empty_rows(added))  # these rows get zeros at the end
         scores.add_(added if filled is None else filled)
-    weights = scores.softmax(-1)
-    if dropout > 0:
-        weights, v = torch.where(keep_mask(weights.shape, dropout), weights, 0.0), v * (1 / (1 - dropout))
-    out = weights @ v
+    out = drop(scores.softmax(-1), dropout) @ v
     return out if empty is None else out.masked_fill(empty, 0.0)
 
 

@@ -1,7 +1,7 @@
 """Dropout (Srivastava et al. 2014) from 16 random bits per element instead of a float.
 
-On a CPU most of dropout's time goes into drawing: PyTorch takes about 9 ns per element, as long as the rest of
-attention's forward pass, while bulk integers take 2 ns. GPUs draw inside the kernel, so PyTorch's own is used.
+On a CPU PyTorch's dropout takes about 9 ns per element in a training step, most of it for drawing; this one takes 2.
+GPUs draw inside the kernel, so PyTorch's own is used there. Decision 23 has the measurements.
 """
 
 from typing import Any
@@ -11,14 +11,43 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 BITS = 16
+BLOCK = 2**18  # elements whose factors stay in a core's cache between two operations
 
 
 def keep_mask(shape: tuple[int, ...], p: float, device: Any = None) -> Tensor:
     """bool of `shape`, True with probability 1 - p to the nearest 1/65536, from torch's global generator"""
     size = torch.Size(shape).numel()
-    pairs = torch.empty((size + 1) // 2, dtype=torch.int32, device=device).random_(-(2**31), 2**31 - 1)
-    draws = pairs.view(torch.int16)[:size].view(shape)
-    return draws >= round(p * 2**BITS) - 2 ** (BITS - 1)
+    words = torch.empty((size + 3) // 4, dtype=torch.int64, device=device).random_(-(2**63), None)
+    draws = words.view(torch.int16)[:size].view(shape)
+    kept = torch.empty(shape, dtype=torch.uint8, device=device)  # comparing into bytes is vectorised, into bool not
+    return torch.ge(draws, round(p * 2**BITS) - 2 ** (BITS - 1), out=kept).view(torch.bool)
+
+
+class ScaleKept(torch.autograd.Function):
+    """x * keep * scale. What is saved for the way back is one byte per element.
+
+    A product with 0 and 1 is vectorised; `torch.where`, which would say the same, takes ten times as long on a CPU.
+    """
+
+    @staticmethod
+    def forward(x: Tensor, keep: Tensor, scale: float) -> Tensor:
+        """x of any shape, keep bool of that shape -> the same shape and dtype"""
+        out, zero = torch.empty(x.shape, dtype=x.dtype, device=x.device), x.new_zeros(())
+        blocks = (t.reshape(-1).split(BLOCK) for t in (x, keep.view(torch.uint8), out))
+        for source, kept, target in zip(*blocks, strict=True):
+            torch.addcmul(zero, source, kept.to(x.dtype), value=scale, out=target)
+        return out
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, float], output: Tensor) -> None:
+        """Save what the way back needs."""
+        ctx.save_for_backward(inputs[1])
+        ctx.scale = inputs[2]
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
+        """The gradient of the output -> that of x: the same product."""
+        return ScaleKept.apply(grad, *ctx.saved_tensors, ctx.scale), None, None
 
 
 def dropout(x: Tensor, p: float, training: bool = True) -> Tensor:
@@ -27,7 +56,7 @@ def dropout(x: Tensor, p: float, training: bool = True) -> Tensor:
         return x
     if x.device.type != "cpu" or p == 1.0 or torch.compiler.is_compiling():
         return F.dropout(x, p)
-    return torch.where(keep_mask(x.shape, p), x * (1 / (1 - p)), 0.0)
+    return ScaleKept.apply(x, keep_mask(x.shape, p), 1 / (1 - p))
 
 
 class Dropout(nn.Dropout):
