@@ -49,7 +49,7 @@ SCALES = {
 
 
 def models(size: Size) -> dict[str, nn.Module]:
-    """Without dropout, with one table for reading and writing, two layers each."""
+    """Two layers each, with tied embeddings and without dropout."""
     common: dict[str, Any] = dict(head="causal_lm", vocab_size=BYTES, d_model=size.width, dropout=0.0)
     decoder: dict[str, Any] = dict(n_layers=2, n_heads=4, tie_word_embeddings=True)
     wide = dict(n_decoder_layers=2, n_decoder_heads=4, d_decoder_ff=4 * size.width)
@@ -62,7 +62,7 @@ def models(size: Size) -> dict[str, nn.Module]:
 
 
 def run(seed: int, size: Size) -> Numbers:
-    """Nats at each place of a long text, by the way of knowing positions."""
+    """Nats at each position of a long text, by position encoding."""
     numbers: Numbers = {"length": size.length}
     batches = random_pieces(train_test_bytes()[0], size.length + 1, size.batch)
     torch.manual_seed(seed)
@@ -73,15 +73,15 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 def mean(values: Sequence[float]) -> float:
-    """The mean of some places."""
+    """The mean of some positions."""
     return sum(values) / len(values)
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """The nats that length costs, by the way of knowing positions."""
+    """The nats that length costs, by position encoding."""
 
     def cost(name: str) -> list[float]:
-        """The last quarter of the text, less the last quarter of the length of training."""
+        """The last quarter of the text minus the last quarter of the training length."""
         return [
             mean(run[name][-len(run[name]) // 4 :]) - mean(run[name][run["length"] * 3 // 4 : run["length"]])
             for run in runs
@@ -94,7 +94,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """Nats against the place in the text, a line for each model and seed."""
+    """Nats against the position in the text, a line for each model and seed."""
     fig, (axis,) = figure()
     for name, (label, colour) in NAMES.items():
         for run in runs:

@@ -57,7 +57,7 @@ SCALES = {
 
 
 def merge_heads(weight: Tensor, heads: int, how: str) -> Tensor:
-    """weight [8·D,E] of a projection to keys or values -> [heads·D,E]: by the mean, the first or a fresh draw of each
+    """weight [8·D,E] of a projection to keys or values -> [heads·D,E]: by the mean, the first or a random draw of each
     group."""
     groups = weight.unflatten(0, (heads, 8 // heads, -1))  # [heads,group,D,E]
     if how == "random":
@@ -103,7 +103,7 @@ def cache_bytes(model: nn.Module, length: int) -> int:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """The smaller cache, what it costs, and the order of the ways to get there."""
+    """The size of the cache, the cost of averaging, and the order of the ways to initialise."""
     above = lambda one, other: [run[one]["nats"] - run[other]["nats"] for run in runs]
     return [
         Measurement("cache of 8 key-value heads over that of 2",

@@ -57,7 +57,7 @@ def repeat_twice(rows: int, length: int, symbols: int, generator: torch.Generato
 
 
 def second_half_loss(model: nn.Module, rows: Tensor) -> Tensor:
-    """The mean nats of the second half without its first symbol, which nothing foretells -> scalar"""
+    """The mean nats of the second half without its first symbol, which cannot be predicted -> scalar"""
     half = rows.size(1) // 2
     logits = model(input_ids=rows[:, :-1]).logits[:, half:]
     return F.cross_entropy(logits.transpose(1, 2), rows[:, half + 1 :])
@@ -85,7 +85,8 @@ def run(seed: int, size: Size) -> Numbers:
 
 @torch.no_grad()
 def accuracy(model: nn.Module, rows: Tensor) -> float:
-    """The share of the second half, without its first symbol, that is said right; leaves the model in eval mode."""
+    """The share of the second half, without its first symbol, that is predicted correctly; leaves the model in eval
+    mode."""
     half = rows.size(1) // 2
     predicted = model.eval()(input_ids=rows[:, :-1]).logits.argmax(-1)
     return (predicted == rows[:, 1:])[:, half:].float().mean().item()
@@ -93,8 +94,8 @@ def accuracy(model: nn.Module, rows: Tensor) -> float:
 
 @torch.no_grad()
 def prefix_matching(model: nn.Module, rows: Tensor) -> float:
-    """The attention from each place of the second half to the place after the same symbol's first: the mean of the head
-    that pays most."""
+    """The attention from each position of the second half to the position after the same symbol's first: the mean of
+    the head that pays most."""
     half = rows.size(1) // 2
     with trace(model, ["*.weights"]) as seen:
         model(input_ids=rows)
@@ -103,7 +104,7 @@ def prefix_matching(model: nn.Module, rows: Tensor) -> float:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """Right symbols with one layer and with two, and the heads that did it."""
+    """Accuracy with one layer and with two, and the prefix matching score of the best head."""
     return [
         Measurement("accuracy in the second half, two layers", [run["two"]["right"] for run in runs], at_least=0.9),
         Measurement("accuracy in the second half, one layer", [run["one"]["right"] for run in runs], at_most=0.5),

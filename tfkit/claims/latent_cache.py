@@ -62,7 +62,7 @@ def models(size: Size) -> dict[str, nn.Module]:
 
 
 def parameters(model: nn.Module) -> int:
-    """Their number."""
+    """The number of parameters."""
     return sum(p.numel() for p in model.parameters())
 
 
@@ -80,7 +80,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """The two caches, what the latent costs, and that it has not more parameters to make up for it."""
+    """The sizes of the two caches, the cost of the latent, and the ratio of parameters."""
     kept = lambda name: [run[name]["kept"] for run in runs]
     return [
         Measurement("cached per token and layer by a latent, in widths of a head", kept("latent"), 4.49, 4.51),

@@ -47,7 +47,7 @@ SCALES = {
 
 
 def make_model(norms: str, layers: int, size: Size) -> nn.Module:
-    """Norms "before" or "after", Xavier's weights, no dropout."""
+    """Norms "before" (pre-norm) or "after" (post-norm), Xavier initialisation, no dropout."""
     quiet: dict[str, Any] = dict(dropout=0.0, embed_dropout=0.0, attn_dropout=0.0, max_length=size.length)
     shape = dict(vocab_size=BYTES, d_model=size.width, n_layers=layers, n_heads=4)
     return initialise(tfkit.from_config(NAMES[norms][0], "causal_lm", **shape, **quiet))
@@ -62,7 +62,7 @@ def last_gradient(model: nn.Module, rows: Tensor) -> float:
 
 
 def run(seed: int, size: Size) -> Numbers:
-    """Gradients by depth, by the place of the norms."""
+    """Gradients by depth, for pre-norm and post-norm."""
     rows = next(random_pieces(train_test_bytes()[0], size.length + 1, size.batch)(torch.Generator().manual_seed(seed)))
     torch.manual_seed(seed)
     gradients = {
@@ -89,7 +89,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """Gradients against depth, a line for each place of the norms and seed."""
+    """Gradients against depth, a line for each kind of norm and seed."""
     fig, (axis,) = figure()
     for norms, (_, label, colour) in NAMES.items():
         for run in runs:

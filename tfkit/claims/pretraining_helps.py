@@ -1,4 +1,5 @@
-"""An encoder-decoder that was pretrained on corrupted text learns a task from few examples better than a fresh one.
+"""An encoder-decoder that was pretrained on corrupted text learns a task from few examples better than one from
+scratch.
 
 Three models, each with its own objective on plain text (the language reference, and docstrings without their first
 lines): T5 predicts the masked spans, BART the whole text from one with masked spans and shuffled sentences, and Pegasus
@@ -123,7 +124,7 @@ def task(docstrings: Sequence[Docstring], size: Size) -> list[Pair]:
 
 
 def run(seed: int, size: Size) -> Numbers:
-    """Held-out nats per token after the task, from fresh weights and after each objective."""
+    """Held-out nats per token after the task, from random weights and after each objective."""
     others, held = split_documents(docstrings(), seed=seed)
     held, few = held[: size.n_test], others[: size.examples]
     texts, found = plain(held), {}

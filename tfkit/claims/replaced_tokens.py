@@ -88,7 +88,7 @@ def arithmetic(loss, batch) -> int:
 
 
 def pretrain(arm: str, seed: int, size: Size) -> nn.Module:
-    """An encoder after one of the objectives, or with fresh weights; all objectives use the operations of ELECTRA's
+    """An encoder after one of the objectives, or with random weights; all objectives use the operations of ELECTRA's
     steps."""
     torch.manual_seed(seed)
     both, masked_lm = GeneratorAndDiscriminator(size), make_model("masked_lm", size)
@@ -162,7 +162,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """Replaced words above masked ones and above fresh weights, on each of the two tasks."""
+    """Accuracy after replaced-token detection, compared with masked language modelling and with random weights."""
 
     def over(task: str, other: str) -> list[float]:
         """Differences in accuracy, one a seed."""

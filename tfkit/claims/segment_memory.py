@@ -74,7 +74,8 @@ class SegmentReader:
 
 
 def segments(text: Tensor, size: Size, generator: torch.Generator):
-    """Endless batches [B,1+L] that follow each other in every row, from `batch` places in the text, which is a ring."""
+    """Endless batches [B,1+L] that follow each other in every row, from `batch` positions in the text, which is treated
+    as a ring."""
     at = torch.randint(len(text), (size.batch, 1), generator=generator)
     while True:
         yield text[(at + torch.arange(size.segment + 1)) % len(text)]
@@ -83,7 +84,7 @@ def segments(text: Tensor, size: Size, generator: torch.Generator):
 
 @torch.no_grad()
 def bits(model: nn.Module, text: Tensor, size: Size) -> list[float]:
-    """Bits per byte at each place of a segment."""
+    """Bits per byte at each position of a segment."""
     mems, found = None, []
     stream = segments(text, size, torch.Generator().manual_seed(10_000))
     for _ in range(size.n_test):
@@ -93,7 +94,7 @@ def bits(model: nn.Module, text: Tensor, size: Size) -> list[float]:
 
 
 def run(seed: int, size: Size) -> Numbers:
-    """Bits per byte at each place, with and without memory."""
+    """Bits per byte at each position, with and without memory."""
     learned, held = train_test_bytes()
     numbers: Numbers = {}
     for name, length in (("without", 0), ("memory", size.memory)):
@@ -107,7 +108,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """Bits that memory gains, and how much more of them in the first half of a segment."""
+    """The gain from memory in bits, and how much larger it is in the first half of a segment."""
     mean = lambda x_positions: sum(x_positions) / len(x_positions)
     gains = [[a - b for a, b in zip(run["without"], run["memory"], strict=True)] for run in runs]
     half = len(gains[0]) // 2
@@ -119,7 +120,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """Bits per byte against the place in a segment, a line for each model and seed."""
+    """Bits per byte against the position in a segment, a line for each model and seed."""
     fig, (axis,) = figure()
     for name, (label, colour) in NAMES.items():
         for run in runs:

@@ -107,7 +107,7 @@ def evaluate_noisy_words(model: nn.Module, size: Size) -> dict[str, float]:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """What smoothing does to nats and to words, and the last tenth of the loss without warm-up against with."""
+    """The effect of smoothing on nats and on words, and of warm-up on the last tenth of the loss."""
     more = lambda what: [run["smoothed"][what] - run["plain"][what] for run in runs]
     last = lambda losses: sum(losses[-len(losses) // 10 :]) / len(losses[-len(losses) // 10 :])
     return [

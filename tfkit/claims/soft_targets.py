@@ -80,7 +80,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """How much little data costs with hard targets, and how much of that soft ones give back."""
+    """The cost of little data with hard targets, and the share of it that soft targets recover."""
     cost = [run["hard"] - run["teacher"] for run in runs]
     back = [(run["hard"] - run["soft"]) / (run["hard"] - run["teacher"]) for run in runs]
     return [

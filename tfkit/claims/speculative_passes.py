@@ -112,7 +112,7 @@ def nats(large: Tensor, ids: list[int]) -> float:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """Letters a pass, against the formula, and what was written against the large model's own."""
+    """Letters per pass compared with the formula, and nats compared with the large model's own text."""
     more = lambda name: [run[name] - run["large"] for run in runs]
     return [
         Measurement("letters per pass of the large model", [run["measured"] for run in runs], at_least=1.8),

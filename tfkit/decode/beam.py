@@ -19,7 +19,7 @@ def beam_search(
     """The best continuations of `start_id`, as `(ids, score)`, best first, at most `beam_size` of them.
 
     `step(prefix_ids[N,t])` returns the logits `[N,V]` of the next token. Of all continuations of the live hypotheses
-    the best `beam_size` by summed log-probability survive a step; those that end are set aside, the others continue.
+    the best `beam_size` by summed log-probability survive a step; those that end are finished, the others continue.
     Score: the sum over (number of generated tokens ** `length_penalty`) (the form of Wu et al. 2016 without its
     constants). Hypotheses unfinished after `max_new_tokens` count too.
     """

@@ -12,9 +12,9 @@ from tfkit.decode.search import GenerationRequest, Step
 class BeamHypotheses:
     """The hypotheses of one group: for each sentence `num_beams` unfinished ones, and the best finished ones.
 
-    The candidates are the best of all continuations. A finished one among the best `num_beams` is set aside with its
-    score, total / generated ** length_penalty; the best unfinished ones take the places. A sentence is closed when no
-    better end can be expected, by transformers' rules: with early_stopping True as soon as `num_beams` hypotheses are
+    The candidates are the best of all continuations. A finished one among the best `num_beams` is kept with its score,
+    total / generated ** length_penalty; the best unfinished ones form the new beam. A sentence is done when no better
+    hypothesis can be expected, by transformers' rules: with early_stopping True as soon as `num_beams` hypotheses are
     finished; with False, when the best unfinished one's current score is no better than the worst finished one's; with
     "never", when its score at the length limit, at unchanged probability, would be no better.
     """
@@ -25,7 +25,9 @@ class BeamHypotheses:
         self.request, self.num_beams = request, num_beams
         self.length_penalty, self.early_stopping = length_penalty, early_stopping
         batch, device = len(request.prompt), request.prompt.device
-        self.candidates = max(2, 1 + len(request.eos_token_ids)) * num_beams  # enough to fill all places, whichever end
+        self.candidates = (
+            max(2, 1 + len(request.eos_token_ids)) * num_beams
+        )  # enough to fill the beam, whichever of them end
         self.totals = torch.zeros(batch, 1, device=device)  # [B,K]
         self.finished_ids = request.buffer(num_beams)  # [B,num_beams,room]
         self.best_finished = torch.full((batch, num_beams), -torch.inf, device=device)  # best first
@@ -66,8 +68,8 @@ class BeamHypotheses:
         return parent, token, total
 
     def select_beams(self, total: Tensor, ended: Tensor, last: bool) -> Tensor:
-        """The candidates that take the places -> [B,num_beams]; after the last step the best, as all are then set
-        aside."""
+        """The candidates that form the new beam -> [B,num_beams]; after the last step the best, as all are then
+        finished."""
         return self.first_beams if last else total.masked_fill(ended, -torch.inf).topk(self.num_beams).indices
 
     def is_final(self, total: Tensor, ended: Tensor | None) -> Tensor:
@@ -101,7 +103,7 @@ class BeamHypotheses:
         self.any_finished = True
 
     def close(self, generated: int) -> None:
-        """Close the sentences that are done."""
+        """Marks the sentences that are done."""
         worst, best_unfinished = self.best_finished[:, -1], self.totals[:, 0]
         full, exhausted = worst > -torch.inf, best_unfinished == -torch.inf
         at = self.request.max_new_tokens if self.early_stopping == "never" and self.length_penalty > 0 else generated

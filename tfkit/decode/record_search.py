@@ -1,4 +1,4 @@
-"""A recording of a search that somebody else wrote, made from what it asks of `step` and what it returns."""
+"""Records a search that somebody else wrote, from its calls of `step` and from its result."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ def record_search(
     source_token: TokenNames | None = None,
     budget: int = BUDGET,
 ) -> dict[str, Any]:
-    """Run `search(step)` and record it as `record` does, as far as it shows itself.
+    """Run `search(step)` and record it as `record` does, as far as its calls show it.
 
-    `step(prefix_ids[N,t]) -> logits[N,V]`. The hypotheses of a step are the prefixes that the search asks for; which
-    others it weighed nobody sees, so none is shown as dropped. It returns ids `[T]` or `[1,T]`, or `(ids, score)`
-    pairs, best first, each with the start that it asked first; a hypothesis ends at `end_id`. `model` and source_ids
-    `[1,S]`: to show the attention along the best hypothesis. Raises ValueError for a search of several sentences, and
-    for one whose prefixes or results do not continue each other, as those of one that asks for its newest tokens alone.
+    `step(prefix_ids[N,t]) -> logits[N,V]`. The hypotheses of a step are the prefixes with which the search calls
+    `step`; others that it considered are not visible, so none is shown as dropped. It returns ids `[T]` or `[1,T]`, or
+    `(ids, score)` pairs, best first, each with the start of its first call; a hypothesis ends at `end_id`. `model` and
+    source_ids `[1,S]`: to show the attention along the best hypothesis. Raises ValueError for a search of several
+    sentences, and for one whose prefixes or results do not continue each other, such as one that passes its newest
+    tokens alone.
     """
     logits_by_prefix: dict[Ids, Tensor] = {}
 
@@ -64,7 +65,7 @@ def _hypotheses(found: Any) -> list[tuple[Ids, float | None]]:
     if isinstance(found, Tensor):
         rows = found.reshape(1, -1) if found.dim() < 2 else found
         if len(rows) != 1:
-            raise ValueError(f"the search returned {len(rows)} sentences, and one is shown: give it one start")
+            raise ValueError(f"the search returned {len(rows)} sentences, but only one can be shown: pass a single start")
         return [(tuple(rows[0].tolist()), None)]
     pairs = list(found)
     if all(isinstance(one, int) for one in pairs):
@@ -73,12 +74,12 @@ def _hypotheses(found: Any) -> list[tuple[Ids, float | None]]:
 
 
 class _SearchTree(Tree):
-    """The tree of the prefixes that were asked for; a step is all of one length."""
+    """The tree of the prefixes with which `step` was called; all prefixes of one length form a step."""
 
     def __init__(self, logits_by_prefix: dict[Ids, Tensor], token: TokenNames, top_logprobs: int) -> None:
         if not logits_by_prefix:
             raise ValueError("the search never called step: nothing can be recorded")
-        # of one length in the order of asking
+        # prefixes of one length stay in the order of the calls
         self.answers = dict(sorted(logits_by_prefix.items(), key=lambda pair: len(pair[0])))
         self.root = next(iter(self.answers))
         super().__init__(GREEDY, token, top_logprobs, self.root[-1])
@@ -88,11 +89,12 @@ class _SearchTree(Tree):
                 self.continue_with(prefix, "live")
 
     def continue_with(self, prefix: Ids, state: str) -> int:
-        """Adds a prefix's node below that of the prefix before -> its id; ValueError where that was never asked."""
+        """Adds a prefix's node below that of the prefix before -> its id. Raises ValueError if that was never passed to
+        `step`."""
         before = self.answers.get(prefix[:-1])
         if before is None:
             raise ValueError(
-                f"the search went on to {list(prefix)} without asking step for {list(prefix[:-1])}: record_search "
+                f"the search went on to {list(prefix)} without calling step for {list(prefix[:-1])}: record_search "
                 "follows one sentence, and needs whole prefixes, the start included"
             )
         parent, logp = self.node_ids[prefix[:-1]], before[prefix[-1]].item()

@@ -37,7 +37,7 @@ class Step:
     """One new token of B sentences: K hypotheses before it, and C candidates for the hypotheses after it."""
 
     scores: Tensor  # logits after the logits processors; log-probabilities if `normal`
-    totals: Tensor  # -inf for an empty place
+    totals: Tensor  # -inf for an empty slot
     parent: Tensor  # [B,C]: which hypothesis the candidate continues
     token: Tensor  # [B,C]
     total: Tensor  # -inf: not a valid continuation

@@ -1,6 +1,6 @@
-"""`python -m tfkit.tools.gpu`: what one graphics card shows, in four parts of under ten minutes each; no network.
+"""`python -m tfkit.tools.gpu`: measurements on one GPU, in four parts of under ten minutes each, without a network.
 
-    make gpu                 all parts, one after the other; without a card it says so and measures nothing
+    make gpu                 all parts, one after the other; without a GPU it says so and measures nothing
     make gpu PARTS=decoding  one of them
     make gpu TINY=1          the same script with tiny models on the CPU, in seconds: a test of the script itself
 

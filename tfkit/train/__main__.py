@@ -142,8 +142,7 @@ def symbols(words: Tokenizer) -> dict[str, int | None]:
 
 
 def check(given: argparse.Namespace, process_group: ProcessGroup) -> None:
-    """Finds every possible error in the arguments before the first text is read. Raises the errors that `main`
-    reports."""
+    """Checks the arguments as far as possible before the first text is read. Raises the errors that `main` reports."""
     if given.parallel == "fsdp" and process_group.size == 1:
         raise ValueError("--parallel fsdp needs several processes: start it with torchrun")
     if given.batch % process_group.size:

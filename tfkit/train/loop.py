@@ -111,7 +111,7 @@ def check_settings(rate: Callable[[int], float], clip: float, weight_decay: floa
 
 
 class TrainingLog:
-    """Reports on a run while it goes: its History, the progress line, the metrics. Ctrl-C ends the block without an
+    """Reports on training in progress: its History, the progress line, the metrics. Ctrl-C ends the block without an
     error. On a GPU the results of a step are read when the next one has been started, because reading waits for the
     GPU."""
 
@@ -314,7 +314,7 @@ def divergence_error(
         save_file({k: v.contiguous() for k, v in tensors.items() if isinstance(v, Tensor)}, str(where))
     error = DivergedError(
         f"the loss is {loss} at step {number} (learning rate {rate:.2g}): lower the rate or lengthen the warm-up; "
-        "if it is so at step 1, look for a softmax over an empty row or a division by zero"
+        "if it happens at step 1, look for a softmax over an empty row or a division by zero"
         + (f"; the batch is in {where}" if where else "")
     )
     error.batch, error.file = batches, where
@@ -334,14 +334,14 @@ def to_device(batch: BatchT, device: torch.device) -> BatchT:
 
 
 def count_targets(batch: Any) -> int:
-    """The number of predictions in the mean loss of this batch; 1 if the batch does not tell."""
+    """The number of predictions in the mean loss of this batch; 1 if the batch does not say."""
     if isinstance(batch, dict) and "labels" in batch:
         return int((batch["labels"] != -100).sum())
     return getattr(batch, "targets", 1)
 
 
 def count_tokens(batch: Any) -> int:
-    """The number of tokens without padding; 0 if the batch does not tell."""
+    """The number of tokens without padding; 0 if the batch does not say."""
     if isinstance(batch, dict):
         return int(batch["attention_mask"].sum()) if "attention_mask" in batch else batch["input_ids"].numel()
     return getattr(batch, "tokens", 0)
