@@ -58,9 +58,9 @@ MODELS = {  # the call's name -> the fixture it needs, the call, the error, how 
         "gpt2", lambda m: tfkit.generate(m, IDS, max_new_tokens="a"), TypeError, "max_new_tokens='a': must be a whole",
     ),
     "pad_id": ("gpt2", lambda m: tfkit.generate(m, IDS, pad_id=-9), ValueError, "pad_id=-9: must be an id, at least 0"),
-    "start_id": ("gpt2", lambda m: tfkit.generate(m, IDS, start_id=-1), ValueError, "start_id=-1: must be an id, 0 at"),
+    "start_id": ("gpt2", lambda m: tfkit.generate(m, IDS, start_id=-1), ValueError, "start_id=-1: must be an id, at"),
     "end_id": ("gpt2", lambda m: tfkit.generate(m, IDS, end_id=-2), ValueError, "end_id=-2: must be an id, at least 0"),
-    "substitute": ("gpt2", lambda m: tfkit.substitute(m, 5).__enter__(), TypeError, "yours is of type int: give a fun"),
+    "substitute": ("gpt2", lambda m: tfkit.substitute(m, 5).__enter__(), TypeError, "attention is of type int: give a"),
     "saved nowhere": ("gpt2", lambda m: m.save_pretrained(None), TypeError, "directory=None: give the path of a model"),
 }  # fmt: skip
 
@@ -86,7 +86,7 @@ ALONE = {
         lambda: tfkit.from_config("bert", **SIZES, pad_token_id=99), ValueError, "pad_token_id=99: outside the vocabul",
     ),
     "negative padding": (
-        lambda: tfkit.from_config("bert", **SIZES, pad_token_id=-9), ValueError, "pad_token_id=-9: must be an id, 0 at",
+        lambda: tfkit.from_config("bert", **SIZES, pad_token_id=-9), ValueError, "pad_token_id=-9: must be an id, at",
     ),
     "no config": (lambda: tfkit.from_hf_config(5), TypeError, "config is of type int: give the fields of a config.jso"),
     "no name": (lambda: tfkit.from_config(5), LookupError, "no architecture or preset 5; architectures are albert"),

@@ -169,7 +169,7 @@ def test_no_hypothesis_of_a_beam_breaks_a_forced_token(name, limit, size):
 BAD = [
     (dict(strategy="beam"), "strategy='beam': give an instance"),
     (dict(strategy=Beam), "strategy=Beam: give an instance"),
-    (dict(strategy=Beam(2), num_beams=3), "num_beams: the strategy says how to search"),
+    (dict(strategy=Beam(2), num_beams=3), "num_beams describes a search"),
     (dict(input_ids=["hello"]), "holds text"),
     (dict(input_ids="hello"), "holds text"),
     (dict(input_ids=[5, 6]), r"write \[ids\]"),
@@ -180,7 +180,7 @@ BAD = [
     (dict(end_id=[2, 99]), "end_id names 99"),
     (dict(pad_id=500), "pad_id names 500"),
     (dict(start_id=500), "start_id names 500"),
-    (dict(max_new_tokens=-3), "-3 new tokens"),
+    (dict(max_new_tokens=-3), "max_new_tokens=-3: must not be negative"),
     (dict(bad_words_ids=[5]), "bad_words_ids holds a number"),
     (dict(forced_eos_token_id=99), f"forced_eos_token_id names 99, outside the vocabulary: ids go from 0 to {V - 1}"),
     (dict(bad_words_ids=[[3], [99]]), "bad_words_ids names 99"),

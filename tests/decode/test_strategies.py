@@ -285,7 +285,7 @@ def test_bad_settings_are_named():
         Beam("4")
     with pytest.raises(ValueError, match="num_return_sequences=3"):
         generate(model, PROMPTS, Beam(2), num_return_sequences=3)
-    with pytest.raises(ValueError, match="max_length is 2"):
+    with pytest.raises(ValueError, match="max_length=2: the prompt"):
         generate(model, PROMPTS, max_length=2)
     with pytest.raises(TypeError, match="LM head"):
         generate(tfkit.from_config("bert", vocab_size=V, d_model=16, n_layers=1, n_heads=2, d_ff=16), PROMPTS)
