@@ -245,10 +245,10 @@ def test_a_page_writes_the_same(name: str) -> None:
 
 
 def test_bigbird_draws_its_links_in_training() -> None:
-    links = page_of("bigbird").links
-    drawn_links, later = links(12, 2, draw=True), links(12, 2, draw=False)
-    assert drawn_links.unique().tolist() == [0.0, 1.0]
-    assert drawn_links.sum(1).tolist() == later.sum(1).tolist() == [12, 6, *[7] * 8, 6, 12]
+    counts = page_of("bigbird").block_counts
+    drawn, later = counts(12, 2, draw=True), counts(12, 2, draw=False)
+    assert drawn.unique().tolist() == [0.0, 1.0]
+    assert drawn.sum(1).tolist() == later.sum(1).tolist() == [12, 6, *[7] * 8, 6, 12]
 
 
 def test_bloom_has_slopes_for_any_number_of_heads() -> None:
