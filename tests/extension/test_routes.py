@@ -302,7 +302,8 @@ def test_the_course_tells_what_the_home_page_shows(tmp_path):
     assert {e["id"]: e["points"] for e in unit["exercises"]}["masks.softmax"] == 2
     assert [e["at"] is not None for e in unit["exercises"]] == [True, False, False, False]
     words = {term["word"]: term["means"] for term in unit["terms"]}
-    assert words["causal"] == "No position sees a later one." and "attention" not in words  # that is of unit 01
+    assert words["causal"] == "Of a mask: no position may attend to a later one."
+    assert "attention" not in words  # that is of unit 01
 
 
 async def test_a_unit_without_exercises_is_listed_as_the_project_that_it_is(jp_fetch, jp_root_dir):

@@ -100,7 +100,7 @@ test('the lab opens on the home page, which leads to the next exercise and finds
   const box = home.getByRole('searchbox');
   await box.fill('causal');
   await expect(home.getByRole('status')).toHaveText('2 results');
-  await expect(home.locator('.tfkit-Found li').nth(1)).toContainText('No position sees a later one.');
+  await expect(home.locator('.tfkit-Found li').nth(1)).toContainText('no position may attend to a later one.');
   await box.fill('the padding');
   await expect(home.getByRole('status')).toHaveText('1 result');
   await page.keyboard.press('Enter');
