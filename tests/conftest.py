@@ -1,4 +1,4 @@
-"""For all tests: the same random draws at each run, and a sample of the cases where all of them take too long.
+"""For all tests: the same random numbers in each run, and a sample of the cases if all of them would take too long.
 
 Hypothesis draws the same at each run, so that nobody's change fails for another's luck; `make fuzz` draws anew, and a
 million times. A test marked `sampled(n)` runs one in n of its cases, always the same ones, and one marked `nightly`
@@ -25,12 +25,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def every(pytestconfig: pytest.Config) -> Callable[[int], int]:
-    """`every(n)`: each how manieth of a long list a test should take, n, or 1 where every case is asked for."""
+    """`every(n)`: the step with which a test samples a long list of cases: n, or 1 if all cases are to run."""
     return lambda n: 1 if pytestconfig.getoption("--every-case") else n
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what `sampled(n)` does not take. A case that is named on the command line is the first, and runs."""
+    """Deselects the cases that `sampled(n)` does not take. A case that is named on the command line always runs."""
     if config.getoption("--every-case"):
         return
     counted: Counter[str] = Counter()

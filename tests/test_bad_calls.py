@@ -1,4 +1,4 @@
-"""Calls that cannot be meant: each is an error of one line that names the argument, says what came, and what to do."""
+"""Invalid calls: each raises a one-line error that names the argument, what was passed, and what to do."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A student's attention in the library's models: right ones give its numbers, wrong ones are placed."""
+"""A student's attention in the library's models: right ones give the library's numbers, wrong ones are located."""
 
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tracing shows everything, changes nothing, and leaves nothing behind."""
+"""Tracing records everything, changes no result, and is removed afterwards."""
 
 import pytest
 import torch

@@ -21,7 +21,7 @@ HOW = {"max_new_tokens": 8, "end_id": 2, "start_id": 1, "pad_id": 0}
 
 
 class Counting:
-    """A backend that runs what it is given, and counts it."""
+    """A backend that runs graphs eagerly, and counts them."""
 
     def __init__(self):
         self.graphs = 0
@@ -86,7 +86,7 @@ def test_the_end_of_the_position_table_is_the_same_error(gpt2):
 
 
 class Bare(nn.Module):
-    """A model that must read all of it each time."""
+    """A model without a cache, which reads the whole text at each step."""
 
     def __init__(self, inner):
         super().__init__()

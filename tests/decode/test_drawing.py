@@ -20,7 +20,7 @@ def test_the_ends_of_the_line():
 
 
 def test_a_draft_leaves_no_trace_in_the_distribution():
-    """Over a grid of draws, what comes out first is distributed as the model's own words; the draft's are not."""
+    """Over a grid of draws, the first token has the model's distribution; the draft's tokens do not."""
     p, q = (torch.tensor(shares, dtype=torch.float64) for shares in ([0.4, 0.1, 0.4, 0.1], [0.2, 0.4, 0.2, 0.2]))
     grid, counts = ((torch.arange(20) + 0.5) / 20).tolist(), torch.zeros(4, dtype=torch.float64)
     for guess, chance in enumerate(q.tolist()):

@@ -1,4 +1,4 @@
-"""Truncation keeps exactly the words it should."""
+"""Truncated sampling keeps exactly the tokens that it should."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def ours(name="transformer", seed=0, **fields):
 
 
 def step_of(model, src):
-    """The whole prefix each time, without a cache."""
+    """A step function that reads the whole prefix each time, without a cache."""
 
     @torch.no_grad()
     def step(prefix):

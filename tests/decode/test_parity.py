@@ -45,7 +45,7 @@ HERE = [name for name in TABLE if name in tfkit.architectures()]
 
 @functools.cache
 def pair(name, seed=0):
-    """Theirs and ours with the same weights, surer of themselves than fresh ones are, so that nothing is a near tie."""
+    """Their model and ours with the same weights, scaled so that no two logits are nearly equal."""
     kind, fields = TABLE[name]
     torch.manual_seed(seed)
     kinds = getattr(transformers, kind)
@@ -65,7 +65,7 @@ def reads_source(name):
 
 
 def sentences(name, rows=3, length=7):
-    """Unequal: prompts padded on the left, sources on the right."""
+    """Sentences of unequal length: prompts padded on the left, sources on the right."""
     ids = torch.randint(4, V - 1, (rows, length), generator=torch.Generator().manual_seed(3))
     short = torch.arange(rows)[:, None] * 2
     place = torch.arange(length)
@@ -88,7 +88,7 @@ def both(name, strategy, limit=9, ends=ENDS, **settings):
 
 
 def assert_same(expected, found):
-    """But for the width of the padding behind."""
+    """The ids are equal, except for the amount of padding at the end."""
     width = max(expected.size(1), found.size(1))
     found, expected = (torch.nn.functional.pad(ids, (0, width - ids.size(1)), value=PAD) for ids in (found, expected))
     assert found.tolist() == expected.tolist()

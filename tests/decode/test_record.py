@@ -1,4 +1,4 @@
-"""Traces: valid by the schema, true to the search, and with the attention that the model really paid."""
+"""Traces are valid by the schema, agree with the search, and contain the model's own attention."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_valid_by_the_schema(model, strategy):
 
 @pytest.mark.parametrize("strategy", NAMED, ids=lambda s: type(s).__name__)
 def test_a_decoder_alone(strategy):
-    """Its prompt is no source; the path is what generate returns; it looks at itself only, and back."""
+    """The prompt is not a source; the path equals generate's result; attention is causal self-attention."""
     model, prompt = causal(), torch.tensor([5, 6, 7, 3])
     strategy = Speculative(causal(seed=1), 3) if strategy.name == "speculative" else strategy
     how = dict(end_id=END, max_new_tokens=6)
@@ -183,7 +183,7 @@ def test_more_than_one_sentence_is_refused():
 
 @pytest.mark.parametrize("kind", ["greedy", "beam"])
 def test_golden(kind):
-    """The trace that the front end is tested with; `python -m tests.decode.test_record` writes it anew."""
+    """The trace with which the front end is tested; `python -m tests.decode.test_record` writes it again."""
     golden = json.loads((HERE / f"golden_{kind}.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(SCHEMA).validate(golden)
     fresh = traced(plain(), Greedy() if kind == "greedy" else Beam(3), title="the cat sat")
@@ -248,7 +248,7 @@ def test_a_draft_is_shown_with_what_became_of_it():
 
 @pytest.mark.parametrize("static", [False, True])
 def test_the_cache_is_measured(static, monkeypatch):
-    """What is said to be copied is what index_select gave and copy_ took."""
+    """The number of copied bytes is that of the results of index_select and the inputs of copy_."""
     model, moved, select = causal(), [], torch.Tensor.index_select
 
     def counted(tensor, dim, index):
@@ -268,7 +268,7 @@ def test_the_cache_is_measured(static, monkeypatch):
 
 
 def noise(layers, heads, rows, cols, seed):
-    """Bytes as attention leaves them: most small, a spike here and there."""
+    """Bytes as attention weights give them: most are small, with a few large values."""
     generator = torch.Generator().manual_seed(seed)
     logits = 3 * torch.randn(layers, heads, rows, cols, generator=generator)
     return quantize_weights(

@@ -1,4 +1,4 @@
-"""A student's own search, recorded through the function that it asks."""
+"""A student's own search, recorded through its calls of `step`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def beam(step):
 
 
 def one_at_a_time(step):
-    """A beam that asks for each hypothesis alone."""
+    """A beam search that calls `step` for one hypothesis at a time."""
     return beam(lambda prefixes: torch.cat([step(prefix[None]) for prefix in prefixes]))
 
 

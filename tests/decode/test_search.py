@@ -34,7 +34,7 @@ def log_probability(step, ids):
 
 
 def every_hypothesis(length):
-    """All sequences of at most `length` new tokens: ended, or cut at the limit."""
+    """All sequences of at most `length` new tokens: those that end, and those cut at the limit."""
     for tokens in itertools.product(range(V), repeat=length):
         cut = tokens.index(END) + 1 if END in tokens else length
         yield (START, *tokens[:cut])

@@ -1,4 +1,4 @@
-"""A model's own settings: generation_config.json and what older config.json files say, read, followed and written."""
+"""A model's own settings, from generation_config.json and from older config.json files: reading, use and writing."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ PROMPTS = [[5], [9, 9, 9, 4], [7, 8, 9, 7, 8, 9, 7], [41, 30]]
 @pytest.mark.parametrize("rules", RULES, ids=str)
 @pytest.mark.parametrize("name", ["gpt2", "gptj"])
 def test_padding_is_never_said(name, rules, strategy):
-    """No row changes by what it is batched with, also where a prefix comes before padding and padding is the end."""
+    """No row depends on the others in its batch, even with a prefix before padding, or with padding as the end id."""
     _, ours = pair(name)
     strategy = Speculative(pair(name, 1)[1]) if strategy == "speculative" else strategy
     for pad, prefix in ((4, None), (END, 33)):
@@ -149,7 +149,7 @@ def test_padding_is_never_said(name, rules, strategy):
 @pytest.mark.parametrize("name", ["bart", "gpt2"])
 @pytest.mark.parametrize(("limit", "size"), [(1, 3), (2, 4), (3, 3)])
 def test_no_hypothesis_of_a_beam_breaks_a_forced_token(name, limit, size):
-    """At the limit of one token only one is allowed; the others of the beam were given all the same."""
+    """At a limit of one token only one continuation is valid, but the beam returned others too."""
     _, ours = pair(name)
     ids, mask = sentences(name)
     for rule in (
@@ -206,7 +206,7 @@ def test_arrays_and_lists_are_ids_too():
 
 
 def test_a_default_end_of_a_larger_vocabulary_counts_as_none():
-    """A tiny GPT-2 has 50256 for its end unless told: ragged prompts were padded with it."""
+    """A tiny GPT-2's default end id is 50256, which is outside its vocabulary: prompts were padded with it."""
     model = tfkit.from_config(
         "gpt2", "causal_lm", vocab_size=41, d_model=8, n_layers=1, n_heads=2, max_length=16
     ).eval()

@@ -1,4 +1,4 @@
-"""Contrastive, diverse and speculative decoding, each against itself done the slow way."""
+"""Contrastive, diverse and speculative decoding, each compared with a slow implementation."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_contrastive_reads_a_source_too_and_needs_states():
 
 @torch.no_grad()
 def test_diverse_groups_mind_each_other():
-    """Groups of one: greedy, but a token taken by an earlier group in the same step costs `penalty`."""
+    """Groups of one are greedy, but a token that an earlier group chose in the same step costs `penalty`."""
     model, penalty, groups, limit = causal(), 2.0, 3, 5
     for prompt in PROMPTS:
         texts = [torch.tensor(prompt) for _ in range(groups)]
@@ -117,7 +117,7 @@ def test_speculation_is_greedy_where_greedy_is_asked_for(kind, tokens, static):
 
 @pytest.mark.parametrize("tokens", [1, 2])
 def test_speculation_leaves_the_distribution_as_it_is(tokens):
-    """Chi-squared over all texts of two tokens: of the large model, not of the draft."""
+    """Chi-squared test over all texts of two tokens: the distribution is the large model's, not the draft's."""
     model, draft, base, runs = table_step(3), table_step(4), Sample(temperature=1.2, top_p=0.95), 1500
     generator = torch.Generator().manual_seed(0)
     counts: dict = {}
@@ -157,7 +157,7 @@ def test_static_caches_give_the_same(name, strategy):
 
 
 class NoCache(torch.nn.Module):
-    """A model that must read all of it each time."""
+    """A model without a cache, which reads the whole text at each step."""
 
     def __init__(self, inner):
         super().__init__()
@@ -223,7 +223,7 @@ def test_moving_what_differs_is_moving_all(name):
 @pytest.mark.parametrize("strategy", KINDS, ids=lambda s: s.name)
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_memories(name, strategy):
-    """Rows together as each alone, and as read anew for every word."""
+    """A batch gives the same as single rows, and as reading the whole text at each step."""
     model = other(name)
     how = dict(max_new_tokens=6, end_id=-1, pad_id=PAD)
     given = [prompt[:3] for prompt in (PROMPTS[0], PROMPTS[2])] if name == "reformer" else PROMPTS

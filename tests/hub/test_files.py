@@ -1,4 +1,4 @@
-"""Files as they are found on the hub: old names, other heads, shards, pickles; and files that mean harm."""
+"""Files as they are found on the hub: old names, other heads, shards, pickles; and malicious files."""
 
 import json
 import os
@@ -17,7 +17,7 @@ IDS = torch.arange(6)[None]
 
 
 def shaken(head):
-    """Each tensor with values of its own."""
+    """A model whose tensors all have different values."""
     model = tfkit.from_config("bert", head=head, **SIZES).eval()
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter)
@@ -206,7 +206,7 @@ def test_harm_is_refused_in_one_line(pretrained, message, monkeypatch):
 
 
 def test_the_bomb_is_live(tmp_path, monkeypatch):
-    """Or the test above would prove nothing."""
+    """The file of the test above would indeed run code if it were unpickled."""
     monkeypatch.chdir(tmp_path)
     pickle.loads(pickle.dumps(Bomb()))
     assert (tmp_path / "pwned").exists()

@@ -1,4 +1,4 @@
-"""From a name, to a directory and back; and one line about whatever does not fit."""
+"""Models from a name, to a directory and back; and a one-line error for anything that does not fit."""
 
 import json
 import subprocess

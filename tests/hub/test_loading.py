@@ -1,4 +1,4 @@
-"""Loading maps weights and draws nothing; what the caller asks to be otherwise is; and hostile files are refused."""
+"""Loading maps weights and draws no random numbers; overrides are applied; malicious files are refused."""
 
 import json
 import time
@@ -41,7 +41,7 @@ def test_nothing_is_drawn(saved):
 
 
 def test_nothing_is_copied(tmp_path):
-    """Most of a file of 16 MB stays where it is until it is read: the process grows by less than half of it."""
+    """Most of a 16 MB file is not read at once: the process grows by less than half of that."""
     model = tfkit.from_config("bert", **{**BERT, "vocab_size": 50_000, "d_model": 80})
     model.save_pretrained(tmp_path)
     del model

@@ -1,4 +1,4 @@
-"""Edits do what they say, change nothing else, and leave nothing behind."""
+"""Edits have exactly their documented effect, and are removed afterwards."""
 
 import pytest
 import torch

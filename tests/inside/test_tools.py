@@ -1,4 +1,4 @@
-"""Lens, patching, knock-out and attribution, held to what they must come to by arithmetic."""
+"""Lens, patching, knock-out and attribution, compared with values that follow from arithmetic."""
 
 import pytest
 import torch

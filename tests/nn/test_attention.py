@@ -1,4 +1,4 @@
-"""The models' attention: the same arithmetic as the one by hand, and caches that change nothing."""
+"""The models' attention equals the attention by hand, with and without a cache."""
 
 import pytest
 import torch

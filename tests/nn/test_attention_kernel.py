@@ -1,4 +1,4 @@
-"""The fused kernel and the one by hand are two paths to one result: these tests hold them together."""
+"""The fused kernel and the attention by hand give the same results."""
 
 import sys
 
@@ -50,7 +50,7 @@ def test_fused_is_by_hand(dtype, q_len, k_len, what):
 
 
 def test_a_bias_may_bar_all_keys_of_a_row():
-    """As XLNet's first query in the order: zeros and no NaN, by hand as fused."""
+    """As for XLNet's first query in the order: zeros and no NaN, by hand and fused."""
     inputs = draw(torch.float64)
     bias = torch.zeros(5, 7, dtype=torch.float64)
     bias[0] = bias[1, 2] = -torch.inf

@@ -1,4 +1,4 @@
-"""Rules say what tables say: FlexAttention, here uncompiled, and the fused kernel with the rule's table are equal."""
+"""FlexAttention with a rule, here uncompiled, equals the fused kernel with the rule's table."""
 
 import pytest
 import torch
@@ -40,7 +40,7 @@ def draw(k_len=LENGTH):
 
 @pytest.fixture
 def uncompiled(monkeypatch):
-    """As on a card, but uncompiled: compiling for a CPU takes half a minute, and knows no gradient."""
+    """As on a GPU, but uncompiled: compiling for a CPU takes half a minute, and supports no gradient."""
     monkeypatch.setattr(flex, "is_worthwhile", lambda device, length: True)
     monkeypatch.setattr(flex, "_compiled", lambda: flex_attention)
 

@@ -1,4 +1,4 @@
-"""Weights in int8: the products of the numbers that they stand for, by every way that they are read."""
+"""Weights in int8 give the products of the dequantised weights, in every operation that reads them."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""What layers make of a mask is made once, and anew where the mask is another or has been written into."""
+"""What layers derive from a mask is computed once, and again if the mask is another one or was changed in place."""
 
 import pytest
 import torch

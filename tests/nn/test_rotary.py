@@ -1,4 +1,4 @@
-"""Rotary attention turns as `apply_rotary` says, and sees distances only."""
+"""Rotary attention rotates as `apply_rotary` does, and depends on distances only."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What training can be asked for: large batches in parts, mixed precision, averages, recomputation, records."""
+"""Features of training: accumulation, mixed precision, averages, activation checkpointing, metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The training loop: it learns, resumes exactly, stops on nonsense and keeps what an interrupt leaves."""
+"""The training loop: it learns, resumes exactly, refuses invalid settings and survives an interrupt."""
 
 from __future__ import annotations
 

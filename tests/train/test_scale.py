@@ -1,4 +1,4 @@
-"""Training at scale: many processes equal one, a killed run goes on as if it had not been, nothing overlaps."""
+"""Training at scale: several processes equal one, a killed run resumes exactly, processes share rows exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts in one row that do not see one another are what they are alone."""
+"""Packed texts that do not attend to one another give the same results as single texts."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What `tfkit.train` says of its speed: operations by shape, and no wait in a step."""
+"""The reported speed of `tfkit.train`: operations counted by shape, and no synchronisation in a step."""
 
 from __future__ import annotations
 

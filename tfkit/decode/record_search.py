@@ -65,7 +65,7 @@ def _hypotheses(found: Any) -> list[tuple[Ids, float | None]]:
     if isinstance(found, Tensor):
         rows = found.reshape(1, -1) if found.dim() < 2 else found
         if len(rows) != 1:
-            raise ValueError(f"the search returned {len(rows)} sentences, but only one can be shown: pass a single start")
+            raise ValueError(f"the search returned {len(rows)} sentences, but only one is shown: pass a single start")
         return [(tuple(rows[0].tolist()), None)]
     pairs = list(found)
     if all(isinstance(one, int) for one in pairs):
