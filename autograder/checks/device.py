@@ -82,11 +82,9 @@ class DeviceSubject:
     def build_loaded(
         self, name: str, args: Sequence[Any], state: dict[str, Tensor] | None, dtype: torch.dtype | None = None
     ) -> DeviceHandle:
-        """As `build`, `DeviceHandle.load` and `DeviceHandle.to` one after the other."""
-        handle = self.build(name, *args)
-        if state is not None:
-            handle.load(state)
-        return handle if dtype is None else handle.to(dtype)
+        """As the subject's own, which may take a single question, and then moved to the device."""
+        made = self.subject.build_loaded(name, _There(self.device).to_device(tuple(args)), state, dtype)
+        return DeviceHandle(made.to(self.device), self.device)
 
     def keep(self, values: Sequence[Any]) -> list[DeviceHandle]:
         """Keep the values with the subject, moved to the device."""

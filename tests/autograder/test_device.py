@@ -104,6 +104,25 @@ def test_one_tensor_passed_twice_stays_one_and_functions_answer_there():
         assert there.call("ask", x, x.clone(), lambda y: y)[0] is False
 
 
+def test_a_module_with_weights_is_built_in_one_question():
+    """The subject builds, loads and converts it; only then is it moved."""
+    made = []
+
+    class Bare:
+        def build_loaded(self, name, args, state, dtype):
+            made.append((name, args[0].device.type, state["weight"].device.type, dtype))
+            return self
+
+        def to(self, how):
+            made.append(how)
+            return self
+
+    with pretended():
+        there = DeviceSubject(Bare(), DEVICE)
+        there.build_loaded("Layer", (torch.ones(2),), {"weight": torch.ones(2)}, torch.float64)
+    assert made == [("Layer", DEVICE, "cpu", torch.float64), DEVICE]
+
+
 def test_the_same_way_through_a_box():
     """`cpu` by the way that a card goes, from the device's start to the parameters of a module."""
     exercise = registry.find("transformer.feed_forward")
