@@ -21,7 +21,8 @@ from autograder.api import Exercise, Verdict
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Check, QuestionSet, questions
 from autograder.parse import parse_source
-from autograder.run import Attempt, CellSource, Grader
+from autograder.run import CellSource, Grader
+from autograder.verdict import Attempt
 
 NAME = "practice"
 BACKEND = SimpleNamespace(name=NAME, cards=False)

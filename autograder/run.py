@@ -1,35 +1,30 @@
-"""Grades one submission: each exercise's cells run in a fresh box, and the verdict is formed outside of it."""
+"""Grades one submission: each exercise's cells run in a fresh box, and the verdict is formed outside (`verdict`)."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder import injected_modules, misconceptions, points, registry
+from autograder import injected_modules, misconceptions, registry
 from autograder.answers import answers
-from autograder.api import CheckResult, Exercise, Limits, Status, Verdict
+from autograder.api import Exercise, Limits, Verdict
 from autograder.checks import device as devices
-from autograder.checks.compare import RaisedError
-from autograder.checks.probe import Finding, QuestionSet, collect_answers, questions
-from autograder.checks.properties.parameters import PARAMETERS
+from autograder.checks.probe import QuestionSet, collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrink_counterexample
 from autograder.checks.steps import first_wrong_step
-from autograder.diagnose import Misconception, counterexample, diagnose, diagnose_edge, subject_of
-from autograder.diagnosis.kinds import kind
+from autograder.diagnose import Misconception, subject_of
 from autograder.localize.fault import localize_fault
 from autograder.parse import parse_source
 from autograder.sandbox_client import Cell, CellOutcome, SandboxClient, StudentError
-from autograder.translate import say, title_of
+from autograder.translate import title_of
+from autograder.verdict import Attempt, unwritten_symbols, verdict_of
 
-NOTHING_FITS = "This is not one of the known mistakes; what the checks saw may tell you where to look."
-NOT_WRITTEN = "not written yet"
 CPU_ALONE = "the CPU alone was asked for"
 PUBLIC_KEY = b"public"  # without a course key anyone can generate the same inputs
 
@@ -42,29 +37,6 @@ class CellSource:
     text: str
     exercise: str | None = None
     setup: bool = False
-
-
-@dataclass
-class Attempt:
-    """The outcome of running the checks in one box."""
-
-    cells: list[CellOutcome]
-    findings: list[Finding] = field(default_factory=list)
-    missing: str = ""  # why there was nothing to examine
-    step: str | None = None  # the first of several layers that goes wrong
-    departure: dict[str, Any] | None = None  # the first line whose values depart from those of right answers
-    relation: str = ""  # of the value there to the right one
-    recognised: Misconception | None = None  # the course's own misconception that it behaves like
-
-    @property
-    def passed(self) -> bool:
-        """Whether something was examined and every check passed."""
-        return not self.missing and not any(finding.failed for finding in self.findings)
-
-    @property
-    def outputs(self) -> dict[str, list[dict]]:
-        """Notebook outputs by cell id."""
-        return {cell.id: cell.outputs for cell in self.cells}
 
 
 @dataclass
@@ -105,14 +77,14 @@ class Grader:
 
     def _grade(self, exercise: Exercise, verdict: Verdict, lack: str) -> Verdict:
         """The verdict of the attempt that counts; `lack` says why nothing was run on a GPU."""
-        return _judged(exercise, verdict, self._decisive(exercise, verdict), lack, self.weights)
+        return verdict_of(exercise, verdict, self._decisive(exercise, verdict), lack, self.weights)
 
     def examine(self, exercise: Exercise, seed: int) -> tuple[Verdict, Attempt]:
         """The verdict for this seed on the CPU, and the whole attempt; passes on any exception of the grader."""
         verdict = Verdict(exercise=exercise.id, status="not_graded", score=0.0, max_score=exercise.points, seed=seed,
                           sandbox=self.backend.name, device="cpu", title=title_of(exercise))  # fmt: skip
         attempt = self._decisive(exercise, verdict)
-        return _judged(exercise, verdict, attempt, CPU_ALONE, self.weights), attempt
+        return verdict_of(exercise, verdict, attempt, CPU_ALONE, self.weights), attempt
 
     def _decisive(self, exercise: Exercise, verdict: Verdict) -> Attempt:
         """The attempt that counts: with the student's earlier answers, or with reference answers in their place."""
@@ -212,7 +184,7 @@ class Grader:
     def _localize(self, attempt: Attempt, student: SandboxClient, exercise: Exercise, replaced: list[str]) -> None:
         """Find the line where a failed answer departs. It runs last, so that it can't affect the points.
         `replaced`: the symbols that are not the student's."""
-        if not student.alive or len(_unwritten(exercise, attempt.findings)) == len(exercise.symbols):
+        if not student.alive or len(unwritten_symbols(exercise, attempt.findings)) == len(exercise.symbols):
             return
         cells = [(source.id, source.text) for source in self._cells(exercise) if not source.setup]
         attempt.departure = localize_fault(exercise, attempt.findings, student, cells, replaced)
@@ -277,120 +249,6 @@ def _located(text: str, outcome: CellOutcome) -> str:
         where = f" in line {error.lineno}" if error.lineno else ""
         return f"its cell has a syntax error{where} ({error.msg})"
     return f"its cell stopped with {outcome.error}"
-
-
-def _judged(exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, weights: Mapping[str, float]) -> Verdict:
-    if attempt.missing:
-        checks: tuple[CheckResult, ...] = (CheckResult(name="defined", status="failed", message=attempt.missing),)
-        return replace(verdict, status="failed", checks=checks, reason=attempt.missing, outputs=attempt.outputs)
-    verdict = replace(verdict, outputs=attempt.outputs)
-    unwritten = _unwritten(exercise, attempt.findings)
-    if len(unwritten) == len(exercise.symbols):
-        said = f"{_listed(unwritten)} {'is' if len(unwritten) == 1 else 'are'} {NOT_WRITTEN}"
-        checks = (CheckResult(name="written", status="failed", message=said, of=exercise.points),)
-        return replace(verdict, status="failed", checks=checks, reason=NOT_WRITTEN)
-    checks = _results(exercise, attempt.findings, weights)
-    if lack and any(answer.probe.case.tensors() for finding in attempt.findings for answer in finding.answers):
-        checks += (CheckResult(name="on a CUDA device", status="not_run", message=lack, weight=0.0),)
-    blind = next((f.check for f in attempt.findings if f.check.not_run and f.check.core), None)
-    if blind is not None:  # the check that decides could not be run
-        return replace(verdict, checks=checks, reason=f"{blind.name} {blind.not_run}")
-    found, stopped = diagnose(exercise, attempt.findings) or attempt.recognised, _stopped(attempt.findings)
-    unknown = (
-        None
-        if attempt.passed or stopped or found
-        else explain_unknown_mistake(exercise, attempt.findings, attempt.relation)
-    )
-    if unwritten:
-        unknown = f"{_listed(unwritten)}: {NOT_WRITTEN}."
-    return replace(
-        verdict,
-        status="passed" if attempt.passed else "failed",
-        score=exercise.points if attempt.passed else round(math.fsum(check.points for check in checks), 2),
-        checks=checks,
-        misconception=found.name if found else None,
-        hint=found.hint if found else unknown,
-        line=attempt.departure["line"] if attempt.departure else None,
-        departure=attempt.departure,
-        counterexample=counterexample(exercise, attempt.findings, attempt.step),
-        reason=_not_seen(checks) if attempt.passed else stopped,
-    )
-
-
-def explain_unknown_mistake(exercise: Exercise, findings: Sequence[Finding], relation: str = "") -> str:
-    """The message if no collected mistake fits: the kind of mistake, or that it is not known either.
-
-    `relation`: how the first value that departs is related to the right one, which says less than a kind does.
-    """
-    said = kind(exercise, findings, reference_of(exercise))
-    if not said and relation:
-        said = say("The first value that departs from right answers {relation}.", relation=relation)
-    return say("{said} It is not one of the known mistakes.", said=said) if said else say(NOTHING_FITS)
-
-
-def _unwritten(exercise: Exercise, findings: Sequence[Finding]) -> list[str]:
-    """The symbols that only raise NotImplementedError, as the released stub does."""
-    raises: dict[str, list[bool]] = {}
-    for finding in findings:
-        for answer in finding.answers if finding.check.name != PARAMETERS else ():
-            raises.setdefault(answer.probe.case.symbol, []).append(_is_stub(answer.actual))
-    return [symbol for symbol in exercise.symbols if all(raises.get(symbol, [False]))]
-
-
-def _is_stub(actual: Any) -> bool:
-    """Whether it raised NotImplementedError itself, rather than torch for an unsupported dtype."""
-    if not isinstance(actual, RaisedError) or actual.type_name != "NotImplementedError":
-        return False
-    return not any(words in actual.message for words in ("not implemented for", "Could not run", "aten::"))
-
-
-def _listed(symbols: Sequence[str]) -> str:
-    return ", ".join(f"`{symbol}`" for symbol in symbols)
-
-
-def _not_seen(checks: Sequence[CheckResult]) -> str:
-    """Which checks of a passed exercise were not run, as text."""
-    left = [f"{check.name} was not run ({check.message})" for check in checks if check.status == "not_run"]
-    return f"passed, but {'; '.join(left)}" if left else ""
-
-
-def _results(exercise: Exercise, findings: Sequence[Finding], weights: Mapping[str, float]) -> tuple[CheckResult, ...]:
-    """What each check found, with its share of the points. An answer whose ordinary values are wrong earns none."""
-    counted = [finding for finding in findings if finding.check.graded and not finding.check.not_run]
-    parts = points.shares([(f.check.property, f.check.weight) for f in counted], exercise.points, weights)
-    worth = dict(zip(map(id, counted), parts, strict=True))
-    wrong = any(finding.failed and finding.check.core for finding in counted)
-    return tuple(_result(exercise, finding, worth.get(id(finding), 0.0), wrong) for finding in findings)
-
-
-def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool) -> CheckResult:
-    check = finding.check
-    status: Status = "not_run" if check.not_run else "failed" if finding.failed else "passed"
-    message = check.not_run or finding.message
-    if check.later and message:
-        edge = diagnose_edge(exercise, finding)
-        message = edge.hint.splitlines()[0] if edge else message
-        message += " " + say("(This costs nothing here; unit {unit} is about it.)", unit=check.later)
-    earned = 0.0 if wrong or status != "passed" else worth
-    return CheckResult(
-        name=check.name,
-        status=status,
-        message=message,
-        weight=check.weight,
-        map=finding.map,
-        points=earned,
-        of=worth,
-        property=check.property,
-    )
-
-
-def _stopped(findings: Sequence[Finding]) -> str:
-    """The reason why the box ended early; empty if it did not."""
-    for finding in findings:
-        for answer in finding.answers:
-            if getattr(answer.actual, "kind", None) in ("timeout", "memory", "crash"):
-                return answer.actual.message
-    return ""
 
 
 def seed_for(key: bytes | None, submission: str, exercise: Exercise) -> int:

@@ -22,9 +22,10 @@ from autograder.checks.probe import Finding, distinguishing_answers
 from autograder.cluster.course import BadCourse, boxed_settings, settings_of, students_in
 from autograder.diagnosis.edits import difference, entry
 from autograder.nbgrader.execute import name_answers
-from autograder.run import NOTHING_FITS, Attempt, CellSource, Grader, sources_of
+from autograder.run import CellSource, Grader, sources_of
 from autograder.sandbox import Backend, choose
 from autograder.translate import say
+from autograder.verdict import NOTHING_FITS, Attempt
 
 
 class UnexplainedError(ValueError):

@@ -9,6 +9,7 @@ import pytest
 from autograder import registry, run
 from autograder.answers import answers
 from autograder.sandbox import choose
+from autograder.verdict import NOTHING_FITS
 
 ATTEND = registry.find("attention.attend")
 SPLIT = registry.find("attention.split_heads")
@@ -62,7 +63,7 @@ def test_an_optimizer_that_ran_before_is_no_trace_of_the_function():
 def test_what_fits_nothing_is_told_so():
     source = "def attend(query, keys, mask):\n    return keys.mean(1) + query, mask * 0.25"
     verdict = run.grade_source(ATTEND, source, backend=choose())
-    assert verdict.misconception is None and verdict.hint.endswith(("one of the known mistakes.", run.NOTHING_FITS))
+    assert verdict.misconception is None and verdict.hint.endswith(("one of the known mistakes.", NOTHING_FITS))
     assert verdict.counterexample["first_wrong_entry"] == [0, 0]
 
 

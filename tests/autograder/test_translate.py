@@ -10,12 +10,13 @@ import polib
 import pytest
 
 import autograder
-from autograder import notebook, run
+from autograder import notebook
 from autograder.api import PROPERTIES, CheckResult, Verdict
 from autograder.diagnosis import facts, kinds, mutations, shares, transformations
 from autograder.report import matrix, messages, words
 from autograder.report.html import STEP_COLUMNS, verdict_html
 from autograder.report.text import verdict_text
+from autograder.verdict import NOTHING_FITS
 
 ROOT = Path(autograder.__file__).parent
 CATALOGUES = [path for path in sorted((ROOT / "locale").glob("*.po")) if polib.pofile(str(path)).translated_entries()]
@@ -28,7 +29,7 @@ SENTENCES = (
     *kinds.PROPERTY_SENTENCES.values(),
     kinds.ONE, kinds.SEVERAL, "where {name} is given", "where {name} is not given",
 )  # fmt: skip
-CONSTANTS = {*words.STATES.values(), *words.NAMES.values(), words.UNEARNED, matrix.FLOW, matrix.HOLDS, run.NOTHING_FITS}
+CONSTANTS = {*words.STATES.values(), *words.NAMES.values(), words.UNEARNED, matrix.FLOW, matrix.HOLDS, NOTHING_FITS}
 NAMED = {*PROPERTIES} - {"shapes"} | {name for names in words.AXES.values() for name in names}
 EXAMPLE = {"call": "f", "inputs": {"x": [[1.0, 2.0]]}, "yours": [[1.0, 3.0]], "wrong": [[False, True]],
            "message": "", "expected_shape": None, "entry": [0, 1], "first_wrong_entry": [0, 1]}  # fmt: skip

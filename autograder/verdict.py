@@ -1,0 +1,165 @@
+"""The verdict on one attempt: from what the checks found in a box to status, points, and the words for the student."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from autograder import points
+from autograder.api import CheckResult, Exercise, Status, Verdict
+from autograder.checks.compare import RaisedError
+from autograder.checks.probe import Finding
+from autograder.checks.properties.parameters import PARAMETERS
+from autograder.checks.reference import reference_of
+from autograder.diagnose import Misconception, counterexample, diagnose, diagnose_edge
+from autograder.diagnosis.kinds import kind
+from autograder.sandbox_client import CellOutcome
+from autograder.translate import say
+
+NOTHING_FITS = "This is not one of the known mistakes; what the checks saw may tell you where to look."
+NOT_WRITTEN = "not written yet"
+
+
+@dataclass
+class Attempt:
+    """The outcome of running the checks in one box."""
+
+    cells: list[CellOutcome]
+    findings: list[Finding] = field(default_factory=list)
+    missing: str = ""  # why there was nothing to examine
+    step: str | None = None  # the first of several layers that goes wrong
+    departure: dict[str, Any] | None = None  # the first line whose values depart from those of right answers
+    relation: str = ""  # of the value there to the right one
+    recognised: Misconception | None = None  # the course's own misconception that it behaves like
+
+    @property
+    def passed(self) -> bool:
+        """Whether something was examined and every check passed."""
+        return not self.missing and not any(finding.failed for finding in self.findings)
+
+    @property
+    def outputs(self) -> dict[str, list[dict]]:
+        """Notebook outputs by cell id."""
+        return {cell.id: cell.outputs for cell in self.cells}
+
+
+def verdict_of(
+    exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, weights: Mapping[str, float]
+) -> Verdict:
+    """`verdict` (exercise, seed, box, device) with what the attempt amounts to: status, points, hint, counterexample.
+
+    lack: why nothing was run on a GPU; weights: the course's weights of the properties.
+    """
+    if attempt.missing:
+        checks: tuple[CheckResult, ...] = (CheckResult(name="defined", status="failed", message=attempt.missing),)
+        return replace(verdict, status="failed", checks=checks, reason=attempt.missing, outputs=attempt.outputs)
+    verdict = replace(verdict, outputs=attempt.outputs)
+    unwritten = unwritten_symbols(exercise, attempt.findings)
+    if len(unwritten) == len(exercise.symbols):
+        said = f"{_listed(unwritten)} {'is' if len(unwritten) == 1 else 'are'} {NOT_WRITTEN}"
+        checks = (CheckResult(name="written", status="failed", message=said, of=exercise.points),)
+        return replace(verdict, status="failed", checks=checks, reason=NOT_WRITTEN)
+    checks = _results(exercise, attempt.findings, weights)
+    if lack and any(answer.probe.case.tensors() for finding in attempt.findings for answer in finding.answers):
+        checks += (CheckResult(name="on a CUDA device", status="not_run", message=lack, weight=0.0),)
+    blind = next((f.check for f in attempt.findings if f.check.not_run and f.check.core), None)
+    if blind is not None:  # the check that decides could not be run
+        return replace(verdict, checks=checks, reason=f"{blind.name} {blind.not_run}")
+    found, stopped = diagnose(exercise, attempt.findings) or attempt.recognised, _stopped(attempt.findings)
+    unknown = (
+        None
+        if attempt.passed or stopped or found
+        else explain_unknown_mistake(exercise, attempt.findings, attempt.relation)
+    )
+    if unwritten:
+        unknown = f"{_listed(unwritten)}: {NOT_WRITTEN}."
+    return replace(
+        verdict,
+        status="passed" if attempt.passed else "failed",
+        score=exercise.points if attempt.passed else round(math.fsum(check.points for check in checks), 2),
+        checks=checks,
+        misconception=found.name if found else None,
+        hint=found.hint if found else unknown,
+        line=attempt.departure["line"] if attempt.departure else None,
+        departure=attempt.departure,
+        counterexample=counterexample(exercise, attempt.findings, attempt.step),
+        reason=_not_seen(checks) if attempt.passed else stopped,
+    )
+
+
+def explain_unknown_mistake(exercise: Exercise, findings: Sequence[Finding], relation: str = "") -> str:
+    """The message if no collected mistake fits: the kind of mistake, or that it is not known either.
+
+    `relation`: how the first value that departs is related to the right one, which says less than a kind does.
+    """
+    said = kind(exercise, findings, reference_of(exercise))
+    if not said and relation:
+        said = say("The first value that departs from right answers {relation}.", relation=relation)
+    return say("{said} It is not one of the known mistakes.", said=said) if said else say(NOTHING_FITS)
+
+
+def unwritten_symbols(exercise: Exercise, findings: Sequence[Finding]) -> list[str]:
+    """The symbols that only raise NotImplementedError, as the released stub does."""
+    raises: dict[str, list[bool]] = {}
+    for finding in findings:
+        for answer in finding.answers if finding.check.name != PARAMETERS else ():
+            raises.setdefault(answer.probe.case.symbol, []).append(_is_stub(answer.actual))
+    return [symbol for symbol in exercise.symbols if all(raises.get(symbol, [False]))]
+
+
+def _is_stub(actual: Any) -> bool:
+    """Whether it raised NotImplementedError itself, rather than torch for an unsupported dtype."""
+    if not isinstance(actual, RaisedError) or actual.type_name != "NotImplementedError":
+        return False
+    return not any(words in actual.message for words in ("not implemented for", "Could not run", "aten::"))
+
+
+def _listed(symbols: Sequence[str]) -> str:
+    return ", ".join(f"`{symbol}`" for symbol in symbols)
+
+
+def _not_seen(checks: Sequence[CheckResult]) -> str:
+    """Which checks of a passed exercise were not run, as text."""
+    left = [f"{check.name} was not run ({check.message})" for check in checks if check.status == "not_run"]
+    return f"passed, but {'; '.join(left)}" if left else ""
+
+
+def _results(exercise: Exercise, findings: Sequence[Finding], weights: Mapping[str, float]) -> tuple[CheckResult, ...]:
+    """What each check found, with its share of the points. An answer whose ordinary values are wrong earns none."""
+    counted = [finding for finding in findings if finding.check.graded and not finding.check.not_run]
+    parts = points.shares([(f.check.property, f.check.weight) for f in counted], exercise.points, weights)
+    worth = dict(zip(map(id, counted), parts, strict=True))
+    wrong = any(finding.failed and finding.check.core for finding in counted)
+    return tuple(_result(exercise, finding, worth.get(id(finding), 0.0), wrong) for finding in findings)
+
+
+def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool) -> CheckResult:
+    check = finding.check
+    status: Status = "not_run" if check.not_run else "failed" if finding.failed else "passed"
+    message = check.not_run or finding.message
+    if check.later and message:
+        edge = diagnose_edge(exercise, finding)
+        message = edge.hint.splitlines()[0] if edge else message
+        message += " " + say("(This costs nothing here; unit {unit} is about it.)", unit=check.later)
+    earned = 0.0 if wrong or status != "passed" else worth
+    return CheckResult(
+        name=check.name,
+        status=status,
+        message=message,
+        weight=check.weight,
+        map=finding.map,
+        points=earned,
+        of=worth,
+        property=check.property,
+    )
+
+
+def _stopped(findings: Sequence[Finding]) -> str:
+    """The reason why the box ended early; empty if it did not."""
+    for finding in findings:
+        for answer in finding.answers:
+            if getattr(answer.actual, "kind", None) in ("timeout", "memory", "crash"):
+                return answer.actual.message
+    return ""
