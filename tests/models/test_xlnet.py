@@ -199,7 +199,7 @@ def test_blocks_of_queries_change_nothing(parity, tmp_path, more, monkeypatch):
     given = {"attention_mask": torch.arange(12) < torch.tensor([[12], [9], [11], [10]]), "token_type_ids": ids % 2}
     given |= permuted(length=12) | {"mems": ours(ids[:, :5]).mems}
     for block in (256, 4, 3):
-        monkeypatch.setattr("tfkit.nn.two_stream_attention.BLOCK", block)
+        monkeypatch.setattr("tfkit.nn.relative_attention.BLOCK", block)
         ours.zero_grad()
         out = ours(ids, **given, labels=ids[:, :3])
         out.loss.backward()

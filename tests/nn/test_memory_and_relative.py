@@ -7,8 +7,13 @@ import torch
 
 import tfkit
 from tfkit.nn import memory_attention, relative_scores, segment_attention, split_heads
-from tfkit.nn.relative_attention import DistanceContext, RelativeAttention, causal_relative_bias, sinusoidal_distances
-from tfkit.nn.two_stream_attention import two_stream_attention
+from tfkit.nn.relative_attention import (
+    DistanceContext,
+    RelativeAttention,
+    causal_relative_bias,
+    sinusoidal_distances,
+    two_stream_attention,
+)
 from tfkit.objectives.permutation_lm import permutation_masks
 
 WIDTH, HEADS = 12, 3

@@ -1,4 +1,9 @@
-"""The interface that all models share: outputs, heads, and errors that say what to do.
+"""The interface that all models share: configuration, output, heads, and how an encoder is called.
+
+A head is created from a configuration and called with the states and the targets of its task; it returns fields of an
+`Output`. NEEDS_POOLER: whether it reads the first position through the pooler. TARGETS: the labels that it accepts. The
+model gives `embed.tokens`, the table of tokens, `task_head`, the head, and `pooler` or None: see `add_head`. The heads
+here are the language models'; those of tasks are in `_task_heads`, and checks of what a model is given in `_checks`.
 
 **What decoding relies on**, in every model with an encoder and a decoder:
 `encode(input_ids, attention_mask)` -> `Output`, whose `rows(index)` repeats or selects sentences;
@@ -14,18 +19,21 @@ mask)` -> logits [B,V], instead of a forward.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import Field, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils._pytree import MappingKey, register_pytree_node
 from typing_extensions import dataclass_transform
 
+from ..nn import Cache, Dropout
+from ..nn.feed_forward import get_activation
 from ..objectives.chunked_cross_entropy import DeferredLogits
+from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
+from ._checks import can_read_values, check_ids, check_sizes, require_tensor
 
 FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
 ALIASES = {"past_key_values": "cache", "prediction_scores": "logits"}  # transformers' names -> ours
@@ -50,49 +58,6 @@ def configuration(cls: type) -> type:
 
     made.__setattr__ = write
     return made
-
-
-COUNTS = {"n_layers": 0, "n_decoder_layers": 0, "n_types": 0, "n_random": 0}  # field -> the smallest allowed value
-COUNTS |= dict.fromkeys(
-    ("vocab_size", "max_length", "max_source_length", "n_mels", "n_heads", "n_decoder_heads", "n_groups", "num_labels"),
-    1,
-)
-
-
-KINDS: dict[str, tuple[tuple[type, ...], str]] = {
-    "int": ((int,), "a whole number"), "float": ((int, float), "a number"), "bool": ((bool,), "True or False"),
-    "str": ((str,), "a name"),
-}  # fmt: skip
-
-
-def check_kind(field: Field[Any], value: Any) -> None:
-    """Raises ValueError for None, or for a value of the wrong type, in a field that must be a number, a name, …"""
-    kinds, *empty = getattr(field.type, "__name__", str(field.type)).split(" | ")
-    if value is None:
-        if kinds != "None" and not empty:
-            raise ValueError(f"{field.name}=None: must not be None; leave it out for {field.default!r}")
-    elif kinds in KINDS and empty in ([], ["None"]):
-        wanted, words = KINDS[kinds]
-        if not isinstance(value, wanted):
-            raise ValueError(f"{field.name}={value!r}: must be {words}")
-
-
-def check_sizes(config: Any) -> None:
-    """Raises ValueError for an impossible value in a Config, such as a width below 1 or a share outside 0 to 1."""
-    for field in fields(config):
-        name, value = field.name, getattr(config, field.name)
-        check_kind(field, value)
-        if value is None:
-            continue
-        least = COUNTS.get(name, 1 if name.startswith("d_") else None)
-        if least is not None and (type(value) is not int or value < least):
-            raise ValueError(f"{name}={value!r}: must be a whole number, at least {least}")
-        if ("dropout" in name or "layerdrop" in name) and not 0 <= value <= 1:
-            raise ValueError(f"{name}={value!r}: must be between 0 and 1")
-        if name == "eps" and not value >= 0:
-            raise ValueError(f"eps={value!r}: must not be below 0")
-        if name == "pad_token_id" and value < -1:
-            raise ValueError(f"pad_token_id={value}: must be an id, at least 0, or None if there is no padding token")
 
 
 class Output(dict[str, Any]):
@@ -213,7 +178,7 @@ class Model(nn.Module):
         return table.weight if own is None else own.weight
 
     def check_targets(self, targets: dict[str, Any]) -> dict[str, Tensor]:
-        """The given targets, if the head accepts them all (`task_head`, see `_heads`). Raises TypeError that names
+        """The given targets, if the head accepts them all (`task_head`, see `Head`). Raises TypeError that names
         another one."""
         found = {name: target for name, target in targets.items() if target is not None}
         self.require_head(found.get("labels"))
@@ -256,51 +221,96 @@ def normal_init(module: nn.Module, std: float = 0.02) -> None:
         module.weight[module.padding_idx].zero_()
 
 
-def check_memory(name: str, ids: torch.Tensor, memory: Any, width: int | None = None) -> torch.Tensor:
-    """memory [N,S,E], the argument `name`, if it holds states of this `width`, in as many rows as ids [N,T]. Raises
-    TypeError or ValueError, in one line that describes it."""
-    require_tensor(name, memory)
-    if memory.dim() != 3 or not memory.is_floating_point():
-        raise ValueError(f"{name} must be states [B,S,E]; got {memory.dtype} {list(memory.shape)}")
-    if width is not None and memory.size(-1) != width:
-        raise ValueError(f"{name} has shape {list(memory.shape)}: this model's states have width {width}")
-    check_rows(ids, memory)
-    return memory
+class HeadInputs(NamedTuple):
+    """states [B,L,E]; pooled [B,E] or None; table [V,E], the embeddings; mask bool [B,L] or None; choices per
+    question."""
+
+    states: torch.Tensor
+    pooled: Any
+    table: torch.Tensor
+    mask: torch.Tensor | None
+    choices: int
 
 
-def check_rows(ids: torch.Tensor, memory: torch.Tensor) -> None:
-    """Raises ValueError unless ids [N,T] and memory [N,S,E] have as many rows."""
-    if ids.size(0) != memory.size(0):
-        raise ValueError(f"decoder_input_ids has {ids.size(0)} rows, the encoder's output has {memory.size(0)}")
+class Head(nn.Module):
+    NEEDS_POOLER: ClassVar[bool] = False
+    HAS_OUTPUT_MATRIX: ClassVar[bool] = False  # whether it has an output matrix, `HeadInputs.table`
+    TARGETS: ClassVar[tuple[str, ...]] = ("labels",)
+
+    def __init__(self, c: Any) -> None:
+        super().__init__()
+        self.drop = Dropout(c.dropout if c.head_dropout is None else c.head_dropout)
 
 
-def check_max_length(config: Any, name: str, ids: torch.Tensor, past: int | torch.Tensor = 0) -> None:
-    """Raises ValueError if ids [B,L] after `past` others go beyond the last position. While a graph is compiled,
-    tensors have no values and nothing is raised: `decode.compiled` checks beforehand."""
-    end = past + ids.size(1)
-    if not (isinstance(end, torch.Tensor) and torch.compiler.is_compiling()) and end > config.max_length:
-        raise ValueError(f"{name} reaches position {int(end)}, max_length is {config.max_length}")
+class NoHead(Head):
+    """No head: the states alone."""
+
+    TARGETS = ()
+
+    def forward(self, inputs: HeadInputs) -> dict[str, Any]:
+        return {"last_hidden_state": inputs.states, "pooler_output": inputs.pooled}
 
 
-def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:
-    """ids, if they are integers [B,L]; otherwise raises an error that describes them in one line."""
-    if ids is None:
-        raise ValueError(f"{name} is missing")
-    require_tensor(name, ids)
-    if ids.is_floating_point() or ids.dtype == torch.bool or ids.dim() != 2:
-        raise ValueError(f"{name} must be integers [B,L]; got {ids.dtype} {list(ids.shape)}")
-    if ids.size(1) == 0:
-        raise ValueError(f"{name} has shape {list(ids.shape)}: each row needs at least one id")
-    return ids
+class NoHeadWithPooler(NoHead):
+    """No head, but the pooled first position in addition to the states."""
+
+    NEEDS_POOLER = True
 
 
-def embed_ids(table: Any, ids: Any, name: str) -> torch.Tensor:
-    """Rows of an embedding. The cause is searched only after a failed look-up (on a GPU the look-up itself asserts)."""
-    try:
-        return table(ids)
-    except IndexError:
-        worst = ids.max().item() if ids.max() >= table.num_embeddings else ids.min().item()
-    raise ValueError(f"{name} holds {worst}, outside its table: ids go from 0 to {table.num_embeddings - 1}")
+class WordHead(Head):
+    """A score for every word of the vocabulary at every position, computed by the subclasses' `scores`."""
+
+    HAS_OUTPUT_MATRIX = True
+
+    def scores(self, inputs: HeadInputs) -> torch.Tensor:
+        """-> [B,L,V]"""
+        raise NotImplementedError
+
+    def targets(self, labels: torch.Tensor) -> torch.Tensor:
+        """The target of each position, from labels [B,L]: the label at that position"""
+        return labels
+
+    def forward(self, inputs: HeadInputs, labels: torch.Tensor | None = None) -> dict[str, Any]:
+        """labels [B,L] (-100: not counted) -> loss, logits [B,L,V], last_hidden_state [B,L,E]"""
+        logits = self.scores(inputs)
+        loss = None if labels is None else cross_entropy(logits, self.targets(labels))
+        return {"loss": loss, "logits": logits, "last_hidden_state": inputs.states}
+
+
+class MaskedLMHead(WordHead):
+    """Predicts masked tokens: a layer, then the embeddings themselves as the output matrix."""
+
+    def __init__(self, c: Any, width: int | None = None, activation_name: str | None = None) -> None:
+        super().__init__(c)
+        width = width or c.d_model  # of the embeddings, if they differ from the states in width
+        self.dense, self.norm = nn.Linear(c.d_model, width), nn.LayerNorm(width, c.eps)
+        self.bias = nn.Parameter(torch.zeros(c.vocab_size))
+        self.activation = get_activation(activation_name or c.activation)
+
+    def scores(self, inputs: HeadInputs) -> Tensor:
+        return word_scores(self.norm(self.activation(self.dense(inputs.states))), inputs.table, self.bias)  # [B,L,V]
+
+
+class TiedLM(WordHead):
+    """Predicts tokens with the embeddings as the output matrix, directly on the states, and a bias."""
+
+    def __init__(self, c: Any) -> None:
+        super().__init__(c)
+        self.bias = nn.Parameter(torch.zeros(c.vocab_size))
+
+    def scores(self, inputs: HeadInputs) -> Tensor:
+        return word_scores(inputs.states, inputs.table, self.bias)
+
+
+class ShiftedLabels(WordHead):
+    """A mixin, placed before a masked language model's head, that makes it predict the next token."""
+
+    def targets(self, labels: torch.Tensor) -> torch.Tensor:
+        return next_labels(labels)
+
+
+class CausalLMHead(ShiftedLabels, MaskedLMHead):
+    """Predicts the next token with the same layers, for a causal model."""
 
 
 def to_bool_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int | Tensor]) -> torch.Tensor | None:
@@ -325,61 +335,69 @@ def to_padding_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int | 
     return None if non_padding is None or (can_read_values(non_padding) and bool(non_padding.all())) else non_padding
 
 
-def require_tensor(name: str, given: Any) -> None:
-    """Raises TypeError for a list or an array."""
-    if not isinstance(given, torch.Tensor):
-        kind = type(given).__name__
-        article = "an" if kind[0] in "aeiou" else "a"
-        raise TypeError(f"{name} is {article} {kind}: give a tensor, torch.as_tensor({name})")
+@dataclass(frozen=True)
+class EncoderInputs:
+    """ids [B,L]; types, position_ids, and extra inputs by name, as given or None; mask bool [B,K] or None; targets: of
+    the head; choices: the number of rows of ids per question."""
+
+    ids: Tensor
+    types: Tensor | None
+    position_ids: Tensor | None
+    extra: dict[str, Tensor | None]
+    mask: Tensor | None
+    targets: dict[str, Tensor]
+    choices: int
 
 
-def can_read_values(given: torch.Tensor) -> bool:
-    """Whether a check may read values: on a GPU that would wait, and in a graph it is impossible."""
-    return given.device.type == "cpu" and not torch.compiler.is_compiling()
+def encoder_inputs(
+    model: Any,
+    input_ids: Tensor | None,
+    attention_mask: Tensor | None,
+    token_type_ids: Tensor | None,
+    position_ids: Tensor | None,
+    targets: Mapping[str, Tensor | None],
+    *,
+    extra: Mapping[str, Tensor | None] | None = None,
+    past: int | Tensor = 0,
+) -> EncoderInputs:
+    """Checks the inputs; for multiple choice [B,C,L] becomes rows [B·C,L]. extra: further inputs of that shape; past:
+    the number of positions in a cache, which the mask also covers. Raises ValueError or TypeError for invalid
+    inputs."""
+    known, choices = model.check_targets(dict(targets)), 1
+    given = {"input_ids": input_ids, "types": token_type_ids, "position_ids": position_ids, **(extra or {})}
+    if model.head == "multiple_choice":
+        choices, given, attention_mask = flatten_choices(given, attention_mask)
+    ids = check_ids("input_ids", given.pop("input_ids"))
+    types, position_ids = given.pop("types"), given.pop("position_ids")
+    if types is not None and types.shape != ids.shape:
+        raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
+    if position_ids is not None and position_ids.shape[-1:] != ids.shape[-1:]:
+        raise ValueError(f"position_ids has shape {list(position_ids.shape)}, input_ids has {list(ids.shape)}")
+    mask = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+    return EncoderInputs(ids, types, position_ids, given, mask, known, choices)
 
 
-def check_target(
-    name: str, given: torch.Tensor, shape: Sequence[int], end: int | None, ignored: int | None = -100
-) -> torch.Tensor:
-    """The given tensor, if it has integers of that shape, from 0 to end - 1 (None: no limit), or `ignored`. Raises
-    TypeError or ValueError, in one line that describes it."""
-    require_tensor(name, given)
-    if given.is_floating_point() or given.dtype == torch.bool:
-        raise TypeError(f"{name} must be integers; got {given.dtype}")
-    if tuple(given.shape) != tuple(shape):
-        raise ValueError(f"{name} has shape {list(given.shape)}; expected {list(shape)}")
-    if can_read_values(given):
-        wrong = (given < 0) if end is None else (given < 0) | (given >= end)
-        if ignored is not None:
-            wrong &= given != ignored
-        if bool(wrong.any()):
-            limits = "it must be at least 0" if end is None else f"it goes from 0 to {end - 1}"
-            raise ValueError(f"{name} holds {given[wrong][0].item()}: {limits}")
-    return given
+def flatten_choices(given: dict[str, Any], mask: Tensor | None) -> tuple[int, dict[str, Any], Tensor | None]:
+    """Tensors [B,C,L] as [B*C,L], so that every choice is a row of its own -> choices, tensors, mask"""
+    ids = given["input_ids"]
+    if ids is None or ids.dim() != 3:
+        shape = None if ids is None else list(ids.shape)
+        raise ValueError(f"input_ids must be integers [B,C,L] for multiple choice; got {shape}")
+    flat = {name: t if t is None else t.flatten(0, 1) for name, t in given.items()}
+    return ids.size(1), flat, mask if mask is None else mask.flatten(0, 1)
 
 
-def check_probabilities(
-    name: str, given: torch.Tensor, shape: Sequence[int], counted: torch.Tensor | None = None
-) -> torch.Tensor:
-    """The given tensor, if it has that shape and lies between 0 and 1 wherever `counted` bool is true. Raises TypeError
-    or ValueError, in one line that describes it."""
-    require_tensor(name, given)
-    if tuple(given.shape) != tuple(shape):
-        raise ValueError(f"{name} has shape {list(given.shape)}; expected {list(shape)}")
-    if can_read_values(given):
-        wrong = (given < 0) | (given > 1)
-        wrong = wrong if counted is None else wrong & counted
-        if bool(wrong.any()):
-            raise ValueError(f"{name} holds {given[wrong][0].item()}: it may hold only 1 (yes) and 0 (no)")
-    return given
+def add_head(model: Any, head_classes: Mapping[str | None, type[Head]]) -> None:
+    """Adds the head to the model, with the pooler and the separate output matrix if the head needs them."""
+    c = model.config
+    model.task_head = head_classes[model.head](c)
+    model.pooler = nn.Linear(c.d_model, c.d_model) if model.task_head.NEEDS_POOLER else None
+    if model.task_head.HAS_OUTPUT_MATRIX and not c.tie_word_embeddings:
+        model.untie(model.embed.tokens)
 
 
-def decoder_ids(config: Any, decoder_input_ids: torch.Tensor | None, labels: torch.Tensor | None) -> torch.Tensor:
-    """The decoder's input: the given ids, or the labels shifted right (-100 becomes padding)."""
-    if decoder_input_ids is not None:
-        return check_ids("decoder_input_ids", decoder_input_ids)
-    if labels is None:
-        raise ValueError("pass decoder_input_ids, or labels to make them from")
-    labels = check_ids("labels", labels)
-    shifted = labels.masked_fill(labels == -100, config.pad_token_id)[:, :-1]
-    return F.pad(shifted, (1, 0), value=config.decoder_start_token_id)
+def with_head(model: Any, inputs: EncoderInputs, x: Tensor, cache: Cache | None = None) -> Output:
+    """The head's output for the states x [B,L,E]."""
+    pooled = None if model.pooler is None else torch.tanh(model.pooler(x[:, 0]))  # [B,E]
+    head_inputs = HeadInputs(x, pooled, model.output_matrix(model.embed.tokens), inputs.mask, inputs.choices)
+    return Output(model.task_head(head_inputs, **inputs.targets), cache=cache)

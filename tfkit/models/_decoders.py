@@ -13,9 +13,8 @@ from typing import Any
 from torch import Tensor
 
 from ..nn.cache import Cache
-from . import _heads as heads
-from . import bart, bert, gpt2
-from ._base import check_max_length
+from . import _base, bart, bert, gpt2
+from ._checks import check_max_length
 
 
 class BERTDecoder(bert.BERT):
@@ -37,7 +36,7 @@ class BERTDecoder(bert.BERT):
         return self.encode(ids, mask, None, None, memory, memory_mask, cache)
 
     def score(self, x: Tensor) -> Tensor:
-        return self.task_head.scores(heads.HeadInputs(x, None, self.output_matrix(self.embed.tokens), None, 1))
+        return self.task_head.scores(_base.HeadInputs(x, None, self.output_matrix(self.embed.tokens), None, 1))
 
 
 class GPT2Decoder(gpt2.GPT2):

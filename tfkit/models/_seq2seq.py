@@ -15,22 +15,26 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..nn import Cache
 from ..objectives.cross_entropy import cross_entropy
 from . import _base
-from . import _heads as heads
 from . import _task_heads as task_heads
-from ._base import (
-    Output,
-    TaskConfig,
-    check_ids,
-    check_memory,
-    configuration,
-    decoder_ids,
-    to_padding_mask,
-)
+from ._base import Output, TaskConfig, configuration, to_padding_mask
+from ._checks import check_ids, check_memory
+
+
+def decoder_ids(config: Any, decoder_input_ids: torch.Tensor | None, labels: torch.Tensor | None) -> torch.Tensor:
+    """The decoder's input: the given ids, or the labels shifted right (-100 becomes padding)."""
+    if decoder_input_ids is not None:
+        return check_ids("decoder_input_ids", decoder_input_ids)
+    if labels is None:
+        raise ValueError("pass decoder_input_ids, or labels to make them from")
+    labels = check_ids("labels", labels)
+    shifted = labels.masked_fill(labels == -100, config.pad_token_id)[:, :-1]
+    return F.pad(shifted, (1, 0), value=config.decoder_start_token_id)
 
 
 def shifted_labels(self: Any, given: Tensor | None, labels: Tensor | None) -> Tensor:
@@ -130,7 +134,7 @@ def last_eos_state(x: Tensor, ids: Tensor, token: int) -> Tensor:
         raise ValueError(f"input_ids has a row without eos_token_id={token}, whose state is classified") from None
 
 
-HEAD_CLASSES: dict[str | None, type[heads.Head]] = {  # the heads that read the decoder
+HEAD_CLASSES: dict[str | None, type[_base.Head]] = {  # the heads that read the decoder
     "sequence_classification": task_heads.ClsTokenClassificationHead,
     "question_answering": task_heads.QuestionAnsweringHead,
 }
@@ -184,7 +188,7 @@ def task(
         x, memory = decoder_states(model, input_ids, attention_mask, ids, decoder_mask, memory, None)
     end = model.head == "sequence_classification"
     states = last_eos_state(x, input_ids, model.config.eos_token_id) if end else x
-    out = model.task_head(heads.HeadInputs(states, None, model.embed.weight, None, 1), **targets)
+    out = model.task_head(_base.HeadInputs(states, None, model.embed.weight, None, 1), **targets)
     return Output({**out, "last_hidden_state": x, "encoder_last_hidden_state": memory})
 
 

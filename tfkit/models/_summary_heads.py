@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from ..nn import Dropout
 from ..nn.feed_forward import get_activation
 from ..objectives.cross_entropy import cross_entropy
-from . import _heads as heads
+from . import _base
 from . import _task_heads as task_heads
-from ._base import check_probabilities, check_target
+from ._checks import check_probabilities, check_target
 
 SUMMARIES = {"first": lambda x: x[:, 0], "last": lambda x: x[:, -1], "mean": lambda x: x.mean(1)}
 
@@ -33,7 +33,7 @@ class SequenceClassificationHead(task_heads.SequenceHead):
         self.select = summary(c.summary_type)
         self.activation = get_activation(c.summary_activation) if c.summary_activation else nn.Identity()
 
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         return self.activation(self.summary(self.drop(self.select(inputs.states))))
 
 
@@ -44,12 +44,12 @@ class MultipleChoiceHead(SequenceClassificationHead):
         super().__init__(c)
         self.logits_proj = nn.Linear(c.num_labels, 1)
 
-    def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Tensor]:
+    def forward(self, inputs: _base.HeadInputs, labels: Tensor | None = None) -> dict[str, Tensor]:
         logits = self.logits_proj(self.scores(inputs)).view(-1, inputs.choices)  # [B,C]
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
-class Summary(heads.Head):
+class Summary(_base.Head):
     """One state through a layer with an activation, in place of a pooler."""
 
     def __init__(self, c: Any) -> None:
@@ -58,7 +58,7 @@ class Summary(heads.Head):
         self.summary = nn.Linear(c.d_model, c.d_model) if c.summary_use_proj else nn.Identity()
         self.activation = get_activation(c.summary_activation) if c.summary_activation else nn.Identity()
 
-    def summarise(self, inputs: heads.HeadInputs) -> Tensor:
+    def summarise(self, inputs: _base.HeadInputs) -> Tensor:
         """-> [B,E]"""
         return self.drop(self.activation(self.summary(self.select(inputs.states))))
 
@@ -70,11 +70,11 @@ class SummaryChoice(Summary, task_heads.ChoiceHead):
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, 1)
 
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         return self.classifier(self.summarise(inputs))
 
 
-class BeamQuestionAnsweringHead(heads.Head):
+class BeamQuestionAnsweringHead(_base.Head):
     """Predicts where an answer starts, where it ends given the start, and whether there is no answer.
 
     Training uses the true start; without one, the n_start best starts are continued. p_mask [B,L]: 1 where no answer
@@ -106,7 +106,7 @@ class BeamQuestionAnsweringHead(heads.Head):
 
     def forward(
         self,
-        inputs: heads.HeadInputs,
+        inputs: _base.HeadInputs,
         start_positions: Tensor | None = None,
         end_positions: Tensor | None = None,
         is_impossible: Tensor | None = None,

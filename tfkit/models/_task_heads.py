@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from ..nn import Dropout
 from ..nn.feed_forward import get_activation
 from ..objectives.cross_entropy import cross_entropy, next_labels
-from ._base import check_probabilities, check_target, require_tensor
-from ._heads import Head, HeadInputs, check_classes
+from ._base import Head, HeadInputs, MaskedLMHead
+from ._checks import check_classes, check_probabilities, check_target, require_tensor
 
 
 def label_loss(logits: Tensor, labels: Tensor, problem: Any) -> Tensor:
@@ -252,3 +252,31 @@ class DoubleHeads(Head):
             check_classes("mc_labels", mc_labels, chosen)
             mc_loss = cross_entropy(chosen, mc_labels)
         return {"loss": loss, "mc_loss": mc_loss, "logits": words, "mc_logits": chosen}
+
+
+class PretrainingHead(MaskedLMHead):
+    """BERT's two pretraining heads together; the loss is the sum of the losses for the given labels."""
+
+    NEEDS_POOLER = True
+    TARGETS = ("labels", "next_sentence_label")
+
+    def __init__(self, c: Any) -> None:
+        super().__init__(c)
+        self.seq_relationship = nn.Linear(c.d_model, 2)
+
+    def forward(
+        self, inputs: HeadInputs, labels: torch.Tensor | None = None, next_sentence_label: torch.Tensor | None = None
+    ) -> dict[str, Any]:
+        """labels [B,L], next_sentence_label [B] -> loss, prediction_logits [B,L,V], seq_relationship_logits [B,2]"""
+        words, pair = self.scores(inputs), self.seq_relationship(inputs.pooled)
+        return {
+            "loss": sum_losses(words, labels, pair, check_classes("next_sentence_label", next_sentence_label, pair)),
+            "prediction_logits": words,
+            "seq_relationship_logits": pair,
+        }
+
+
+def sum_losses(words: Tensor, labels: Tensor | None, pair: Tensor, pair_labels: Tensor | None) -> Tensor | None:
+    """The sum of two cross-entropies, as far as their labels are given."""
+    found = [cross_entropy(x, y) for x, y in ((words, labels), (pair, pair_labels)) if y is not None]
+    return sum(found[1:], found[0]) if found else None

@@ -12,10 +12,10 @@ from typing import Any
 from torch import Tensor, nn
 
 from ..namemap import NameMap
-from . import _heads as heads
+from . import _base, bert
 from . import _task_heads as task_heads
-from . import bert
 from ._base import configuration
+from ._checks import check_classes
 from .bert import BERT, Layer
 
 
@@ -76,7 +76,7 @@ class SharedLayers(nn.ModuleList):
         return (layer for run in self.runs for layer in self[run].children())
 
 
-class MaskedLMHead(heads.MaskedLMHead):
+class MaskedLMHead(_base.MaskedLMHead):
     def __init__(self, c: Any) -> None:
         super().__init__(c, c.d_embed)
 
@@ -84,7 +84,7 @@ class MaskedLMHead(heads.MaskedLMHead):
 class SentenceOrderHead(task_heads.NextSentenceHead):
     """Predicts whether two sentences are in their original order (0) or swapped (1)."""
 
-    def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Tensor]:
+    def forward(self, inputs: _base.HeadInputs, labels: Tensor | None = None) -> dict[str, Tensor]:
         return super().forward(inputs._replace(pooled=self.drop(inputs.pooled)), labels)
 
 
@@ -97,18 +97,18 @@ class PretrainingHead(MaskedLMHead):
         self.seq_relationship = nn.Linear(c.d_model, 2)
 
     def forward(
-        self, inputs: heads.HeadInputs, labels: Tensor | None = None, sentence_order_label: Tensor | None = None
+        self, inputs: _base.HeadInputs, labels: Tensor | None = None, sentence_order_label: Tensor | None = None
     ) -> dict[str, Tensor]:
         words, order = self.scores(inputs), self.seq_relationship(self.drop(inputs.pooled))
-        loss = heads.sum_losses(
-            words, labels, order, heads.check_classes("sentence_order_label", sentence_order_label, order)
+        loss = task_heads.sum_losses(
+            words, labels, order, check_classes("sentence_order_label", sentence_order_label, order)
         )
         return {"loss": loss, "prediction_logits": words, "sop_logits": order}
 
 
 class ALBERT(BERT):
     HEAD_CLASSES = {
-        None: heads.NoHeadWithPooler, "masked_lm": MaskedLMHead, "pretraining": PretrainingHead,
+        None: _base.NoHeadWithPooler, "masked_lm": MaskedLMHead, "pretraining": PretrainingHead,
         "sentence_order": SentenceOrderHead,
         **bert.TASK_HEADS,
     }  # fmt: skip

@@ -16,7 +16,7 @@ from ..namemap import NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward
 from ..nn.feed_forward import get_activation
 from ..nn.relative_key import RelativeKeyAttention
-from . import _heads as heads
+from . import _base
 from . import _task_heads as task_heads
 from ._base import (
     LABEL_FIELDS,
@@ -24,14 +24,14 @@ from ._base import (
     Model,
     Output,
     TaskConfig,
-    check_max_length,
-    check_memory,
+    add_head,
     configuration,
-    embed_ids,
+    encoder_inputs,
     normal_init,
     to_padding_mask,
+    with_head,
 )
-from ._heads import add_head, encoder_inputs, with_head
+from ._checks import check_max_length, check_memory, embed_ids
 
 
 @configuration
@@ -165,7 +165,7 @@ class Layers(nn.ModuleList):
         super().__init__(Layer(c) for _ in range(c.n_layers))
 
 
-TASK_HEADS: dict[str | None, type[heads.Head]] = {
+TASK_HEADS: dict[str | None, type[_base.Head]] = {
     "sequence_classification": task_heads.SequenceClassificationHead,
     "token_classification": task_heads.TokenClassificationHead,
     "question_answering": task_heads.QuestionAnsweringHead,
@@ -183,9 +183,9 @@ def resolve_is_decoder(config: Config, head: str | None, heads: tuple[str | str 
 
 
 class BERT(Model):
-    HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
-        None: heads.NoHeadWithPooler, "masked_lm": heads.MaskedLMHead, "causal_lm": heads.CausalLMHead,
-        "pretraining": heads.PretrainingHead,
+    HEAD_CLASSES: dict[str | None, type[_base.Head]] = {
+        None: _base.NoHeadWithPooler, "masked_lm": _base.MaskedLMHead, "causal_lm": _base.CausalLMHead,
+        "pretraining": task_heads.PretrainingHead,
         "next_sentence": task_heads.NextSentenceHead, **TASK_HEADS,
     }  # fmt: skip
     PADDING_ROW = True

@@ -11,8 +11,7 @@ Trained  from BERT's weights or from random ones, and then within an EncoderDeco
 from typing import Any, ClassVar
 
 from ..namemap import NameMap
-from . import _heads as heads
-from . import bert
+from . import _base, bert
 from ._base import LABEL_FIELDS, configuration
 from .bert import BERT, HF_DEFAULTS
 
@@ -45,12 +44,12 @@ class Config:
 PRESETS: dict[str, dict[str, Any]] = {"bert_for_seq_generation_L-24_bbc_encoder": {}}
 
 
-class CausalLMHead(heads.ShiftedLabels, heads.TiedLM):
+class CausalLMHead(_base.ShiftedLabels, _base.TiedLM):
     """Predicts the next token."""
 
 
 class BertGeneration(BERT):
-    HEAD_CLASSES = {None: heads.NoHead, "causal_lm": CausalLMHead}
+    HEAD_CLASSES = {None: _base.NoHead, "causal_lm": CausalLMHead}
     HEADS = tuple(HEAD_CLASSES)
 
 

@@ -24,10 +24,10 @@ from ..nn.block_sparse import block_sparse_attention, block_table, draw_random_b
 from ..nn.cache import Cache
 from ..nn.feed_forward import get_activation
 from ..nn.positions import position_range
-from . import _heads as heads
+from . import _base, bert
 from . import _task_heads as task_heads
-from . import bert
-from ._base import Output, check_ids, check_max_length, configuration, embed_ids, require_tensor
+from ._base import Output, configuration
+from ._checks import check_ids, check_max_length, embed_ids, require_tensor
 from .bert import BERT
 
 
@@ -144,11 +144,11 @@ class Layers(nn.ModuleList):
         super().__init__(Layer(c, seed) for seed in range(c.n_layers))
 
 
-class MaskedLMHead(heads.MaskedLMHead):
+class MaskedLMHead(_base.MaskedLMHead):
     NEEDS_POOLER = True  # unused, but the published files have it
 
 
-class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
+class CausalLMHead(_base.ShiftedLabels, MaskedLMHead):
     """Predicts the next token, for a causal model."""
 
 
@@ -179,7 +179,7 @@ class QuestionAnsweringHead(task_heads.QuestionAnsweringHead):
 
     def forward(
         self,
-        inputs: heads.HeadInputs,
+        inputs: _base.HeadInputs,
         start_positions: Tensor | None = None,
         end_positions: Tensor | None = None,
         question: Tensor | None = None,
@@ -187,7 +187,7 @@ class QuestionAnsweringHead(task_heads.QuestionAnsweringHead):
         """As the parent's; question bool [B,L]: the tokens in which no answer can be"""
         return super().forward(inputs._replace(mask=question), start_positions, end_positions)
 
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         x = self.last(inputs.states + self.drop(self.ff(self.drop(inputs.states))))
         question = F.pad(cast(Tensor, inputs.mask)[:, 1:], (1, 0))
         return self.qa_outputs(x) - 1e6 * question[..., None].to(x.dtype)
@@ -197,8 +197,8 @@ class BigBird(BERT):
     EMBEDDINGS, LAYERS = Embeddings, Layers
     FLEX_ATTENTION = True
     HEAD_CLASSES = {
-        None: heads.NoHeadWithPooler, "masked_lm": MaskedLMHead, "causal_lm": CausalLMHead,
-        "pretraining": heads.PretrainingHead,
+        None: _base.NoHeadWithPooler, "masked_lm": MaskedLMHead, "causal_lm": CausalLMHead,
+        "pretraining": task_heads.PretrainingHead,
         **bert.TASK_HEADS, "sequence_classification": SequenceClassificationHead,
         "token_classification": TokenClassificationHead,
         "question_answering": QuestionAnsweringHead,

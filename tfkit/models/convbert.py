@@ -14,9 +14,8 @@ from torch import Tensor, nn
 from ..namemap import NameMap
 from ..nn.dynamic_conv import MixedAttention
 from ..nn.feed_forward import GroupedLinear
-from . import _heads as heads
+from . import _base, bert, electra
 from . import _task_heads as task_heads
-from . import bert, electra
 from ._base import configuration
 from .bert import BERT, HF_UNUSED
 
@@ -72,13 +71,13 @@ class MultipleChoiceHead(task_heads.ChoiceHead):
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, 1)
 
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         return self.classifier(inputs.states[:, -1])
 
 
 class ConvBERT(BERT):
     HEAD_CLASSES = {
-        None: heads.NoHead, "masked_lm": electra.MaskedLMHead, **bert.TASK_HEADS,
+        None: _base.NoHead, "masked_lm": electra.MaskedLMHead, **bert.TASK_HEADS,
         "sequence_classification": SequenceClassificationHead, "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)

@@ -17,7 +17,8 @@ from ..nn import sinusoidal_positions
 from ..nn.cache import Cache
 from ..objectives.cross_entropy import word_scores
 from . import gpt2
-from ._base import LABEL_FIELDS, configuration, embed_ids
+from ._base import LABEL_FIELDS, configuration
+from ._checks import embed_ids
 
 
 @configuration

@@ -21,11 +21,10 @@ from ..namemap import NameMap
 from ..nn import Dropout
 from ..nn.disentangled_attention import DisentangledAttention, TalkingHeadsAttention, distance_windows
 from ..nn.feed_forward import get_activation
-from . import _heads as heads
+from . import _base, bert
 from . import _task_heads as task_heads
-from . import bert
-from ._base import Model, Output, configuration, embed_ids, normal_init
-from ._heads import add_head, encoder_inputs, with_head
+from ._base import Model, Output, add_head, configuration, encoder_inputs, normal_init, with_head
+from ._checks import embed_ids
 
 
 @configuration
@@ -103,7 +102,7 @@ class Layers(nn.ModuleList):
         super().__init__(Layer(c) for _ in range(c.n_layers))
 
 
-class MaskedLMHead(heads.MaskedLMHead):
+class MaskedLMHead(_base.MaskedLMHead):
     def __init__(self, c: Any) -> None:
         super().__init__(c, c.d_embed)
 
@@ -125,10 +124,10 @@ class SequenceClassificationHead(task_heads.SequenceHead):
         super().__init__(c)
         self.classifier, self.pool = nn.Linear(c.d_model, c.num_labels), Pooler(c)
 
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         return self.classifier(self.drop(self.pool(inputs.states)))
 
-    def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Tensor]:
+    def forward(self, inputs: _base.HeadInputs, labels: Tensor | None = None) -> dict[str, Tensor]:
         if labels is None or self.problem or labels.dim() == 1 or self.classifier.out_features == 1:
             return super().forward(inputs, labels)
         logits = self.scores(inputs)
@@ -145,7 +144,7 @@ class TokenClassificationHead(task_heads.TokenClassificationHead):
 
 class DeBERTa(Model):
     HEAD_CLASSES = {
-        None: heads.NoHead, "masked_lm": MaskedLMHead, "sequence_classification": SequenceClassificationHead,
+        None: _base.NoHead, "masked_lm": MaskedLMHead, "sequence_classification": SequenceClassificationHead,
         "token_classification": TokenClassificationHead, "question_answering": task_heads.QuestionAnsweringHead,
     }  # fmt: skip
     PADDING_ROW = True

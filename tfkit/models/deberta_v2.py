@@ -16,9 +16,8 @@ from torch import Tensor, nn
 
 from ..nn.disentangled_attention import DisentangledAttentionV2, log_bucket
 from ..nn.feed_forward import get_activation
-from . import _heads as heads
+from . import _base, bert, deberta
 from . import _task_heads as task_heads
-from . import bert, deberta
 from ._base import configuration
 from .deberta import HF_FIXED, SELF, DeBERTa, names
 
@@ -87,12 +86,12 @@ class MultipleChoiceHead(task_heads.ChoiceHead):
         super().__init__(c)
         self.classifier, self.pool = nn.Linear(c.d_model, 1), deberta.Pooler(c)
 
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         return self.classifier(self.drop(self.pool(inputs.states)))
 
 
 class DeBERTaV2(DeBERTa):
-    HEAD_CLASSES: dict[str | None, type[heads.Head]] = {**DeBERTa.HEAD_CLASSES, "multiple_choice": MultipleChoiceHead}
+    HEAD_CLASSES: dict[str | None, type[_base.Head]] = {**DeBERTa.HEAD_CLASSES, "multiple_choice": MultipleChoiceHead}
     HEADS = tuple(HEAD_CLASSES)
     LAYERS = Layers
 

@@ -13,9 +13,8 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn import Dropout
-from . import _heads as heads
+from . import _base, bert
 from . import _task_heads as task_heads
-from . import bert
 from ._base import LABEL_FIELDS, TIED_FIELDS, configuration
 from .bert import BERT
 
@@ -35,14 +34,14 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-class PreClassifier(heads.Head):
+class PreClassifier(_base.Head):
     """A layer with ReLU on the first position, before the classifier."""
 
     def __init__(self, c: Config, scores: int) -> None:
         super().__init__(c)
         self.pre_classifier, self.classifier = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, scores)
 
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         return self.classifier(self.drop(torch.relu(self.pre_classifier(inputs.states[:, 0]))))
 
 
@@ -68,14 +67,14 @@ class QuestionAnsweringHead(task_heads.QuestionAnsweringHead):
         self.drop = Dropout(c.span_dropout)
 
     def forward(
-        self, inputs: heads.HeadInputs, start_positions: Tensor | None = None, end_positions: Tensor | None = None
+        self, inputs: _base.HeadInputs, start_positions: Tensor | None = None, end_positions: Tensor | None = None
     ) -> dict[str, Tensor]:
         return super().forward(inputs._replace(states=self.drop(inputs.states)), start_positions, end_positions)
 
 
 class DistilBERT(BERT):
     HEAD_CLASSES = {
-        None: heads.NoHead, "masked_lm": heads.MaskedLMHead, "sequence_classification": SequenceClassificationHead,
+        None: _base.NoHead, "masked_lm": _base.MaskedLMHead, "sequence_classification": SequenceClassificationHead,
         "token_classification": TokenClassificationHead, "question_answering": QuestionAnsweringHead,
         "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip

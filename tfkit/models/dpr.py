@@ -13,9 +13,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from ..namemap import NameMap
-from . import _heads as heads
+from . import _base, bert
 from . import _task_heads as task_heads
-from . import bert
 from ._base import Output, configuration
 from .bert import BERT, HF_UNUSED
 from .bert import ENCODER_FIXED as HF_FIXED
@@ -35,7 +34,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-class Encoder(heads.Head):
+class Encoder(_base.Head):
     """The vector of a text, and all its states."""
 
     TARGETS = ()
@@ -44,7 +43,7 @@ class Encoder(heads.Head):
         super().__init__(c)
         self.project = nn.Linear(c.d_model, c.projection_dim) if c.projection_dim else nn.Identity()
 
-    def forward(self, inputs: heads.HeadInputs) -> dict[str, Tensor]:
+    def forward(self, inputs: _base.HeadInputs) -> dict[str, Tensor]:
         return {
             "pooler_output": self.project(inputs.states[:, 0]),
             "last_hidden_state": inputs.states,
@@ -62,7 +61,7 @@ class Reader(task_heads.QuestionAnsweringHead):
             self.project = nn.Linear(c.d_model, c.projection_dim)
 
     def forward(
-        self, inputs: heads.HeadInputs, start_positions: Tensor | None = None, end_positions: Tensor | None = None
+        self, inputs: _base.HeadInputs, start_positions: Tensor | None = None, end_positions: Tensor | None = None
     ) -> dict[str, Any]:
         found = super().forward(inputs, start_positions, end_positions)
         return {**found, "relevance_logits": self.relevance(inputs.states[:, 0]).squeeze(-1)}

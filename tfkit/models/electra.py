@@ -13,9 +13,8 @@ from typing import Any
 from torch import nn
 
 from ..namemap import NameMap
-from . import _heads as heads
+from . import _base, albert, bert
 from . import _task_heads as task_heads
-from . import albert, bert
 from ._base import configuration
 from ._summary_heads import SummaryChoice
 from .bert import BERT
@@ -53,14 +52,14 @@ class Embeddings(albert.Embeddings):
             self.embed_proj = nn.Identity()
 
 
-class MaskedLMHead(heads.MaskedLMHead):
+class MaskedLMHead(_base.MaskedLMHead):
     """The generator's head."""
 
     def __init__(self, c: Config) -> None:
         super().__init__(c, c.d_embed, activation_name="gelu")  # independent of the layers' activation
 
 
-class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
+class CausalLMHead(_base.ShiftedLabels, MaskedLMHead):
     """Predicts the next token, for a causal model."""
 
 
@@ -71,7 +70,7 @@ class SequenceClassificationHead(task_heads.ClsTokenClassificationHead):
 
 class ELECTRA(BERT):
     HEAD_CLASSES = {
-        None: heads.NoHead, "replaced_token": task_heads.ReplacedTokenHead, "masked_lm": MaskedLMHead,
+        None: _base.NoHead, "replaced_token": task_heads.ReplacedTokenHead, "masked_lm": MaskedLMHead,
         "causal_lm": CausalLMHead, **bert.TASK_HEADS,
         "sequence_classification": SequenceClassificationHead, "multiple_choice": SummaryChoice,
     }  # fmt: skip

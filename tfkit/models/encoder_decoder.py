@@ -16,7 +16,8 @@ from .. import registry
 from ..namemap import NameMap, map_of
 from ..nn.cache import Cache
 from ..objectives.cross_entropy import cross_entropy
-from ._base import Model, Output, can_read_values, configuration
+from ._base import Model, Output, configuration
+from ._checks import can_read_values
 from ._decoders import decoder
 from ._seq2seq import seq2seq_forward, shifted_labels
 from ._tied_parts import TiedParts, tie

@@ -22,11 +22,21 @@ from ..nn import Dropout, FeedForward, distance_windows
 from ..nn.feed_forward import get_activation
 from ..nn.pooled_attention import PooledAttention, PoolingContext
 from ..nn.relative_attention import sinusoidal_distances
-from . import _heads as heads
+from . import _base, bert
 from . import _task_heads as task_heads
-from . import bert
-from ._base import LABEL_FIELDS, TIED_FIELDS, Model, Output, TaskConfig, configuration, embed_ids, normal_init
-from ._heads import add_head, encoder_inputs, with_head
+from ._base import (
+    LABEL_FIELDS,
+    TIED_FIELDS,
+    Model,
+    Output,
+    TaskConfig,
+    add_head,
+    configuration,
+    encoder_inputs,
+    normal_init,
+    with_head,
+)
+from ._checks import embed_ids
 
 CLS = 2  # the sentence type of the first token, which belongs to both sentences
 
@@ -106,13 +116,13 @@ class Blocks(nn.ModuleList):
         super().__init__(nn.ModuleList(Layer(c) for _ in range(size)) for size in c.block_sizes)
 
 
-def classification_logits(head: "MultipleChoiceHead | SequenceClassificationHead", inputs: heads.HeadInputs) -> Tensor:
+def classification_logits(head: "MultipleChoiceHead | SequenceClassificationHead", inputs: _base.HeadInputs) -> Tensor:
     """Classifies the first position through a layer of the head's own, with dropout only after it -> [B,N]"""
     return head.score(head.drop(torch.tanh(head.pre_classifier(inputs.states[:, 0]))))
 
 
 class SequenceClassificationHead(task_heads.ClsTokenClassificationHead):
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         return classification_logits(self, inputs)
 
 
@@ -121,13 +131,13 @@ class MultipleChoiceHead(task_heads.ChoiceHead):
         super().__init__(c)
         self.pre_classifier, self.score = nn.Linear(c.d_model, c.d_model), nn.Linear(c.d_model, 1)
 
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         return classification_logits(self, inputs)
 
 
 class Funnel(Model):
-    HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
-        None: heads.NoHead, "base": heads.NoHead, "masked_lm": heads.TiedLM,
+    HEAD_CLASSES: dict[str | None, type[_base.Head]] = {
+        None: _base.NoHead, "base": _base.NoHead, "masked_lm": _base.TiedLM,
         "replaced_token": task_heads.ReplacedTokenHead,
         **bert.TASK_HEADS, "sequence_classification": SequenceClassificationHead, "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip

@@ -16,22 +16,10 @@ from ..nn import Attention, Cache, Dropout, FeedForward
 from ..nn.feed_forward import get_activation
 from ..nn.positions import position_range
 from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
-from . import _heads as heads
+from . import _base
 from . import _task_heads as task_heads
-from ._base import (
-    LABEL_FIELDS,
-    TIED_FIELDS,
-    Model,
-    Output,
-    TaskConfig,
-    check_ids,
-    check_max_length,
-    check_memory,
-    configuration,
-    embed_ids,
-    normal_init,
-    to_padding_mask,
-)
+from ._base import LABEL_FIELDS, TIED_FIELDS, Model, Output, TaskConfig, configuration, normal_init, to_padding_mask
+from ._checks import check_ids, check_max_length, check_memory, embed_ids
 
 
 @configuration
@@ -103,7 +91,7 @@ class Block(Parts):
 
 
 class GPT2(Model):
-    HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
+    HEAD_CLASSES: dict[str | None, type[_base.Head]] = {
         "double_heads": task_heads.DoubleHeads, "sequence_classification": task_heads.LastTokenClassificationHead,
         "token_classification": task_heads.TokenClassificationHead,
         "question_answering": task_heads.QuestionAnsweringHead,
@@ -209,7 +197,7 @@ class GPT2(Model):
         TypeError for invalid inputs."""
         targets, choices = self.check_targets({"labels": labels, **targets}), 1
         if self.head == "double_heads":
-            choices, given, attention_mask = heads.flatten_choices({"input_ids": input_ids}, attention_mask)
+            choices, given, attention_mask = _base.flatten_choices({"input_ids": input_ids}, attention_mask)
             input_ids = given["input_ids"]
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
@@ -219,7 +207,7 @@ class GPT2(Model):
         cross_attention = self.cross_attention_inputs(ids, encoder_hidden_states, encoder_attention_mask)
         x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache, *cross_attention)
         if self.task_head is not None:
-            inputs = heads.HeadInputs(
+            inputs = _base.HeadInputs(
                 x, None, self.output_matrix(self.embed), self.default_mask(ids, non_padding), choices
             )
             return Output(self.task_head(inputs, **targets), cache=cache)

@@ -18,7 +18,8 @@ from ..nn import Attention, flex
 from ..nn.cache import Cache
 from ..nn.positions import position_range
 from . import gpt2
-from ._base import configuration, embed_ids
+from ._base import configuration
+from ._checks import embed_ids
 
 
 @configuration

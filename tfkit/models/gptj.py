@@ -18,7 +18,8 @@ from ..nn.feed_forward import get_activation
 from ..nn.rotary import RotaryAttention, rotary_angles
 from ..objectives.cross_entropy import word_scores
 from . import gpt2
-from ._base import configuration, embed_ids
+from ._base import configuration
+from ._checks import embed_ids
 
 
 @configuration

@@ -26,9 +26,10 @@ from ..nn.positions import position_range
 from ..nn.rms_norm import RMSNorm
 from ..nn.rope import rope_frequencies, rope_rotation
 from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
-from . import _heads as heads
+from . import _base
 from . import _task_heads as task_heads
-from ._base import LABEL_FIELDS, Model, Output, TaskConfig, check_ids, configuration, embed_ids, to_padding_mask
+from ._base import LABEL_FIELDS, Model, Output, TaskConfig, configuration, to_padding_mask
+from ._checks import check_ids, embed_ids
 from ._rope import read_rope, write_rope
 
 Past = int | Tensor  # from a cache of fixed size: int64 []
@@ -123,7 +124,7 @@ class Layer(Parts):
 
 
 class Llama(Model):
-    HEAD_CLASSES: dict[str | None, type[heads.Head]] = {
+    HEAD_CLASSES: dict[str | None, type[_base.Head]] = {
         "sequence_classification": task_heads.LastTokenClassificationHead,
         "token_classification": task_heads.DecoderTokenClassificationHead,
     }  # fmt: skip
@@ -261,7 +262,7 @@ class Llama(Model):
         positions = self.positions(ids, non_padding, past) if position_ids is None else position_ids
         x = self.hidden(self.embed_inputs(ids), positions, mask, cache, past)
         if self.task_head is not None:
-            inputs = heads.HeadInputs(x, None, self.embed.weight, self.default_mask(ids, non_padding), 1)
+            inputs = _base.HeadInputs(x, None, self.embed.weight, self.default_mask(ids, non_padding), 1)
             return Output(self.task_head(inputs, **targets), cache=cache)
         logits = loss = None
         if self.head:

@@ -19,8 +19,7 @@ from ..namemap import NameMap
 from ..nn import flex
 from ..nn.sliding_window import WindowAttention, WindowContext, window_mask
 from . import bert, roberta
-from ._base import Model, Output, configuration, normal_init, to_bool_mask
-from ._heads import add_head, encoder_inputs, with_head
+from ._base import Model, Output, add_head, configuration, encoder_inputs, normal_init, to_bool_mask, with_head
 from .bert import ENCODER_FIXED
 from .roberta import Embeddings, RoBERTa
 

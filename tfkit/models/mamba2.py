@@ -21,7 +21,8 @@ from ..nn.feed_forward import get_activation
 from ..nn.rms_norm import RMSNorm
 from ..nn.state_space import StateCache, state_space_scan
 from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
-from ._base import Model, Output, check_ids, configuration, embed_ids, to_padding_mask
+from ._base import Model, Output, configuration, to_padding_mask
+from ._checks import check_ids, embed_ids
 
 
 @configuration

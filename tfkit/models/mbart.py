@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from ..nn import shift_right
 from ..nn.cache import Cache
 from . import _fairseq, bart
-from ._base import check_ids, configuration
+from ._base import configuration
+from ._checks import check_ids
 from ._seq2seq import shifted_labels
 from .bart import BART, HF, HF_FIELDS, HF_UNUSED
 

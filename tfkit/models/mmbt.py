@@ -16,9 +16,10 @@ from torch import Tensor, nn
 from .. import registry
 from ..namemap import IdentityMap, NameMap, SubmodelMaps
 from ..nn.resnet import ResNet
-from . import _heads as heads
+from . import _base
 from . import _task_heads as task_heads
-from ._base import Model, Output, check_ids, configuration, embed_ids, normal_init, to_padding_mask
+from ._base import Model, Output, configuration, normal_init, to_padding_mask
+from ._checks import check_ids, embed_ids
 from .bert import BERT
 
 
@@ -49,7 +50,7 @@ class MMBT(Model):
         self.images: Any = images or (ResNet(**config.image_config) if config.image_config else nn.Identity())
         self.project = nn.Linear(config.modal_hidden_size, c.d_model)
         c = replace(c, num_labels=config.num_labels, id2label=None, problem_type=config.problem_type, head_dropout=None)
-        self.task_head = task_heads.SequenceClassificationHead(c) if head else heads.NoHeadWithPooler(c)
+        self.task_head = task_heads.SequenceClassificationHead(c) if head else _base.NoHeadWithPooler(c)
         self.project.apply(self.init_weights), self.task_head.apply(self.init_weights)
         self.check()
         names = {"transformer": ("text", module.HF, False), "modal_encoder.encoder": ("images", IdentityMap, False)}
@@ -116,7 +117,7 @@ class MMBT(Model):
             mask = torch.cat([mask.new_ones(modal.shape[:2]), mask], 1)
         for layer in self.text.layers:
             x = layer(x, mask if mask is None else mask[:, None, None])
-        inputs = heads.HeadInputs(x, torch.tanh(self.text.pooler(x[:, 0])), self.text.embed.tokens.weight, mask, 1)
+        inputs = _base.HeadInputs(x, torch.tanh(self.text.pooler(x[:, 0])), self.text.embed.tokens.weight, mask, 1)
         return Output(self.task_head(inputs, **({} if labels is None else {"labels": labels})))
 
 

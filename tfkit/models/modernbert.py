@@ -19,11 +19,10 @@ from ..nn.feed_forward import GatedFeedForward, get_activation
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
 from ..nn.rope import rope_frequencies, rope_rotation
 from ..objectives.cross_entropy import cross_entropy, word_scores
-from . import _heads as heads
+from . import _base, bert
 from . import _task_heads as task_heads
-from . import bert
-from ._base import LABEL_FIELDS, Model, Output, TaskConfig, configuration, embed_ids
-from ._heads import add_head, encoder_inputs, with_head
+from ._base import LABEL_FIELDS, Model, Output, TaskConfig, add_head, configuration, encoder_inputs, with_head
+from ._checks import embed_ids
 from ._rope import read_rope
 from .llama import FULL, SLIDING
 
@@ -102,7 +101,7 @@ class Layer(nn.Module):
         return x + self.ff(self.norm2(x))
 
 
-class Head(heads.Head):
+class Head(_base.Head):
     """A layer and a norm, which all tasks share. Raises ValueError for an unknown pooling."""
 
     def __init__(self, c: Config) -> None:
@@ -117,7 +116,7 @@ class Head(heads.Head):
         """[...,E] -> [...,E]"""
         return self.norm(self.activation(self.dense(states)))
 
-    def pool(self, inputs: heads.HeadInputs) -> Tensor:
+    def pool(self, inputs: _base.HeadInputs) -> Tensor:
         """-> [B,E]: the first position, or the mean over all tokens that are not padding"""
         if self.pooling == "cls":
             return self.transform(inputs.states[:, 0])
@@ -135,7 +134,7 @@ class MaskedLMHead(Head):
         self.bias = nn.Parameter(torch.zeros(c.vocab_size)) if c.logits_bias else None
         self.sparse = c.sparse
 
-    def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
+    def forward(self, inputs: _base.HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
         states = inputs.states
         if self.sparse and labels is not None:
             states, labels = states[labels != -100], labels[labels != -100]  # [N,E], [N]
@@ -149,7 +148,7 @@ class SequenceClassificationHead(Head):
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, c.num_labels)
 
-    def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
+    def forward(self, inputs: _base.HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
         logits = self.classifier(self.drop(self.pool(inputs)))  # [B,N]
         return {
             "loss": None if labels is None else task_heads.label_loss(logits, labels, self.problem),
@@ -158,7 +157,7 @@ class SequenceClassificationHead(Head):
 
 
 class TokenClassificationHead(SequenceClassificationHead):
-    def forward(self, inputs: heads.HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
+    def forward(self, inputs: _base.HeadInputs, labels: Tensor | None = None) -> dict[str, Any]:
         logits = self.classifier(self.drop(self.transform(inputs.states)))  # [B,L,N]
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
@@ -170,7 +169,7 @@ class QuestionAnsweringHead(Head, task_heads.SpanHead):
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, 2)
 
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         return self.classifier(self.drop(self.transform(inputs.states)))  # [B,L,2]
 
 
@@ -181,7 +180,7 @@ class MultipleChoiceHead(Head, task_heads.ChoiceHead):
         super().__init__(c)
         self.classifier = nn.Linear(c.d_model, 1)
 
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         pooled = self.pool(inputs)
         if self.pooling == "cls" and inputs.mask is not None:
             first = inputs.mask.long().argmax(-1)
@@ -191,7 +190,7 @@ class MultipleChoiceHead(Head, task_heads.ChoiceHead):
 
 class ModernBERT(Model):
     HEAD_CLASSES = {
-        None: heads.NoHead, "masked_lm": MaskedLMHead, "sequence_classification": SequenceClassificationHead,
+        None: _base.NoHead, "masked_lm": MaskedLMHead, "sequence_classification": SequenceClassificationHead,
         "token_classification": TokenClassificationHead, "question_answering": QuestionAnsweringHead,
         "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip

@@ -18,7 +18,8 @@ from ..nn.feed_forward import get_activation
 from ..nn.positions import position_range
 from . import _task_heads as task_heads
 from . import llama
-from ._base import LABEL_FIELDS, check_max_length, configuration, embed_ids
+from ._base import LABEL_FIELDS, configuration
+from ._checks import check_max_length, embed_ids
 
 OFFSET = 2  # the first two rows of the table come from fairseq; padding reads the second
 

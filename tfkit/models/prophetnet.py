@@ -25,18 +25,9 @@ from ..nn.feed_forward import get_activation
 from ..nn.positions import table_slice
 from ..objectives.cross_entropy import check_labels, cross_entropy
 from . import bart
-from ._base import (
-    Model,
-    Output,
-    check_ids,
-    check_memory,
-    configuration,
-    decoder_ids,
-    embed_ids,
-    normal_init,
-    to_padding_mask,
-)
-from ._seq2seq import decoder_states, states_of
+from ._base import Model, Output, configuration, normal_init, to_padding_mask
+from ._checks import check_ids, check_memory, embed_ids
+from ._seq2seq import decoder_ids, decoder_states, states_of
 
 
 @configuration

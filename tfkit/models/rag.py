@@ -19,7 +19,8 @@ from .. import registry
 from ..namemap import NameMap, SubmodelMaps, map_of
 from ..nn import Cache
 from ..objectives.rag_marginals import rag_sequence_loss, rag_token_loss, rag_token_marginals
-from ._base import Model, Output, check_ids, configuration, to_bool_mask
+from ._base import Model, Output, configuration, to_bool_mask
+from ._checks import check_ids
 
 SPECIAL = "bos_token_id", "pad_token_id", "eos_token_id", "decoder_start_token_id"
 

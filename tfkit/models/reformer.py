@@ -24,21 +24,12 @@ from ..namemap import NameMap
 from ..nn import Dropout, FeedForward, ReversibleBlock, chunked_feed_forward, dropout, reversible
 from ..nn.cache import Cache
 from ..nn.feed_forward import get_activation
+from ..nn.lsh import HashedAttention, LocalAttention, ReformerCache, ReformerContext, bucket_factors
 from ..objectives.cross_entropy import next_labels
-from . import _heads as heads
+from . import _base
 from . import _task_heads as task_heads
-from ._base import (
-    LABEL_FIELDS,
-    Model,
-    Output,
-    TaskConfig,
-    check_ids,
-    configuration,
-    embed_ids,
-    normal_init,
-    to_padding_mask,
-)
-from ._reformer_attention import HashedAttention, LocalAttention, ReformerCache, ReformerContext
+from ._base import LABEL_FIELDS, Model, Output, TaskConfig, configuration, normal_init, to_padding_mask
+from ._checks import check_ids, embed_ids
 
 
 @configuration
@@ -82,19 +73,10 @@ class Config(TaskConfig):
         super().__post_init__()
         if not self.layers or set(self.layers) - {"local", "lsh"}:
             raise ValueError(f"each of layers must be 'local' or 'lsh'; got {list(self.layers)}")
-        if any(n % 2 for n in self.factors(0)):
+        if any(n % 2 for n in bucket_factors(0, self.n_buckets, self.lsh_chunk, self.max_length)):
             raise ValueError(f"n_buckets must be even; got {self.n_buckets}")
         if self.axial and (len(self.axial_dims) != 2 or sum(self.axial_dims) != self.d_model):
             raise ValueError(f"axial_dims must be two numbers that sum to {self.d_model}; got {list(self.axial_dims)}")
-
-    def factors(self, length: int) -> list[int]:
-        """The factors of the number of buckets; by default, as published, a power of 2 near twice the number of
-        chunks."""
-        if self.n_buckets is not None:
-            return [self.n_buckets] if isinstance(self.n_buckets, int) else list(self.n_buckets)
-        power = max((2 * (length // self.lsh_chunk)).bit_length() - 1, 1)
-        most = 2 * max(int((self.max_length // self.lsh_chunk) ** 0.5), self.lsh_chunk)
-        return [2**power] if 2**power <= most else [2 ** (power // 2), 2 ** (power - power // 2)]
 
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -108,6 +90,32 @@ PRESETS: dict[str, dict[str, Any]] = {
         "lsh_dropout": 0.1, "is_decoder": True,
     },
 }  # fmt: skip
+
+
+def attention(c: Config, kind: str, index: int) -> HashedAttention | LocalAttention:
+    """The attention of layer `index`: "local" or "lsh"."""
+    sizes = (c.d_model, c.n_heads, c.d_head)
+    if kind == "local":
+        return LocalAttention(
+            *sizes,
+            chunk=c.local_chunk,
+            before=c.local_before,
+            after=c.local_after,
+            causal=bool(c.is_decoder),
+            dropout=c.local_dropout,
+        )
+    return HashedAttention(
+        *sizes,
+        chunk=c.lsh_chunk,
+        before=c.lsh_before,
+        after=c.lsh_after,
+        n_hashes=c.n_hashes,
+        n_buckets=c.n_buckets,
+        max_length=c.max_length,
+        index=index,
+        causal=bool(c.is_decoder),
+        dropout=c.lsh_dropout,
+    )
 
 
 class Sublayer(nn.Module):
@@ -157,7 +165,7 @@ class Positions(nn.Module):
         return self.drop(self.table(at))
 
 
-class LM(heads.WordHead):
+class LM(_base.WordHead):
     """A language model head for both kinds of model: causal ones predict the next token, others masked tokens."""
 
     HAS_OUTPUT_MATRIX = False  # the output matrix belongs to this head
@@ -166,7 +174,7 @@ class LM(heads.WordHead):
         super().__init__(c)
         self.out, self.shift = nn.Linear(2 * c.d_model, c.vocab_size), c.is_decoder
 
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         return self.out(inputs.states)
 
     def targets(self, labels: Tensor) -> Tensor:
@@ -185,7 +193,7 @@ class QuestionAnsweringHead(task_heads.QuestionAnsweringHead):
 
 class Reformer(Model):
     HEAD_CLASSES = {
-        None: heads.NoHead, "causal_lm": LM, "masked_lm": LM, "sequence_classification": SequenceClassificationHead,
+        None: _base.NoHead, "causal_lm": LM, "masked_lm": LM, "sequence_classification": SequenceClassificationHead,
         "question_answering": QuestionAnsweringHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
@@ -201,9 +209,8 @@ class Reformer(Model):
         super().__init__(c, head)
         self.embed, self.drop = nn.Embedding(c.vocab_size, c.d_model), Dropout(c.dropout)
         self.position = AxialPositions(c) if c.axial else Positions(c)
-        kinds: dict[str, Any] = {"local": LocalAttention, "lsh": HashedAttention}
         self.layers = nn.ModuleList(
-            ReversibleBlock(Sublayer(c, kinds[kind](c, at)), Sublayer(c, ChunkedFeedForward(c)))
+            ReversibleBlock(Sublayer(c, attention(c, kind, at)), Sublayer(c, ChunkedFeedForward(c)))
             for at, kind in enumerate(c.layers)
         )
         self.norm, self.task_head = nn.LayerNorm(2 * c.d_model, c.eps), self.HEAD_CLASSES[head](c)
@@ -239,7 +246,7 @@ class Reformer(Model):
         x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache)
         non_padding = mask if mask is None else mask[:, -ids.size(1) :]
         return Output(
-            self.task_head(heads.HeadInputs(x, None, self.embed.weight, non_padding, 1), **targets), cache=cache
+            self.task_head(_base.HeadInputs(x, None, self.embed.weight, non_padding, 1), **targets), cache=cache
         )
 
     def checked_cache(self, cache: Cache | None, use_cache: bool) -> ReformerCache | None:

@@ -18,7 +18,9 @@ from torch import Tensor, nn
 from .. import tracing
 from ..nn import Dropout, attend, masked_softmax
 from ..objectives.cross_entropy import cross_entropy
-from ._base import Model, Output, check_ids, check_rows, configuration, decoder_ids, embed_ids, to_bool_mask
+from ._base import Model, Output, configuration, to_bool_mask
+from ._checks import check_ids, check_rows, embed_ids
+from ._seq2seq import decoder_ids
 
 T = TypeVar("T")
 CELLS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}

@@ -12,9 +12,8 @@ from torch import Tensor
 
 from ..namemap import NameMap
 from ..nn import Dropout
-from . import _heads as heads
+from . import _base, bert
 from . import _task_heads as task_heads
-from . import bert
 from ._base import configuration
 from .bert import BERT, HF_FIELDS, HF_FIXED, HF_UNUSED
 
@@ -51,12 +50,12 @@ class Embeddings(bert.Embeddings):
         return non_padding.cumsum(-1) * non_padding + pad
 
 
-class MaskedLMHead(heads.MaskedLMHead):
+class MaskedLMHead(_base.MaskedLMHead):
     def __init__(self, c: Config) -> None:
         super().__init__(c, activation_name="gelu")  # independent of the layers' activation
 
 
-class CausalLMHead(heads.ShiftedLabels, MaskedLMHead):
+class CausalLMHead(_base.ShiftedLabels, MaskedLMHead):
     """Predicts the next token, for a causal model."""
 
 
@@ -69,7 +68,7 @@ class MultipleChoiceHead(task_heads.MultipleChoiceHead):
 class RoBERTa(BERT):
     EMBEDDINGS = Embeddings
     HEAD_CLASSES = {
-        None: heads.NoHeadWithPooler, "masked_lm": MaskedLMHead, "causal_lm": CausalLMHead, **bert.TASK_HEADS,
+        None: _base.NoHeadWithPooler, "masked_lm": MaskedLMHead, "causal_lm": CausalLMHead, **bert.TASK_HEADS,
         "sequence_classification": task_heads.ClsTokenClassificationHead, "multiple_choice": MultipleChoiceHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)

@@ -18,9 +18,10 @@ from ..nn import Attention, Dropout, flex, relative_bucket
 from ..nn.cache import Cache
 from ..nn.feed_forward import get_activation
 from ..objectives.cross_entropy import cross_entropy, word_scores
-from . import _heads as heads
+from . import _base
 from . import _task_heads as task_heads
-from ._base import Model, Output, check_ids, configuration, embed_ids, to_padding_mask
+from ._base import Model, Output, configuration, to_padding_mask
+from ._checks import check_ids, embed_ids
 from ._seq2seq import (
     HEAD_CLASSES,
     LABEL_FIELDS,
@@ -143,7 +144,7 @@ def without_padding(bias: Any, mask: Tensor | None) -> Any:
 
 
 class T5(Model):
-    ENCODER_HEAD_CLASSES = {"encoder": heads.NoHead, "token_classification": task_heads.TokenClassificationHead}
+    ENCODER_HEAD_CLASSES = {"encoder": _base.NoHead, "token_classification": task_heads.TokenClassificationHead}
     HEADS = (None, "seq2seq_lm", *HEAD_CLASSES, *ENCODER_HEAD_CLASSES)
     SHIFTS_INPUT_IDS = False
     FLEX_ATTENTION = True

@@ -8,7 +8,6 @@ Differs  a memory: the states of earlier segments are keys too, without gradient
 Trained  objectives.causal_lm, one segment after the other
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -19,7 +18,8 @@ from ..namemap import FusedTensors, NameMap
 from ..nn import Cache, Dropout, FeedForward, StaticCache
 from ..nn.adaptive_softmax import AdaptiveEmbedding, AdaptiveSoftmax
 from ..nn.relative_attention import DistanceContext, RelativeAttention, causal_relative_bias, sinusoidal_distances
-from ._base import Model, Output, check_ids, check_target, configuration, embed_ids, normal_init, to_padding_mask
+from ._base import Model, Output, configuration, normal_init, to_padding_mask
+from ._checks import check_ids, check_mems, check_target, embed_ids
 from ._task_heads import label_loss
 
 
@@ -213,15 +213,6 @@ class TransformerXL(Model):
         losses = self.task_head.losses(x[:, :-1].flatten(0, 1), labels[:, 1:].flatten(), self.embed)
         count = (labels[:, 1:] != -100).sum().clamp(min=1)
         return {"loss": losses.sum() / count, "losses": losses.view(len(x), -1)}
-
-
-def check_mems(mems: Sequence[Tensor], ids: Tensor, c: Config) -> list[Tensor]:
-    """mems, per layer [M,B,E] -> the memory of each layer [B,M,E], after checking that it fits the batch"""
-    wrong = [m for m in mems if m.dim() != 3 or m.shape[1:] != (len(ids), c.d_model)]
-    if wrong or len(mems) != c.n_layers:
-        found = list(wrong[0].shape) if wrong else f"{len(mems)} tensors"
-        raise ValueError(f"mems must be {c.n_layers} tensors [M,{len(ids)},{c.d_model}]; got {found}")
-    return [m.transpose(0, 1) for m in mems]
 
 
 MODEL = TransformerXL

@@ -17,11 +17,10 @@ from torch import Tensor, nn
 from ..namemap import NameMap
 from ..nn import sinusoidal_positions
 from ..objectives.cross_entropy import word_scores
-from . import _heads as heads
+from . import _base, bert
 from . import _task_heads as task_heads
-from . import bert
-from ._base import TIED_FIELDS, Model, Output, configuration, embed_ids, normal_init
-from ._heads import add_head, encoder_inputs, with_head
+from ._base import TIED_FIELDS, Model, Output, add_head, configuration, encoder_inputs, normal_init, with_head
+from ._checks import embed_ids
 from ._summary_heads import NAMES, BeamQuestionAnsweringHead, MultipleChoiceHead, SequenceClassificationHead
 
 
@@ -124,7 +123,7 @@ def adaptive_softmax(c: Config) -> nn.AdaptiveLogSoftmaxWithLoss:
     return nn.AdaptiveLogSoftmaxWithLoss(c.d_model, c.vocab_size, c.asm_cutoffs, c.asm_div_value, head_bias=True)
 
 
-class MaskedLMHead(heads.WordHead):
+class MaskedLMHead(_base.WordHead):
     """The output matrix directly on the states, or an adaptive softmax."""
 
     bias: nn.Parameter | None
@@ -134,7 +133,7 @@ class MaskedLMHead(heads.WordHead):
         self.words = adaptive_softmax(c) if c.asm else None
         self.register_parameter("bias", None if c.asm else nn.Parameter(torch.zeros(c.vocab_size)))
 
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         """-> [B,L,V]; an adaptive softmax gives log-probabilities, whose cross-entropy is its loss"""
         if self.words is None:
             return word_scores(inputs.states, inputs.table, self.bias)
@@ -143,7 +142,7 @@ class MaskedLMHead(heads.WordHead):
 
 class XLM(Model):
     HEAD_CLASSES = {
-        None: heads.NoHead, "masked_lm": MaskedLMHead, "sequence_classification": SequenceClassificationHead,
+        None: _base.NoHead, "masked_lm": MaskedLMHead, "sequence_classification": SequenceClassificationHead,
         "token_classification": task_heads.TokenClassificationHead,
         "question_answering": task_heads.QuestionAnsweringHead,
         "beam_question_answering": BeamQuestionAnsweringHead, "multiple_choice": MultipleChoiceHead,

@@ -16,25 +16,21 @@ from torch import Tensor, nn
 from ..namemap import NameMap
 from ..nn import Dropout, FeedForward
 from ..nn.feed_forward import get_activation
-from ..nn.relative_attention import sinusoidal_distances
-from ..nn.two_stream_attention import TwoStreamAttention, TwoStreamContext
-from . import _heads as heads
-from . import _summary_heads, bert
+from ..nn.relative_attention import TwoStreamAttention, TwoStreamContext, sinusoidal_distances
+from . import _base, _summary_heads, bert
 from . import _task_heads as task_heads
 from ._base import (
     LABEL_FIELDS,
     TIED_FIELDS,
     Model,
     Output,
-    check_ids,
+    add_head,
     configuration,
-    embed_ids,
     normal_init,
     to_bool_mask,
     to_padding_mask,
 )
-from ._heads import add_head
-from .transformer_xl import check_mems
+from ._checks import check_ids, check_mems, embed_ids
 
 
 @configuration
@@ -117,7 +113,7 @@ class SequenceClassificationHead(_summary_heads.Summary, task_heads.SequenceHead
         super().__init__(c)
         self.logits_proj = nn.Linear(c.d_model, c.num_labels)
 
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         return self.logits_proj(self.summarise(inputs))
 
 
@@ -128,13 +124,13 @@ class MultipleChoiceHead(_summary_heads.Summary, task_heads.ChoiceHead):
         super().__init__(c)
         self.logits_proj = nn.Linear(c.d_model, 1)
 
-    def scores(self, inputs: heads.HeadInputs) -> Tensor:
+    def scores(self, inputs: _base.HeadInputs) -> Tensor:
         return self.logits_proj(self.summarise(inputs))
 
 
 class XLNet(Model):
     HEAD_CLASSES = {
-        None: heads.NoHead, "masked_lm": heads.TiedLM, "sequence_classification": SequenceClassificationHead,
+        None: _base.NoHead, "masked_lm": _base.TiedLM, "sequence_classification": SequenceClassificationHead,
         "token_classification": task_heads.TokenClassificationHead,
         "question_answering": task_heads.QuestionAnsweringHead,
         "beam_question_answering": _summary_heads.BeamQuestionAnsweringHead, "multiple_choice": MultipleChoiceHead,
@@ -263,7 +259,7 @@ class XLNet(Model):
         if input_mask is not None:
             attention_mask = invert_input_mask(input_mask, attention_mask)
         if self.head == "multiple_choice":
-            choices, given, attention_mask = heads.flatten_choices(given, attention_mask)
+            choices, given, attention_mask = _base.flatten_choices(given, attention_mask)
         ids, types, perm_mask, target_mapping = given.values()
         self.check(check_ids("input_ids", ids), types, perm_mask, target_mapping)
         non_padding = to_padding_mask("attention_mask", attention_mask, ids.shape)
@@ -271,7 +267,7 @@ class XLNet(Model):
         x, mems = self.encode(ids, non_padding, types, perm_mask, target_mapping, mems, use_mems)
         return Output(
             self.task_head(
-                heads.HeadInputs(x, None, self.output_matrix(self.embed.tokens), non_padding, choices), **targets
+                _base.HeadInputs(x, None, self.output_matrix(self.embed.tokens), non_padding, choices), **targets
             ),
             mems=mems,
         )

@@ -1,15 +1,23 @@
-"""LSH attention: only positions in the same hash bucket attend to each other (Kitaev et al. 2020, Reformer)."""
+"""LSH attention: only positions in the same hash bucket attend to each other (Kitaev et al. 2020, Reformer).
 
+The modules are the two kinds of attention that Reformer's layers alternate: hashed, and within a chunk of positions and
+its neighbours. Each computes a whole text or, with a cache, one more token.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from .. import tracing
-from .attention import attend, scaled_dot_product_attention
+from .attention import Projections, attend, merge_heads, scaled_dot_product_attention, split_heads
+from .cache import Cache
 from .dropout import dropout as drop
-from .sliding_window import concat_neighbours
+from .sliding_window import concat_neighbours, sliding_attention, trace_window
 
 SELF_SCORE = -1e5  # the score of a position with itself, which counts only if there is no other key
 
@@ -21,6 +29,18 @@ def lsh_buckets(vectors: Tensor, rotations: Tensor) -> Tensor:
     """
     rotated = vectors @ rotations  # [B,L,R]
     return torch.cat([rotated, -rotated], dim=-1).argmax(-1)
+
+
+def bucket_factors(length: int, n_buckets: Any, chunk: int, max_length: int) -> list[int]:
+    """The factors, even numbers, of the number of buckets for a text of this length.
+
+    n_buckets: the number or its factors; None: as published, a power of 2 near twice the number of chunks.
+    """
+    if n_buckets is not None:
+        return [n_buckets] if isinstance(n_buckets, int) else list(n_buckets)
+    power = max((2 * (length // chunk)).bit_length() - 1, 1)
+    most = 2 * max(int((max_length // chunk) ** 0.5), chunk)
+    return [2**power] if 2**power <= most else [2 ** (power // 2), 2 ** (power - power // 2)]
 
 
 def lsh_attention(qk: Tensor, v: Tensor, buckets: Tensor) -> Tensor:
@@ -173,3 +193,185 @@ def attend_last_query(
         qk[:, :, None], unit_keys(k), v, shared_bias(last, at, non_padding, False, qk.dtype)
     )
     return (out * weight.softmax(2)).sum(2)
+
+
+class ReformerCache(Cache):
+    """Keys and values; for hashed layers also the buckets [B,H,R,T] and the seed of their random rotations."""
+
+    def __init__(self, seeds: list[int]) -> None:
+        super().__init__()
+        self.buckets: dict[nn.Module, torch.Tensor] = {}
+        self.seeds = seeds
+
+    def reorder(self, index: Tensor) -> None:
+        super().reorder(index)
+        self.buckets = {module: buckets.index_select(0, index) for module, buckets in self.buckets.items()}
+
+    def reorder_from(self, index: Tensor, prefix_length: int = 0) -> None:
+        super().reorder_from(index, prefix_length)
+        self.buckets = {module: buckets.index_select(0, index) for module, buckets in self.buckets.items()}
+
+    def crop(self, length: int) -> None:
+        super().crop(length)
+        self.buckets = {module: buckets[..., :length] for module, buckets in self.buckets.items()}
+
+
+@dataclass(frozen=True)
+class ReformerContext:
+    """What all layers of a call share. non_padding bool [B,K] or None: the keys that are not padding; length, past:
+    numbers of new and earlier tokens; seeds: one per layer; buckets_for_backward: module -> buckets, for recomputation
+    in the backward pass (rounding may move a vector to another bucket), or None."""
+
+    non_padding: torch.Tensor | None
+    length: int
+    past: int
+    cache: ReformerCache | None
+    seeds: list[Any]
+    buckets_for_backward: dict[Any, Tensor] | None
+
+
+class LocalAttention(Projections):
+    """Each chunk of positions attends to itself and to its neighbours; a text of a single chunk gets full attention.
+
+    chunk: its positions; before, after: the number of chunks on each side; causal: positions attend to themselves and
+    earlier ones. Otherwise as `Projections`, without biases.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_head: int,
+        *,
+        chunk: int,
+        before: int = 1,
+        after: int = 0,
+        causal: bool = False,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__(d_model, n_heads, d_head=d_head, bias=False, dropout=dropout)
+        self.chunk, self.before, self.after, self.causal = chunk, before, after, causal
+
+    def forward(self, x: Tensor, context: ReformerContext) -> Tensor:
+        """x [B,L,E] -> [B,L,E]"""
+        q, k, v = (f(x).unflatten(-1, (self.n_heads, -1)) for f in (self.q_proj, self.k_proj, self.v_proj))
+        if context.cache is not None:
+            k, v = (t.transpose(1, 2) for t in (k, v))
+            old = context.cache.extend(self, k[:, :, : context.length], v[:, :, : context.length])
+            k, v = (t.transpose(1, 2) for t in (old if context.past else (k, v)))
+        if context.past:
+            start = max(0, (context.past // self.chunk - self.before) * self.chunk)
+            mask = None if context.non_padding is None else context.non_padding[:, None, None, start:]
+            q, k, v = (t.transpose(1, 2) for t in (q, k[:, start:], v[:, start:]))
+            return self.o_proj(merge_heads(attend(q, k, v, mask=mask)))
+        whole = q.size(1) <= self.chunk
+        before, after = (0, 0) if whole else (self.before, self.after)
+        chunk = q.size(1) if whole else self.chunk
+        mask = self.mask(context.non_padding, q, chunk, before, after)
+        if tracing.recorder() is not None:
+            trace_window(q.size(1), chunk, self.n_heads, before, after)
+        return self.o_proj(sliding_attention(q, k, v, mask, before=before, after=after, dropout=self.dropout_now()))
+
+    def mask(self, non_padding: Tensor | None, q: Tensor, chunk: int, before: int, after: int) -> Tensor:
+        """-> bool [B,N,W,(before+1+after)·W]"""
+        at = torch.arange(q.size(1), device=q.device).view(1, -1, chunk)  # [1,N,W]
+        near = concat_neighbours(at, before, after)
+        mask = torch.ones_like(near[:, :, None].expand(-1, -1, chunk, -1), dtype=torch.bool)
+        if self.causal:
+            mask = at[..., None] >= near[:, :, None]
+        if non_padding is not None:
+            mask = mask & concat_neighbours(non_padding.view(-1, *at.shape[1:]), before, after)[:, :, None]
+        return mask.expand(q.size(0), -1, -1, -1)
+
+
+class HashedAttention(nn.Module):
+    """Attention to positions with similar hashes; queries, scaled to length one, are their own keys.
+
+    chunk, before, after: the positions of a chunk after sorting, and how many chunks on each side it sees; n_hashes:
+    rounds of hashing; n_buckets, max_length: as in `bucket_factors`; index: which of the context's seeds is this
+    layer's; causal, dropout: as in `LocalAttention`.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_head: int,
+        *,
+        chunk: int,
+        before: int = 1,
+        after: int = 0,
+        n_hashes: int = 1,
+        n_buckets: int | list[Any] | tuple[Any, ...] | None = None,
+        max_length: int = 4096,
+        index: int = 0,
+        causal: bool = False,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        inner = n_heads * d_head
+        self.qk_proj, self.v_proj = (nn.Linear(d_model, inner, bias=False) for _ in "qv")
+        self.o_proj = nn.Linear(inner, d_model, bias=False)
+        self.n_heads, self.d_head, self.causal, self.dropout = n_heads, d_head, causal, dropout
+        self.chunk, self.before, self.after = chunk, before, after
+        self.n_hashes, self.n_buckets, self.max_length, self.index = n_hashes, n_buckets, max_length, index
+
+    def forward(self, x: Tensor, context: ReformerContext) -> Tensor:
+        """x [B,L,E] -> [B,L,E]"""
+        qk, v = (split_heads(f(x), self.n_heads) for f in (self.qk_proj, self.v_proj))
+        out = self.step(qk, v, context) if context.past else self.read(qk, v, context)
+        return self.o_proj(merge_heads(out))
+
+    def read(self, qk: Tensor, v: Tensor, context: ReformerContext) -> Tensor:
+        """Attention over a whole text, qk, v [B,H,L,D] -> [B,H,L,D]; a text of a single chunk gets full attention."""
+        length, buckets, dropout = qk.size(2), None, self.dropout if self.training else 0.0
+        if length > self.chunk:
+            buckets = self.hash(qk, context, length)
+            how: dict[str, Any] = {"chunk": self.chunk, "before": self.before, "after": self.after}
+            how |= {"non_padding": context.non_padding, "causal": self.causal, "dropout": dropout}
+            out = hashed_attention(qk, v, buckets, **how)
+        else:
+            at = torch.arange(length, device=v.device)
+            bias = shared_bias(
+                at, at, None if context.non_padding is None else context.non_padding[:, None], self.causal, v.dtype
+            )
+            out = attend(qk, unit_keys(qk), v, bias=bias, scale=1.0, dropout=dropout)
+        if context.cache is not None:
+            context.cache.extend(self, qk[:, :, : context.length], v[:, :, : context.length])
+            if buckets is not None:
+                context.cache.buckets[self] = buckets[..., : context.length]
+        return out
+
+    def hash(self, qk: Tensor, context: ReformerContext, length: int) -> Tensor:
+        """qk [B,H,L,D] -> buckets [B,H,R,L]; padding has the last bucket to itself"""
+        if context.buckets_for_backward is not None and self in context.buckets_for_backward:
+            return context.buckets_for_backward[self]
+        factors = bucket_factors(length, self.n_buckets, self.chunk, self.max_length)
+        draw = torch.Generator(qk.device).manual_seed(context.seeds[self.index])
+        shape = (self.n_heads, self.d_head, self.n_hashes, sum(factors) // 2)
+        turns = torch.randn(shape, generator=draw, dtype=qk.dtype, device=qk.device).permute(0, 2, 1, 3)  # [H,R,D,·]
+        found = [lsh_buckets(qk.detach()[:, :, None], turn) for turn in turns.split([n // 2 for n in factors], -1)]
+        buckets, size = found[0], factors[0]
+        for more, factor in zip(found[1:], factors[1:], strict=True):
+            buckets, size = buckets + size * more, size * factor
+        if context.non_padding is not None:
+            buckets = buckets.masked_fill(~context.non_padding[:, None, None, -qk.size(2) :], size)
+        buckets = buckets.int()
+        if context.buckets_for_backward is not None:
+            context.buckets_for_backward[self] = buckets
+        return buckets
+
+    def step(self, qk: Tensor, v: Tensor, context: ReformerContext) -> Tensor:
+        """One more token: qk, v [B,H,1,D] -> [B,H,1,D]"""
+        cache, total = context.cache, context.past + 1
+        assert cache is not None  # steps are taken with a cache only
+        keys, values = cache.extend(self, qk, v)
+        if self in cache.buckets:
+            buckets = torch.cat([cache.buckets[self], self.hash(qk, context, total)], -1)
+            at = bucket_neighbours(buckets, self.chunk, self.before, self.after)
+            cache.buckets[self] = buckets
+        else:
+            at = torch.arange(total, device=v.device).expand(*keys.shape[:2], 1, -1)
+            if total >= self.chunk:
+                cache.buckets[self] = self.hash(keys, context, total)
+        return attend_last_query(qk, keys, values, at, context.non_padding)

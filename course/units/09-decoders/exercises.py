@@ -40,7 +40,7 @@ EXERCISES = [
     exercise(
         "xlnet.two_streams",
         "One stream predicts, one is read",
-        "tfkit.nn.two_stream_attention:two_stream_attention",
+        "tfkit.nn.relative_attention:two_stream_attention",
         checks="two_streams",
         points=2,
     ),

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import nn
 
-from tfkit.models._base import Model, Output, check_ids, embed_ids, to_bool_mask
+from tfkit.models._base import Model, Output, to_bool_mask
+from tfkit.models._checks import check_ids, embed_ids
 
 
 @dataclass(frozen=True, kw_only=True)
