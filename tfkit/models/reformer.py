@@ -205,7 +205,7 @@ class Reformer(Model):
             raise ValueError(f"is_decoder is {causal}: head {head!r} needs {not causal}")
         if causal and (config.local_after or config.lsh_after):
             raise ValueError("a causal model does not attend to later chunks: local_after and lsh_after must be 0")
-        c = replace(config, is_decoder=causal)
+        c = config if config.is_decoder == causal else replace(config, is_decoder=causal)
         super().__init__(c, head)
         self.embed, self.drop = nn.Embedding(c.vocab_size, c.d_model), Dropout(c.dropout)
         self.position = AxialPositions(c) if c.axial else Positions(c)
