@@ -115,7 +115,7 @@ def test_who_sees_whom_is_drawn_and_only_with_the_symptoms():
     flow = CheckResult(name="information flow", status="failed", message="an output moves", map=("●▲·", "○●●"))
     page = verdict_html(verdict(checks=(flow,)))
     got, right = (part.partition("</table>")[0] for part in page.split("<caption>")[1:3])
-    assert [got.count(f">{sign}<") for sign in "●▲○·"] == [3, 1, 1, 1] and "must not be" in page
+    assert [got.count(f">{sign}<") for sign in "●▲○·"] == [3, 1, 1, 1] and "but must not" in page
     assert [right.count(f">{sign}<") for sign in "●▲○·"] == [4, 0, 0, 2] and right.startswith("what may be seen")
     assert "<details open>" in page
     assert ">▲<" in clean(page) and "▲" not in verdict_html(verdict(checks=(flow,)), hints=1)
