@@ -156,6 +156,7 @@ class WarmBackend(Backend):
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._starting: socket.socket | None = None  # the control socket of a warm process that is not warm yet
         self._lock = threading.RLock()
         atexit.register(self.close)
 
@@ -174,6 +175,13 @@ class WarmBackend(Backend):
     def scratch(self) -> Path | None:
         """A folder of the host that one box may write to, or None if the box has its own."""
         return None
+
+    def probe(self) -> None:
+        """See `Backend.probe`; the warm process imports torch while this one does. Raises SandboxError, OSError."""
+        with self._lock:
+            if self._control is None and self._starting is None:
+                self._launch()
+        super().probe()
 
     def start(self, limits: Limits) -> Box:
         """A new box; restarts the warm process if it died.
@@ -217,6 +225,18 @@ class WarmBackend(Backend):
     def _warm(self) -> socket.socket:
         if self._control is not None and self._process is not None and self._process.poll() is None:
             return self._control
+        if self._starting is None:
+            self._launch()
+        assert self._starting is not None
+        ours, self._starting = self._starting, None
+        ours.settimeout(START_S)
+        if ours.recv(64) != b"warm":
+            raise SandboxError(f"{self.name}: {self._complaint()}")
+        self._control = ours
+        return ours
+
+    def _launch(self) -> None:
+        """Starts the warm process, and does not wait until it is warm."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         descriptors = [theirs.fileno()]
         command, user = self.command(theirs.fileno(), descriptors), self.user()
@@ -227,11 +247,7 @@ class WarmBackend(Backend):
                                              extra_groups=None if user is None else [])  # fmt: skip
         for extra in descriptors[1:]:
             os.close(extra)
-        ours.settimeout(START_S)
-        if ours.recv(64) != b"warm":
-            raise SandboxError(f"{self.name}: {self._complaint()}")
-        self._control = ours
-        return ours
+        self._starting = ours
 
     def _complaint(self) -> str:
         assert self._process is not None and self._process.stderr is not None
@@ -241,14 +257,15 @@ class WarmBackend(Backend):
 
     def close(self) -> None:
         """Ends the warm process; the next `start` makes a new one. Boxes end by their own `stop`."""
-        if self._control is not None:
-            self._control.close()
+        for channel in (self._control, self._starting):
+            if channel is not None:
+                channel.close()
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             if self._process.stderr is not None:
                 self._process.stderr.close()
-        self._control = self._process = None
+        self._control = self._starting = self._process = None
 
 
 def _pid_of(status: socket.socket) -> int:

@@ -10,6 +10,7 @@ from autograder.checks import squares, trains
 from autograder.checks.corpus import ask_reference, examine_answer
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers, examine, questions
+from autograder.checks.properties.trains import Adam, GradientDescent
 from autograder.checks.reference import reference_of
 from autograder.sandbox import choose
 
@@ -80,6 +81,26 @@ def test_any_sensible_start_will_do(name, how):
     (found,) = collect_answers(lesson(exercise, 11), LocalSubject({model.__name__: Started}))
     assert (not found.failed) == learns, found.message
     assert learns or "hardly falls" in found.message
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [(GradientDescent(0.1), torch.optim.SGD), (Adam(0.1), torch.optim.Adam)],
+    ids=["descent", "Adam"],
+)
+def test_the_updates_are_those_of_torch(ours, theirs):
+    draw = torch.Generator().manual_seed(3)
+    weights = {"a": torch.randn(3, 2, generator=draw), "b": torch.randn(4, generator=draw), "idle": torch.ones(2)}
+    tensors = {name: value.clone().requires_grad_() for name, value in weights.items()}
+    optimiser = theirs(tensors.values(), lr=0.1)
+    for _ in range(5):
+        gradients = {name: torch.randn(weights[name].shape, generator=draw) for name in ("a", "b")}
+        weights |= ours.step(weights, gradients)
+        for name, gradient in gradients.items():
+            tensors[name].grad = gradient
+        optimiser.step()
+    for name, value in tensors.items():
+        torch.testing.assert_close(weights[name], value.detach())
 
 
 class Line(nn.Module):

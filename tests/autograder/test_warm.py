@@ -1,5 +1,6 @@
 """Processes that wait: what one is told, that it is used up, and that none is left behind."""
 
+import ast
 import json
 import os
 import signal
@@ -118,7 +119,7 @@ def test_an_interrupt_is_not_meant_for_the_one_that_waits():
     right = answers(CAUSAL, "right")[0]
     processes = warm.WarmProcesses("--trust", own_group=True)
     with processes.process() as process:
-        while not psutil.Process(process.pid).children():  # the box's, once all else is loaded
+        while not psutil.Process(process.pid).children():  # the box's
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
@@ -129,12 +130,45 @@ def test_an_interrupt_is_not_meant_for_the_one_that_waits():
     assert json.loads(out)["status"] == "passed"
 
 
+@pytest.mark.parametrize(("arguments", "code"), [(["list"], 0), (["check", "no.such", "mine.py"], 2)])
+def test_one_that_has_answered_ends_at_once_and_leaves_no_box(arguments, code):
+    """Python would take apart all that was loaded, while somebody waits."""
+    start = "import atexit; from autograder import warm; atexit.register(print, 'taken apart'); warm.main()"
+    running = subprocess.Popen(
+        [sys.executable, "-c", start, "--trust"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while not (boxes := psutil.Process(running.pid).children()):
+        assert running.poll() is None, running.stderr.read()
+        time.sleep(0.05)
+    out, err = running.communicate(warm.request(arguments), timeout=120)
+    assert running.returncode == code and "taken apart" not in out
+    assert CAUSAL.id in out if code == 0 else "no exercise is called 'no.such'" in err
+    assert all(gone(box.pid) for box in boxes)
+
+
+def test_one_that_waits_has_loaded_what_a_check_would():
+    """No module of a unit, of the library or of sympy is left for the time in which somebody waits."""
+    right, code = answers(CAUSAL, "right")[0], "import sys; from autograder import cli, warm; warm.load(True)\n"
+    code += "before = set(sys.modules)\ntry:\n    cli.main(sys.argv[1:])\nfinally:\n    "
+    code += "print(sorted(set(sys.modules) - before), file=sys.stderr)"
+    command = [sys.executable, "-c", code, "check", CAUSAL.id, str(right), "--json", "--trust"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert json.loads(done.stdout)["status"] == "passed"
+    late = ast.literal_eval(done.stderr.splitlines()[-1])
+    assert not [name for name in late if name.startswith(("tfkit", "autograder", "course", "sympy"))], late
+
+
 def test_a_check_does_not_load_torchs_compiler():
-    """It takes longer than a check, and `torch.use_deterministic_algorithms` imports it."""
+    """It takes longer than a check. `torch.use_deterministic_algorithms` imports it, and every class of torch.optim."""
     code = (
-        "import sys; from autograder.checks.properties import purity\n"
-        "with purity._as_before(): pass\n"
-        "print('torch._inductor' in sys.modules)"
+        "import sys; from autograder import registry; from autograder.answers import answers\n"
+        "from autograder.checks.corpus import ask_reference, examine_answer\n"
+        "exercise = registry.find('attention.multi_head')\n"
+        "findings = examine_answer(answers(exercise, 'right')[0], ask_reference(exercise, 0))\n"
+        "asked = {finding.check.name for finding in findings if not finding.failed}\n"
+        "print(sorted(asked & {'leaves no trace', 'learns in a few steps'}))\n"
+        "print(sorted({'torch._dynamo', 'torch._inductor'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert done.stdout.strip() == "False", done.stderr
+    assert done.stdout.splitlines() == ["['learns in a few steps', 'leaves no trace']", "[]"], done.stderr

@@ -1,8 +1,9 @@
 """Trainability: a few steps of training in which the box only computes outputs and gradients.
 
-The grader computes the loss and the updates. From parameters that the grader generates, the losses must equal the
-reference's: state kept from an earlier call, or a change of its own parameters, does not show in a single call. From
-its own initial values, the answer must learn about as well as the reference does from several seeds.
+The grader computes the loss and the updates, the latter without torch.optim, which would load torch's compiler: that
+takes longer than a check. From parameters that the grader generates, the losses must equal the reference's: state kept
+from an earlier call, or a change of its own parameters, does not show in a single call. From its own initial values,
+the answer must learn about as well as the reference does from several seeds.
 """
 
 from __future__ import annotations
@@ -33,6 +34,44 @@ def given_seed(number):
 """
 
 Loss = Callable[[Tensor], Tensor]  # loss of an output, known only to the grader
+Weights = dict[str, Tensor]
+
+
+class GradientDescent:
+    """Weights minus `rate` times their gradients."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+
+    def step(self, weights: Weights, gradients: Weights) -> Weights:
+        """The new weights of those that have a gradient."""
+        return {name: weights[name] - self.rate * gradient for name, gradient in gradients.items()}
+
+
+class Adam:
+    """Adam with the constants of its paper (Kingma and Ba, arXiv:1412.6980)."""
+
+    betas, eps = (0.9, 0.999), 1e-8
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+        self.moments: dict[str, tuple[int, Tensor, Tensor]] = {}  # steps, mean and mean square of a weight's gradients
+
+    def step(self, weights: Weights, gradients: Weights) -> Weights:
+        """The new weights of those that have a gradient."""
+        return {name: self._moved(name, weights[name], gradient) for name, gradient in gradients.items()}
+
+    def _moved(self, name: str, weight: Tensor, gradient: Tensor) -> Tensor:
+        zero = torch.zeros_like(weight)
+        steps, mean, square = self.moments.get(name, (0, zero, zero))
+        mean = self.betas[0] * mean + (1 - self.betas[0]) * gradient
+        square = self.betas[1] * square + (1 - self.betas[1]) * gradient * gradient
+        self.moments[name] = steps + 1, mean, square
+        unbiased = [value / (1 - beta ** (steps + 1)) for value, beta in zip((mean, square), self.betas, strict=True)]
+        return weight - self.rate * unbiased[0] / (unbiased[1].sqrt() + self.eps)
+
+
+Optimiser = GradientDescent | Adam
 
 
 def squares(wanted: Tensor) -> Loss:
@@ -69,7 +108,7 @@ def _followed(case: Case, loss: Loss, reference: Any) -> Probe:
     def losses(case: Case, subject: Any) -> Tensor | None:
         """float [STEPS + 1], from the case's state in its dtype; None if an answer has no loss."""
         start = on_floats(case.state, lambda value: value.to(case.dtype or value.dtype))
-        return _losses(case.build(subject), case, start, loss, shape, partial(torch.optim.SGD, lr=RATE), STEPS)
+        return _losses(case.build(subject), case, start, loss, shape, GradientDescent(RATE), STEPS)
 
     far = LazySpread(lambda: spread(case, lambda moved, _: losses(moved, reference)))
     return Probe(partial(losses, case), case, Tolerance(STEPS * case.length, case.amplify, spread=far))
@@ -87,7 +126,7 @@ def _learned(case: Case, loss: Loss, seed: int, reference: Any) -> Probe:
         state = module.method("state_dict")
         if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
             return 0.0
-        losses = _losses(module, case, state, loss, shape, partial(torch.optim.Adam, lr=OWN_RATE), OWN_STEPS)
+        losses = _losses(module, case, state, loss, shape, Adam(OWN_RATE), OWN_STEPS)
         return 0.0 if losses is None else float(1 - losses[-1] / losses[0])
 
     enough = SHARE * min(fall(seed + n, reference) for n in range(1, SEEDS + 1))
@@ -100,15 +139,16 @@ def _losses(
     start: dict[str, Tensor],
     loss: Loss,
     shape: torch.Size,
-    optimiser: Callable[..., Any],
+    optimiser: Optimiser,
     steps: int,
 ) -> Tensor | None:
     """The loss before each step and after the last [steps + 1]; None if an answer has no loss, or no parameter."""
     state = {name: value.detach().clone() for name, value in start.items()}
-    weights = {name: value.requires_grad_() for name, value in state.items() if value.is_floating_point()}
+    weights = {name: value for name, value in state.items() if value.is_floating_point()}
     if not weights:
         return None
-    descent, losses = optimiser(weights.values()), []
+    gradients: Weights = {}
+    losses = []
     for step in range(steps + 1):
         value = module(*case.args)
         value = value if case.select is None else case.select(value)
@@ -121,9 +161,9 @@ def _losses(
         cotangent = torch.autograd.grad(losses[-1], out)
         for name, grad in module.vjp(None, case.args, {}, list(cotangent))[2].items():
             if name in weights and isinstance(grad, Tensor) and grad.shape == weights[name].shape:
-                weights[name].grad = grad.to(weights[name].dtype)
-        descent.step()
-        module.load({name: value.detach() for name, value in state.items()})
+                gradients[name] = grad.to(weights[name].dtype)
+        weights |= optimiser.step(weights, gradients)
+        module.load(state | weights)
     return torch.stack(losses).detach()
 
 

@@ -9,10 +9,11 @@ import pytest
 
 from autograder import sandbox
 from autograder.api import Limits
-from autograder.sandbox.base import SandboxError, WarmBackend
+from autograder.sandbox.base import Backend, SandboxError, WarmBackend
 from autograder.sandbox.bubblewrap import distributions, find_bwrap
 from autograder.sandbox.bubblewrap_alone import BubblewrapOnly
 from autograder.sandbox.inside import seccomp
+from autograder.sandbox.plain import Subprocess
 from autograder.sandbox_client import Cell, SandboxClient
 
 
@@ -36,6 +37,29 @@ def test_where_the_system_has_no_bubblewrap_the_installed_package_brings_it(monk
     monkeypatch.setenv("PATH", "/nowhere")
     done = subprocess.run([find_bwrap(), "--version"], capture_output=True, text=True)
     assert done.stdout.startswith("bubblewrap ")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no warm process elsewhere")
+def test_the_warm_process_loads_torch_while_the_grader_does(monkeypatch):
+    """The probe imports torch, and waits for a process that has imported it too: it is started before."""
+    started = []
+    monkeypatch.setattr(Backend, "probe", lambda self: started.append(self._process.poll() is None))
+    monkeypatch.setattr(sandbox, "_chosen", {})
+    backend = sandbox.choose(trust=True)
+    launched = backend._process
+    with SandboxClient(backend, Limits()) as student:
+        assert student.ping() and backend._process is launched
+    sandbox.close_all()
+    assert started == [True] and launched.returncode is not None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no warm process elsewhere")
+def test_one_that_does_not_start_is_ended_and_says_why(monkeypatch):
+    backend = Subprocess()
+    monkeypatch.setattr(backend, "command", lambda *_: [sys.executable, "-c", "raise SystemExit('no torch here')"])
+    with pytest.raises(SandboxError, match="no torch here"):
+        backend.probe()
+    backend.close()
 
 
 def test_isolated_ones_come_first():
