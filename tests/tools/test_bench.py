@@ -15,7 +15,7 @@ pytest.importorskip("transformers")
 def test_the_two_sides_agree(row, tmp_path):
     theirs, ours = bench.pair(row, str(tmp_path), "cpu")
     ids = torch.randint(3, bench.VOCAB, (2, 16))
-    inputs = {"input_ids": ids, "labels": ids} if row.reads == "ids" else bench._inputs(row, 16, "cpu")
+    inputs = {"input_ids": ids, "labels": ids} if row.reads == "ids" else bench.make_inputs(row, 16, "cpu")
     assert bench._agree(row, theirs, ours, inputs) <= 1e-3
 
 

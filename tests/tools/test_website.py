@@ -13,7 +13,7 @@ pytest.importorskip("nbgrader", reason="nbgrader, of the extra `grading`, is not
 from course import build, units
 from course.settings import read
 from tfkit import registry
-from tools.website import DOCS, SiteError, book, check, outputs, pages, views, zoo
+from tools.website import DOCS, SiteError, book, check, outputs, pages, parity, views, zoo
 from tools.website.__main__ import main
 
 FOLDERS = {folder.name: folder for folder in units()}
@@ -106,6 +106,34 @@ def test_broken_links_and_requests_are_named(tmp_path):
         "c.html: there is no such file",
     ]
     assert list(check.requests(place, files)) == ["b.html: <img> fetches https://example.org/x.png"]
+
+
+def test_emphasis_that_is_none_is_named(tmp_path):
+    place = site(
+        tmp_path,
+        a="<p>*<strong>Launch.</strong></p><p>**Tuning<em> are</em></p><p>named <em>a</em> task*</p>",
+        b="<p>2 * 3, <code>**kwargs</code> and A*</p>".replace("A*", "A* search"),
+    )
+    found = list(check.marks(place, sorted(place.glob("*.html"))))
+    assert [line.partition(":")[0] for line in found] == ["a.html"] * 3
+
+
+def test_every_architecture_has_its_figures_against_transformers_or_a_reason():
+    kept = parity.load()
+    assert sorted([*kept["rows"], *parity.WITHOUT]) == sorted(zoo.docstrings())
+    for name, fields in kept["rows"].items():
+        row = parity.Parity(**fields)
+        assert row.logits <= 1e-5 * max(1.0, row.largest) and row.loss <= 1e-4, name
+        assert row.gradients <= (1e-2 if name in ("ctrl", "reformer") else 1e-4), name
+        assert row.compared > 0.7 * row.parameters, name
+        assert f"`{row.model}` of transformers" in parity.told(name, kept)
+
+
+def test_the_figures_of_a_model_are_measured_again():
+    row = next(row for row in parity.EVERY if row.name == "gpt2")
+    found, kept = parity.measure(row), parity.Parity(**parity.load()["rows"]["gpt2"])
+    assert (found.shape, found.compared, found.parameters) == (kept.shape, kept.compared, kept.parameters)
+    assert 0 < found.logits < 10 * kept.logits and found.largest == pytest.approx(kept.largest, rel=0.05)
 
 
 def test_links_among_documents_become_links_among_pages(tmp_path, capsys):

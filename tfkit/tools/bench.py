@@ -90,7 +90,7 @@ def measure(row: BenchmarkRow, device: str, turns: int, compiled: bool = False) 
     two models disagree, as a ratio would then mean nothing."""
     with tempfile.TemporaryDirectory() as directory:
         theirs, ours = pair(row, directory, device)
-    every = {length: _inputs(row, length, device) for length in row.lengths}
+    every = {length: make_inputs(row, length, device) for length in row.lengths}
     for inputs in every.values():  # before training, because AdamW steps amplify rounding differences
         _agree(row, theirs, ours, inputs)
     if compiled:
@@ -114,7 +114,8 @@ def measure(row: BenchmarkRow, device: str, turns: int, compiled: bool = False) 
         yield result
 
 
-def _inputs(row: BenchmarkRow, length: int, device: str) -> dict[str, torch.Tensor]:
+def make_inputs(row: BenchmarkRow, length: int, device: str) -> dict[str, torch.Tensor]:
+    """Random inputs and labels of that many tokens, the same at each call."""
     rows = row.sequences if length <= 1024 else 1
     draw = torch.Generator().manual_seed(length)
     if row.reads == "pixels":

@@ -22,13 +22,14 @@ FETCHED = {
     "object": "data",
 }
 RUN = 3  # this many consecutive lines of a solution give it away, as in the lint of a release
+MARK = re.compile(r"\*\*|^\*$|(?:^|\s)\*(?=\S)|(?<=\w)\*$")
 SHORT = 40  # characters; shorter texts occur in many places by chance
 
 
 def problems(site: Path) -> list[str]:
     """The faults of the built site, a line each."""
     pages = sorted(site.rglob("*.html"))
-    return [*links(site, pages), *requests(site, pages), *solutions(site, pages)]
+    return [*links(site, pages), *requests(site, pages), *marks(site, pages), *solutions(site, pages)]
 
 
 @cache
@@ -79,6 +80,20 @@ def requests(site: Path, pages: Iterable[Path]) -> Iterator[str]:
         ):
             if re.match(r"(?:[a-z]+:)?//", "".join(value)):
                 yield f"{sheet.relative_to(site)}: fetches {''.join(value)}"
+
+
+def marks(site: Path, pages: Iterable[Path]) -> Iterator[str]:
+    """Asterisks of Markdown that became no emphasis, outside code and formulas; not in the API reference."""
+    for page in pages:
+        if page.relative_to(site).parts[0] == "api":
+            continue
+        soup = BeautifulSoup(page.read_text(encoding="utf-8"), "lxml")
+        for part in soup.find_all(["pre", "code", "script", "style", "math"]):
+            part.replace_with(" ")
+        for text in soup.stripped_strings:
+            if found := MARK.search(text):
+                near = text[max(0, found.start() - 20) : found.end() + 40]
+                yield f"{page.relative_to(site)}: {near!r} has an asterisk that emphasises nothing"
 
 
 def hidden() -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from tfkit import registry
 from tfkit.tools import cli
 from tfkit.tools.anatomy import Row, parts
 from tfkit.tools.read import page
-from tools.website import DOCS, ROOT
+from tools.website import DOCS, ROOT, parity
 from tools.website.book import fence, raw
 
 FIELDS = ("Parent", "Differs", "Trained")
@@ -132,6 +132,7 @@ def write_page(name: str, kept: Path | None = None) -> str:
     text.append("## In the family\n\n" + _family(name))
     if sizes := presets(name):
         text.append("## Published sizes\n\n" + " · ".join(f"`{size}`" for size in sizes))
+    text.append(f"## Against transformers\n\n{parity.told(name, parity.load())}")
     if table := benchmark_rows(name):
         text.append(
             "## Measured\n\nThe same weights in transformers and here; time or memory of theirs over ours, above 1 is "
