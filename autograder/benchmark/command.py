@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from autograder.benchmark.dataset import Row
     from autograder.benchmark.grader import BenchmarkGrader
+    from autograder.benchmark.measure import Result
 
+Task = tuple[tuple[str, ...], "Row"]  # the names of graders, and the answer that they judge
 SEED = 20261123
 
 
@@ -31,6 +33,7 @@ def add_parsers(command: argparse.ArgumentParser) -> None:
     runs.add_argument("--exercise", action="append", metavar="ID", help="only this one (may be repeated)")
     runs.add_argument("--sample", type=int, metavar="N", help="at most N answers of each exercise and kind")
     runs.add_argument("--seed", type=int, default=SEED, help="seed of the sample")
+    runs.add_argument("--workers", type=int, default=1, metavar="N", help="judge N answers at a time")
     runs.add_argument("-o", "--output", type=Path, metavar="DIR",
                       help="write results.jsonl and table.md there; answers that results.jsonl already has are "
                       "not judged again")  # fmt: skip
@@ -65,6 +68,8 @@ def _run(arguments: argparse.Namespace) -> int:
     from autograder.sandbox import SandboxError, choose
 
     chosen = _graders(arguments.grader)
+    if arguments.workers < 1:
+        raise BenchmarkError(f"--workers {arguments.workers} leaves nobody to judge: must be 1 or more")
     rows = _rows(arguments, chosen)
     before = _results(arguments.output)
     try:
@@ -74,10 +79,11 @@ def _run(arguments: argparse.Namespace) -> int:
     done = {(one.grader, one.id) for one in before}
     ids = {row["id"] for row in rows}
     results = [one for one in before if one.id in ids and one.grader in chosen]
-    for row in rows:
-        left = {name: grader for name, grader in chosen.items() if (name, row["id"]) not in done}
-        results += _keep(list(measure.judge_all(left, [row], backend)), arguments.output)
-        print(f"\r{len(results)} judgements, {row['id']:60.60}", end="", file=sys.stderr, flush=True)
+    left = [(tuple(name for name in chosen if (name, row["id"]) not in done), row) for row in rows]
+    for found in _judged([(names, row) for names, row in left if names], arguments.workers):
+        results += _keep(found, arguments.output)
+        last = found[-1].id if found else ""
+        print(f"\r{len(results)} judgements, {last:60.60}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     part = f"at most {arguments.sample} answers of each exercise and kind" if arguments.sample else "all answers"
     head = f"Dataset {dataset()[1]['version']}; {part}; seed {arguments.seed}; box {backend.name}.\n\n"
@@ -89,6 +95,34 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.output:
         (arguments.output / "table.md").write_text(text, encoding="utf-8")
     return 2 if failed else 0
+
+
+def _judged(tasks: Sequence[Task], workers: int) -> Iterator[list[Result]]:
+    """The results of each task, as they come. Each worker is a process with boxes of its own."""
+    import signal
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+
+    if workers == 1 or not tasks:
+        yield from map(_judge, tasks)
+        return
+    with ProcessPoolExecutor(workers, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+        try:
+            for done in as_completed([pool.submit(_judge, task) for task in tasks]):
+                yield done.result()
+        except BaseException:  # Ctrl-C above all: what has not begun is left for the next run
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _judge(task: Task) -> list[Result]:
+    from autograder.benchmark import measure
+    from autograder.benchmark.grader import graders
+    from autograder.sandbox import choose
+
+    names, row = task
+    known = graders()
+    return list(measure.judge_all({name: known[name] for name in names}, [row], choose()))
 
 
 def _graders(names: list[str] | None) -> dict[str, BenchmarkGrader]:
