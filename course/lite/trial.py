@@ -1,8 +1,8 @@
 """Tests the collected answers with the browser's torch, on this machine: `python -m course.lite.trial [EXERCISE …]`.
 
 A line per exercise, in JSON: whether its decisive checks can run, the right answers that fail, and the wrong ones that
-pass. `--write` stores in needs_lab.json which exercises need the full lab: those whose checks cannot run, and those of
-which a right answer fails.
+pass; then, on stderr, the sentence that docs/lite.md quotes. `--write` stores in needs_lab.json which exercises need
+the full lab: those whose checks cannot run, and those of which a right answer fails.
 """
 
 from __future__ import annotations
@@ -36,6 +36,15 @@ def full_lab_reason(trial: dict[str, Any]) -> str:
     if trial["lacks"]:
         return str(trial["lacks"])
     return f"a right answer does not pass there ({trial['refused'][0]})" if trial["refused"] else ""
+
+
+def summary(found: Sequence[dict[str, Any]]) -> str:
+    """How many exercises can be checked there, and which share of their wrong answers fails."""
+    there = [one for one in found if not full_lab_reason(one)]
+    asked = sum(one["wrong"] for one in there)
+    caught = asked - sum(len(one["missed"]) for one in there)
+    share = f"{100 * caught / asked:.1f} % of {asked:,} wrong ones fail" if asked else "no wrong one was asked"
+    return f"of {len(found)} exercises {len(there)} can be checked; all their right answers pass, and {share}"
 
 
 def _here(exercises: Sequence[str], every: int) -> Iterator[dict[str, Any]]:
@@ -108,6 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = trials(options.exercises, options.every)
     for one in found:
         print(json.dumps(one))
+    print(summary(found), file=sys.stderr)
     needed = {one["exercise"]: why for one in found if (why := full_lab_reason(one))}
     if options.write:
         kept = {} if not options.exercises else json.loads(NEEDS_LAB.read_text(encoding="utf-8"))

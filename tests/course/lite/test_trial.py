@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,10 @@ from course.lite import site, trial
 
 SAMPLE = ("masks.causal", "attention.scaled_dot_product", "positions.rotary", "objectives.causal_lm")
 KILLS = 0.95
+ROOT = Path(__file__).parents[3]
+FIGURES = re.compile(
+    r"of (?P<all>\d+) exercises (?P<there>\d+) can be checked.*?(?P<share>[\d.]+) % of [\d,]+ wrong", re.S
+)
 
 
 def caught(found):
@@ -55,3 +61,13 @@ def test_every_exercise_is_checked_there_or_needs_the_lab():
     share, asked = caught(there)
     assert share >= KILLS, json.dumps([(one["exercise"], one["missed"]) for one in there if one["missed"]])
     assert asked > 800 and len(there) >= 85
+    told, made = (FIGURES.search(text) for text in ((ROOT / "docs/lite.md").read_text(), trial.summary(found)))
+    assert told.group("all", "there") == made.group("all", "there"), made[0]
+    assert float(told["share"]) == pytest.approx(float(made["share"]), abs=0.5), made[0]
+
+
+def test_a_summary_counts_only_what_can_be_checked():
+    one = {"exercise": "a", "lacks": "", "refused": [], "right": 1, "wrong": 40, "missed": ["x"], "left": []}
+    found = trial.summary([one, one | {"lacks": "it has no masks", "wrong": 0, "missed": []}])
+    assert FIGURES.search(found).groupdict() == {"all": "2", "there": "1", "share": "97.5"}
+    assert "no wrong one was asked" in trial.summary([])
