@@ -23,7 +23,7 @@ def text(
 ) -> str:  # fmt: skip
     """The page docs/scale.md in Markdown."""
     names = {"check": "a check of one exercise", "grade": "grading a submission", "feedback": "its feedback page",
-             "write": "its rows and files", "look": "a poll of the exchange"}  # fmt: skip
+             "write": "writing its rows and files", "look": "a poll of the exchange"}  # fmt: skip
     measured = "\n".join(f"| {said} | {_ms(getattr(times, name), 0.5)} | {_ms(getattr(times, name), 0.95)} |"
                          for name, said in names.items())  # fmt: skip
     arrivals, write = term.submissions(), float(np.median(times.write))

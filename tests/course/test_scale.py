@@ -50,6 +50,18 @@ def test_checks_on_one_core_wait_as_in_a_queue_of_one_server():
     assert found.waits.mean() == pytest.approx(service * (1 + 0.5), rel=0.25)
 
 
+@pytest.mark.slow
+def test_what_the_page_needs_is_measured_and_a_class_is_graded(tmp_path):
+    small = ["--students", "20", "--assignments", "1", "--workers", "1", "--cores", "1"]
+    command.main(["--docs", str(tmp_path), "--measure", "3", "--real", "3", "--real-workers", "1", *small])
+    kept = json.loads((tmp_path / "scale.json").read_text())
+    times, real = kept["times"], kept["real"]
+    assert all(min(times[name]) > 0 for name in ("check", "grade", "feedback", "write", "look"))
+    assert real["submissions"] == real["handed_in"] == real["samples"][-1]["graded"] == 3
+    assert all(one["grader_mib"] > 50 and one["workers_mib"] > 50 for one in real["samples"])
+    assert "of a class of 3 it graded 3 in" in " ".join((tmp_path / "scale.md").read_text().split())
+
+
 def test_the_page_is_made_of_what_is_kept(tmp_path, capsys):
     (tmp_path / "scale.json").write_text((DOCS / "scale.json").read_text())
     small = ["--students", "60", "--assignments", "1", "--workers", "1", "2", "--cores", "1"]
