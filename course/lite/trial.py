@@ -41,9 +41,9 @@ def full_lab_reason(trial: dict[str, Any]) -> str:
 def summary(found: Sequence[dict[str, Any]]) -> str:
     """How many exercises can be checked there, and which share of their wrong answers fails."""
     there = [one for one in found if not full_lab_reason(one)]
-    asked = sum(one["wrong"] for one in there)
-    caught = asked - sum(len(one["missed"]) for one in there)
-    share = f"{100 * caught / asked:.1f} % of {asked:,} wrong ones fail" if asked else "no wrong one was asked"
+    number = sum(one["wrong"] for one in there)
+    caught = number - sum(len(one["missed"]) for one in there)
+    share = f"{100 * caught / number:.1f} % of {number:,} wrong ones fail" if number else "no wrong one was asked"
     return f"of {len(found)} exercises {len(there)} can be checked; all their right answers pass, and {share}"
 
 

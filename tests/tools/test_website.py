@@ -126,7 +126,7 @@ def test_every_architecture_has_its_figures_against_transformers_or_a_reason():
         assert row.logits <= 1e-5 * max(1.0, row.largest) and row.loss <= 1e-4, name
         assert row.gradients <= (1e-2 if name in ("ctrl", "reformer") else 1e-4), name
         assert row.compared > 0.7 * row.parameters, name
-        assert f"`{row.model}` of transformers" in parity.told(name, kept)
+        assert f"`{row.model}` of transformers" in parity.section(name, kept)
 
 
 def test_the_figures_of_a_model_are_measured_again():

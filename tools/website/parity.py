@@ -112,7 +112,7 @@ def load() -> dict[str, Any]:
     return found
 
 
-def told(name: str, kept: Mapping[str, Any]) -> str:
+def section(name: str, kept: Mapping[str, Any]) -> str:
     """The section of an architecture's page, in Markdown."""
     if name in WITHOUT:
         return WITHOUT[name]

@@ -132,7 +132,7 @@ def write_page(name: str, kept: Path | None = None) -> str:
     text.append("## In the family\n\n" + _family(name))
     if sizes := presets(name):
         text.append("## Published sizes\n\n" + " · ".join(f"`{size}`" for size in sizes))
-    text.append(f"## Against transformers\n\n{parity.told(name, parity.load())}")
+    text.append(f"## Against transformers\n\n{parity.section(name, parity.load())}")
     if table := benchmark_rows(name):
         text.append(
             "## Measured\n\nThe same weights in transformers and here; time or memory of theirs over ours, above 1 is "
