@@ -94,28 +94,16 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 def attention(c: Config, kind: str, index: int) -> HashedAttention | LocalAttention:
     """The attention of layer `index`: "local" or "lsh"."""
-    sizes = (c.d_model, c.n_heads, c.d_head)
+    sizes, causal = (c.d_model, c.n_heads, c.d_head), bool(c.is_decoder)
     if kind == "local":
         return LocalAttention(
-            *sizes,
-            chunk=c.local_chunk,
-            before=c.local_before,
-            after=c.local_after,
-            causal=bool(c.is_decoder),
+            *sizes, chunk=c.local_chunk, before=c.local_before, after=c.local_after, causal=causal,
             dropout=c.local_dropout,
-        )
+        )  # fmt: skip
     return HashedAttention(
-        *sizes,
-        chunk=c.lsh_chunk,
-        before=c.lsh_before,
-        after=c.lsh_after,
-        n_hashes=c.n_hashes,
-        n_buckets=c.n_buckets,
-        max_length=c.max_length,
-        index=index,
-        causal=bool(c.is_decoder),
-        dropout=c.lsh_dropout,
-    )
+        *sizes, chunk=c.lsh_chunk, before=c.lsh_before, after=c.lsh_after, n_hashes=c.n_hashes, n_buckets=c.n_buckets,
+        max_length=c.max_length, index=index, causal=causal, dropout=c.lsh_dropout,
+    )  # fmt: skip
 
 
 class Sublayer(nn.Module):

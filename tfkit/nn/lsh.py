@@ -238,17 +238,9 @@ class LocalAttention(Projections):
     """
 
     def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        d_head: int,
-        *,
-        chunk: int,
-        before: int = 1,
-        after: int = 0,
-        causal: bool = False,
-        dropout: float = 0.0,
-    ) -> None:
+        self, d_model: int, n_heads: int, d_head: int, *, chunk: int, before: int, after: int, causal: bool,
+        dropout: float,
+    ) -> None:  # fmt: skip
         super().__init__(d_model, n_heads, d_head=d_head, bias=False, dropout=dropout)
         self.chunk, self.before, self.after, self.causal = chunk, before, after, causal
 
@@ -293,21 +285,9 @@ class HashedAttention(nn.Module):
     """
 
     def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        d_head: int,
-        *,
-        chunk: int,
-        before: int = 1,
-        after: int = 0,
-        n_hashes: int = 1,
-        n_buckets: int | list[Any] | tuple[Any, ...] | None = None,
-        max_length: int = 4096,
-        index: int = 0,
-        causal: bool = False,
-        dropout: float = 0.0,
-    ) -> None:
+        self, d_model: int, n_heads: int, d_head: int, *, chunk: int, before: int, after: int, n_hashes: int,
+        n_buckets: int | list[Any] | tuple[Any, ...] | None, max_length: int, index: int, causal: bool, dropout: float,
+    ) -> None:  # fmt: skip
         super().__init__()
         inner = n_heads * d_head
         self.qk_proj, self.v_proj = (nn.Linear(d_model, inner, bias=False) for _ in "qv")
