@@ -18,7 +18,7 @@ def test_a_right_answer_passes_and_the_verdict_says_that_it_is_practice():
     found = practice.practice_verdict(CAUSAL, [written("lower_triangle")], {})
     assert found["status"] == "passed" and found["score"] == found["max_score"] > 0
     assert found["sandbox"] == practice.NAME
-    assert "practice verdict" in notebook.as_html(found) and "no grade" in notebook.as_html(found)
+    assert "practice verdict" in notebook.as_html(found) and "not a grade" in notebook.as_html(found)
 
 
 def test_a_wrong_answer_fails_and_is_called_by_its_name():

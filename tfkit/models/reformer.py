@@ -284,7 +284,7 @@ class Reformer(Model):
     def hidden(self, ids: Tensor, positions: Tensor, non_padding: Tensor | None, cache: ReformerCache | None) -> Tensor:
         """ids, positions [B,L], non_padding bool [B,K] or None -> [B,L,2E]"""
         length, past = ids.size(1), 0 if cache is None else cache.length
-        if past and length > 1:  # a cached step handles only one position at a time
+        if cache is not None and past and length > 1:  # a cached step handles only one position at a time
             steps = ((ids[:, [at]], positions[:, [at]], past + at + 1) for at in range(length))
             parts = [
                 self.hidden(i, p, None if non_padding is None else non_padding[:, :end], cache) for i, p, end in steps

@@ -37,7 +37,7 @@ class Int8Weight(torch.Tensor):
 
     @staticmethod
     def __new__(cls, q: Tensor, scale: Tensor, dtype: torch.dtype) -> Int8Weight:
-        made: Int8Weight = torch.Tensor._make_wrapper_subclass(cls, q.shape, dtype=dtype, device=q.device)  # type: ignore[attr-defined]
+        made: Int8Weight = torch.Tensor._make_wrapper_subclass(cls, q.shape, dtype=dtype, device=q.device)
         return made
 
     def __init__(self, q: Tensor, scale: Tensor, dtype: torch.dtype) -> None:

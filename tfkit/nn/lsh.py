@@ -251,11 +251,11 @@ class LocalAttention(Projections):
             k, v = (t.transpose(1, 2) for t in (k, v))
             old = context.cache.extend(self, k[:, :, : context.length], v[:, :, : context.length])
             k, v = (t.transpose(1, 2) for t in (old if context.past else (k, v)))
-        if context.past:
-            start = max(0, (context.past // self.chunk - self.before) * self.chunk)
-            mask = None if context.non_padding is None else context.non_padding[:, None, None, start:]
-            q, k, v = (t.transpose(1, 2) for t in (q, k[:, start:], v[:, start:]))
-            return self.o_proj(merge_heads(attend(q, k, v, mask=mask)))
+            if context.past:
+                start = max(0, (context.past // self.chunk - self.before) * self.chunk)
+                mask = None if context.non_padding is None else context.non_padding[:, None, None, start:]
+                q, k, v = (t.transpose(1, 2) for t in (q, k[:, start:], v[:, start:]))
+                return self.o_proj(merge_heads(attend(q, k, v, mask=mask)))
         whole = q.size(1) <= self.chunk
         before, after = (0, 0) if whole else (self.before, self.after)
         chunk = q.size(1) if whole else self.chunk
@@ -299,7 +299,8 @@ class HashedAttention(nn.Module):
     def forward(self, x: Tensor, context: ReformerContext) -> Tensor:
         """x [B,L,E] -> [B,L,E]"""
         qk, v = (split_heads(f(x), self.n_heads) for f in (self.qk_proj, self.v_proj))
-        out = self.step(qk, v, context) if context.past else self.read(qk, v, context)
+        step = context.cache is not None and context.past
+        out = self.step(qk, v, context) if step else self.read(qk, v, context)
         return self.o_proj(merge_heads(out))
 
     def read(self, qk: Tensor, v: Tensor, context: ReformerContext) -> Tensor:
