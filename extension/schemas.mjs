@@ -74,6 +74,7 @@ const CALLED_BY = /, ?parentData, ?parentDataProperty, ?rootData=data(?=\})/g;
 const RANGE =
   /if\(typeof (\w+(?:\[\w+\]|\.\w+)*) == "number"\)\{if\(\1 < (-?\d+) \|\| isNaN\(\1\)\)(\{return wrong\([^;]*;\})\}(?!\s*else)/g; // with an `else` it is a test of the type
 const JOIN = /vErrors === null \? (validate\d+)\.errors : vErrors\.concat\(\1\.errors\)/g;
+const POINTED = /(\w+)\.replace\(\/~\/g, "~0"\)\.replace\(\/\\\/\/g, "~1"\)/g;
 const REQUIRED = /let (missing\d+);if\(([^{]*?)\)\{return wrong/g;
 const OPTIONS = /(schema\d+)((?:\.\w+)+\.enum)/g;
 
@@ -84,6 +85,7 @@ const HELPERS = [
   'const integer = value => typeof value == "number" && !(value % 1) && !isNaN(value);',
   'const below = (value, least) => typeof value == "number" && (value < least || isNaN(value));',
   'const lacking = (object, keys) => keys.find(key => object[key] === undefined);',
+  'const pointer = key => key.replace(/~/g, "~0").replace(/\\//g, "~1");',
   'const joined = (errors, of) => errors === null ? of.errors : errors.concat(of.errors);'
 ].join('');
 
@@ -108,16 +110,35 @@ function options(code) {
 
 const WENT_WELL = /var (valid\d+) = (_errs\d+) === errors;\}else \{var \1 = true;\}if\(\1\)\{/g;
 
+const WENT_ON = /var (valid\d+) = (_errs\d+) === errors;if\(!\1\)\{break;\}/g; // of each part of a list
+
 /** Leaves out the question whether a part was right where each error in it returns at once. */
 function unasked(code) {
-  return code.replace(WENT_WELL, (whole, _, before, at) => {
-    const part = code.slice(code.lastIndexOf(`const ${before} = errors;`, at), at);
-    return part.includes('vErrors') ? whole : '}{';
-  });
+  const returns = (before, at) =>
+    !code.slice(code.lastIndexOf(`const ${before} = errors;`, at), at).includes('vErrors');
+  const asked = [
+    [WENT_WELL, '}{'],
+    [WENT_ON, '']
+  ];
+  for (const [question, instead] of asked) {
+    code = code.replace(question, (whole, _, before, at) => (returns(before, at) ? instead : whole));
+  }
+  return code;
 }
 
+const COUNTED = /const (_errs\d+) = errors;/g;
+
+/** Leaves out counts of errors that no question compares any more; their names begin anew in each function. */
+const uncounted = code =>
+  code
+    .split(/(?=function validate)/)
+    .map(one =>
+      one.replace(COUNTED, (whole, name) => (one.match(new RegExp(`${name}\\b`, 'g')).length > 1 ? whole : ''))
+    )
+    .join('');
+
 const shorter = code =>
-  unasked(options(code))
+  uncounted(unasked(options(code)))
     .replace(INTEGER, 'integer($1)')
     .replace(/comparison: "[<>=]+", /g, '')
     .replace(GIVES_UP, (_, of, path = 'instancePath', keyword, params) => {
@@ -127,6 +148,8 @@ const shorter = code =>
     .replace(CALLED_BY, '')
     .replace(RANGE, 'if(below($1,$2))$3')
     .replace(JOIN, 'joined(vErrors,$1)')
+    .replace(POINTED, 'pointer($1)')
+    .replace(/let errors = 0;if\(errors === 0\)\{/g, 'let errors = 0;{')
     .replace(REQUIRED, required) + HELPERS;
 
 /** The validator as code of its own: pages forbid `eval`, by which ajv compiles schemas otherwise. */
