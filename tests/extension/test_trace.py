@@ -16,7 +16,7 @@ from tests.extension.conftest import GOLDEN
 from tfkit.decode import Greedy, record
 from tfkit_lab import Stepper
 from tfkit_lab import trace as t
-from tfkit_lab.figure import figure, png
+from tfkit_lab.figure import figure, picture, png, shares, signed
 
 
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.json")), ids=lambda file: file.stem)
@@ -91,10 +91,30 @@ def test_the_figure_of_a_pooled_trace_says_so_and_shows_the_block_of_the_step():
 
 
 def test_a_picture_is_dark_where_the_weight_is():
-    picture = png([bytes([0, 255]), bytes([64, 0])], 2)
+    picture = png([bytes([0, 255]), bytes([64, 0])], 2, shares())
     assert struct.unpack(">II", picture[16:24]) == (2, 2)
     start = picture.index(b"IDAT") + 4
-    assert zlib.decompressobj().decompress(picture[start:]) == bytes([0, 255, 0, 0, 127, 255])
+    assert zlib.decompressobj().decompress(picture[start:]) == bytes([0, 0, 255, 0, 64, 0])
+    light = [sum(tone) for tone in shares()]
+    assert light[0] > 600 and light[255] < 200 and light == sorted(light, reverse=True)
+
+
+def test_nought_has_the_middle_of_a_scale_with_signs():
+    tones = signed(-1.0, 3.0)
+    assert max(tones, key=sum) == tones[64] and tones[64][0] > 230  # byte 64 is 0.004
+    assert tones[255][2] > tones[255][0] and tones[0][0] > tones[0][2]  # blue, orange
+
+
+def test_a_picture_names_its_rows_and_columns():
+    """Escaped, elided, and round numbers where nobody gave names."""
+
+    def drawn(names, size):
+        page = picture([bytes(size)] * size, size, "m", names)
+        return base64.b64decode(re.findall(r'svg\+xml;base64,([^"]+)', page)[0]).decode()
+
+    found = drawn((["<s>", " cat"], ["\x00a", "internationally"]), 2)
+    assert re.findall(r">([^<]*)</text>", found) == ["&lt;s&gt;", "␣cat", "▯a", "internati…"]
+    assert re.findall(r">([^<]*)</text>", drawn(((), ()), 40)) == [str(n) for n in [*range(0, 40, 2), *range(0, 40, 5)]]
 
 
 def test_the_widget_keeps_the_trace_and_stays_within_it(trace):

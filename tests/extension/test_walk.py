@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import io
+import re
 import zlib
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from torch import Tensor, nn
 
 import tfkit
@@ -191,3 +194,23 @@ def test_what_cannot_be_walked_through_is_refused(how, words):
 def test_a_call_that_computes_nothing_is_refused():
     with pytest.raises(ValueError, match="ran no operation on tensors"):
         show.walk(lambda: 3)
+
+
+def test_the_static_figure_draws_the_layer_with_its_words():
+    """For print and for pages without scripts: what is hidden is white, the names stand beside it."""
+    picture = show.walk(attend, *heads(), MASK, tokens=WORDS)
+    figure = picture.figure()
+    labels = re.findall(r'<img alt="([^"]+)"', figure)
+    assert [label.split(",")[0] for label in labels] == ["Q", "K", "V", "scores", "hidden", "weights", "weights · V"]
+    assert "weights, head 1, " in figure and "weights, head 2, " in replace_place(picture, head=1).figure()
+    drawings = [base64.b64decode(found).decode() for found in re.findall(r'svg\+xml;base64,([^"]+)', figure)]
+    assert all(">black</text>" in drawing for drawing in drawings)
+    of_weights = next(place for place, label in enumerate(labels) if label.startswith("weights,"))
+    (png,) = re.findall(r'png;base64,([^"]+)', drawings[of_weights])
+    image = np.array(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB"))
+    assert (image[np.triu_indices(5, 1)] == 255).all() and (image[np.tril_indices(5)].min(-1) < 250).all()
+
+
+def replace_place(picture, **place):
+    picture.place = place
+    return picture

@@ -15,7 +15,7 @@ from tfkit.decode.attention_maps import compress, fit_budget, max_pool, pack, qu
 from tfkit.decode.decoders import is_tfkit_model
 from tfkit.decode.generate import evaluating
 from tfkit.objectives.permutation_lm import permutation_masks
-from tfkit_lab.figure import picture
+from tfkit_lab.figure import picture, pooled_names
 from tfkit_lab.pictures import Picture, table
 from tfkit_lab.show.patterns import KEEP, Layer, layers
 from tfkit_lab.trace import inflate, pooling, weights
@@ -164,7 +164,8 @@ class Attention(Picture):
         maps = self.trace["maps"][min(self.place.get("set", 0), len(self.trace["maps"]) - 1)]
         layer, head = (min(self.place.get(k, 0), maps[f"{k}s"] - 1) for k in ("layer", "head"))
         drawn = [row.ljust(maps["cols"], b"\0") for row in weights(maps, layer, head)]
-        shown = picture(drawn, maps["cols"], f"{maps['names'][layer]}, head {head + 1}{pooling(maps)}")
+        names = pooled_names(maps, (self.trace["tokens"], self.trace["keys"] or self.trace["tokens"]))
+        shown = picture(drawn, maps["cols"], f"{maps['names'][layer]}, head {head + 1}{pooling(maps)}", names)
         return shown + table(("kind of key", "share of the attention"), shares(maps, layer, head, drawn))
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from tfkit.decode.attention_maps import compress
 from tfkit.decode.generate import evaluating
 from tfkit.nn.positions import apply_rotary, relative_bucket, sinusoidal_positions
-from tfkit_lab.figure import picture
+from tfkit_lab.figure import Colour, picture, shares, signed
 from tfkit_lab.pictures import Picture
 from tfkit_lab.trace import inflate
 from tfkit_lab.widgets import STATIC
@@ -139,14 +139,27 @@ class Matrices(Picture):
 
     def body(self) -> str:
         """Every matrix as a picture, with its range of values."""
+        names = self.trace["rows"], self.trace["cols"]
         return "".join(
             picture(
-                [bytes(row) for row in rows(inflate(m["data"], m["rows"] * m["cols"], m["name"]), m["cols"])],
+                rows(inflate(m["data"], m["rows"] * m["cols"], m["name"]), m["cols"]),
                 m["cols"],
-                f"{m['name']}, {m['low']:.4g} (white) to {m['high']:.4g}",
+                m["name"] + ("" if m["kind"] == "bool" else f", {m['low']:.4g} to {m['high']:.4g}"),
+                names,
+                tones(m),
             )
             for m in self.trace["maps"]
         )
+
+
+def tones(packed: dict[str, Any]) -> list[Colour]:
+    """The colours of a map's bytes, as the view has them."""
+    low, high = packed["low"], packed["high"]
+    if packed["kind"] == "signed":
+        return signed(low, high)
+    if packed["kind"] == "integer":
+        return shares(root=False)
+    return shares(max(abs(low), abs(high)) or 1.0, low, high)
 
 
 def rows(flat: bytes, width: int) -> list[bytes]:

@@ -14,6 +14,7 @@ from tfkit.decode.attention_maps import compress
 from tfkit_lab.pictures import Picture, table
 from tfkit_lab.show.attention_in_code import FoundAttention, FoundFeedForward, attentions, feed_forwards, read_by
 from tfkit_lab.show.operations import Code, Operation, Operations, operations
+from tfkit_lab.show.walk_figure import draw_layer, first_softmax
 from tfkit_lab.widgets import STATIC
 
 POSITIONS = 24  # of a long text, the first four and the last ones
@@ -288,10 +289,13 @@ class Walk(Picture):
     _esm = script = STATIC / "walk.js"
 
     def body(self) -> str:
-        """The stages, with the code of each, and the candidates."""
+        """Pictures of the matrices of the chosen stage's layer; the stages, with their code; the candidates."""
+        text = any(axis["kind"] != "numbers" and axis["names"] for axis in self.trace["axes"])
+        chosen = self.place.get("stage", first_softmax(self.trace) + text) - text  # the view's first stop is the text
+        drawn = draw_layer(self.trace, max(0, min(chosen, len(self.trace["stages"]) - 1)), self.place.get("head", 0))
         stages = [(s["part"], s["name"], s.get("code", {}).get("text", "")) for s in self.trace["stages"]]
         found = [(c["token"], c["logit"], c["p"], "drawn" if c["drawn"] else "") for c in self.trace["candidates"]]
-        return table(("layer", "stage", "code"), stages) + table(("token", "logit", "p", ""), found)
+        return drawn + table(("layer", "stage", "code"), stages) + table(("token", "logit", "p", ""), found)
 
 
 VIEW = Walk
