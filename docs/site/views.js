@@ -18,6 +18,9 @@
   const mount = async () => {
     const { RecordedModel, shownPlace, linkTo } = await load('model');
     globalThis[Symbol.for('@tfkit/lab:share')] = { link: linkTo };
+    const words = globalThis.siteWords ?? {};
+    globalThis[Symbol.for('@tfkit/lab:translate')] = (english, ...values) =>
+      (words[english] ?? english).replace(/%(\d)/g, (_, place) => values[place - 1]);
     for (const el of document.querySelectorAll('.site-view')) {
       const state = JSON.parse(el.querySelector('script').textContent);
       const { default: view } = await load(el.dataset.kind);

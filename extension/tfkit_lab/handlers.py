@@ -148,7 +148,8 @@ class ProgressHandler(_Handler):
 
 
 class PageHandler(_Handler):
-    """POST: a view as a standalone page, which works offline; `{"title": …, "state": {"trace": …}}`."""
+    """POST: a view as a standalone page, which works offline: `{"title": …, "state": {"trace": …}}`, and perhaps the
+    `"language"` of its words."""
 
     @web.authenticated
     async def post(self) -> None:
@@ -163,7 +164,8 @@ class PageHandler(_Handler):
             return self.respond(
                 400, f"the server has no script for a view of kind {kind!r}: use its to_html() in a cell"
             )
-        self.finish(json.dumps({"html": page(title, [state], {kind: STATIC / f"{kind}.js"})}))
+        language = str(body.get("language", "en"))
+        self.finish(json.dumps({"html": page(title, [state], {kind: STATIC / f"{kind}.js"}, language=language)}))
 
 
 class ClassHandler(_Handler):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import html
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from autograder.report.tokens import DARK_FRAME
 
 State = Mapping[str, Any]  # the state of a view: its trace, and the position in it
 STATIC = Path(__file__).parent / "static"
+LOCALE = Path(__file__).parent / "locale"
 
 _PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<html lang="{language}"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy"
 content="default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data:">
@@ -38,6 +40,9 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const theme = () => document.body.setAttribute("data-jp-theme-light", String(!dark.matches));
 theme();
 dark.addEventListener("change", theme);
+const words = {words};
+globalThis[Symbol.for("@tfkit/lab:translate")] = (english, ...values) =>
+  (words[english] ?? english).replace(/%(\\d)/g, (_, place) => values[place - 1]);
 const {{ RecordedModel, shownPlace, linkTo }} = await load("");
 globalThis[Symbol.for("@tfkit/lab:share")] = {{ link: linkTo, load: () => load("/sharing") }};
 for (const [place, state] of states.entries()) {{
@@ -50,17 +55,37 @@ if (location.hash) document.getElementById(location.hash.slice(1).split("=")[0])
 """
 
 
-def page(title: str, states: Sequence[State], scripts: Mapping[str, Path], words: Sequence[str] = ()) -> str:
+def page(
+    title: str, states: Sequence[State], scripts: Mapping[str, Path], words: Sequence[str] = (), language: str = "en"
+) -> str:
     """One file with a view for each state, under one another; scripts: kind -> file, a module whose default has
-    `render({model, el})`, as anywidget wants it; words: HTML before each view."""
+    `render({model, el})`, as anywidget wants it; words: HTML before each view; language: of the views' own words, such
+    as "fr" (English without a catalogue for it)."""
     before = [*words, *[""] * (len(states) - len(words))]
     parts = [f'{text}<div id="view-{place}"></div>' for place, text in enumerate(before)]
     files = {"": STATIC / "model.js", "/sharing": STATIC / "sharing.js", **scripts}
+    said = translations(language, files.values())
     packed = {kind: base64.b64encode(file.read_bytes()).decode() for kind, file in files.items()}
     return _PAGE.format(
         dark=DARK_FRAME,
+        language=re.split("[-_]", language)[0] if said else "en",
+        words=json.dumps(said, ensure_ascii=False).replace("<", "\\u003c"),
         title=html.escape(title),
         body="\n".join(parts),
         states=json.dumps(list(states)).replace("<", "\\u003c"),  # a token may contain </script>
         scripts=json.dumps(packed),
     )
+
+
+def translations(language: str, scripts: Iterable[Path]) -> dict[str, str]:
+    """English -> the text in a language, of every text that one of the scripts has; empty without a catalogue.
+    language: "fr", "fr-FR" or "fr_FR"."""
+    wanted = language.replace("-", "_").lower()
+    names = [folder.name for folder in sorted(LOCALE.iterdir())]
+    folder = next((name for name in names if wanted in (name.lower(), name.lower().split("_")[0])), None)
+    if folder is None:
+        return {}
+    catalogue = json.loads((LOCALE / folder / "LC_MESSAGES" / "tfkit_lab.json").read_text(encoding="utf-8"))
+    code = "".join(file.read_text(encoding="utf-8") for file in scripts).lower()
+    escaped = lambda text: f'"{text.encode("unicode_escape").decode().lower()}"'  # as esbuild writes it
+    return {english: forms[0] for english, forms in catalogue.items() if english and escaped(english) in code}

@@ -368,6 +368,20 @@ async def test_a_view_is_saved_as_a_page_of_its_own(jp_fetch):
     body = json.dumps({"title": "A <run>", "state": {"trace": trace, "step": 2}})
     page = json.loads((await jp_fetch("tfkit", "page", method="POST", body=body)).body)["html"]
     assert page.startswith("<!doctype html>") and "A &lt;run&gt;" in page and '"step": 2' in page
+    assert '<html lang="en">' in page
+
+
+@pytest.mark.parametrize("language", ["fr", "fr-FR", "fr_FR"])
+async def test_a_page_of_its_own_speaks_the_labs_language(jp_fetch, language):
+    """A view in a page has no translator, so the page brings the words of its view; an unknown language is English."""
+    trace = json.loads((GOLDEN / "greedy.json").read_text(encoding="utf-8"))
+    asked = {"title": "A run", "state": {"trace": trace}}
+    for wanted, found in ((language, "fr"), ("xx", "en"), ("../fr_FR", "en")):
+        body = json.dumps({**asked, "language": wanted})
+        page = json.loads((await jp_fetch("tfkit", "page", method="POST", body=body)).body)["html"]
+        words = json.loads(re.findall(r"const words = (.*);\n", page)[0])
+        assert f'<html lang="{found}">' in page and (words.get("Next token") == "Token suivant") == (found == "fr")
+        assert "Stages" not in words  # what only other scripts say stays out
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,14 @@ def test_a_views_state_cannot_end_its_script():
     assert "</script><b>" not in text
 
 
+def test_a_french_page_brings_the_french_words_of_its_views(tmp_path):
+    state = {"trace": {"kind": "matrices", "title": "Masks"}}
+    assert "views/words-fr.js" in views.view(state, "0", "", "fr") and "words-" not in views.view(state, "0", "")
+    views.write_scripts(tmp_path, {"matrices"}, ["fr"])
+    said = (tmp_path / "words-fr.js").read_text(encoding="utf-8")
+    assert json.loads(said.removeprefix("globalThis.siteWords = ").rstrip(";\n"))["value"] == "valeur"
+
+
 def test_the_gallery_is_an_exported_page():
     assert len(views.exported_states((DOCS / "gallery.html").read_text(encoding="utf-8"))) > 10
     with pytest.raises(SiteError, match="not an exported page"):

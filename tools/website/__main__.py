@@ -87,7 +87,7 @@ def write_sources(source: Path, names: list[str], kept: Path | None) -> None:
         shutil.move(source / file, static / file)
     shutil.copy(ROOT / "autograder" / "report" / "tokens.css", static / "tokens.css")
     shutil.copytree(DOCS / "images", static / "images", dirs_exist_ok=True)
-    views.write_scripts(static / "views", set(every_view()))
+    views.write_scripts(static / "views", set(every_view()), set(LANGUAGES) - {"en"})
     (source / "facts.json").write_text(json.dumps(facts()), encoding="utf-8")
 
 

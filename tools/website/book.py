@@ -124,7 +124,7 @@ class Page:
     def _output(self, output: dict[str, Any], name: str) -> str:
         if "view" in output:
             self.kinds.add(output["view"]["trace"]["kind"])
-            return raw(views.view(output["view"], name, self.root))
+            return raw(views.view(output["view"], name, self.root, self.language))
         if "image" in output:
             self.pictures.mkdir(parents=True, exist_ok=True)
             file = f"{self.folder.name}.{output['image']}"

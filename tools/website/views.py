@@ -6,11 +6,11 @@ import base64
 import html
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tfkit_lab.page import STATIC
+from tfkit_lab.page import STATIC, translations
 from tfkit_lab.views import view_of
 from tools.website import SiteError
 
@@ -18,14 +18,15 @@ STATES = re.compile(r'<script type="application/json" id="state">(.*?)</script>'
 MAIN = re.compile(r"<body><main>(.*?)</main>", re.S)
 
 
-def view(state: Mapping[str, Any], name: str, root: str) -> str:
+def view(state: Mapping[str, Any], name: str, root: str, language: str = "en") -> str:
     """The HTML of one view; name: unique on its page; root: the relative path from the page to the site's root, such as
-    "../"."""
+    "../"; language: of its own words."""
     kind = state["trace"]["kind"]
     packed = json.dumps(state, ensure_ascii=False).replace("<", "\\u003c")  # a token may read </script>
     title = html.escape(str(state["trace"].get("title") or kind))
     without = f"<noscript>{title}: this picture needs JavaScript.</noscript>"
-    needed = (f"views/{kind}.js", "views/model.js", "views.js")
+    words = () if language == "en" else (f"views/words-{language}.js",)
+    needed = (*words, f"views/{kind}.js", "views/model.js", "views.js")
     scripts = "".join(f'<script defer src="{root}_static/{file}"></script>' for file in needed)
     return (
         f'<div class="site-view" id="view-{name}" data-kind="{kind}" role="group" aria-label="{title}">'
@@ -33,8 +34,9 @@ def view(state: Mapping[str, Any], name: str, root: str) -> str:
     )
 
 
-def write_scripts(folder: Path, kinds: set[str]) -> None:
-    """A classic script for each kind, which holds the view's module: a browser imports no module from a file on disk.
+def write_scripts(folder: Path, kinds: set[str], languages: Iterable[str] = ()) -> None:
+    """A classic script for each kind, which holds the view's module: a browser imports no module from a file on disk;
+    and for each language beside English one with the words of views.
 
     Raises SiteError if the front end was not built.
     """
@@ -44,6 +46,9 @@ def write_scripts(folder: Path, kinds: set[str]) -> None:
             raise SiteError(f"the script of {kind} is not built: run `make setup`")
         packed = base64.b64encode(file.read_bytes()).decode()
         (folder / f"{kind}.js").write_text(f'(globalThis.siteViews ??= {{}})["{kind}"] = "{packed}";\n')
+    for language in languages:
+        said = translations(language, [view_of(kind).script for kind in kinds])
+        (folder / f"words-{language}.js").write_text(f"globalThis.siteWords = {json.dumps(said)};\n")
 
 
 def exported_states(page: str) -> list[dict[str, Any]]:

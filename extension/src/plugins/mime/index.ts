@@ -3,6 +3,7 @@ import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application'
 import { PageConfig } from '@jupyterlab/coreutils';
 import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { ITranslator } from '@jupyterlab/translation';
 import { JSONObject } from '@lumino/coreutils';
 import { Panel, Widget } from '@lumino/widgets';
 import { request } from '../../shared/server';
@@ -162,11 +163,12 @@ export const mimePlugin: JupyterFrontEndPlugin<void> = {
   description: 'Renders recorded traces, with or without a kernel.',
   autoStart: true,
   requires: [ITraceViews, INotebookTracker],
-  activate: (app: JupyterFrontEnd, views: ITraceViews, notebooks: INotebookTracker) => {
+  optional: [ITranslator],
+  activate: (app: JupyterFrontEnd, views: ITraceViews, notebooks: INotebookTracker, translator: ITranslator | null) => {
     shareBy({
       load: () => import('../../widgets/sharing'),
       page: async (title, state) => {
-        const body = JSON.stringify({ title, state });
+        const body = JSON.stringify({ title, state, language: translator?.languageCode ?? 'en' });
         const { html } = await request<{ html: string }>(app.serviceManager.serverSettings, 'page', {
           method: 'POST',
           body
