@@ -4,6 +4,7 @@ import { validate } from '../generated/anatomy.valid';
 import { h } from './dom';
 import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
+import { translated } from './words';
 
 export type { IPart };
 
@@ -43,7 +44,7 @@ function words(pair: IPair, two: boolean): [string, string, string] {
     return ['', line, count(part.parameters)];
   }
   if (!pair.one || !pair.other) {
-    return pair.one ? ['− gone', line, count(part.parameters)] : ['+ new', line, count(part.parameters)];
+    return [pair.one ? translated('− gone') : translated('+ new'), line, count(part.parameters)];
   }
   const changed = own(pair.one) !== own(pair.other);
   const was = changed ? `${pair.one.class}  ${shapes(pair.one)} → ${line}` : line;
@@ -51,7 +52,7 @@ function words(pair: IPair, two: boolean): [string, string, string] {
     pair.one.parameters === part.parameters
       ? count(part.parameters)
       : `${count(pair.one.parameters)} → ${count(part.parameters)}`;
-  return [changed ? '≠ changed' : differs(pair) ? '≠ inside' : '', was, sizes];
+  return [changed ? translated('≠ changed') : differs(pair) ? translated('≠ inside') : '', was, sizes];
 }
 
 function row(pair: IPair, two: boolean, whole: number): HTMLElement[] {
@@ -90,13 +91,14 @@ function build({ trace, root, announce }: ICanvas<IAnatomy>): () => void {
   const tree = branch(two ? pair : { ...pair, other: one }, two, (two ? other : one).parameters, 0);
   const fold = (open: boolean): void => tree.querySelectorAll('details').forEach(node => (node.open = open));
   const buttons = [
-    ['Open all', true],
-    ['Close all', false]
-  ].map(([label, open]) => h('button', { type: 'button', onclick: () => fold(open as boolean) }, label as string));
+    h('button', { type: 'button', onclick: () => fold(true) }, translated('Open all')),
+    h('button', { type: 'button', onclick: () => fold(false) }, translated('Close all'))
+  ];
   root.append(h('div', { className: 'tfk-bar' }, ...buttons), h('div', { className: 'tfk-anatomy' }, tree));
-  return () => announce(`${trace.title}: ${trace.trees.map(t => `${count(t.parameters)} parameters`).join(', ')}`);
+  return () =>
+    announce(`${trace.title}: ${trace.trees.map(t => translated('%1 parameters', count(t.parameters))).join(', ')}`);
 }
 
-export const mount = picture<IAnatomy>('Anatomy', validate, build);
+export const mount = picture<IAnatomy>(() => translated('Anatomy'), validate, build);
 
 export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

@@ -177,12 +177,15 @@ function build({ trace, root, place, announce }: ICanvas<IAttention>): () => voi
       note.textContent = '';
       draw();
     } catch (error) {
-      note.textContent = `The recorded attention cannot be read: ${error instanceof Error ? error.message : String(error)}.`;
+      note.textContent = translated(
+        'The recorded attention cannot be read: %1.',
+        error instanceof Error ? error.message : String(error)
+      );
     }
   };
   return draw;
 }
 
-export const mount = picture<IAttention>('Attention', validate, build);
+export const mount = picture<IAttention>(() => translated('Attention'), validate, build);
 
 export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { framed } from './axes';
 
-const drawn = (names: string[], step: number): HTMLElement => {
+const drawn = (names: string[] | number, step: number): HTMLElement => {
   const frame = document.createElement('div');
   framed(frame, document.createElement('canvas'), names, names, step);
   return frame;
@@ -28,7 +28,16 @@ describe('the names along a map', () => {
     expect(frame.querySelectorAll('span').length).toBeLessThan(100);
   });
 
-  it('are not there where nobody gave any', () => {
-    expect(drawn([], 20).querySelectorAll('span')).toHaveLength(0);
+  it('are round numbers where nobody gave any, which are no tokens', () => {
+    const frame = drawn(12, 3);
+    expect(words(frame, 'rows')).toEqual(['0', '5', '10']);
+    expect(words(frame, 'cols')).toEqual(['0', '10']);
+    expect(frame.querySelectorAll('[data-tok]')).toHaveLength(0);
+  });
+
+  it('stand upright where they are Chinese, and lie on their side in Latin letters', () => {
+    const frame = drawn(['猫', 'cat'], 20);
+    const upright = [...frame.querySelectorAll('.tfk-upright')].map(node => node.textContent);
+    expect(upright).toEqual(['猫', '猫']);
   });
 });

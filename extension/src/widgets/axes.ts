@@ -1,32 +1,51 @@
-/** Names along the two sides of a map that is painted on a canvas. */
+/** Names, or numbers, along the two sides of a map that is painted on a canvas. */
 import { h, visibleToken } from './dom';
 import { markToken } from './highlight';
 
 const ROOM = 11; // pixels that a name needs
+const WIDE = 20; // and a number that lies flat
+const ROUND = [1, 2, 5, 10, 20, 50, 100];
+const UPRIGHT = /^[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+$/; // Chinese, Japanese and Korean stand on their feet
 
-/** Names of one side, `step` pixels apart; where they would touch, only some, so that a long text costs no more than a short one. */
-function side(names: string[], step: number, kind: 'rows' | 'cols'): HTMLElement {
-  const every = Math.max(1, Math.ceil(ROOM / step));
-  const shownAt = Array.from({ length: Math.ceil(names.length / every) }, (_, i) => i * every);
-  const labels = shownAt.map(i => {
-    const label = markToken(h('span', { title: names[i] }, visibleToken(names[i])), visibleToken(names[i]));
-    const room = `${step * Math.min(every, names.length - i)}px`;
-    label.style[kind === 'rows' ? 'height' : 'width'] = room;
-    label.style.lineHeight = room; // in the middle of its square
-    return label;
-  });
-  return h('div', { className: `tfk-axis tfk-axis-${kind}`, 'aria-hidden': 'true' }, ...labels);
+/** Every how many squares something stands, so that a long text costs no more than a short one; numbers are round ones. */
+function spacing(step: number, room: number, numbers: boolean): number {
+  const least = Math.max(1, Math.ceil(room / step));
+  return numbers ? (ROUND.find(every => every >= least) ?? least) : least;
 }
 
-/** A frame around a canvas of squares of so many pixels; without names on both sides the canvas alone. */
+/** One side: names, or the numbers of so many positions, `step` pixels apart; where they would touch, only some. */
+function side(names: string[] | number, step: number, kind: 'rows' | 'cols'): HTMLElement {
+  const numbers = typeof names === 'number';
+  const count = numbers ? names : names.length;
+  const every = spacing(step, numbers && kind === 'cols' ? WIDE : ROOM, numbers);
+  const labels = Array.from({ length: Math.ceil(count / every) }, (_, n) => {
+    const i = n * every;
+    const label = numbers ? h('span', {}, String(i)) : named(names[i]);
+    label.style[kind === 'rows' ? 'height' : 'width'] = `${step * Math.min(every, count - i)}px`;
+    if (numbers && kind === 'cols') {
+      label.style.textIndent = `${Math.max(0, step / 2 - 3 * label.textContent.length)}px`;
+    } else {
+      label.style.lineHeight = `${Math.max(step, ROOM)}px`; // in the middle of its square
+    }
+    return label;
+  });
+  const look = `tfk-axis tfk-axis-${kind}${numbers ? ' tfk-axis-flat' : ''}`;
+  return h('div', { className: look, 'aria-hidden': 'true' }, ...labels);
+}
+
+function named(name: string): HTMLElement {
+  const words = visibleToken(name);
+  return markToken(h('span', { title: name, ...(UPRIGHT.test(words) && { className: 'tfk-upright' }) }, words), words);
+}
+
+/** A frame around a canvas of squares of so many pixels, with names or, where there are none, numbers on both sides. */
 export function framed(
   frame: HTMLElement,
   canvas: HTMLCanvasElement,
-  rows: string[],
-  cols: string[],
+  rows: string[] | number,
+  cols: string[] | number,
   step: number
 ): void {
-  const sides = rows.length && cols.length ? [h('span', {}), side(cols, step, 'cols'), side(rows, step, 'rows')] : [];
-  frame.classList.toggle('tfk-framed', sides.length > 0);
-  frame.replaceChildren(...sides, canvas);
+  frame.className = 'tfk-framed';
+  frame.replaceChildren(h('span', {}), side(cols, step, 'cols'), side(rows, step, 'rows'), canvas);
 }

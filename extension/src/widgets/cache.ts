@@ -25,7 +25,7 @@ function picture(cache: ICache, label: string): SVGElement {
   const root = svg('svg', { width, height: cache.rows * SIDE, class: 'tfk-cache', role: 'img', 'aria-label': label });
   for (let row = 0; row < cache.rows; row++) {
     const source = cache.from?.[row];
-    const words = source === undefined || source === row ? `row ${row + 1}` : `${row + 1} ← ${source + 1}`;
+    const words = source === undefined || source === row ? translated('row %1', row + 1) : `${row + 1} ← ${source + 1}`;
     root.append(svg('text', { x: 0, y: row * SIDE + 9 }, words));
     for (let position = from; position < cache.length; position++) {
       root.append(square(row, position - from, `tfk-${kindOf(cache, position)}`));
@@ -52,10 +52,17 @@ export function cacheView(cache: ICache | undefined): HTMLElement | null {
     return null;
   }
   const total = cache.used.reduce((a, b) => a + b, 0);
-  const held = `${cache.rows} × ${cache.length} positions in ${cache.used.length} layers: ${bytes(total)} of ${bytes(cache.room)} taken`;
-  const source = cache.memory ? `; the source’s ${bytes(cache.memory)}` : '';
+  const held = translated(
+    '%1 × %2 positions in %3 layers: %4 of %5 taken',
+    cache.rows,
+    cache.length,
+    cache.used.length,
+    bytes(total),
+    bytes(cache.room)
+  );
+  const source = cache.memory ? translated('; for the source, %1', bytes(cache.memory)) : '';
   const moved = cache.copied
-    ? ` The reorder before this step copied ${bytes(cache.copied)}, from position ${cache.since} on.`
+    ? translated(' The reorder before this step copied %1, from position %2 on.', bytes(cache.copied), cache.since)
     : '';
   const words = `${held}${source}.${moved}`;
   const scroll = h(

@@ -22,7 +22,7 @@ function row(candidate: ICandidate, told: string[], take: SelectToken): HTMLElem
   const { token, p, stages, state } = candidate;
   const cells = [h('td', {}, number(p)), h('td', {}, bar(p ?? 0))];
   for (const after of stages) {
-    cells.push(h('td', after === 0 ? { className: 'tfk-cut' } : {}, after === 0 ? 'cut' : number(after)));
+    cells.push(h('td', after === 0 ? { className: 'tfk-cut' } : {}, after === 0 ? translated('cut') : number(after)));
   }
   cells.push(...told.map(name => h('td', {}, name in candidate.told ? candidate.told[name].toFixed(3) : '–')));
   if (take) {
@@ -50,7 +50,7 @@ export function candidateTable(trace: ITrace, step: number, node: number, take: 
   const names = [translated('token'), 'p', '', ...stages.map(s => s.name), ...told, ...(take ? [''] : [])];
   const body = h('tbody', {}, ...rows.map(r => row(r, told, take)));
   const table = h('table', { 'aria-label': translated('Most probable next tokens') }, tableHead(names), body);
-  const left = stages.map(s => `${s.name} leaves ${s.left}`).join(', ');
+  const left = stages.map(s => translated('%1 leaves %2', s.name, s.left)).join(', ');
   const entropy = trace.steps[step]?.entropy[String(node)];
   const words = [entropy === undefined ? '' : translated('Entropy %1 nats', entropy.toFixed(2)), left]
     .filter(Boolean)
@@ -58,11 +58,15 @@ export function candidateTable(trace: ITrace, step: number, node: number, take: 
   return h('div', {}, table, h('p', { className: 'tfk-note' }, words));
 }
 
-const FATE = { kept: '✓ kept', refused: '✗ refused', unread: '· not read' };
+const FATE: Record<IGuess['state'], () => string> = {
+  kept: () => translated('✓ kept'),
+  refused: () => translated('✗ refused'),
+  unread: () => translated('· not read')
+};
 
 function guessRow(guess: IGuess, now: boolean): HTMLElement {
   const chance = Math.min(1, guess.p / guess.q);
-  const cells = [guess.p.toFixed(3), guess.q.toFixed(3), chance.toFixed(2), FATE[guess.state]].map(text =>
+  const cells = [guess.p.toFixed(3), guess.q.toFixed(3), chance.toFixed(2), FATE[guess.state]()].map(text =>
     h('td', {}, text)
   );
   return h(
@@ -80,16 +84,18 @@ export function draftTable(trace: ITrace, step: number): HTMLElement | null {
     return null;
   }
   const body = h('tbody', {}, ...draft.guesses.map((guess, i) => guessRow(guess, i === draft.place)));
-  const head = tableHead(['guess', 'model p', 'draft q', 'chance', '']);
-  const own = draft.place >= draft.guesses.length ? ' All were kept: this token is the model’s own.' : '';
-  const instead =
-    draft.guesses[draft.place]?.state === 'refused' ? ' This token is the model’s, in the place of the refused.' : '';
-  const words = `Token ${draft.place + 1} of this round.${own || instead}`;
+  const head = tableHead([translated('guess'), translated('model p'), translated('draft q'), translated('chance'), '']);
+  const words = [translated('Token %1 of this round.', draft.place + 1)];
+  if (draft.place >= draft.guesses.length) {
+    words.push(translated('All guesses were kept: this token is the model’s own.'));
+  } else if (draft.guesses[draft.place].state === 'refused') {
+    words.push(translated('This token is the model’s, in the place of the refused one.'));
+  }
   return h(
     'section',
-    { role: 'group', 'aria-label': 'Draft' },
-    h('h4', {}, 'Draft'),
+    { role: 'group', 'aria-label': translated('Draft') },
+    h('h4', {}, translated('Draft')),
     h('table', {}, head, body),
-    h('p', { className: 'tfk-note' }, words)
+    h('p', { className: 'tfk-note' }, words.join(' '))
   );
 }

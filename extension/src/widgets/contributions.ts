@@ -182,6 +182,6 @@ function problem({ values, parts, targets }: IContributions): string | null {
     : `there are ${parts.length} parts and ${targets.length} targets, and not so many values`;
 }
 
-export const mount = picture<IContributions>('Contributions', validate, build, problem);
+export const mount = picture<IContributions>(() => translated('Contributions'), validate, build, problem);
 
 export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

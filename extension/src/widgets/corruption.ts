@@ -2,21 +2,25 @@
 import { ICorruption } from '../generated/corruption';
 import { validate } from '../generated/corruption.valid';
 import { h, icon, visibleToken, tableHead } from './dom';
+import { listen, markToken } from './highlight';
 import { IRenderProps } from './model';
 import { choice, ICanvas, picture } from './picture';
 import { translated } from './words';
 
 export type IDraw = ICorruption['objectives'][number]['draws'][number];
 
+/** A token, which lights up wherever it stands on the page. */
+const item = (token: string, props = {}, ...more: (Node | string)[]): HTMLElement =>
+  markToken(h('li', props, visibleToken(token), ...more), visibleToken(token));
+
 const toks = (label: string, items: HTMLElement[]): HTMLElement =>
   h('section', {}, h('h4', {}, label), h('ol', { className: 'tfk-toks', 'aria-label': label }, ...items));
 
 function inputs({ inputs: given, changed }: IDraw): HTMLElement[] {
   return given.map((token, i) =>
-    h(
-      'li',
+    item(
+      token,
       changed[i] ? { className: 'tfk-now' } : {},
-      visibleToken(token),
       changed[i] ? h('span', { className: 'tfk-sr' }, translated(' (changed)')) : ''
     )
   );
@@ -46,6 +50,7 @@ function aligned(tokens: string[], draw: IDraw): HTMLElement {
 }
 
 function build({ trace, root, place, announce }: ICanvas<ICorruption>): () => void {
+  listen(root.ownerDocument);
   const which = choice(
     translated('Objective'),
     trace.objectives.map(o => o.name),
@@ -64,7 +69,7 @@ function build({ trace, root, place, announce }: ICanvas<ICorruption>): () => vo
   root.append(
     toks(
       translated('Text'),
-      trace.tokens.map(token => h('li', {}, visibleToken(token)))
+      trace.tokens.map(token => item(token))
     ),
     body
   );
@@ -81,7 +86,7 @@ function build({ trace, root, place, announce }: ICanvas<ICorruption>): () => vo
       toks(translated('Goes in'), inputs(now)),
       toks(
         translated('To be written'),
-        wanted.map(label => h('li', {}, visibleToken(label)))
+        wanted.map(label => item(label))
       )
     ];
     body.replaceChildren(
@@ -103,6 +108,6 @@ function build({ trace, root, place, announce }: ICanvas<ICorruption>): () => vo
   return draw;
 }
 
-export const mount = picture<ICorruption>('Corruption', validate, build);
+export const mount = picture<ICorruption>(() => translated('Corruption'), validate, build);
 
 export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

@@ -258,13 +258,13 @@ export class Grid {
     const at = this._cursor;
     const { small, side } = fill(this._canvas, map, this._size, at);
     const { rows, cols } = this._names;
-    const along = (which: 'rows' | 'cols', names: string[]): string[] =>
-      names.length
-        ? Array.from(
-            { length: small[which] },
-            (_, i) => names[positions(placeOf(map, which, i * small.by), map.pooled, which)[0]] ?? ''
-          )
-        : [];
+    const along = (which: 'rows' | 'cols', names: string[]): string[] | number =>
+      names.length || map.order || map.pooled || small.by > 1
+        ? Array.from({ length: small[which] }, (_, i) => {
+            const [place] = positions(placeOf(map, which, i * small.by), map.pooled, which);
+            return names.length ? (names[place] ?? '') : String(place);
+          })
+        : small[which];
     framed(this._frame, this._canvas, along('rows', rows), along('cols', cols), side);
     const words = this._words(at.row, at.col);
     this._title.textContent = map.name;

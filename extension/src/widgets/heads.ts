@@ -112,6 +112,6 @@ function problem({ values, layers, columns }: IHeads): string | null {
     : `there are ${layers.length} layers and ${columns.length} columns, and not so many numbers`;
 }
 
-export const mount = picture<IHeads>('Heads', validate, build, problem);
+export const mount = picture<IHeads>(() => translated('Heads'), validate, build, problem);
 
 export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

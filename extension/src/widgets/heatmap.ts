@@ -80,7 +80,10 @@ function table(rows: [number, string, number][], pooled?: IPooling): HTMLElement
 function strongest(at: At, row: number, columns: string[], pooled?: IPooling): string {
   const [place, label, weight] = rowTable(at, row, columns, 1)[0] ?? [0, '', at(row, 0)];
   const where = positions(place, pooled, 'cols');
-  return `“${visibleToken(label)}” (position${where.length > 1 ? 's' : ''} ${where.join('–')}, weight ${weight.toFixed(2)})`;
+  const told = [visibleToken(label), where.join('–'), weight.toFixed(2)];
+  return where.length > 1
+    ? translated('“%1” (positions %2, weight %3)', ...told)
+    : translated('“%1” (position %2, weight %3)', ...told);
 }
 
 /** A view of one kind of attention. Inflating takes a moment; the picture appears when it is done. */
@@ -112,9 +115,15 @@ export function heatmap(title: string, map: IAttention): IHeatmap {
     const query = Math.min(Math.floor(state.query / (map.pooled?.by ?? 1)), map.rows - 1);
     const [rows, keys] = [names(state.rows, map.pooled, 'rows'), names(state.columns, map.pooled, 'cols')];
     const columns = keys.slice(0, map.triangle ? query + 1 : map.cols);
-    const whose = state.aside ? ' of the best hypothesis' : '';
-    const words = `${title}${whose}, layer ${state.layer + 1} head ${state.head + 1}: “${visibleToken(rows[query] ?? '')}” looks most at `;
-    said.textContent = words + strongest(at, query, columns, map.pooled);
+    const whose = state.aside ? translated(' of the best hypothesis') : '';
+    said.textContent = translated(
+      '%1, layer %2 head %3: “%4” looks most at %5',
+      title + whose,
+      state.layer + 1,
+      state.head + 1,
+      visibleToken(rows[query] ?? ''),
+      strongest(at, query, columns, map.pooled)
+    );
     canvas.setAttribute('aria-label', said.textContent);
     details.replaceChildren(details.firstChild as Node, table(rowTable(at, query, columns), map.pooled));
     framed(frame, canvas, rows.slice(0, map.rows), keys.slice(0, map.cols), picture(canvas, at, map, query));
@@ -128,7 +137,10 @@ export function heatmap(title: string, map: IAttention): IHeatmap {
       again?.();
     })
     .catch((error: unknown) => {
-      said.textContent = `The recorded attention cannot be read (${error instanceof Error ? error.message : String(error)}).`;
+      said.textContent = translated(
+        'The recorded attention cannot be read: %1.',
+        error instanceof Error ? error.message : String(error)
+      );
     });
   return { node, draw };
 }

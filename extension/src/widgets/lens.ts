@@ -143,6 +143,6 @@ function problem({ cells, layers, tokens, targets, vocabulary }: ILens): string 
   return most < vocabulary.length ? null : `token ${most} is named, but there are ${vocabulary.length}`;
 }
 
-export const mount = picture<ILens>('Logit lens', validate, build, problem);
+export const mount = picture<ILens>(() => translated('Logit lens'), validate, build, problem);
 
 export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

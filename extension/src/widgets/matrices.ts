@@ -27,27 +27,44 @@ async function open(map: IPacked): Promise<IGrid> {
   return { ...map, at: valueReader(map, bytes) };
 }
 
-export const mount = picture<IMatrices>('Matrices', validate, ({ trace, root, place, announce }) => {
-  const side = trace.maps.length > 2 ? 260 : 340;
-  const grids = trace.maps.map(() => new Grid(trace, side, (row, col) => place.set({ row, col })));
-  const note = h('p', { className: 'tfk-note', role: 'log' }, translated('Unpacking …'));
-  root.append(h('div', { className: 'tfk-row' }, ...grids.map(grid => grid.node)), note);
-  let maps: IGrid[] = [];
-  const draw = (): void => {
-    const words = maps.map(
-      (map, i) => `${map.name}: ${grids[i].draw(map, place.at('row', map.rows - 1), place.at('col', map.cols - 1))}`
+/** Where the cursor stands at first: in the middle row of the first map, at its strongest square; rows at the edge tell least. */
+export function opening({ rows, cols, at }: Pick<IGrid, 'rows' | 'cols' | 'at'>): { row: number; col: number } {
+  const row = Math.floor(rows / 2);
+  const sizes = Array.from({ length: cols }, (_, col) => Math.abs(at(row, col)));
+  return { row, col: sizes.lastIndexOf(Math.max(...sizes)) };
+}
+
+export const mount = picture<IMatrices>(
+  () => translated('Matrices'),
+  validate,
+  ({ trace, root, place, announce }) => {
+    const side = trace.maps.length > 3 ? 216 : trace.maps.length > 2 ? 260 : 340; // so that they stand side by side
+    const grids = trace.maps.map(() => new Grid(trace, side, (row, col) => place.set({ row, col })));
+    const note = h('p', { className: 'tfk-note', role: 'log' }, translated('Unpacking …'));
+    root.append(h('div', { className: 'tfk-row' }, ...grids.map(grid => grid.node)), note);
+    let maps: IGrid[] = [];
+    const draw = (): void => {
+      const first = maps.length ? opening(maps[0]) : { row: 0, col: 0 };
+      const words = maps.map((map, i) => {
+        const at = [place.at('row', map.rows - 1, first.row), place.at('col', map.cols - 1, first.col)] as const;
+        return `${map.name}: ${grids[i].draw(map, ...at)}`;
+      });
+      announce(words.join('; '));
+    };
+    Promise.all(trace.maps.map(open)).then(
+      found => {
+        maps = found;
+        note.textContent = '';
+        draw();
+      },
+      error =>
+        (note.textContent = translated(
+          'This cannot be read: %1.',
+          error instanceof Error ? error.message : String(error)
+        ))
     );
-    announce(words.join('; '));
-  };
-  Promise.all(trace.maps.map(open)).then(
-    found => {
-      maps = found;
-      note.textContent = '';
-      draw();
-    },
-    error => (note.textContent = `This cannot be read: ${error instanceof Error ? error.message : error}.`)
-  );
-  return draw;
-});
+    return draw;
+  }
+);
 
 export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

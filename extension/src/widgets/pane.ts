@@ -124,7 +124,7 @@ export class Pane {
     const { trace } = this;
     const at = pinned - (trace.offset ?? 0);
     const there = pinned >= 0 && pinned !== step && trace.steps[at];
-    const title = h('h4', {}, `Pinned: step ${pinned + 1}`);
+    const title = h('h4', {}, translated('Pinned: step %1', pinned + 1));
     this._pinned.hidden = !there;
     this._pinned.replaceChildren(...(there ? [title, candidateTable(trace, at, focus(trace, at), null)] : []));
   }

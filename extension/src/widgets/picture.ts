@@ -5,6 +5,7 @@ import { onTheme } from './palette';
 import { IValidate, schemaProblem } from './schema';
 import { shareBar } from './share';
 import { CSS, PICTURE_CSS } from './style';
+import { translated } from './words';
 
 export interface IPlace {
   /** The chosen number between 0 and `most`, or `otherwise` where nothing was chosen. */
@@ -29,9 +30,9 @@ interface ITitled {
 
 export type Mount = (model: IModel, el: HTMLElement) => () => void;
 
-/** The `mount` of a view: `check` finds what the schema cannot say. */
+/** The `mount` of a view: `label` is asked when it is drawn, in the reader's language; `check` finds what the schema cannot say. */
 export function picture<T extends ITitled>(
-  label: string,
+  label: () => string,
   validate: IValidate,
   build: BuildView<T>,
   check?: (trace: T) => string | null
@@ -44,10 +45,14 @@ export function picture<T extends ITitled>(
       const trace = model.get('trace') as T;
       const wrong = schemaProblem(validate, trace) ?? check?.(trace);
       if (wrong) {
-        node = h('div', { className: 'tfk tfk-error', role: 'alert' }, `This trace cannot be shown: ${wrong}.`);
+        node = h(
+          'div',
+          { className: 'tfk tfk-error', role: 'alert' },
+          translated('This trace cannot be shown: %1.', wrong)
+        );
         draw = () => undefined;
       } else {
-        [node, draw] = drawn(label, model, trace, build);
+        [node, draw] = drawn(label(), model, trace, build);
       }
       el.append(node);
       draw();

@@ -9,12 +9,14 @@ import { sortGrid } from './attention';
 import { layOut } from './contributions';
 import { colour, IGrid, pool, rowOf, squareColour } from './grid';
 import { opening, settled } from './lens';
+import { opening as matricesOpening } from './matrices';
 import { RecordedModel } from './model';
 import { documentShares } from './retrieval';
 import { mapPalette } from './palette';
 import { planThumbnails, thumbnail, thumbnails } from './thumbnails';
 import { headMap } from './trace';
 import { columns, valueAt } from './training';
+import { translateBy } from './words';
 
 const KINDS = Object.keys(VIEWS).filter(kind => kind !== 'decoding'); // which has a test of its own, stepper.spec.ts
 // The same files that the Python side writes and validates.
@@ -53,6 +55,20 @@ const said = (el: HTMLElement): string => el.querySelector('[role=status]')!.tex
 const press = (node: Element, key: string): boolean =>
   node.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
 
+/** Every word that a view shows or tells, but names of formulas. */
+function ownWords(el: HTMLElement): string[] {
+  el.querySelectorAll('style').forEach(node => node.remove());
+  const told = [...el.querySelectorAll('*')].flatMap(node =>
+    ['aria-label', 'title', 'placeholder'].map(name => node.getAttribute(name) ?? '')
+  );
+  const written = [...el.querySelectorAll('*')].flatMap(node =>
+    [...node.childNodes].filter(child => child instanceof Text).map(child => child.data)
+  );
+  return [...told, ...written].flatMap(text => text.match(/\p{L}{3,}/gu) ?? []).filter(word => !FORMULAS.has(word));
+}
+
+const FORMULAS = new Set(['log', 'exp', 'scale', 'nats']);
+
 afterEach(() => document.body.replaceChildren());
 
 describe.each(KINDS)('the view of %s', kind => {
@@ -61,6 +77,17 @@ describe.each(KINDS)('the view of %s', kind => {
     expect(el.querySelector('h3')!.textContent).toBe(golden(kind).title);
     expect(said(el)).not.toBe('');
     expect(el.querySelector('[role=alert]')).toBeNull();
+  });
+
+  it('says nothing of its own but in the language of the reader', async () => {
+    const known = JSON.stringify(golden(kind)).toLowerCase();
+    translateBy((_, ...values) => ['§', ...values].join(' '));
+    try {
+      const { el } = await shownIn(kind);
+      expect(ownWords(el).filter(word => !known.includes(word.toLowerCase()))).toEqual([]);
+    } finally {
+      translateBy();
+    }
   });
 
   it('tells in words what is wrong with a spoiled trace', async () => {
@@ -78,7 +105,7 @@ describe.each(KINDS)('the view of %s', kind => {
 
 describe('a map', () => {
   it('has a cursor that arrow keys move, for all maps at once', async () => {
-    const { model, el } = await shownIn('matrices');
+    const { model, el } = await shownIn('matrices', golden('matrices'), { row: 0, col: 0 });
     const grid = el.querySelectorAll('.tfk-grid')[1];
     press(grid, 'ArrowDown');
     press(grid, 'ArrowRight');
@@ -87,6 +114,15 @@ describe('a map', () => {
     press(grid, 'ArrowUp');
     expect(model.get('place')).toEqual({ row: 0, col: 2 });
     expect(said(el)).toBe('causal: query 0 “the”, key 2 “cat”: no; with padding: query 0 “the”, key 2 “cat”: no');
+  });
+
+  it('opens in the middle, at the strongest of a row', async () => {
+    expect(matricesOpening({ rows: 5, cols: 3, at: (r, c) => (r === 2 && c === 1 ? -9 : 1) })).toEqual({
+      row: 2,
+      col: 1
+    });
+    const { el } = await shownIn('matrices');
+    expect(said(el)).toMatch(/^causal: query 4 “.+”, key 4 “.+”: yes/); // of nine
   });
 
   it('has its row as a table', async () => {

@@ -1,25 +1,41 @@
 /** Documents, and what each of them gives to an answer: p(d), p(token | d), and the sums over documents. */
 import { IRetrieval } from '../generated/retrieval';
 import { validate } from '../generated/retrieval.valid';
-import { h, visibleToken, tableHead } from './dom';
+import { h, visibleToken } from './dom';
+import { HEAT_CSS } from './heatstyle';
+import { listen, markToken } from './highlight';
 import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
+import { cellClass } from './scales';
+import { short } from './walknumbers';
+import { translated } from './words';
 
-const bar = (p: number): HTMLElement => {
-  const node = h('span', { className: 'tfk-p', 'aria-hidden': 'true' });
-  node.style.width = `${Math.round(p * 80)}px`;
-  return node;
+const CSS = `${HEAT_CSS}
+.tfk .tfk-notes :is(thead,tbody) :is(th,td){position:static}
+.tfk .tfk-notes tbody th{white-space:normal;text-align:left;min-width:12em;max-width:26em;color:var(--ink);font-family:inherit}
+.tfk .tfk-notes tbody td:not([class]){cursor:default;text-align:left;background:none}
+.tfk .tfk-notes thead .tfk-over{border-bottom:1px solid var(--line)}
+.tfk .tfk-notes thead button{font-family:var(--jp-code-font-family,monospace)}
+`;
+
+const share = (p: number): HTMLElement => {
+  const bar = h('span', { className: 'tfk-p', 'aria-hidden': 'true' });
+  bar.style.width = `${Math.round(p * 60)}px`;
+  return h('td', {}, `${p.toFixed(2)} `, bar);
 };
-
-const share = (p: number): HTMLElement => h('td', {}, `${p.toFixed(3)} `, bar(p));
 
 /** RAG-token's p(document | token): how much each document contributes to a token. */
 export function documentShares(trace: Pick<IRetrieval, 'documents' | 'by_token'>, token: number): number[] {
   return trace.documents.map(d => (d.p * d.tokens[token]) / trace.by_token[token]);
 }
 
-function documents(trace: IRetrieval, token: number): HTMLElement {
-  const whose = documentShares(trace, token);
+/** A row for each document, with its weight, a cell for each token of the answer, and its share in the chosen one and in the whole. */
+function documents(trace: IRetrieval, chosen: number, pick: (token: number) => void): HTMLElement {
+  const whose = documentShares(trace, chosen);
+  const cell = (p: number, i: number): HTMLElement => {
+    const title = `p(${visibleToken(trace.answer[i])} | d) = ${short(p)}`;
+    return h('td', { className: cellClass(p, 1, true), title, onclick: () => pick(i) }, short(p));
+  };
   const rows = trace.documents.map((d, i) =>
     h(
       'tr',
@@ -27,51 +43,55 @@ function documents(trace: IRetrieval, token: number): HTMLElement {
       h('th', { scope: 'row' }, d.text),
       h('td', {}, d.score.toFixed(2)),
       share(d.p),
-      share(d.tokens[token]),
+      ...d.tokens.map(cell),
       share(whose[i]),
       share(d.posterior)
     )
   );
-  const name = visibleToken(trace.answer[token]);
-  return h(
-    'table',
-    {},
-    tableHead(['document', 'score', 'p(d)', `p(${name} | d)`, `p(d | ${name})`, 'p(d | answer)']),
-    h('tbody', {}, ...rows)
-  );
+  const sums = h('tr', {}, h('th', { scope: 'row' }, translated('summed over documents')), h('td'), h('td'));
+  sums.append(...trace.by_token.map(cell), h('td'), h('td'));
+  return h('table', {}, heading(trace, chosen, pick), h('tbody', {}, ...rows, sums));
 }
 
-function tokens(trace: IRetrieval, chosen: number, pick: (token: number) => void): HTMLElement {
-  const items = trace.answer.map((token, i) => {
-    const button = h(
-      'button',
-      { type: 'button', 'aria-pressed': String(i === chosen), onclick: () => pick(i) },
-      `${visibleToken(token)} ${trace.by_token[i].toFixed(2)}`
-    );
-    return h('li', {}, button);
+/** Two lines, in the second of which the tokens are to be pressed. */
+function heading(trace: IRetrieval, chosen: number, pick: (token: number) => void): HTMLElement {
+  const column = (name: string): HTMLElement => h('th', { scope: 'col' }, name);
+  const tokens = trace.answer.map((token, i) => {
+    const pressed = { type: 'button', 'aria-pressed': String(i === chosen), onclick: () => pick(i) };
+    return h('th', { scope: 'col' }, markToken(h('button', pressed, visibleToken(token)), visibleToken(token)));
   });
-  return h(
-    'ol',
-    { className: 'tfk-list', 'aria-label': 'Answer, each token with its probability, documents summed over' },
-    ...items
+  const over = h(
+    'th',
+    { colSpan: tokens.length, scope: 'colgroup', className: 'tfk-over' },
+    translated('p(token | document)')
   );
+  const columns = [
+    ...[translated('document'), translated('score'), 'p(d)'].map(column),
+    ...tokens,
+    ...[`p(d | ${visibleToken(trace.answer[chosen])})`, translated('p(d | answer)')].map(column)
+  ];
+  return h('thead', {}, h('tr', {}, h('td', { colSpan: 3 }), over, h('td', { colSpan: 2 })), h('tr', {}, ...columns));
 }
 
 function build({ trace, root, place, announce }: ICanvas<IRetrieval>): () => void {
-  const body = h('div');
-  const sums = `RAG-token: log p = ${trace.log_token.toFixed(3)} (documents are summed over at each token); RAG-sequence: log p = ${trace.log_sequence.toFixed(3)} (once, at the end).`;
-  root.append(h('p', {}, h('strong', {}, trace.question)), body, h('p', { className: 'tfk-note' }, sums));
+  listen(root.ownerDocument);
+  const region = { className: 'tfk-heat tfk-notes', tabIndex: 0, role: 'group', 'aria-label': translated('Documents') };
+  const body = h('div', region);
+  const sums = translated(
+    'RAG-token: log p = %1 (documents are summed over at each token); RAG-sequence: log p = %2 (once, at the end).',
+    trace.log_token.toFixed(3),
+    trace.log_sequence.toFixed(3)
+  );
+  root.append(
+    h('style', {}, CSS),
+    h('p', {}, h('strong', {}, trace.question)),
+    body,
+    h('p', { className: 'tfk-note' }, sums)
+  );
   return () => {
     const token = place.at('token', trace.answer.length - 1);
-    const focused = body.contains(document.activeElement);
-    body.replaceChildren(
-      tokens(trace, token, picked => place.set({ token: picked })),
-      h(
-        'div',
-        { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': 'Documents' },
-        documents(trace, token)
-      )
-    );
+    const focused = body.querySelector(':focus') !== null;
+    body.replaceChildren(documents(trace, token, picked => place.set({ token: picked })));
     if (focused) {
       body.querySelectorAll('button')[token].focus();
     }
@@ -79,11 +99,16 @@ function build({ trace, root, place, announce }: ICanvas<IRetrieval>): () => voi
   };
 }
 
-export const mount = picture<IRetrieval>('Retrieval', validate, build, trace => {
-  const odd = trace.documents.findIndex(d => d.tokens.length !== trace.answer.length);
-  return odd < 0 && trace.by_token.length === trace.answer.length
-    ? null
-    : `the answer has ${trace.answer.length} tokens, and not so many probabilities`;
-});
+export const mount = picture<IRetrieval>(
+  () => translated('Retrieval'),
+  validate,
+  build,
+  trace => {
+    const odd = trace.documents.findIndex(d => d.tokens.length !== trace.answer.length);
+    return odd < 0 && trace.by_token.length === trace.answer.length
+      ? null
+      : `the answer has ${trace.answer.length} tokens, and not so many probabilities`;
+  }
+);
 
 export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

@@ -3,7 +3,10 @@ import { h, svg } from './dom';
 import { chosenFrom, focus, ITrace } from './trace';
 import { translated } from './words';
 
-const HEIGHT = 34;
+const HEIGHT = 34; // of the tallest bar
+const ABOVE = 12; // for marks
+const BELOW = 14; // for the numbers of steps
+const APART = 26; // pixels between two of them
 
 /** The entropy of each step along the best path, 0 where tokens were chosen by hand. */
 export function entropies(trace: ITrace): number[] {
@@ -26,11 +29,14 @@ export interface IMarks {
   divergence: number;
 }
 
-/** The bars of a run, drawn once; a step moves marks alone. A click goes to its step. */
+/** Every how many steps a number stands under the bars. */
+const every = (width: number): number => [1, 2, 5, 10, 20, 50].find(count => count * width >= APART) ?? 100;
+
+/** The bars of a run with both axes, drawn once; a step moves marks alone. A click goes to its step. */
 export class Strip {
   readonly node: HTMLElement;
 
-  /** label: what the bars are, in `unit`; most: what fills the height. */
+  /** label: what the bars are, in `unit`; most: what fills the height, told beside the bars. */
   constructor(
     label: string,
     unit: string,
@@ -42,37 +48,51 @@ export class Strip {
     this._width = width;
     this._svg = svg('svg', {
       width: width * _values.length,
-      height: HEIGHT + 10,
+      height: ABOVE + HEIGHT + BELOW,
       role: 'img',
       'aria-label': translated('%1 of each step: %2', label, _values.map(v => v.toFixed(2)).join(', ')),
       class: 'tfk-strip'
     });
     this._bars = _values.map((value, i) => {
       const tall = Math.max(1, (value / (most || 1)) * HEIGHT);
-      const told = svg('title', {}, `step ${i + 1}: ${value.toFixed(2)} ${unit}`);
-      return svg('rect', { x: i * width, y: HEIGHT - tall, width: width - 1, height: tall }, told);
+      const told = svg('title', {}, translated('step %1: %2 %3', i + 1, value.toFixed(2), unit));
+      return svg('rect', { x: i * width, y: ABOVE + HEIGHT - tall, width: width - 1, height: tall }, told);
     });
+    for (const y of [ABOVE, ABOVE + HEIGHT]) {
+      this._svg.append(svg('line', { x1: 0, x2: width * _values.length, y1: y, y2: y }));
+    }
     this._svg.append(...this._bars);
+    const step = every(width);
+    for (let i = 0; i < _values.length; i += i ? step : step - 1 || 1) {
+      this._write(i, ABOVE + HEIGHT + 11, String(i + 1)); // 1, then what can be divided by the step
+    }
     this._svg.addEventListener('click', event =>
       go(Math.floor((event.clientX - this._svg.getBoundingClientRect().left) / width))
     );
     const region = { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': label };
-    const name = h('span', { className: 'tfk-note' }, label);
-    this.node = h('div', { className: 'tfk-labelled' }, name, h('div', region, this._svg));
+    const name = h('span', { className: 'tfk-note' }, unit ? `${label} (${unit})` : label);
+    const ends = h('span', { className: 'tfk-ends', 'aria-hidden': 'true' });
+    ends.append(h('span', {}, most.toFixed(1)), h('span', {}, '0'));
+    this.node = h('div', { className: 'tfk-labelled' }, name, ends, h('div', region, this._svg));
   }
 
   /** Marks where the run is now, the pinned step, and where two runs part. */
   mark({ now, pinned, divergence }: IMarks): void {
     this._bars.forEach((bar, i) => bar.classList.toggle('tfk-current', i === now));
-    this._svg.querySelectorAll('text').forEach(node => node.remove());
+    this._svg.querySelectorAll('.tfk-mark').forEach(node => node.remove());
     for (const [place, words] of [
       [pinned, '◆'],
       [divergence, '≠']
     ] as const) {
       if (place >= 0 && place < this._values.length) {
-        this._svg.append(svg('text', { x: place * this._width, y: HEIGHT + 10 }, words));
+        this._write(place, ABOVE - 3, words, 'tfk-mark');
       }
     }
+  }
+
+  /** Words in the middle of a bar's column. */
+  private _write(place: number, y: number, words: string, kind = ''): void {
+    this._svg.append(svg('text', { x: (place + 0.5) * this._width, y, class: kind }, words));
   }
 
   private readonly _width: number;

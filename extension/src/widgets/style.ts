@@ -4,7 +4,7 @@ import { FRAME, SCALES } from '../generated/tokens';
 export const CSS = `
 ${FRAME}
 .tfk{--ink:var(--tfk-ink);--soft:var(--tfk-ink-soft);--paper:var(--tfk-card);
---box:var(--tfk-sunk);--line:var(--tfk-line-strong);--hot:var(--tfk-accent);container-type:inline-size;
+--box:var(--tfk-sunk);--line:var(--tfk-line-strong);--hot:var(--tfk-accent);--mono:var(--jp-code-font-family,monospace);container-type:inline-size;
 color:var(--ink);background:var(--paper);font:var(--tfk-t2)/1.45 var(--tfk-font-ui);padding:var(--tfk-s3) var(--tfk-s4);max-width:1200px;
 box-sizing:border-box;border:1px solid var(--tfk-line);border-radius:var(--tfk-r2);position:relative;
 h3{font-size:var(--tfk-t4);line-height:1.3;font-weight:640;margin:0 0 var(--tfk-s2);overflow-wrap:anywhere}
@@ -19,7 +19,7 @@ button:disabled,button[aria-disabled=true]{opacity:.45;cursor:default}
 label{display:inline-flex;gap:4px;align-items:center}
 [role=toolbar]{position:sticky;top:0;z-index:1;background:var(--paper);padding:2px 0}
 .tfk-tree text.tfk-lit{fill:var(--ink);text-decoration:underline;outline:2px solid var(--hot)}
-.tfk-toks{font-family:var(--jp-code-font-family,monospace);line-height:1.9;max-height:7.6em;overflow:auto;margin:0 0 8px;
+.tfk-toks{font-family:var(--mono);line-height:1.9;max-height:7.6em;overflow:auto;margin:0 0 8px;
 padding:0;list-style:none}
 .tfk-toks li{display:inline-block;padding:0 6px;border-radius:5px;background:var(--box);margin-right:4px;line-height:1.6;border:1px solid transparent}
 .tfk-toks .tfk-source{background:none;border-color:var(--line)}
@@ -30,15 +30,15 @@ canvas.tfk-ahead{background:repeating-linear-gradient(135deg,var(--tfk-void) 0 4
 table{border-collapse:collapse;color:inherit;font-size:12px;border:0;margin:0}
 td,th{padding:1px 8px 1px 0;text-align:left;font-variant-numeric:tabular-nums;font-weight:400;border:0;background:none}
 thead th,caption{color:var(--soft);text-align:left}
-th[scope=row]{font-family:var(--jp-code-font-family,monospace)}
+th[scope=row]{font-family:var(--mono)}
 tr.tfk-chosen th[scope=row]{font-weight:700}
 .tfk-p{display:inline-block;height:.8em;background:var(--tfk-c1);min-width:1px;border-radius:2px;vertical-align:-.05em}
 tr.tfk-chosen .tfk-p{background:var(--tfk-c2)}
 .tfk-note{color:var(--soft);font-size:var(--tfk-t1);margin:4px 0 0}
-.tfk-row>*{min-width:0;max-width:100%}.tfk-row .tfk-note{max-width:min(250px,100%)}.tfk-row>:empty{display:none}
+.tfk-row>*{min-width:0;max-width:100%}.tfk-row .tfk-note{max-width:250px}.tfk-row>:empty{display:none}
 .tfk-tree{overflow:auto;max-height:min(70vh,480px);max-width:100%;border:1px solid var(--tfk-line);border-radius:6px;padding:4px;box-sizing:border-box}
 .tfk-tree>svg{display:block;max-width:none}
-.tfk-tree text{fill:var(--ink);font:11px var(--jp-code-font-family,monospace)}
+.tfk-tree text{fill:var(--ink);font:11px var(--mono)}
 .tfk-tree circle{fill:var(--hot);stroke:var(--hot)}
 .tfk-tree path{fill:none;stroke:var(--line)}
 .tfk-tree .tfk-dropped circle{fill:none;stroke:var(--line);stroke-dasharray:2 2}
@@ -56,19 +56,21 @@ td button{min-height:0;padding:0 6px;font-size:11px}
 .tfk-toks .tfk-forced{background:none;border:1px dashed var(--ink)}
 .tfk-toks .tfk-parting{outline:3px double var(--ink);outline-offset:1px}
 .tfk-strip rect{fill:var(--line);transition:fill var(--tfk-quick)}.tfk-strip .tfk-current{fill:var(--hot)}
-.tfk-strip text{fill:var(--ink);font-size:11px}.tfk-strip{cursor:pointer}
-.tfk-labelled{display:flex;gap:8px;align-items:flex-end;margin-bottom:var(--tfk-s1)}.tfk-labelled .tfk-note{flex:0 0 9em;margin:0 0 14px;line-height:1.25}.tfk-labelled .tfk-scroll{min-width:0}
+.tfk-strip text{fill:var(--soft);font-size:10px;text-anchor:middle}.tfk-strip .tfk-mark{fill:var(--ink);font-size:11px}
+.tfk-strip{cursor:pointer;overflow:visible}.tfk-strip line{stroke:var(--tfk-line)}
+.tfk-labelled{display:flex;gap:8px;margin-bottom:var(--tfk-s1)}.tfk-labelled .tfk-note{flex:0 0 9em;margin:0;line-height:1.25;align-self:center}
+.tfk-ends{display:flex;flex-direction:column;justify-content:space-between;text-align:right;font-size:10px;line-height:1;color:var(--soft);min-width:2.2em;height:44px;margin-top:7px}.tfk-labelled .tfk-scroll{min-width:0}
 .tfk-zoom{position:sticky;left:0;top:0;display:inline-flex;gap:4px}
-.tfk-cache text{fill:var(--ink);font:10px var(--jp-code-font-family,monospace)}
+.tfk-cache text{fill:var(--ink);font:10px var(--mono)}
 .tfk-cache rect{fill:var(--box);stroke:var(--line)}.tfk-cache .tfk-moved{fill:var(--line);stroke:var(--ink)}
 .tfk-cache .tfk-new{fill:var(--hot);stroke:var(--hot)}[hidden]{display:none}
 .tfk-lit{background:var(--tfk-lit)!important;color:var(--tfk-on-lit)!important;outline:2px solid var(--tfk-on-lit);outline-offset:-1px}
 .tfk-framed{display:inline-grid;grid-template-columns:auto auto;justify-content:start}
-.tfk-axis{display:flex;font:10px/1 var(--jp-code-font-family,monospace);color:var(--soft)}
+.tfk-axis{display:flex;font:10px/1 var(--mono);color:var(--soft)}
 .tfk-axis span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .tfk-axis-rows{flex-direction:column;padding:1px 4px 0 0;max-width:12ch;overflow:hidden;text-align:right}
 .tfk-axis-cols{padding:0 0 3px 1px;align-items:flex-end}
-.tfk-axis-cols span{writing-mode:vertical-rl;transform:rotate(180deg);max-height:12ch}
+.tfk-axis-cols span{writing-mode:vertical-rl;transform:rotate(180deg);max-height:12ch}.tfk-axis-cols .tfk-upright{transform:none}
 .tfk-share{display:inline-flex;gap:4px;float:right;margin:-2px 0 0 8px}
 .tfk-share button{background:none;border-color:transparent;color:var(--soft);padding:2px 6px;min-height:24px;font-size:12px}
 .tfk-share button:hover,.tfk-share button:focus-visible{border-color:var(--line);color:var(--ink)}
@@ -89,9 +91,10 @@ details{margin-top:4px}.tfk-sr{position:absolute;width:1px;height:1px;overflow:h
 /** Of pictures beside the stepper: maps with a cursor, many heads, curves, lists and outlines. */
 export const PICTURE_CSS = `
 ${SCALES}
+.tfk .tfk-axis-flat span{writing-mode:horizontal-tb;transform:none;overflow:visible}
 .tfk .tfk-grid{display:inline-block;max-width:100%;overflow:auto}.tfk .tfk-heads{display:flex;gap:4px;align-items:center;margin-bottom:4px}
 .tfk .tfk-overview{max-height:min(60vh,420px)}
-.tfk .tfk-heads span{flex:0 0 9em;font-size:11px;overflow-wrap:anywhere}
+.tfk .tfk-heads span{flex:0 0 7em;font-size:11px;overflow-wrap:anywhere}
 .tfk .tfk-all{position:relative;display:flex;gap:2px}.tfk .tfk-all canvas{position:absolute;left:3px;top:3px;outline:0}
 .tfk .tfk-all button{position:relative;flex:none;box-sizing:border-box;min-height:0;padding:0;background:none}
 .tfk .tfk-swatch{display:inline-block;width:.85em;height:.85em;margin-right:5px;border-radius:2px;box-shadow:inset 0 0 0 1px var(--tfk-line);vertical-align:-.1em}
@@ -99,7 +102,8 @@ ${SCALES}
 .tfk .tfk-legend span .tfk-swatch{margin-right:5px!important}.tfk .tfk-ramp-yes{background:var(--tfk-seq-hi)}.tfk .tfk-ramp-no{background:var(--tfk-seq-lo)}
 .tfk .tfk-ramp{width:7em;background:linear-gradient(90deg in oklab,var(--tfk-seq-lo),var(--tfk-seq-mid),var(--tfk-seq-hi))}
 .tfk .tfk-ramp-signed{width:7em;background:linear-gradient(90deg in oklab,var(--tfk-neg),var(--tfk-zero),var(--tfk-pos))}
-.tfk .tfk-curve path{fill:none;stroke:var(--hot);stroke-width:1.3}.tfk .tfk-curve line{stroke:var(--ink);stroke-dasharray:3 2}
+.tfk .tfk-curve path{fill:none;stroke:var(--hot);stroke-width:1.3}.tfk .tfk-curve .tfk-here{stroke:var(--ink);stroke-dasharray:3 2}.tfk .tfk-curve .tfk-level{stroke:var(--tfk-line)}
+.tfk .tfk-curve circle{fill:var(--hot);stroke:var(--paper)}
 .tfk .tfk-curve text{fill:var(--soft);font-size:11px}.tfk .tfk-hot{font-weight:700;text-decoration:underline}
 .tfk .tfk-list{display:flex;flex-wrap:wrap;gap:4px;list-style:none;margin:6px 0;padding:0}
 .tfk .tfk-anatomy details,.tfk .tfk-part{margin:1px 0 1px 18px}.tfk .tfk-part{padding-left:14px}.tfk .tfk-anatomy summary{cursor:pointer}

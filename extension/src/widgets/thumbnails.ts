@@ -7,7 +7,7 @@ import { translated } from './words';
 const SIZE = 56; // of a thumbnail's longer side, at most
 const LEAST = 14; // and at least: narrower, nothing can be seen, and the row scrolls
 const STEP = 8; // between two: the padding and border of a button on each side, and the gap
-const ROW = 720; // for all thumbnails of a layer: what a notebook beside an open side panel has, less the layer's name
+const ROW = 600; // for all thumbnails of a layer: so that the large map stands beside them in a wide window
 
 /** The longer side of a thumbnail, so that all heads of a layer fit side by side. */
 export const thumbnailSize = (heads: number): number => Math.max(LEAST, Math.min(SIZE, Math.floor(ROW / heads) - STEP));

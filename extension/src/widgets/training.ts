@@ -4,12 +4,16 @@ import { validate } from '../generated/training.valid';
 import { h, svg, tableHead } from './dom';
 import { IRenderProps } from './model';
 import { ICanvas, picture } from './picture';
+import { translated } from './words';
 
 export type ISeries = ITraining['series'][number];
 
-const WIDTH = 560;
-const HEIGHT = 130;
-const LEFT = 62;
+const WIDTH = 560; // of the curve, at most
+const LEAST = 200;
+const HEIGHT = 130; // of the curve, with some room above and below
+const LEFT = 62; // for the numbers beside it
+const BELOW = 18; // for the steps under it
+const RIGHT = 12;
 
 /** For each column the least and the most of the values in it; null where there is none. */
 export function columns(
@@ -57,27 +61,50 @@ function path(found: ([number, number] | null)[], y: (value: number) => number):
     .join('');
 }
 
-function chart(series: ISeries, first: number, last: number, at: number): HTMLElement {
+function chart(series: ISeries, [first, last]: [number, number], at: number, wide: number): HTMLElement {
   const known = series.values.filter((v): v is number => v !== null);
   const [low, high] = [
     known.reduce((a, b) => Math.min(a, b), Infinity),
     known.reduce((a, b) => Math.max(a, b), -Infinity)
   ];
   const y = (value: number): number => HEIGHT - 6 - ((value - low) / (high - low || 1)) * (HEIGHT - 12);
-  const x = LEFT + ((at - first) / (last - first || 1)) * (WIDTH - 1);
-  const label = `${series.name} from step ${first} to ${last}: between ${words(low)} and ${words(high)}, at the end ${words(known[known.length - 1])}`;
+  const x = LEFT + ((at - first) / (last - first || 1)) * (wide - 1);
+  const told = [low, high, known[known.length - 1]].map(words);
+  const label = translated(
+    '%1 from step %2 to %3: between %4 and %5, at the end %6',
+    series.name,
+    first,
+    last,
+    ...told
+  );
   const root = svg('svg', {
-    width: LEFT + WIDTH + 4,
-    height: HEIGHT,
+    width: LEFT + wide + RIGHT,
+    height: HEIGHT + BELOW,
     class: 'tfk-curve',
     role: 'img',
     'aria-label': label
   });
-  root.append(svg('text', { x: 0, y: 12 }, words(high)), svg('text', { x: 0, y: HEIGHT - 4 }, words(low)));
+  for (const value of new Set([high, (low + high) / 2, low])) {
+    root.append(
+      svg('line', { x1: LEFT, x2: LEFT + wide, y1: y(value), y2: y(value), class: 'tfk-level' }),
+      svg('text', { x: LEFT - 6, y: y(value) + 4, 'text-anchor': 'end' }, words(value))
+    );
+  }
+  for (const [step, anchor] of [
+    [first, 'start'],
+    [last, 'end']
+  ] as const) {
+    const end = { x: step === first ? LEFT : LEFT + wide, y: HEIGHT + BELOW - 4, 'text-anchor': anchor };
+    root.append(svg('text', end, translated('step %1', step)));
+  }
   root.append(
-    svg('line', { x1: x, x2: x, y1: 0, y2: HEIGHT }),
-    svg('path', { d: path(columns(series, first, last), y) })
+    svg('line', { x1: x, x2: x, y1: 0, y2: HEIGHT, class: 'tfk-here' }),
+    svg('path', { d: path(columns(series, first, last, wide), y) })
   );
+  const here = valueAt(series, at);
+  if (here !== null) {
+    root.append(svg('circle', { cx: x, cy: y(here), r: 3.5 }));
+  }
   const scroll = h('div', { className: 'tfk-scroll', tabIndex: 0, role: 'group', 'aria-label': series.name }, root);
   return h('section', {}, h('h4', {}, series.name), scroll);
 }
@@ -85,26 +112,29 @@ function chart(series: ISeries, first: number, last: number, at: number): HTMLEl
 function build({ trace, root, place, announce }: ICanvas<ITraining>): () => void {
   const every = trace.series.flatMap(s => [s.steps[0], s.steps[s.steps.length - 1]]);
   const [first, last] = [Math.min(...every), Math.max(...every)];
-  const slider = h('input', { type: 'range', min: String(first), max: String(last), 'aria-label': 'Step' });
+  const slider = h('input', { type: 'range', min: String(first), max: String(last), 'aria-label': translated('Step') });
   slider.oninput = () => place.set({ step: Number(slider.value) });
+  const now = h('output');
   const charts = h('div');
   const body = h('tbody');
   const table = h(
     'table',
-    { 'aria-label': 'Values at this step' },
-    tableHead(['curve', 'at this step', 'least', 'most']),
+    { 'aria-label': translated('Values at this step') },
+    tableHead([translated('curve'), translated('at this step'), translated('least'), translated('most')]),
     body
   );
-  root.append(h('div', { className: 'tfk-bar' }, h('label', {}, 'Step', slider)), charts, table);
+  root.append(h('div', { className: 'tfk-bar' }, h('label', {}, translated('Step'), slider, now)), charts, table);
   return () => {
     const step = Math.max(first, place.at('step', last));
     slider.value = String(step);
-    charts.replaceChildren(...trace.series.map(s => chart(s, first, last, step)));
+    now.textContent = translated('%1 of %2', step, last);
+    const wide = root.clientWidth ? Math.max(LEAST, Math.min(WIDTH, root.clientWidth - LEFT - RIGHT - 40)) : WIDTH;
+    charts.replaceChildren(...trace.series.map(s => chart(s, [first, last], step, wide)));
     const rows = trace.series.map(s => [s.name, words(valueAt(s, step)), ...extremes(s)]);
     body.replaceChildren(
       ...rows.map(([name, ...cells]) => h('tr', {}, h('th', { scope: 'row' }, name), ...cells.map(c => h('td', {}, c))))
     );
-    announce(`Step ${step}: ${rows.map(([name, value]) => `${name} ${value}`).join(', ')}`);
+    announce(translated('Step %1: %2', step, rows.map(([name, value]) => `${name} ${value}`).join(', ')));
   };
 }
 
@@ -114,12 +144,17 @@ function extremes({ steps, values }: ISeries): string[] {
     least = v !== null && (least < 0 || v < (values[least] as number)) ? i : least;
     most = v !== null && (most < 0 || v > (values[most] as number)) ? i : most;
   });
-  return [least, most].map(i => (i < 0 ? '–' : `${words(values[i])} (step ${steps[i]})`));
+  return [least, most].map(i => (i < 0 ? '–' : translated('%1 (step %2)', words(values[i]), steps[i])));
 }
 
-export const mount = picture<ITraining>('Training', validate, build, ({ series }) => {
-  const odd = series.find(s => s.steps.length !== s.values.length);
-  return odd ? `${odd.name} has ${odd.values.length} values for ${odd.steps.length} steps` : null;
-});
+export const mount = picture<ITraining>(
+  () => translated('Training'),
+  validate,
+  build,
+  ({ series }) => {
+    const odd = series.find(s => s.steps.length !== s.values.length);
+    return odd ? `${odd.name} has ${odd.values.length} values for ${odd.steps.length} steps` : null;
+  }
+);
 
 export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

@@ -1,7 +1,7 @@
 /** The hypotheses as a tree in SVG, windowed by step, and the same as a table. */
 import { clipped, h, visibleToken, svg, tableHead } from './dom';
 import { markToken } from './highlight';
-import { IPlaced, ITrace, layout, sumLogProbs, tokensSoFar, visibleNodes } from './trace';
+import { INode, IPlaced, ITrace, layout, sumLogProbs, tokensSoFar, visibleNodes } from './trace';
 import { translated } from './words';
 
 const LETTER = 6.7; // pixels of one, in the tree's type
@@ -24,6 +24,12 @@ export function nodePositions(placed: IPlaced[]): INodePosition[] {
   return placed.map((p, i) => ({ ...p, label: labels[i], left: starts[p.x], top: 12 + p.y * ROW }));
 }
 
+const STATES: Record<INode['state'], () => string> = {
+  live: () => translated('kept'),
+  dropped: () => translated('dropped'),
+  finished: () => translated('finished')
+};
+
 const endOf = (p: INodePosition): number => p.left + 12 + Array.from(p.label).length * LETTER;
 
 function edge(from: INodePosition, to: INodePosition, best: boolean): SVGElement {
@@ -40,7 +46,13 @@ function spot(p: INodePosition, best: boolean, arrived: boolean): SVGElement {
   const told = svg(
     'title',
     {},
-    `${visibleToken(node.token)}: score ${node.score.toFixed(3)}, log p ${node.logp.toFixed(3)}, ${node.state}`
+    translated(
+      '%1: score %2, log p %3, %4',
+      visibleToken(node.token),
+      node.score.toFixed(3),
+      node.logp.toFixed(3),
+      STATES[node.state]()
+    )
   );
   return svg(
     'g',

@@ -78,7 +78,7 @@ class View {
           h(
             'p',
             { role: 'alert' },
-            `${translated('The numbers cannot be read')}: ${error instanceof Error ? error.message : String(error)}.`
+            translated('The numbers cannot be read: %1.', error instanceof Error ? error.message : String(error))
           )
         );
       });
@@ -466,7 +466,7 @@ class View {
   private readonly _tables = new Map<string, HTMLElement>();
   private readonly _bar = h('div', { className: 'tfk-bar' });
   private readonly _row = h('ol', { className: 'tfk-walk-row', 'aria-label': translated('Stages') });
-  private readonly _open = h('div', { className: 'tfk-walk-open' }, 'Unpacking …');
+  private readonly _open = h('div', { className: 'tfk-walk-open' }, translated('Unpacking …'));
   private readonly _said = h('p', { className: 'tfk-walk-said', 'aria-live': 'polite' });
 }
 
@@ -477,6 +477,11 @@ function problem(trace: IWalk): string | null {
   return most < trace.axes.length ? null : `a matrix names side ${most}, but there are ${trace.axes.length}`;
 }
 
-export const mount = picture<IWalk>('Walk through one step', validate, canvas => new View(canvas).draw, problem);
+export const mount = picture<IWalk>(
+  () => translated('Walk through one step'),
+  validate,
+  canvas => new View(canvas).draw,
+  problem
+);
 
 export default { render: ({ model, el }: IRenderProps): (() => void) => mount(model, el) };

@@ -32,9 +32,10 @@ for (const colorScheme of ['light', 'dark']) {
     await expect(page.locator('[role=alert], .tfk-error')).toHaveCount(0);
     const matrices = page.getByRole('group', { name: 'Matrices', exact: true });
     await matrices.getByRole('application').first().focus();
+    await expect(matrices.locator('[role=status]')).toHaveText(/query 4 “on”, key 4 “on”: yes/);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowRight');
-    await expect(matrices.locator('[role=status]')).toHaveText(/query 1 “black”, key 1 “black”: yes/);
+    await expect(matrices.locator('[role=status]')).toHaveText(/query 5 “the”, key 5 “the”: yes/);
     await page.getByRole('button', { name: 'layers.1.attn, head 2' }).press('Enter');
     await expect(page.getByRole('button', { name: 'layers.1.attn, head 2' })).toHaveAttribute('aria-pressed', 'true');
     await page.getByRole('button', { name: 'Draw again' }).press('Enter');
