@@ -311,6 +311,8 @@ show.masks({"main stream": plan.main_mask[0, 0]} | predicting, sentence.split(),
 
 # %% [markdown]
 # ## Positions
+# How does a word know its place? Sinusoids are a clock with many hands, from fast to slow. Vectors that are rotated by
+# their place match best when they are near. T5 counts distance in buckets: narrow ones near by, wide ones far off.
 
 # %%
 show.positions(40, 32)
@@ -343,19 +345,34 @@ show.corruption(
 
 # %% [markdown]
 # ## Retrieval
-# What each document gives to each token of an answer; RAG sums over documents at every token, or once.
+# MiniLM finds the notes that are near the question, and SmolLM2 reads each of them before it answers. The columns say
+# how likely each note makes each word of the answer: only one of them knows when the library opens.
 
 # %%
-torch.manual_seed(0)
-answer = ids("the cat </s>")
-helpful = torch.tensor([3.0, 1.0, 0.0])[:, None, None]
-logits = torch.randn(3, 3, len(words)) + helpful * torch.nn.functional.one_hot(answer, len(words))
+question, start = "When does the library open?", "Answer: The library opens"
+notes = [
+    "The library opens at nine and closes at six.",
+    "The bakery opens at five and has fresh bread.",
+    "Dogs have to be on a lead in the park.",
+    "The train to Lyon leaves from platform four.",
+]
+answer = tokens(" at nine")
+
+
+def read_with(note):
+    """The logits of the answer's tokens, with a note before the question: [T,V]."""
+    before = tokens(f"{note}\nQuestion: {question}\n{start}")
+    with torch.no_grad():
+        return text.model(torch.cat([before, answer])[None]).logits[0, len(before) - 1 : -1]
+
+
+near = (reader.embed([question]) @ reader.embed(notes).T)[0]
 show.retrieval(
-    "who sat on the mat?",
-    ["the black cat sat on the small mat .", "a dog ran to the cat .", "the mat ."],
-    torch.tensor([3.0, 1.5, 1.0]),
-    ["the", "cat", "</s>"],
-    logits,
+    question,
+    notes,
+    10 * near,
+    [word(token) for token in answer.tolist()],
+    torch.stack([*map(read_with, notes)]),
     answer,
 )
 
@@ -368,6 +385,8 @@ show.training({"loss": losses})
 
 # %% [markdown]
 # ## Anatomy: from BERT to RoBERTa
+# Two models laid over one another. The bars are parameters, and signs say what is new, gone or changed: RoBERTa has
+# more words, two more positions, and one kind of segment in place of two.
 
 # %%
 show.anatomy("bert-base-uncased", "roberta-base")

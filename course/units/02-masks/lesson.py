@@ -117,7 +117,8 @@ def decoder_attention(keys):
 
 try:
     masks = {"causal": causal_mask(6), "padding": padding_mask(ids, 0)[0, 0].expand(6, 6), "decoder": decoder_mask(ids, 0)[0, 0]}
-    display(show.masks(masks, through=decoder_attention, x=words))
+    sentence = "the cat sat down <pad> <pad>".split()
+    display(show.masks(masks, sentence, through=decoder_attention, x=words))
 except NotImplementedError:
     print("Build the three masks first, then run this cell again.")
 

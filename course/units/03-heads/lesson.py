@@ -327,7 +327,20 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 #
 # Of 72 heads some have learned what you would have programmed: the first two are the diagonals of the experiment above, in a real model. Did the third find out what "it" stands for? Perhaps. The fourth gives "dog" even more of the weight
 # of "it", and if one saw that row alone, one would say the same of it; but all rows do so: it has picked the word that the sentence is about. Look at the whole map before you tell a story, and then at other sentences:
-# change `tired` to `wide`.
+# change `tired` to `wide`. Here are all 72, with the heads of a layer counted from 1; press one, and it is drawn large.
+
+# %% role="experiment"
+try:
+    real = tfkit.Text("all-MiniLM-L6-v2")
+    ids = torch.tensor(real.tokenizer.encode([sentence]))
+    heads = show.attention(real.model, input_ids=ids, tokens=words, title="All heads of all-MiniLM-L6-v2")
+    heads.place = {"layer": 3, "head": 1, "row": words.index("it"), "col": words.index("dog")}
+    display(heads)
+except (FileNotFoundError, ModuleNotFoundError) as missing:
+    print(f"The weights are not here: {missing}")
+
+# %% [markdown]
+# *Figure: six rows of twelve small maps, a row for each layer; the second one of layer 3 is drawn large, with a frame around its row for "it".*
 #
 # ## Pitfalls
 # - Reshaping without moving the axis: right shape, wrong content, no error. The same when merging.

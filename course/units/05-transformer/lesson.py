@@ -278,6 +278,8 @@ predict(
 )
 
 # %% role="demo"
+from tfkit_lab import show
+
 guess = predicted("05.who-moves-whom")
 try:
     torch.manual_seed(0)
@@ -290,11 +292,8 @@ try:
         other_src[0, i], other_tgt[0, i] = 1, 1
         for n, after in enumerate((model(src, other_tgt), model(other_src, tgt_in))):
             maps[n, i] = ((after - before).abs().sum(-1) > 1e-12)[0].float()
-    fig, axes = plt.subplots(1, 2, figsize=(6.5, 3))
-    for ax, image, title in zip(axes, maps, ("target input", "source word")):
-        ax.imshow(image, cmap="Blues", vmin=0, vmax=1.3)
-        ax.set(title=f"change a {title}", xlabel="logit that moves", ylabel="word changed")
-    plt.tight_layout(), plt.show()
+    moved = {"change a target input": maps[0] > 0, "change a source word": maps[1] > 0}
+    display(show.matrices(moved, title="Who moves whom?", axes=("word changed", "logit that moves")))
     guess.compare(maps[0], maps[1])
 except NotImplementedError:
     print("Build Seq2SeqTransformer first.")
@@ -307,8 +306,6 @@ except NotImplementedError:
 # layer and head can be chosen; point at a number and you read which product made it. The weights are random still: after the training below you walk through it again.
 
 # %% role="demo"
-from tfkit_lab import show
-
 try:
     source, written = "the cat sat down".split(), "<s> le chat".split()
     ids, target_ids = torch.tensor([[5, 6, 7, 8]]), torch.tensor([[1, 9, 10]])
@@ -513,7 +510,7 @@ if translator is not None:
 # far ones 8.7 and 32.8. The last weights, instead of the mean, have BLEU 16.4: they repeat words and do not stop. Sentences of up to twelve words have BLEU 24, longer ones 15: they begin well, and half of
 # them still repeat a pair of words. With the small set, the two are about level: the model has too little to learn from, and says so in every line.
 #
-# **Does it look where we would look?** The cross-attention of the last layer, mean over heads, for one held-out sentence.
+# **Does it look where we would look?** The cross-attention of the last layer for one held-out sentence: the mean over the heads, then each head.
 
 # %% role="experiment"
 if translator is not None:
@@ -524,16 +521,13 @@ if translator is not None:
     with torch.no_grad():
         translator(src, shift_right(tgt, START))
     hook.remove()
-    fig, ax = plt.subplots(figsize=(6, 4))
-    ax.imshow(seen["weights"][0].mean(0), cmap="Blues")
-    ax.set_xticks(range(src.size(1)), [tokenizer.id_to_token(i) for i in src[0].tolist()], rotation=60)
-    ax.set_yticks(range(tgt.size(1)), [tokenizer.id_to_token(i) for i in tgt[0].tolist()])
-    ax.set(xlabel="English", ylabel="translation, as predicted")
-    plt.tight_layout(), plt.show()
+    french, english = ([tokenizer.id_to_token(i) for i in row.tolist()] for row in (tgt[0], src[0]))
+    weights = {"mean of the heads": seen["weights"][0].mean(0)} | {f"head {h}": head for h, head in enumerate(seen["weights"][0])}
+    display(show.matrices(weights, french, english, sentence, ("translation", "English")))
 
 # %% [markdown]
-# *Figure: a map with the French pieces written so far as rows and the English pieces as columns; dark cells show where each French piece
-# looks. After so short a training the pattern is only roughly diagonal.*
+# *Figure: maps with the French pieces written so far as rows and the English pieces as columns; strong cells show where each French piece
+# looks. After so short a training the mean is only roughly diagonal.*
 #
 # And the whole way to the last piece, once more stage by stage: look at the cross-attention of the upper layer, and at the candidates among which the last stage chooses.
 

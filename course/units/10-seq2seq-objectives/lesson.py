@@ -353,7 +353,7 @@ guess = predicted("10.prefix")
 try:
     masks = prefix_lm_mask(torch.tensor([0, 3, 5]), 5)
     grids = {f"n = {n}": mask[0] for n, mask in zip((0, 3, 5), masks)}
-    display(show.matrices(grids, title="Prefix masks", axes=("position i", "sees j")))
+    display(show.matrices(grids, title="Prefix masks", axes=("position", "sees position")))
     guess.compare(masks[1, 0], "the causal mask" if torch.equal(masks[0, 0], torch.ones(5, 5).tril().bool()) else "a mask that hides all",
                   "a mask that hides nothing" if masks[2].all() else "the causal mask")
 except NotImplementedError:

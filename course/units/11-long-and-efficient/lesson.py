@@ -51,7 +51,7 @@ at, blocks = torch.arange(32), torch.arange(32) // 4
 near, block_near = (at[:, None] - at).abs() <= 3, (blocks[:, None] - blocks).abs() <= 1
 chosen, hashes = (at == 5) | (at == 20), torch.randint(0, 6, (32,))
 drawn = torch.tensor([6, 5, 7, 5, 1, 2, 3, 4])[blocks][:, None] == blocks
-PATTERNS = {"full": torch.ones(32, 32), "a window": near, "Longformer": near | chosen | chosen[:, None],
+PATTERNS = {"full": torch.ones(32, 32, dtype=torch.bool), "a window": near, "Longformer": near | chosen | chosen[:, None],
             "BigBird": block_near | (blocks == 0) | (blocks == 0)[:, None] | drawn,
             "Reformer": (hashes[:, None] == hashes).tril()}
 show.masks(PATTERNS, title="Who looks at whom")

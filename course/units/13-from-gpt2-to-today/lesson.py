@@ -139,14 +139,13 @@ predict("13.sinks", predict.number("Length 8, window 3, 1 sink: how many keys do
 # %% role="exercise" exercise="modern.sink_mask"
 
 # %% role="demo"
+from tfkit_lab import show
+
 guess = predicted("13.sinks")
 try:
     guess.compare(sink_mask(8, 3, 1)[-1].sum())
-    fig, axes = plt.subplots(1, 3, figsize=(7, 2.3))
-    for ax, (window, sinks) in zip(axes, ((16, 0), (5, 0), (5, 2)), strict=True):
-        ax.imshow(sink_mask(16, window, sinks), cmap="Blues", vmin=0, vmax=1.4)
-        ax.set_title(f"window {window}, sinks {sinks}", fontsize=9), ax.set(xticks=[], yticks=[], xlabel="key", ylabel="query")
-    plt.tight_layout(), plt.show()
+    seen = {f"window {window}, sinks {sinks}": sink_mask(16, window, sinks) for window, sinks in ((16, 0), (5, 0), (5, 2))}
+    display(show.masks(seen, title="A window, and what stays in sight"))
 except NotImplementedError:
     print("Build sink_mask first.")
 
