@@ -80,8 +80,8 @@ def up_to(maps: Mapping[str, Any], layer: int, head: int, query: int, label: str
 
 def pooled_names(maps: Mapping[str, Any], names: Names) -> Names:
     """The names of rows and columns: of a block of positions, that of the first."""
-    by = maps.get("pooled", {"by": 1})["by"]
-    return names[0][::by], names[1][::by]
+    block = maps.get("pooled", {"by": 1})["by"]
+    return names[0][::block], names[1][::block]
 
 
 def picture(
@@ -141,17 +141,17 @@ def _word(x: float, y: float, word: str, anchor: str, upwards: bool = False) -> 
 def shares(most: float = 1.0, low: float = 0.0, high: float = 1.0, root: bool = True) -> list[Colour]:
     """The colour of each byte between `low` and `high`, from nothing to `most`; the root spreads what is small."""
     values = (abs(low + byte * (high - low) / 255) / most for byte in range(256))
-    return [mixed(SEQUENTIAL, min(1.0, value) ** (0.5 if root else 1.0)) for value in values]
+    return [mix(SEQUENTIAL, min(1.0, value) ** (0.5 if root else 1.0)) for value in values]
 
 
-def signed(low: float, high: float) -> list[Colour]:
+def sign_tones(low: float, high: float) -> list[Colour]:
     """The colour of each byte between `low` and `high`, with 0 in the middle of the scale."""
     most = max(abs(low), abs(high)) or 1.0
     values = [(low + byte * (high - low) / 255) / most for byte in range(256)]
-    return [mixed((ZERO, NEGATIVE if value < 0 else POSITIVE), abs(value) ** 0.5) for value in values]
+    return [mix((ZERO, NEGATIVE if value < 0 else POSITIVE), abs(value) ** 0.5) for value in values]
 
 
-def mixed(stops: Sequence[Colour], share: float) -> Colour:
+def mix(stops: Sequence[Colour], share: float) -> Colour:
     """The colour at a place, from 0 to 1, between stops that follow one another."""
     at = share * (len(stops) - 1)
     first = min(int(at), len(stops) - 2)

@@ -16,7 +16,7 @@ from tests.extension.conftest import GOLDEN
 from tfkit.decode import Greedy, record
 from tfkit_lab import Stepper
 from tfkit_lab import trace as t
-from tfkit_lab.figure import figure, picture, png, shares, signed
+from tfkit_lab.figure import figure, picture, png, shares, sign_tones
 
 
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.json")), ids=lambda file: file.stem)
@@ -100,7 +100,7 @@ def test_a_picture_is_dark_where_the_weight_is():
 
 
 def test_nought_has_the_middle_of_a_scale_with_signs():
-    tones = signed(-1.0, 3.0)
+    tones = sign_tones(-1.0, 3.0)
     assert max(tones, key=sum) == tones[64] and tones[64][0] > 230  # byte 64 is 0.004
     assert tones[255][2] > tones[255][0] and tones[0][0] > tones[0][2]  # blue, orange
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from tfkit.decode.attention_maps import compress
 from tfkit.decode.generate import evaluating
 from tfkit.nn.positions import apply_rotary, relative_bucket, sinusoidal_positions
-from tfkit_lab.figure import Colour, picture, shares, signed
+from tfkit_lab.figure import Colour, picture, shares, sign_tones
 from tfkit_lab.pictures import Picture
 from tfkit_lab.trace import inflate
 from tfkit_lab.widgets import STATIC
@@ -156,7 +156,7 @@ def tones(packed: dict[str, Any]) -> list[Colour]:
     """The colours of a map's bytes, as the view has them."""
     low, high = packed["low"], packed["high"]
     if packed["kind"] == "signed":
-        return signed(low, high)
+        return sign_tones(low, high)
     if packed["kind"] == "integer":
         return shares(root=False)
     return shares(max(abs(low), abs(high)) or 1.0, low, high)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfkit_lab.figure import Colour, picture, shares, signed
+from tfkit_lab.figure import Colour, picture, shares, sign_tones
 from tfkit_lab.trace import inflate
 
 Numbers = npt.NDArray[np.float32]
@@ -60,7 +60,7 @@ def draw(
     low, high = (float(values[seen].min()), float(values[seen].max())) if seen.any() else (0.0, 1.0)
     step = (high - low) / 254 or 1.0
     bytes_ = np.where(seen, 1 + np.round((np.where(seen, values, low) - low) / step), 0).astype(np.uint8)
-    scale = (shares(1.0, low - step, high) if weights else signed(low - step, high))[1:]
+    scale = (shares(1.0, low - step, high) if weights else sign_tones(low - step, high))[1:]
     side = lambda name: trace["axes"][matrix[name]]["names"]
     label = f"{matrix['name']}{f', head {which + 1}' if matrix['heads'] > 1 else ''}, {low:.3g} to {high:.3g}"
     return picture([row.tobytes() for row in bytes_], cols, label, (side("rows"), side("cols")), [HIDDEN, *scale])
