@@ -91,7 +91,7 @@ def test_what_cannot_be_examined_fails_with_its_reason(source, said):
 
 def test_a_mistake_costs_its_own_exercise_only(monkeypatch):
     explained = []  # an attempt that does not count is not explained: that takes longer than grading it
-    monkeypatch.setattr(run, "shrunk", lambda findings, *_: explained.append(findings) or findings)
+    monkeypatch.setattr(run, "shrink_counterexample", lambda findings, *_: explained.append(findings) or findings)
     wrong_split = text(SPLIT, "wrong", "reshaped_without_transpose")
     heads = text(HEADS, "right", "on_earlier_exercises")
     notebook = {"cells": [cell(wrong_split, SPLIT.id), cell(heads, HEADS.id)]}

@@ -133,7 +133,7 @@ def test_the_command_tells_what_is_not_there(capsys):
 
 def test_a_language_begins_by_one_command(tmp_path, monkeypatch, capsys):
     folders = [shutil.copytree(found, tmp_path / found.name) for found in course.units()[:2]]
-    shutil.copytree(reader.OWN / "locale", tmp_path / "autograder/locale")
+    shutil.copytree(reader.OWN_FOLDER / "locale", tmp_path / "autograder/locale")
     monkeypatch.setattr(translate, "units", lambda: folders)
     monkeypatch.setattr(translate, "OWN_FOLDER", tmp_path / "autograder")
     assert translate.main(["es", "--new"]) == 1
