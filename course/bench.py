@@ -282,7 +282,7 @@ STAGES = {
     "questions": "drawing, and the reference's answers",
     "collect_answers": "comparison",
     "diagnose": "naming the mistake",
-    "shrunk": "smallest examples",
+    "shrink_counterexample": "smallest examples",
     "localize_fault": "the line where it departs",
 }
 
@@ -290,11 +290,12 @@ STAGES = {
 @contextmanager
 def stopwatches() -> Iterator[GradingCost]:
     """Times the stages of grading within a context; afterwards the functions are restored."""
-    from autograder import run
+    from autograder import run, verdict
     from autograder.sandbox_client import SandboxClient
 
     spent, before = GradingCost(), (SandboxClient.__enter__, SandboxClient.__exit__, SandboxClient._ask)
-    functions = {name: getattr(run, name) for name in STAGES}
+    modules = {name: verdict if name == "diagnose" else run for name in STAGES}
+    functions = {name: getattr(modules[name], name) for name in STAGES}
 
     def leave(self: Any, *what: object) -> None:
         spent[BOXES].cpu += self.usage().cpu_s
@@ -308,13 +309,13 @@ def stopwatches() -> Iterator[GradingCost]:
     SandboxClient.__enter__ = spent.time_calls("starting boxes", before[0])  # type: ignore[method-assign]
     SandboxClient.__exit__, SandboxClient._ask = leave, ask  # type: ignore[method-assign]
     for name, function in functions.items():
-        setattr(run, name, spent.time_calls(STAGES[name], function))
+        setattr(modules[name], name, spent.time_calls(STAGES[name], function))
     try:
         yield spent
     finally:
         SandboxClient.__enter__, SandboxClient.__exit__, SandboxClient._ask = before  # type: ignore[method-assign]
         for name, function in functions.items():
-            setattr(run, name, function)
+            setattr(modules[name], name, function)
 
 
 def floor(number: int = 10) -> float:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from autograder import run
+from autograder import run, verdict
 from autograder.sandbox_client import SandboxClient
 from course import bench, exercises
 from course.bench import PLAIN, UNIT, BenchTiming, GradingCost, Stage, ceiling, measure_rows, page
@@ -78,10 +78,10 @@ def test_a_block_inside_another_counts_there_alone():
 
 
 def test_the_stopwatches_leave_the_program_as_it_was():
-    before = (run.questions, run.diagnose, SandboxClient._ask, SandboxClient.__enter__)
+    before = (run.questions, verdict.diagnose, SandboxClient._ask, SandboxClient.__enter__)
     with bench.stopwatches():
         assert run.questions is not before[0]
-    assert (run.questions, run.diagnose, SandboxClient._ask, SandboxClient.__enter__) == before
+    assert (run.questions, verdict.diagnose, SandboxClient._ask, SandboxClient.__enter__) == before
 
 
 def test_the_ceiling_is_what_two_get_done_of_twice_what_one_does(monkeypatch):
