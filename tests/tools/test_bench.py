@@ -57,6 +57,15 @@ def test_written_bytes_are_those_of_new_tensors_and_in_place_ones():
     a, b = torch.ones(8, 4), torch.ones(4)
     assert bench.bytes_written(lambda: a.t().view(4, 8)) == 0
     assert bench.bytes_written(lambda: (a + b).mul_(2)) == 2 * 8 * 4 * 4
+    assert bench.bytes_written(lambda: torch.add(a, b, out=torch.empty_like(a))) == 8 * 4 * 4  # once, not as reserved
+
+
+def test_a_time_under_one_is_measured_again(monkeypatch):
+    asked, times = [], iter([(1.0, 2.0), (1.5, 0.5), (3.0, 1.0)])
+    monkeypatch.setattr(bench, "best_times", lambda one, other, turns: asked.append(turns) or next(times))
+    assert bench.ratio(None, None, 3) == (2.0, 0.5)  # each side at its best of both measurements
+    assert bench.ratio(None, None, 3) == (3.0, 1.0)
+    assert asked == [3, 9, 3]
 
 
 def test_collators_are_timed_on_the_same_rows():
