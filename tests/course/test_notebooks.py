@@ -31,6 +31,9 @@ def one_thread(monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
 
 
+LESSON = {"setup", "predict", "exercise", "project", "demo"}  # the roles of the cells that every reader runs
+
+
 def run(unit, roles, folder, *, released=False):
     """Execute the unit's cells that have one of the roles, in a kernel of its own; the first exception fails."""
     (path,) = [path for path in course.units() if path.name == unit]
@@ -51,7 +54,7 @@ def printed(notebook):
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_source_notebook_runs(unit, tmp_path):
-    notebook = run(unit, {"setup", "predict", "exercise", "demo"}, tmp_path / unit)
+    notebook = run(unit, LESSON, tmp_path / unit)
     assert "first." not in printed(notebook), "a demo did not find what it needs"
     assert "but the library's" not in printed(notebook), "a demo found other words than the library"
     assert re.search(TOLD.get(unit, ""), printed(notebook))
@@ -65,7 +68,7 @@ def test_the_source_notebook_runs(unit, tmp_path):
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_released_notebook_runs_without_an_answer(unit, tmp_path):
-    notebook = run(unit, {"setup", "predict", "exercise", "demo"}, tmp_path / unit, released=True)
+    notebook = run(unit, LESSON, tmp_path / unit, released=True)
     assert nbformat.validate(notebook) is None
 
 
@@ -75,5 +78,5 @@ def test_the_released_notebook_runs_without_an_answer(unit, tmp_path):
 @pytest.mark.parametrize("released", [False, True])
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_experiments_run_whole(unit, released, tmp_path):
-    notebook = run(unit, {"setup", "predict", "exercise", "demo", "experiment"}, tmp_path / unit, released=released)
+    notebook = run(unit, LESSON | {"experiment"}, tmp_path / unit, released=released)
     assert all(cell.execution_count for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip())
