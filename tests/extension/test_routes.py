@@ -448,11 +448,11 @@ def test_checks_are_bounded_for_each_user(monkeypatch):
 async def test_when_too_many_checks_wait_the_next_is_told_to_come_again(jp_fetch, jp_serverapp, grader, monkeypatch):
     grader(VERDICT)
     queue = jp_serverapp.web_app.settings["tfkit_checks"]
-    monkeypatch.setattr(queue, "asked", handlers.MAX_RUNNING + handlers.MAX_WAITING)
+    monkeypatch.setattr(queue, "pending", handlers.MAX_RUNNING + handlers.MAX_WAITING)
     with pytest.raises(HTTPClientError) as refused:
         await post(jp_fetch, {"exercise": EXERCISE, "cells": CELLS})
     assert refused.value.code == 429 and "running or waiting already" in refused.value.response.body.decode()
-    monkeypatch.setattr(queue, "asked", handlers.MAX_RUNNING + handlers.MAX_WAITING - 1)
+    monkeypatch.setattr(queue, "pending", handlers.MAX_RUNNING + handlers.MAX_WAITING - 1)
     assert (await post(jp_fetch, {"exercise": EXERCISE, "cells": CELLS})).code == 200
 
 
