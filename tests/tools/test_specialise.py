@@ -59,5 +59,40 @@ def test_what_is_settled_is_put_in_and_what_is_not_stays():
     assert flat["MODEL"](flat["Config"]())(torch.arange(5.0)).tolist() == [0, 2, 4]
 
 
+REMEMBERS = """
+class Config:
+    width = 2
+
+
+class Memory:
+    def __init__(self, found):
+        self.found = found
+
+
+class Model:
+    def __init__(self, config):
+        self.config = config
+
+    def twice(self, x, memory):
+        if self in memory.found:
+            return memory.found[self]
+        doubled = x * 2
+        memory.found[self] = doubled
+        return doubled
+
+    def __call__(self, x):
+        memory = Memory({})
+        return self.twice(x, memory) + self.twice(x, memory)
+
+
+MODEL = Model
+"""
+
+
+def test_what_was_empty_when_it_was_written_to_is_not_taken_for_empty():
+    text = specialise(REMEMBERS, lambda flat: flat.MODEL(flat.Config())(torch.ones(2)))
+    assert "{}[" not in text and "[self] = " in text, text
+
+
 def test_headings_of_sections_without_code_are_removed_at_the_end_too():
     assert tidy_sections("# --- a\n\n\n# --- b\n\n\nx = 1\n\n\n# --- c\n\n\n") == "# --- b\n\n\nx = 1\n"

@@ -18,7 +18,8 @@ def propagate_constants(source: Source, seen: Observations) -> str:
     for node in source.nodes:
         index = source.index[node]
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr not in TENSOR_ATTRIBUTES:
-            replace_by_constant(source, node, seen.constant(index), FOLDABLE)
+            kinds = FOLDABLE - {"empty"} if is_container(source, node) else FOLDABLE
+            replace_by_constant(source, node, seen.constant(index), kinds)
         elif isinstance(node, ast.Subscript) and is_table_lookup(node):
             replace_by_constant(source, node, seen.constant(index), {"symbol"})
         elif isinstance(node, ast.Call):
@@ -37,6 +38,12 @@ def propagate_constants(source: Source, seen: Observations) -> str:
         elif isinstance(node, ast.Dict):
             remove_empty_dict_stars(source, seen, node)
     return source.apply()
+
+
+def is_container(source: Source, node: ast.expr) -> bool:
+    """Whether an expression is what a subscript reads or writes: empty once, it may hold something the next time."""
+    parent = source.parent[node]
+    return isinstance(parent, ast.Subscript) and parent.value is node
 
 
 def is_table_lookup(node: ast.Subscript) -> bool:
