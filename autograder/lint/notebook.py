@@ -92,7 +92,7 @@ def lost_exercises(notebook: NotebookNode) -> Problems:
         elif match and _name(cell) != "check-" + match[1].replace(".", "-"):
             yield _name(cell), f"must have the grade id check-{match[1].replace('.', '-')}: the exercise is found by it"
         elif match and f"solution-{tail}" not in names:
-            yield _name(cell), f"is a check of {match[1]}, but no cell solution-{tail} for the answer"
+            yield _name(cell), f"is a check of {match[1]}, but there is no cell solution-{tail} for the answer"
         elif kind == "solution" and tail in known and f"check-{tail}" not in names:
             yield _name(cell), f"the answer to {known[tail]} is worth nothing: there is no cell check-{tail}"
 

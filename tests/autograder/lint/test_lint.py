@@ -69,7 +69,7 @@ def test_a_unit_in_order_has_no_fault():
 READ = {
     "2 cells have the grade id 'setup-1'": unit(RIGHT, new_code_cell("1", id="b", metadata=marked("setup-1"))),
     "2 cells have this id": unit(RIGHT, code("1", "setup-1")),
-    "the grade id 'set up' is none": changed("setup-1", grade_id="set up"),
+    "the grade id 'set up' is invalid": changed("setup-1", grade_id="set up"),
     "its points are -1": changed("check-masks-causal", points=-1),
     "its points are None": changed("task-why", points=None),
     "is worth 3 points, but its mark scheme gives 2": changed("task-why", points=3),
