@@ -26,7 +26,7 @@ REFUSED = {
         "StreamAttention": "NgramAttention", "TwoStreams": "TwoStreamAttention",
         "Disentangled": "DisentangledAttention",
         "tell_window": "trace_window", "tell_blocks": "trace_blocks", "tell_hashed": "trace_hashed",
-        "weighed": "attend_with_logsumexp", "attend_in_steps": "attend_cpu_in_place", "UNCOMPILED": "NOT_COMPILABLE",
+        "weighed": "attend_with_logsumexp", "attend_in_steps": "attend_cpu_in_place",
         "UNLIKE_STATES": "NO_HIDDEN_STATES", "FirstClassification": "ClsTokenClassificationHead",
         "Chain": "SingleSequence", "Watched": "CacheTracingStrategy", "Overheard": "CacheTracingDecoder",
         "Textbook": "TextbookHypotheses", "Padded": "LeftPaddedCache", "AsIs": "IdentityMap", "Undrawn": "SkipInit",

@@ -368,7 +368,7 @@ ROWS: dict[str, Row] = {
     "gpt_oss": Decoder(
         fields={**LLAMA, "d_head": 6, "window": 4, "n_experts": 4, "experts_per_token": 2, "router_logits": True,
                 "gate_limit": 0.2, "rope_scaling": YARN, "pad_token_id": 0}, head="causal_lm",
-        but={"compile": ROUTED, "decodes as one graph": ROUTED},
+        but={"compile": ROUTED},
         odd={**ODD_LLAMA, "n_experts": 3, "experts_per_token": 3, "attn_bias": False, "rope_scaling": None},
     ),
     "gptj": Decoder(fields={**GPT, "rotary_dim": 2}, head="causal_lm", odd={**ODD, "d_model": 18, "rotary_dim": None}),
@@ -389,7 +389,6 @@ ROWS: dict[str, Row] = {
         odd={"d_model": 15, "n_heads": 3, "d_head": 10, "n_groups": 1, "kernel": 1, "vocab_size": 43, "bias": True,
              "tie_word_embeddings": True, "step_limit": (0.3, 0.8)},
         but={"static cache": "its state already has a fixed size",
-             "decodes as one graph": "its state is a cache of its own, which is not made for a compiler yet",
              "weights shown": "it attends to nothing, so there are no weights"},
     ),
     "marian": Seq2Seq(
@@ -403,7 +402,7 @@ ROWS: dict[str, Row] = {
     "mixtral": Decoder(
         fields={**LLAMA, "n_experts": 4, "router_logits": True}, head="causal_lm",
         odd={**ODD_LLAMA, "n_experts": 3, "experts_per_token": 3},
-        but={"compile": ROUTED, "decodes as one graph": ROUTED},
+        but={"compile": ROUTED},
         still={r"layers\.1\.ff\.experts": "a classifier reads the last token, which takes two experts"},
     ),
     "mmbt": WithPicture(

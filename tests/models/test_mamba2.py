@@ -103,6 +103,20 @@ def test_sizes_that_do_not_fit_are_named(changes, message):
         tfkit.from_config("mamba2", **fields)
 
 
+@torch.no_grad()
+def test_its_cache_is_of_fixed_size_anyway_and_keeps_only_the_latest_inputs(parity, tmp_path):
+    ours = parity.read(made(parity, "plain"), tmp_path)
+    ids, mask = torch.randint(3, 99, (2, 9)), torch.ones(2, 9, dtype=torch.long)
+    mask[1, :4] = 0
+    how = {"attention_mask": mask, "max_new_tokens": 7, "end_id": -1}
+    plain = tfkit.generate(ours, ids, **how)
+    assert torch.equal(tfkit.generate(ours, ids, static_cache=True, **how), plain)
+    cache = ours(ids, use_cache=True).cache
+    assert cache.length == 9
+    for inputs, _ in cache.states.values():
+        assert inputs.untyped_storage().nbytes() == inputs.nbytes  # no view of those of the whole text
+
+
 def test_a_cache_of_keys_is_refused():
     model = tfkit.from_config("mamba2", vocab_size=9, d_model=4, n_layers=1, n_heads=2, d_head=4, n_groups=1)
     with pytest.raises(TypeError, match="cache is a StaticCache: Mamba-2 has no keys, its cache is a StateCache"):

@@ -1,20 +1,23 @@
 """One decoding step as a compiled graph: compiled for the first new token, reused for all later ones.
 
-This takes a cache of fixed size (`tfkit.nn.StaticCache`), whose write position is a tensor. Its capacity is rounded up
-to a power of two, and the graph is dynamic in the number of rows and in the length of their sources, so that batches
-and prompts of different sizes share one graph. A batch of one row has a graph of its own, because compilers specialise
-on a size of one.
+This takes a cache of fixed size (`tfkit.nn.StaticCache`), whose write position is a tensor, or the states of a state
+space model, which a graph writes in place. The capacity of a static cache is rounded up to a power of two, and the
+graph is dynamic in the number of rows and in the length of their sources, so that batches and prompts of different
+sizes share one graph. A batch of one row has a graph of its own, because compilers specialise on a size of one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
+
+from tfkit.nn.state_space import StateCache
 
 Backend = str | Callable[..., Any]
 LEAST_ROOM = 16
@@ -74,6 +77,10 @@ def mark_dynamic_sizes(given: dict[str, Any], cache: Any) -> None:
     for tensor in tensors({name: given.get(name) for name in sources}):
         for dim in range(1, tensor.dim()):  # also feature widths: the weights fix these anyway
             mark_dynamic(tensor, dim)
+    if isinstance(cache, StateCache):
+        for state in chain.from_iterable(cache.states.values()):
+            mark_dynamic(state, 0)
+        return
     for buffer in cache.self_attention.values():
         mark_dynamic(buffer.k, 0)
         mark_dynamic(buffer.v, 0)

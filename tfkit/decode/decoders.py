@@ -15,6 +15,7 @@ from torch import Tensor
 
 from tfkit.decode.compiled import Backend, bucket, run_step
 from tfkit.nn import StaticCache
+from tfkit.nn.state_space import StateCache
 
 
 class Decoder(Protocol):
@@ -142,8 +143,6 @@ class ModelDecoder(ABC):
         self.room = room if backend is None else bucket(room)
         if static or backend is not None:
             require_static_cache(model, self.has_cache)
-        if backend is not None and (why := getattr(model, "NOT_COMPILABLE", None)):
-            raise ValueError(f"compile: {type(model).__name__} cannot be decoded as one graph: {why}")
         self.rows, self.length = 0, 0
         self.cache: Any = None
         self.ids = torch.empty(0, 0, dtype=torch.int64)  # the whole text, for models that read it again at each step
@@ -261,15 +260,28 @@ class CausalDecoder(ModelDecoder):
             self.mask = F.pad(mask, (0, self.room - mask.size(1)), value=True)  # bool [B,room]
             self.positions = (self.mask.cumsum(1) - 1).clamp(min=0)
         if static or backend is not None:
-            self.cache = StaticCache(self.room) if self.mask is None else LeftPaddedCache(self.room, self.mask)
-        self.hides = isinstance(self.cache, LeftPaddedCache)
+            self.cache = self.fixed_cache()
+
+    def fixed_cache(self) -> Any:
+        """An empty cache of fixed size, which masks the padding of the prompts if the model needs it."""
+        if (own := getattr(self.model, "FIXED_CACHE", None)) is not None:
+            return own()
+        return StaticCache(self.room) if self.mask is None else LeftPaddedCache(self.room, self.mask)
+
+    def needs_mask(self, past: int) -> bool:
+        """Whether the model must be given the prompts' mask: not if the cache applies it, nor after the prompt if the
+        cache is a state, which padding has not changed."""
+        if self.mask is None or isinstance(self.cache, LeftPaddedCache):
+            return False
+        return not (past and isinstance(self.cache, StateCache))
 
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
         """mask [N,past+t] covers all that was read, positions [N,t] the new ids; neither is given if there is no
-        padding"""
+        padding; the mask only if the model needs it"""
         given: dict[str, Any] = {"input_ids": ids, **self.cross_attention_inputs}
         end = past + ids.size(1)
-        if self.mask is not None and not self.hides:
+        if self.needs_mask(past):
+            assert self.mask is not None
             given["attention_mask"] = self.mask[:, :end]
         if self.positions is not None and "position_ids" in self.forward_args:
             given["position_ids"] = self.positions[:, past:end]

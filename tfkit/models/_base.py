@@ -100,7 +100,7 @@ class Model(nn.Module):
 
     HEADS: ClassVar[tuple[str | None, ...]] = (None,)
     STATIC_CACHE: ClassVar[bool] = True  # whether its decoder, if any, supports a cache of fixed size
-    NOT_COMPILABLE: ClassVar[str | None] = None  # the reason why a decoding step cannot be compiled, if there is one
+    FIXED_CACHE: ClassVar[type | None] = None  # the class of its cache, if that is of fixed size without being static
     FLEX_ATTENTION: ClassVar[bool] = False  # whether it can give its layers the rules of `nn.flex` in place of masks
     PADDING_ROW: ClassVar[bool] = False  # whether the padding token has a row of its own in the token embeddings
     task_head: Any  # the head's own layers, if any

@@ -120,7 +120,6 @@ class Layer(llama.Layer):
 
 class GPTOSS(llama.Llama):
     LAYER: ClassVar[Any] = Layer
-    NOT_COMPILABLE = mixtral.Mixtral.NOT_COMPILABLE
     forward = mixtral.routed_forward
 
     def layer_types(self) -> list[str]:

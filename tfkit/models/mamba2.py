@@ -123,7 +123,7 @@ class Mixer(nn.Module):
         mixed = mixed if non_padding is None else mixed * non_padding
         out, state = self.scan(mixed, step, state)
         if cache is not None:
-            cache.states[self] = (inputs[..., inputs.size(-1) - before.size(-1) :], state)
+            cache.update(self, inputs[..., inputs.size(-1) - before.size(-1) :], state)
         return self.out_proj(self.norm(out, gate))
 
     def scan(self, mixed: Tensor, step: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
@@ -160,7 +160,7 @@ class Layer(nn.Module):
 class Mamba2(Model):
     HEADS = (None, "causal_lm")
     NO_HIDDEN_STATES = "transformers' states of this model begin after its first layer"
-    NOT_COMPILABLE = "its state is a cache of its own kind"
+    FIXED_CACHE = StateCache
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -202,15 +202,14 @@ class Mamba2(Model):
         self.require_head(labels)
         ids = check_ids("input_ids", input_ids)
         cache = StateCache() if use_cache and cache is None else cache
-        past = self.check_cache(cache, ids.size(0))
-        non_padding = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        self.check_cache(cache, ids.size(0))
         x = embed_ids(self.embed, ids, "input_ids")
-        mask = None if non_padding is None else non_padding[:, past:, None].to(x.dtype)  # [B,L,1]
+        mask = None if attention_mask is None else self.new_non_padding(attention_mask, ids, cache, x.dtype)
         for layer in self.layers:
             x = layer(x, mask, cache)
         x = self.norm(x).to(self.embed.weight.dtype)
-        if cache is not None:
-            cache.length = past + ids.size(1)
+        if cache is not None and not torch.compiler.is_compiling():
+            cache.advance_length(ids.size(1))
         logits = loss = None
         if self.head:
             table = self.embed.weight if self.config.tie_word_embeddings else self.lm_head.weight
@@ -218,15 +217,21 @@ class Mamba2(Model):
             loss = None if labels is None else cross_entropy(logits, next_labels(labels))
         return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 
-    def check_cache(self, cache: Any, rows: int) -> int:
-        """The number of tokens that a cache has read. Raises TypeError for a key-value cache, ValueError for other
-        rows."""
+    def new_non_padding(
+        self, attention_mask: Tensor, ids: Tensor, cache: StateCache | None, dtype: torch.dtype
+    ) -> Tensor | None:
+        """The mask of the new ids [B,L], from that of all tokens -> [B,L,1], zero at padding; None if there is none"""
+        past = 0 if cache is None else cache.length
+        non_padding = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        return None if non_padding is None else non_padding[:, past:, None].to(dtype)
+
+    def check_cache(self, cache: Any, rows: int) -> None:
+        """Raises TypeError for a key-value cache, ValueError for one with another number of rows."""
         if cache is None:
-            return 0
+            return
         if not isinstance(cache, StateCache):
             raise TypeError(f"cache is a {type(cache).__name__}: Mamba-2 has no keys, its cache is a StateCache")
         cache.check_rows(rows)
-        return cache.length
 
 
 MODEL = Mamba2

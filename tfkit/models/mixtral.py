@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from ..nn import Cache
@@ -79,10 +80,11 @@ def routed_forward(
     logits_to_keep: int = 0,
 ) -> Output:
     """As Llama's; if the configuration asks for router_logits, a language model's Output has them, [B·L,N] per layer,
-    and aux_loss, which is added to the loss."""
+    and aux_loss, which is added to the loss; but not that of a compiled decoding step."""
     given = (input_ids, attention_mask, position_ids, labels)
     how: dict[str, Any] = {"cache": cache, "use_cache": use_cache, "logits_to_keep": logits_to_keep}
-    if not self.config.router_logits or self.head != "causal_lm":
+    unread = cache is not None and torch.compiler.is_compiling()  # hooks cannot be part of a graph
+    if not self.config.router_logits or self.head != "causal_lm" or unread:
         return llama.Llama.forward(self, *given, **how)
     with record_router_logits([layer.ff.router for layer in self.layers]) as logits:
         out = llama.Llama.forward(self, *given, **how)
@@ -95,7 +97,6 @@ def routed_forward(
 
 class Mixtral(llama.Llama):
     LAYER = Layer
-    NOT_COMPILABLE = "shapes depend on the experts that each token chooses"
     forward = routed_forward
 
 

@@ -39,7 +39,10 @@ def _chunk(x: Tensor, log_decay: Tensor, b: Tensor, c: Tensor, state: Tensor) ->
 
 class StateCache:
     """The cache of a state space model, which does not grow. Per module: the latest inputs of its convolution [B,C,K-1]
-    and its state [B,H,P,N]. Calls update it in place."""
+    and its state [B,H,P,N]. Calls update it in place. A compiled step cannot update `length`: its caller calls
+    `advance_length`."""
+
+    max_length = 0  # it holds no positions, so it never becomes full
 
     def __init__(self) -> None:
         self.length = 0
@@ -52,6 +55,19 @@ class StateCache:
                 raise ValueError(
                     f"the cache holds {len(held)} rows, the input has {rows}: start each generation with a new cache"
                 )
+
+    def advance_length(self, new: int) -> None:
+        """Counts `new` tokens."""
+        self.length += new
+
+    def update(self, module: torch.nn.Module, inputs: Tensor, state: Tensor) -> None:
+        """Keeps the latest inputs [B,C,K-1] and the state [B,H,P,N] of a module for the next call. A graph writes them
+        into the tensors that it was given."""
+        if torch.compiler.is_compiling() and module in self.states:
+            for held, new in zip(self.states[module], (inputs, state), strict=True):
+                held.copy_(new)
+        else:  # contiguous: a view would keep the inputs of the whole text
+            self.states[module] = inputs.contiguous(), state
 
     def reorder(self, index: Tensor) -> None:
         """Keep the rows `index` int64 [N], in this order: the survivors of a beam."""
