@@ -13,6 +13,7 @@ import tfkit
 from tests.decode.test_parity import END, PAD, V, assert_same, pair, reads_source, sentences
 from tfkit.decode import Beam, Contrastive, Diverse, Greedy, Sample, Speculative
 from tfkit.decode import settings as module
+from tfkit.decode.generate import check_generator
 
 NAMES = ["marian", "bart", "t5", "gpt2"]
 SETTINGS = {
@@ -211,3 +212,9 @@ def test_a_default_end_of_a_larger_vocabulary_counts_as_none():
         "gpt2", "causal_lm", vocab_size=41, d_model=8, n_layers=1, n_heads=2, max_length=16
     ).eval()
     assert tfkit.generate(model, [[3, 4, 5], [6]], max_new_tokens=2, min_length=5).shape == (2, 5)
+
+
+def test_a_generator_of_another_device_is_named():
+    check_generator(torch.Generator(), torch.device("cpu"))
+    with pytest.raises(ValueError, match=r'is one for cpu, the ids are on cuda: give torch.Generator\("cuda"\)'):
+        check_generator(torch.Generator(), torch.device("cuda"))

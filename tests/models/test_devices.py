@@ -12,7 +12,6 @@ from tests.models.test_laws import lesson, make, value
 from tfkit import registry
 
 NOT_PRETENDED = {
-    "reformer": "hashes are drawn by a generator of the device, and `meta` has none",
     "rnn_seq2seq": "packed sequences are made in C++, where the pretended device is not known",
 }
 WAITS = {

@@ -127,8 +127,6 @@ def request_for(
 ) -> tuple[Strategy, GenerationRequest]:
     """The strategy and the request for a call of `generate`; both this and the run belong inside `evaluating`."""
     require_lm_head(model)
-    if generator is not None and not isinstance(generator, torch.Generator):
-        raise TypeError(f"generator={generator!r}: give a torch.Generator, such as torch.Generator().manual_seed(0)")
     cross_inputs = cross_attention_inputs(model, given)
     check_names(strategy, given)
     backend = None if compile is False else backend_of(compile)
@@ -144,6 +142,7 @@ def request_for(
     start, eos, pad = special_ids(model, settings, start_id, end_id, pad_id)
     source, mask = read_source(model, input_ids, input_features, attention_mask, pad)
     prompt, mask = prompts(model, source, mask, start, (pad, eos), prefix)
+    check_generator(generator, prompt.device)
     limit = new_tokens(prompt, max_new_tokens, given.get("max_length"), settings)
     processors = defaults.processors_of(model, settings, given)
     require_known_ids(model, given)
@@ -165,6 +164,20 @@ def check_names(strategy: Any, given: dict[str, Any]) -> None:
         raise TypeError(f"generate has no setting {unknown[0]!r}; available: {', '.join(known)}")
     if strategy is not None and (duplicates := [name for name in given if name in defaults.SEARCH]):
         raise TypeError(f"{duplicates[0]} describes a search, and so does strategy: pass only one of them")
+
+
+def check_generator(generator: Any, device: torch.device) -> None:
+    """Raises TypeError for something other than a generator or None, ValueError for one of another device than the
+    ids."""
+    if generator is None:
+        return
+    if not isinstance(generator, torch.Generator):
+        raise TypeError(f"generator={generator!r}: give a torch.Generator, such as torch.Generator().manual_seed(0)")
+    if generator.device.type != device.type:
+        raise ValueError(
+            f"the generator is one for {generator.device.type}, the ids are on {device.type}: "
+            f'give torch.Generator("{device.type}")'
+        )
 
 
 def new_tokens(prompt: Tensor, max_new_tokens: int | None, max_length: int | None, settings: dict[str, Any]) -> int:

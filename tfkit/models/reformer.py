@@ -102,7 +102,7 @@ def attention(c: Config, kind: str, index: int) -> HashedAttention | LocalAttent
         )  # fmt: skip
     return HashedAttention(
         *sizes, chunk=c.lsh_chunk, before=c.lsh_before, after=c.lsh_after, n_hashes=c.n_hashes, n_buckets=c.n_buckets,
-        max_length=c.max_length, index=index, causal=causal, dropout=c.lsh_dropout,
+        max_length=c.max_length, index=index, same_hashes=c.hash_seed is not None, causal=causal, dropout=c.lsh_dropout,
     )  # fmt: skip
 
 

@@ -281,12 +281,14 @@ class HashedAttention(nn.Module):
 
     chunk, before, after: the positions of a chunk after sorting, and how many chunks on each side it sees; n_hashes:
     rounds of hashing; n_buckets, max_length: as in `bucket_factors`; index: which of the context's seeds is this
-    layer's; causal, dropout: as in `LocalAttention`.
+    layer's; same_hashes: whether its seed never changes, so that its rotations are kept; causal, dropout: as in
+    `LocalAttention`.
     """
 
     def __init__(
         self, d_model: int, n_heads: int, d_head: int, *, chunk: int, before: int, after: int, n_hashes: int,
-        n_buckets: int | list[Any] | tuple[Any, ...] | None, max_length: int, index: int, causal: bool, dropout: float,
+        n_buckets: int | list[Any] | tuple[Any, ...] | None, max_length: int, index: int,
+        same_hashes: bool, causal: bool, dropout: float,
     ) -> None:  # fmt: skip
         super().__init__()
         inner = n_heads * d_head
@@ -295,6 +297,8 @@ class HashedAttention(nn.Module):
         self.n_heads, self.d_head, self.causal, self.dropout = n_heads, d_head, causal, dropout
         self.chunk, self.before, self.after = chunk, before, after
         self.n_hashes, self.n_buckets, self.max_length, self.index = n_hashes, n_buckets, max_length, index
+        self.same_hashes = same_hashes
+        self.kept_rotations: dict[Any, Tensor] = {}
 
     def forward(self, x: Tensor, context: ReformerContext) -> Tensor:
         """x [B,L,E] -> [B,L,E]"""
@@ -328,9 +332,7 @@ class HashedAttention(nn.Module):
         if context.buckets_for_backward is not None and self in context.buckets_for_backward:
             return context.buckets_for_backward[self]
         factors = bucket_factors(length, self.n_buckets, self.chunk, self.max_length)
-        draw = torch.Generator(qk.device).manual_seed(context.seeds[self.index])
-        shape = (self.n_heads, self.d_head, self.n_hashes, sum(factors) // 2)
-        turns = torch.randn(shape, generator=draw, dtype=qk.dtype, device=qk.device).permute(0, 2, 1, 3)  # [H,R,D,·]
+        turns = self.rotations(context.seeds[self.index], sum(factors) // 2, qk)
         found = [lsh_buckets(qk.detach()[:, :, None], turn) for turn in turns.split([n // 2 for n in factors], -1)]
         buckets, size = found[0], factors[0]
         for more, factor in zip(found[1:], factors[1:], strict=True):
@@ -341,6 +343,24 @@ class HashedAttention(nn.Module):
         if context.buckets_for_backward is not None:
             context.buckets_for_backward[self] = buckets
         return buckets
+
+    def rotations(self, seed: int, size: int, like: Tensor) -> Tensor:
+        """-> random [H,R,D,size], with the dtype and device of `like`. With `same_hashes` they are the same on every
+        device: they are drawn on the CPU and kept, so that no later step waits for a copy."""
+        if not self.same_hashes:
+            return self.draw_rotations(seed, size, like.dtype, like.device)
+        key = (seed, size, like.dtype, like.device)
+        if key not in self.kept_rotations:
+            with torch.inference_mode(False):  # an ordinary tensor, as it will be used in training
+                drawn = self.draw_rotations(seed, size, like.dtype, torch.device("cpu"))
+                self.kept_rotations[key] = drawn.to(like.device)
+        return self.kept_rotations[key]
+
+    def draw_rotations(self, seed: int, size: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+        """-> [H,R,D,size]"""
+        generator = torch.Generator(device).manual_seed(seed)
+        shape = (self.n_heads, self.d_head, self.n_hashes, size)
+        return torch.randn(shape, generator=generator, dtype=dtype, device=device).permute(0, 2, 1, 3)
 
     def step(self, qk: Tensor, v: Tensor, context: ReformerContext) -> Tensor:
         """One more token: qk, v [B,H,1,D] -> [B,H,1,D]"""
