@@ -1,11 +1,13 @@
 """The benchmark compares equal work: the two sides agree before they are timed; the floor counts what is multiplied."""
 
+import time
+
 import pytest
 import torch
 
 import tfkit
 from tests.models.table import ours
-from tfkit.tools import bench, bench_collators, bench_loading
+from tfkit.tools import bench, bench_collators, bench_loading, bench_token, bench_training, bench_transformer_xl
 from tfkit.tools.memory import peak_bytes
 
 pytest.importorskip("transformers")
@@ -195,3 +197,73 @@ def test_rows_of_loading_can_be_chosen(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         bench_loading.main(["gpt5"])
     assert "no row is called 'gpt5'" in capsys.readouterr().err
+
+
+def test_the_floor_counts_the_products_of_a_backward_pass():
+    q, k, v = (torch.randn(1, 2, 3, 8, requires_grad=True) for _ in range(3))
+    with bench._Products() as products:
+        torch.nn.functional.scaled_dot_product_attention(q, k, v).sum().backward()
+    scores, mixed = ((1, 2, 3, 8), (1, 2, 8, 3)), ((1, 2, 3, 3), (1, 2, 3, 8))
+    assert products.counts == {scores: 3, mixed: 4}  # 3 queries and 3 keys: gradients have the shapes of the output
+
+
+def test_times_of_a_cpu_are_those_of_the_process_also_where_there_is_a_card(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: pytest.fail("a CPU waited for a card"))
+    asleep, _ = bench.best_times(lambda: time.sleep(0.2), lambda: None, 1, seconds=0.0)
+    assert asleep < 0.1
+
+
+def test_a_step_of_training_is_measured_on_both_sides(monkeypatch):
+    sizes = {"n_embd": 16, "n_layer": 2, "n_head": 2, "vocab_size": 50, "n_positions": 32}
+    row = bench.BenchmarkRow("tiny", "GPT2Config", "GPT2LMHeadModel", sizes)
+    found = bench_training.measure(row, tokens=16, rows=2, turns=2)
+    assert found.tokens == 32 and min(found.ours, found.theirs, found.products, *found.memory) > 0
+    line = bench_training.StepTimes("gpt2", 1024, 2.0, 3.0, 1.5, (100, 150)).line()
+    assert line == "| gpt2 | 1,024 | 2,000 | 3,000 | 1.50 | 1,500 | 2.00 | 1.33 | 1.50 |"
+    with pytest.raises(SystemExit):
+        bench_training.main(["gpt5"])
+
+
+def test_a_step_of_training_of_another_model_is_not_timed(monkeypatch):
+    def other(row, directory, device):
+        theirs, ours = bench.pair(row, directory, device)
+        next(ours.parameters()).data.mul_(1.5)
+        return theirs, ours
+
+    monkeypatch.setattr(bench_training, "pair", other)
+    sizes = {"n_embd": 16, "n_layer": 1, "n_head": 2, "vocab_size": 50, "n_positions": 32}
+    with pytest.raises(ValueError, match="tiny: the losses are"):
+        bench_training.measure(bench.BenchmarkRow("tiny", "GPT2Config", "GPT2LMHeadModel", sizes), 16, 1, 1)
+
+
+def test_a_token_is_measured_against_the_reading_of_what_it_reads():
+    sizes = {"n_embd": 64, "n_layer": 2, "n_head": 2, "vocab_size": 2000, "n_positions": 64}
+    row = bench.BenchmarkRow("tiny", "GPT2Config", "GPT2LMHeadModel", sizes, generates=True)
+    found = bench_token.measure(row, turns=2, new=3)
+    assert list(found) == ["reading", "theirs", "ours", "ours, bfloat16", "ours, int8"]
+    assert found["reading"] > 0 and found["ours"] > 0
+    assert bench_token.lines("gpt2", {"reading": 2.0, "ours": 3.0}) == [
+        "| gpt2, reading | 2.0 | 1.00 |", "| gpt2, ours | 3.0 | 1.50 |",
+    ]  # fmt: skip
+    with pytest.raises(SystemExit):
+        bench_token.main(["bert-base-uncased"])
+
+
+def test_transformer_xl_is_measured_in_two_processes(monkeypatch, tmp_path, capsys):
+    """Ours stands for theirs: an older transformers is installed only for the measurement."""
+    model = tfkit.from_config("transformer_xl", head="causal_lm", vocab_size=4000, cutoffs=(1000, 2000), div_val=2,
+        d_model=16, d_embed=16, n_layers=1, n_heads=2, d_head=8, d_ff=16, mem_len=4)  # fmt: skip
+    model.save_pretrained(tmp_path / "saved")
+    child = bench_transformer_xl.CHILD.replace(
+        "tfkit.from_pretrained(directory)", f"tfkit.from_pretrained({str(tmp_path / 'saved')!r})"
+    )
+    monkeypatch.setattr(bench_transformer_xl, "CHILD", child.replace('side == "theirs"', "False"))
+    found = bench_transformer_xl.measure(str(tmp_path), rows=2, length=8, turns=2)
+    assert set(found) == {"forward", "training step"} and min(found.values()) > 0
+    monkeypatch.setattr(bench_transformer_xl, "CHILD", child)  # the transformers that is installed has none
+    with pytest.raises(ValueError, match="theirs stopped: ImportError"):
+        bench_transformer_xl.measure(str(tmp_path), rows=2, length=8, turns=1)
+    with pytest.raises(SystemExit):
+        bench_transformer_xl.main(["--older", str(tmp_path)])
+    assert "there is no transformers in" in capsys.readouterr().err

@@ -60,37 +60,37 @@ def pair(row: BenchmarkRow, directory: str, device: str) -> tuple[Any, Any]:
 
 
 def best_times(
-    one: Callable[[], Any], other: Callable[[], Any], turns: int, seconds: float = 1.0
+    one: Callable[[], Any], other: Callable[[], Any], turns: int, seconds: float = 1.0, device: str = "cpu"
 ) -> tuple[float, float]:
     """The best time of each in seconds, in turns after one warm-up each: at least `turns` turns, and `seconds` in all.
 
     Other work on the machine only makes a run longer, so the best time says most about the code. On a CPU the time is
     the CPU time of this process, without waiting.
     """
-    clock = time.perf_counter if torch.cuda.is_available() else time.process_time
+    clock = time.process_time if device == "cpu" else time.perf_counter
     times: tuple[list[float], list[float]] = ([], [])
     one(), other()
     while len(times[0]) < turns or (sum(map(sum, times)) < seconds and len(times[0]) < 20 * turns):
         for call, seen in zip((one, other), times, strict=True):
-            _wait()
+            _wait(device)
             start = clock()
             call()
-            _wait()
+            _wait(device)
             seen.append(clock() - start)
     return min(times[0]), min(times[1])
 
 
-def ratio(theirs: Callable[[], Any], ours: Callable[[], Any], turns: int) -> tuple[float, float]:
+def ratio(theirs: Callable[[], Any], ours: Callable[[], Any], turns: int, device: str = "cpu") -> tuple[float, float]:
     """Their best time over ours, and ours in seconds. A ratio under 1 is timed again in three times as many turns."""
-    a, b = best_times(theirs, ours, turns)
+    a, b = best_times(theirs, ours, turns, device=device)
     if a < b:
-        again = best_times(theirs, ours, 3 * turns)
+        again = best_times(theirs, ours, 3 * turns, device=device)
         a, b = min(a, again[0]), min(b, again[1])
     return a / b, b
 
 
-def _wait() -> None:
-    if torch.cuda.is_available():
+def _wait(device: str) -> None:
+    if device != "cpu":
         torch.cuda.synchronize()
 
 
@@ -108,17 +108,17 @@ def measure(row: BenchmarkRow, device: str, turns: int, compiled: bool = False) 
     for length, inputs in every.items():
         result = BenchmarkResult(row.name, length)
         forward = _forward(ours, inputs)
-        result.ratios["forward"], seconds = ratio(_forward(theirs, inputs), forward, turns)
-        result.floor = seconds / floor(forward, turns)
+        result.ratios["forward"], seconds = ratio(_forward(theirs, inputs), forward, turns, device)
+        result.floor = seconds / floor(forward, turns, device)
         result.ratios["training step"], _ = ratio(
-            _training(theirs, inputs), _training(ours, inputs), max(2, turns // 2)
+            _training(theirs, inputs), _training(ours, inputs), max(2, turns // 2), device
         )
         result.ratios["memory"] = _memory(theirs, inputs, device) / _memory(ours, inputs, device)
         result.ratios["written"] = bytes_written(_training(theirs, inputs)) / bytes_written(_training(ours, inputs))
         if row.generates and length == row.lengths[0] and not compiled:
             for name, beams in (("greedy", 1), ("beam 4", 4)):
                 one, other = _generating(row, theirs, ours, inputs, beams)
-                result.ratios[name], _ = ratio(one, other, max(2, turns // 2))
+                result.ratios[name], _ = ratio(one, other, max(2, turns // 2), device)
         yield result
 
 
@@ -217,21 +217,25 @@ class _Products(TorchDispatchMode):
         elif name == "addmm":
             self.counts[tuple(args[1].shape), tuple(args[2].shape)] += 1
         elif "scaled_dot_product" in name:
-            q, k, v = (tuple(t.shape) for t in args[:3])
+            backward = name.endswith("_backward")  # computes the scores again, and four gradients
+            q, k, v = (tuple(t.shape) for t in args[backward : 3 + backward])
             shared = q[:-2]  # grouped queries: a head of keys is multiplied once for each head of queries
-            self.counts[q, (*shared, k[-1], k[-2])] += 1
+            self.counts[q, (*shared, k[-1], k[-2])] += 1 + backward
             self.counts[(*q[:-1], k[-2]), (*shared, *v[-2:])] += 1
+            if backward:
+                self.counts[(*shared, k[-2], q[-2]), q] += 2
         return func(*args, **(kwargs or {}))
 
 
-def floor(run: Callable[[], Any], turns: int) -> float:
+def floor(run: Callable[[], Any], turns: int, device: str = "cpu") -> float:
     """The time in seconds of the matrix products of `run` alone, at the same shapes."""
     with _Products() as products:
-        device = run().device
+        run()
     total = 0.0
     for (left, right), count in products.counts.items():
         a, b = torch.randn(left, device=device), torch.randn(right, device=device)
-        best, _ = best_times(lambda a=a, b=b: a @ b, lambda: None, turns, seconds=0.1)  # type: ignore[misc]
+        product = lambda a=a, b=b: a @ b
+        best, _ = best_times(product, lambda: None, turns, seconds=0.1, device=device)
         total += count * best
     return total
 

@@ -59,6 +59,7 @@ def fit(
     precision: torch.dtype = torch.float32,
     average: AveragedModel | None = None,
     process_group: ProcessGroup = ALONE,
+    fused: bool | None = None,
     seed: int = 0,
     checkpoint: str | Path | None = None,
     save_every: int = 500,
@@ -70,7 +71,8 @@ def fit(
     `rate(step)`, step from 1, is the learning rate. A step accumulates the gradients of `accumulate` batches, weighted
     by their numbers of targets, as if they were one large batch; the processes of a `process_group` likewise.
     `precision` bfloat16 computes under autocast; weights stay float32. `average` (torch's AveragedModel) follows the
-    weights.
+    weights. fused: AdamW as one kernel, which is faster and rounds differently; by default on one GPU; not with several
+    processes.
 
     With `checkpoint` (a .safetensors file; a folder with many processes) the state is saved every `save_every` steps,
     at the end and at Ctrl-C; if it exists, training resumes exactly as if it had never stopped. `log` is a folder for
@@ -78,7 +80,7 @@ def fit(
     when the loss is not finite, after saving the batch; ValueError or TypeError for invalid arguments.
     """
     check_settings(rate, clip, weight_decay, steps=steps, accumulate=accumulate, save_every=save_every)
-    optimizer = adamw(model, weight_decay, process_group)
+    optimizer = adamw(model, weight_decay, process_group, fused)
     state = Checkpoint(checkpoint, model, optimizer, average, process_group)
     if not (done := state.load()):
         torch.manual_seed(seed + process_group.rank)  # dropout draws from the global generator
@@ -219,9 +221,15 @@ def pin(batch: BatchT) -> BatchT:
     return batch
 
 
-def adamw(model: nn.Module, weight_decay: float, process_group: ProcessGroup) -> torch.optim.AdamW:
-    """The optimizer; on one GPU it is a fused kernel, which itself skips a step whose loss is not finite."""
-    fused = process_group.size == 1 and next(model.parameters()).device.type == "cuda"
+def adamw(
+    model: nn.Module, weight_decay: float, process_group: ProcessGroup, fused: bool | None = None
+) -> torch.optim.AdamW:
+    """The optimizer; if `fused`, by default on one GPU, it is one kernel, which itself skips a step whose loss is not
+    finite. Raises ValueError for a fused one with several processes."""
+    if fused and process_group.size > 1:
+        raise ValueError("fused=True: with one process only")
+    if fused is None:
+        fused = process_group.size == 1 and next(model.parameters()).device.type == "cuda"
     how: dict[str, Any] = {"fused": True} if fused else {}
     return torch.optim.AdamW(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, weight_decay=weight_decay, **how)
 

@@ -1,0 +1,109 @@
+"""A token of greedy decoding at published sizes against the reading of its weights, which it cannot do without.
+
+    python -m tfkit.tools.bench_token gpt2 t5-base --compile
+
+One row on one CPU: each step reads every weight of the decoder once and computes little with it. The time of reading is
+that of adding up all float32 numbers that a step needs. Weights are random; times are CPU milliseconds, the best of
+several turns, in which all columns take part one after the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import tfkit
+from tfkit.tools.bench import pair
+from tfkit.tools.bench_rows import PUBLISHED, BenchmarkRow
+from tfkit.tools.gpu_cases import is_read
+
+SIZES = [row for row in PUBLISHED if row.generates]
+PROMPT = 32
+
+
+def cpu_seconds(run: Callable[[], Any]) -> float:
+    """The CPU time of this process for one run."""
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
+def ours(model: Any, ids: Tensor, compile: bool = False) -> Callable[[int], Any]:
+    """-> a function that decodes so many tokens"""
+    how = {"attention_mask": torch.ones_like(ids), "end_id": -1, "compile": compile}
+    return lambda new: tfkit.generate(model, ids, max_new_tokens=new, **how)
+
+
+def theirs(model: Any, ids: Tensor) -> Callable[[int], Any]:
+    """-> a function that decodes so many tokens"""
+    how: dict[str, Any] = {"do_sample": False, "use_cache": True, "pad_token_id": 0, "eos_token_id": None}
+    mask = torch.ones_like(ids)
+    return lambda new: model.generate(ids, attention_mask=mask, max_new_tokens=new, min_new_tokens=new, **how)
+
+
+def columns(row: BenchmarkRow, compile: bool) -> tuple[Callable[[], Any], dict[str, Callable[[int], Any]]]:
+    """Reading the weights once, and what is timed, by name."""
+    with tempfile.TemporaryDirectory() as directory:
+        published, model = pair(row, directory, "cpu")
+        rounded = {
+            dtype: tfkit.from_pretrained(directory, dtype=dtype).eval() for dtype in ("bfloat16", "int8")
+        }  # before the folder goes
+    ids = torch.randint(3, model.config.vocab_size, (1, PROMPT), generator=torch.Generator().manual_seed(0))
+    weights = [p.detach() for name, p in model.named_parameters() if is_read(model, name, p)]
+    timed = {"theirs": theirs(published, ids), "ours": ours(model, ids)}
+    if compile:
+        timed["ours, compiled"] = ours(model, ids, compile=True)
+    timed |= {f"ours, {dtype}": ours(other, ids) for dtype, other in rounded.items()}
+    return lambda: [weight.sum() for weight in weights], timed
+
+
+def measure(row: BenchmarkRow, turns: int, new: int, compile: bool = False) -> dict[str, float]:
+    """Column -> milliseconds: of a token, and "reading" of the weights. The prompt's share is taken off."""
+    read, timed = columns(row, compile)
+    best = dict.fromkeys(("reading", *timed), float("inf"))
+    read()
+    for run in timed.values():
+        run(2)
+    for _ in range(turns):
+        best["reading"] = min(best["reading"], 1e3 * cpu_seconds(read))
+        for name, run in timed.items():
+            took = cpu_seconds(lambda run=run: run(new + 1)) - cpu_seconds(lambda run=run: run(1))  # type: ignore[misc]
+            best[name] = min(best[name], 1e3 * took / new)
+    return best
+
+
+def lines(name: str, found: dict[str, float]) -> list[str]:
+    """The rows of the table."""
+    reading = found["reading"]
+    return [f"| {name}, {column} | {ms:.1f} | {ms / reading:.2f} |" for column, ms in found.items()]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command: prints the table, each size as soon as it is measured, and the load of the machine."""
+    about = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench_token", description=about)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"sizes: {', '.join(row.name for row in SIZES)}")
+    parser.add_argument("--turns", type=int, default=4)
+    parser.add_argument("--tokens", type=int, default=12)
+    parser.add_argument("--compile", action="store_true", help="also with compiled steps")
+    options = parser.parse_args(arguments)
+    if unknown := set(options.names) - {row.name for row in SIZES}:
+        parser.error(f"no size is called {sorted(unknown)[0]!r}")
+    print("| a token | ms | over reading the float32 weights once |\n|---|---:|---:|", flush=True)
+    for row in SIZES:
+        if not options.names or row.name in options.names:
+            print("\n".join(lines(row.name, measure(row, options.turns, options.tokens, options.compile))), flush=True)
+    if hasattr(os, "getloadavg"):  # not on Windows
+        print(f"load {os.getloadavg()[1]:.0f}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,120 @@
+"""A training step of a published size as its users take it: that of `tfkit.train` against transformers'.
+
+    python -m tfkit.tools.bench_training gpt2 --tokens 128 512
+
+Both sides have the same weights, dropout as published, AdamW as one kernel and gradients clipped to a norm of 1, as
+transformers' Trainer has them. Ours also computes the loss from some rows of logits at a time, as `tfkit.train` does.
+The matrix products of transformers' step are timed alone: a step with the same products cannot take less, so their
+share of transformers' time says how much faster it can become at most.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from tfkit.tools.bench import best_times, floor, pair
+from tfkit.tools.bench_rows import PUBLISHED, BenchmarkRow
+from tfkit.tools.memory import peak_bytes
+from tfkit.train.__main__ import model_loss
+from tfkit.train.loop import TrainingStep, adamw
+from tfkit.train.process_group import ALONE
+
+HEAD = (
+    "| | tokens | ours, ms | theirs, ms | theirs over ours | products alone, ms | theirs over products "
+    "| ours over products | memory |"
+)
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """The seconds of a training step on both sides and of its matrix products alone; the peak bytes beside weights,
+    moments and gradients on both sides."""
+
+    name: str
+    tokens: int
+    ours: float
+    theirs: float
+    products: float
+    memory: tuple[int, int]
+
+    def line(self) -> str:
+        """The row of the table."""
+        cells = [
+            self.name, f"{self.tokens:,}", f"{1e3 * self.ours:,.0f}", f"{1e3 * self.theirs:,.0f}",
+            f"{self.theirs / self.ours:.2f}", f"{1e3 * self.products:,.0f}", f"{self.theirs / self.products:.2f}",
+            f"{self.ours / self.products:.2f}", f"{self.memory[1] / self.memory[0]:.2f}",
+        ]  # fmt: skip
+        return f"| {' | '.join(cells)} |"
+
+
+def our_step(model: nn.Module, batch: dict[str, Any]) -> Callable[[], Any]:
+    """A step as `python -m tfkit.train` takes it."""
+    step = TrainingStep(model, model_loss(None), adamw(model, 0.01, ALONE, True), 1.0, torch.float32, ALONE)
+    return lambda: step([batch], 1e-6, 1, None).values()
+
+
+def their_step(model: Any, batch: dict[str, Any]) -> Callable[[], Any]:
+    """A step as transformers' Trainer takes it."""
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, weight_decay=0.01, fused=True)
+
+    def step() -> float:
+        loss = model(**batch).loss
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        return float(loss.detach())
+
+    return step
+
+
+def measure(row: BenchmarkRow, tokens: int, rows: int, turns: int) -> StepTimes:
+    """Both sides in turns, each at its best, on `rows` texts of `tokens` random ids. Raises ValueError if their losses
+    differ without dropout."""
+    with tempfile.TemporaryDirectory() as directory:
+        theirs, ours = pair(row, directory, "cpu")
+    vocabulary = min(theirs.config.vocab_size, ours.config.vocab_size)
+    ids = torch.randint(3, vocabulary, (rows, tokens), generator=torch.Generator().manual_seed(tokens))
+    batch = {"input_ids": ids, "labels": ids}
+    with torch.no_grad():
+        losses = [float(model(**batch).loss) for model in (theirs, ours)]
+    if abs(losses[0] - losses[1]) > 1e-3:
+        raise ValueError(f"{row.name}: the losses are {losses[0]:.4f} and {losses[1]:.4f}")
+    steps = their_step(theirs.train(), batch), our_step(ours.train(), batch)
+    a, b = best_times(*steps, turns)
+    products = floor(steps[0], max(2, turns // 2))
+    memory = peak_bytes(steps[1]), peak_bytes(steps[0])
+    return StepTimes(row.name, rows * tokens, b, a, products, memory)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command: prints the table, each row as soon as it is measured, and the load of the machine."""
+    about = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench_training", description=about)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"sizes: {', '.join(row.name for row in PUBLISHED)}")
+    parser.add_argument("--tokens", type=int, nargs="+", default=[128, 512], help="tokens of a text")
+    parser.add_argument("--rows", type=int, default=1, help="texts of a batch")
+    parser.add_argument("--turns", type=int, default=5)
+    options = parser.parse_args(arguments)
+    if unknown := set(options.names) - {row.name for row in PUBLISHED}:
+        parser.error(f"no size is called {sorted(unknown)[0]!r}")
+    print(f"{HEAD}\n{'|---' * (HEAD.count('|') - 1)}|", flush=True)
+    for row in PUBLISHED:
+        if not options.names or row.name in options.names:
+            for tokens in options.tokens:
+                print(measure(row, tokens, options.rows, options.turns).line(), flush=True)
+    if hasattr(os, "getloadavg"):  # not on Windows
+        print(f"load {os.getloadavg()[1]:.0f}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
