@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 import torch
 
 import tfkit
+from tfkit.nn import onednn
 from tfkit.train import throughput
 from tfkit.train.__main__ import main, model_loss
 from tfkit.train.loop import prefetch
@@ -129,3 +132,47 @@ def test_no_step_waits_for_the_card_and_training_goes_on_as_if_it_had_never_stop
     with pytest.raises(DivergedError):
         fit(whole, batches, lambda net, batch: loss(net, batch) * float("nan"), steps=3, **how)
     assert all(torch.equal(value, whole.state_dict()[name]) for name, value in before.items())
+
+
+@pytest.mark.parametrize(("more", "message"), [
+    (["--precision", "bfloat16"], "--onednn: on a CPU, with --precision float32"),
+    (["--compile"], "--onednn: on a CPU, with --precision float32, and without --compile"),
+])  # fmt: skip
+def test_products_by_onednn_are_refused_where_they_are_not_used(tmp_path, capsys, more, message):
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat\n" * 20)
+    assert main(["gpt2", "--text", str(text), "--out", str(tmp_path / "out"), "--onednn", *more]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not onednn.is_available(), reason="this build of PyTorch has no oneDNN")
+def test_training_by_onednn_learns_the_same(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on the mat and the dog did not\n" * 60)
+    sizes = ["d_model=16", "n_layers=1", "n_heads=2", "max_length=32"]
+    fixed = ["--vocabulary", "270", "--length", "16", "--batch", "4", "--steps", "4", "--set", *sizes]
+    found = []
+    for name, more in (("torch", []), ("onednn", ["--onednn"])):
+        assert main(["gpt2", "--text", str(text), "--out", str(tmp_path / name), *more, *fixed]) == 0
+        with (tmp_path / name / "metrics.csv").open() as stream:
+            found.append([float(row["loss"]) for row in csv.DictReader(stream)])
+    assert found[0] == pytest.approx(found[1], rel=1e-5) and len(found[0]) == 4
+
+
+def test_adamw_as_one_kernel_learns_the_same():
+    from tfkit.train import ProcessGroup, fit
+    from tfkit.train.loop import adamw
+
+    ids = torch.arange(32).view(4, 8)
+    found = []
+    for fused in (None, True):
+        torch.manual_seed(0)
+        model = tiny(dropout=0.0, embed_dropout=0.0, attn_dropout=0.0)
+        batches = lambda generator: [{"input_ids": ids, "labels": ids}]
+        found.append(
+            fit(model, batches, model_loss(None), steps=5, rate=lambda step: 1e-3, fused=fused, progress=False)
+        )
+    assert found[0].losses == pytest.approx(found[1].losses, rel=1e-5)
+    assert not adamw(model, 0.0, ProcessGroup()).defaults["fused"]
+    with pytest.raises(ValueError, match="fused=True: with one process only"):
+        adamw(model, 0.0, ProcessGroup(0, 2), True)

@@ -1,0 +1,110 @@
+"""Products by oneDNN: the numbers of PyTorch's own, forward and backward, for whole models; all else is left alone."""
+
+import copy
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import tfkit
+from tfkit.nn import onednn
+from tfkit.objectives.chunked_cross_entropy import chunked_logits
+
+pytestmark = pytest.mark.skipif(not onednn.is_available(), reason="this build of PyTorch has no oneDNN")
+SIZES = {"vocab_size": 50, "d_model": 16, "n_layers": 2, "n_heads": 2, "max_length": 32}
+
+
+@pytest.fixture
+def products(monkeypatch):
+    """Counts oneDNN's products."""
+    found, product = [], onednn.product
+
+    def counted(a, b, bias=None):
+        found.append((tuple(a.shape), tuple(b.shape)))
+        return product(a, b, bias)
+
+    monkeypatch.setattr(onednn, "product", counted)
+    return found
+
+
+@pytest.mark.parametrize("shape", [(5, 6), (2, 3, 6), (1, 4, 6)], ids=str)
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("by_columns", [False, True])
+def test_a_linear_layer_and_its_gradients(shape, bias, by_columns, products):
+    torch.manual_seed(0)
+    weight = torch.randn(6, 7).t() if by_columns else torch.randn(7, 6)
+    given = [torch.randn(shape), weight, torch.randn(7) if bias else None]
+    given = [None if t is None else t.requires_grad_() for t in given]
+    wanted = [t for t in given if t is not None]
+    expected = F.linear(*given)
+    with onednn.onednn_products():
+        found = F.linear(*given)
+        grads = torch.autograd.grad(found.sin().sum(), wanted)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(grads, torch.autograd.grad(expected.sin().sum(), wanted))
+    assert len(products) == 3
+
+
+def test_a_second_derivative_is_right():
+    x, weight = torch.randn(5, 6, requires_grad=True), torch.randn(7, 6, requires_grad=True)
+
+    def second():
+        (grad,) = torch.autograd.grad(F.linear(x, weight).sin().sum(), x, create_graph=True)
+        return torch.autograd.grad(grad.cos().sum(), (x, weight))
+
+    expected = second()
+    with onednn.onednn_products():
+        torch.testing.assert_close(second(), expected)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_model_trains_the_same(name, chunked, products):
+    torch.manual_seed(0)
+    more = {} if name == "gpt2" else {"d_ff": 24}
+    one = tfkit.from_config(name, "causal_lm" if name == "gpt2" else "masked_lm", **SIZES, **more).eval()
+    other, ids = copy.deepcopy(one), torch.arange(16).view(2, 8)
+
+    def loss(model):
+        if not chunked:
+            return model(input_ids=ids, labels=ids).loss
+        with chunked_logits(5):
+            return model(input_ids=ids, labels=ids).loss
+
+    expected = loss(one)
+    expected.backward()
+    with onednn.onednn_products():
+        found = loss(other)
+        found.backward()
+    torch.testing.assert_close(found, expected)
+    for (key, a), b in zip(one.named_parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(b.grad, a.grad, rtol=1e-4, atol=1e-6, msg=key)
+    layers = sum(isinstance(module, nn.Linear) for module in one.modules())
+    assert len(products) >= 3 * layers
+
+
+def test_what_it_does_not_take_is_computed_as_ever(products):
+    x = torch.randn(5, 6)
+    given = [
+        (x.double(), torch.randn(7, 6).double()), (x.bfloat16(), torch.randn(7, 6).bfloat16()),
+        (x[:3], torch.randn(7, 6)), (x[0], torch.randn(7, 6)), (x[:0], torch.randn(7, 6)),
+        (x, torch.randn(0, 6)),
+    ]  # fmt: skip
+    expected = [F.linear(*pair) for pair in given]
+    with onednn.onednn_products():
+        found = [F.linear(*pair) for pair in given]
+        with torch.autocast("cpu", torch.bfloat16):
+            assert F.linear(x, torch.randn(7, 6)).dtype == torch.bfloat16
+        cubes = torch.randn(2, 5, 6) @ torch.randn(2, 6, 7)
+    assert cubes.shape == (2, 5, 7) and products == []
+    for a, b in zip(found, expected, strict=True):
+        assert torch.equal(a, b)
+    F.linear(x, torch.randn(7, 6))
+    assert products == []  # the context has ended
+
+
+def test_a_build_without_it_says_so(monkeypatch):
+    monkeypatch.setattr(onednn, "is_available", lambda: False)
+    with pytest.raises(RuntimeError, match="no oneDNN"), onednn.onednn_products():
+        pass

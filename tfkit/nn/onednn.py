@@ -1,0 +1,89 @@
+"""Float32 products by oneDNN on a CPU.
+
+PyTorch multiplies float32 matrices by MKL, which on some processors (an AMD EPYC of 2025 was measured) takes twice as
+long as oneDNN; PyTorch has oneDNN too, but uses it for bfloat16 and in compiled graphs only. Within `onednn_products` the linear
+layers of any model, and their gradients, are computed by it. Results are rounded differently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+LINEAR = F.linear  # as `OneDNNMode.__torch_function__` receives it
+MATMUL = (torch.Tensor.matmul, torch.Tensor.__matmul__, torch.matmul)
+FEWEST_ROWS = 4  # with fewer, reading the weights takes longer than the products
+
+
+def is_available() -> bool:
+    """Whether this build of PyTorch has oneDNN's products."""
+    return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+
+
+def product(a: Tensor, b: Tensor, bias: Tensor | None = None) -> Tensor:
+    """a [M,K], b [K,N], bias [N] or None, float32 on a CPU -> a b + bias [M,N]"""
+    found: Tensor = torch.ops.mkldnn._linear_pointwise(a, b.t(), bias, "none", [], "")
+    return found
+
+
+class _Linear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """x [N,I], weight [O,I], bias [O] or None -> [N,O]"""
+        ctx.save_for_backward(x, weight)
+        return product(x, weight.t(), bias)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        """grad [N,O] -> the gradients of x, weight and bias"""
+        x, weight = ctx.saved_tensors
+        wanted = ctx.needs_input_grad
+        times = torch.matmul if torch.is_grad_enabled() else product  # `product` has no derivative
+        return (
+            times(grad, weight) if wanted[0] else None,
+            times(grad.t(), x) if wanted[1] else None,
+            grad.sum(0) if wanted[2] else None,
+        )
+
+
+class OneDNNMode(TorchFunctionMode):
+    """Sends linear layers, and products of two matrices without gradients, to oneDNN."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is LINEAR and not kwargs and takes(args[0], args[1]):
+            x, weight, bias = (*args, None)[:3]
+            return _Linear.apply(x.flatten(0, -2), weight, bias).view(*x.shape[:-1], -1)  # type: ignore[no-untyped-call]
+        if func in MATMUL and not kwargs and takes(*args) and args[0].dim() == 2 and not needs_gradient(*args):
+            return product(*args)
+        return func(*args, **(kwargs or {}))
+
+
+def takes(x: Any, matrix: Any) -> bool:
+    """Whether oneDNN multiplies x [...,K] by a matrix: plain float32 tensors on a CPU, of several rows."""
+    plain = all(type(t) in (Tensor, torch.nn.Parameter) and t.dtype == torch.float32 for t in (x, matrix))
+    return (
+        plain and x.device.type == "cpu" and x.dim() > 1 and matrix.dim() == 2
+        and x.numel() >= FEWEST_ROWS * x.size(-1) > 0 and matrix.numel() > 0
+        and not torch.is_autocast_enabled("cpu") and not torch.compiler.is_compiling()
+    )  # fmt: skip
+
+
+def needs_gradient(*tensors: Tensor) -> bool:
+    """Whether autograd records what is done with one of the tensors."""
+    return torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+
+
+@contextmanager
+def onednn_products() -> Iterator[None]:
+    """A context in which float32 linear layers on a CPU, and their gradients, are computed by oneDNN. Raises
+    RuntimeError if this build of PyTorch lacks it."""
+    if not is_available():
+        raise RuntimeError("this build of PyTorch has no oneDNN: leave out onednn_products, or --onednn")
+    with OneDNNMode():
+        yield
