@@ -1,8 +1,8 @@
 """Float32 products by oneDNN on a CPU.
 
-PyTorch multiplies float32 matrices by MKL, which on some processors (an AMD EPYC of 2025 was measured) takes twice as
-long as oneDNN; PyTorch has oneDNN too, but uses it for bfloat16 and in compiled graphs only. Within `onednn_products` the linear
-layers of any model, and their gradients, are computed by it. Results are rounded differently.
+PyTorch multiplies float32 matrices by MKL, which on some processors (measured: an AMD EPYC with AVX-512) takes twice as
+long as oneDNN. PyTorch has oneDNN too, but uses it for bfloat16 and in compiled graphs only. Within `onednn_products`
+the linear layers of any model, and their gradients, are computed by it. Results are rounded differently.
 """
 
 from __future__ import annotations
