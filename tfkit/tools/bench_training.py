@@ -14,12 +14,14 @@ import argparse
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 
+from tfkit.nn.onednn import onednn_products
 from tfkit.tools.bench import best_times, floor, pair
 from tfkit.tools.bench_rows import PUBLISHED, BenchmarkRow
 from tfkit.tools.memory import peak_bytes
@@ -55,10 +57,15 @@ class StepTimes:
         return f"| {' | '.join(cells)} |"
 
 
-def our_step(model: nn.Module, batch: dict[str, Any]) -> Callable[[], Any]:
-    """A step as `python -m tfkit.train` takes it."""
+def our_step(model: nn.Module, batch: dict[str, Any], onednn: bool = False) -> Callable[[], Any]:
+    """A step as `python -m tfkit.train` takes it; onednn: with `--onednn`."""
     step = TrainingStep(model, model_loss(None), adamw(model, 0.01, ALONE, True), 1.0, torch.float32, ALONE)
-    return lambda: step([batch], 1e-6, 1, None).values()
+
+    def run() -> Any:
+        with onednn_products() if onednn else nullcontext():
+            return step([batch], 1e-6, 1, None).values()
+
+    return run
 
 
 def their_step(model: Any, batch: dict[str, Any]) -> Callable[[], Any]:
@@ -76,7 +83,7 @@ def their_step(model: Any, batch: dict[str, Any]) -> Callable[[], Any]:
     return step
 
 
-def measure(row: BenchmarkRow, tokens: int, rows: int, turns: int) -> StepTimes:
+def measure(row: BenchmarkRow, tokens: int, rows: int, turns: int, onednn: bool = False) -> StepTimes:
     """Both sides in turns, each at its best, on `rows` texts of `tokens` random ids. Raises ValueError if their losses
     differ without dropout."""
     with tempfile.TemporaryDirectory() as directory:
@@ -88,7 +95,7 @@ def measure(row: BenchmarkRow, tokens: int, rows: int, turns: int) -> StepTimes:
         losses = [float(model(**batch).loss) for model in (theirs, ours)]
     if abs(losses[0] - losses[1]) > 1e-3:
         raise ValueError(f"{row.name}: the losses are {losses[0]:.4f} and {losses[1]:.4f}")
-    steps = their_step(theirs.train(), batch), our_step(ours.train(), batch)
+    steps = their_step(theirs.train(), batch), our_step(ours.train(), batch, onednn)
     a, b = best_times(*steps, turns)
     products = floor(steps[0], max(2, turns // 2))
     memory = peak_bytes(steps[1]), peak_bytes(steps[0])
@@ -103,6 +110,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--tokens", type=int, nargs="+", default=[128, 512], help="tokens of a text")
     parser.add_argument("--rows", type=int, default=1, help="texts of a batch")
     parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--onednn", action="store_true", help="ours with products by oneDNN")
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - {row.name for row in PUBLISHED}:
         parser.error(f"no size is called {sorted(unknown)[0]!r}")
@@ -110,7 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
     for row in PUBLISHED:
         if not options.names or row.name in options.names:
             for tokens in options.tokens:
-                print(measure(row, tokens, options.rows, options.turns).line(), flush=True)
+                print(measure(row, tokens, options.rows, options.turns, options.onednn).line(), flush=True)
     if hasattr(os, "getloadavg"):  # not on Windows
         print(f"load {os.getloadavg()[1]:.0f}")
     return 0
