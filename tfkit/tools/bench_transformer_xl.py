@@ -75,8 +75,8 @@ class Side:
         assert self.process.stdout is not None and self.process.stderr is not None
         line = self.process.stdout.readline()
         if not line:
-            said = self.process.stderr.read().strip().splitlines() or ["no message"]
-            raise ValueError(f"{self.name} stopped: {said[-1]}")
+            lines = self.process.stderr.read().strip().splitlines() or ["no message"]
+            raise ValueError(f"{self.name} stopped: {lines[-1]}")
         return line
 
     def seconds(self, task: str) -> float:
