@@ -64,7 +64,7 @@ def test_written_bytes_are_those_of_new_tensors_and_in_place_ones():
 
 def test_a_time_under_one_is_measured_again(monkeypatch):
     asked, times = [], iter([(1.0, 2.0), (1.5, 0.5), (3.0, 1.0)])
-    monkeypatch.setattr(bench, "best_times", lambda one, other, turns: asked.append(turns) or next(times))
+    monkeypatch.setattr(bench, "best_times", lambda one, other, turns, device: asked.append(turns) or next(times))
     assert bench.ratio(None, None, 3) == (2.0, 0.5)  # each side at its best of both measurements
     assert bench.ratio(None, None, 3) == (3.0, 1.0)
     assert asked == [3, 9, 3]
