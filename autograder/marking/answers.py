@@ -12,9 +12,9 @@ from nbgrader.api import Gradebook
 
 from autograder.cluster.course import settings_of, students_in
 from autograder.marking import alike
-from autograder.marking.marks import BadMark, MarkedQuestion, find_mark, version_of
+from autograder.marking.marks import MarkedQuestion, find_mark, version_of
 from autograder.marking.prose import Prose
-from autograder.marking.store import Mark, MarkedCell
+from autograder.marking.store import BadMark, Mark, MarkedCell
 
 SCHEME = re.compile(r"### BEGIN MARK SCHEME\n(.*?)\n### END MARK SCHEME", re.S)
 Cell = Mapping[str, Any]

@@ -15,7 +15,6 @@ from autograder.marking import rubric
 from autograder.marking.answers import answers, group_answers, source_of, split_mark_scheme
 from autograder.marking.marks import (
     FORMGRADER,
-    BadMark,
     MarkedQuestion,
     find_mark,
     find_question,
@@ -26,7 +25,7 @@ from autograder.marking.marks import (
 )
 from autograder.marking.prose import Prose
 from autograder.marking.rubric import BadRubric, Items
-from autograder.marking.store import Mark, MarkedCell, MarkingStore
+from autograder.marking.store import BadMark, Mark, MarkedCell, MarkingStore
 
 
 def overview(root: Path) -> list[dict[str, Any]]:

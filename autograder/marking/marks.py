@@ -10,13 +10,9 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.cluster.course import BadCourse, settings_of
-from autograder.marking.store import Mark, MarkedCell
+from autograder.marking.store import BadMark, Mark, MarkedCell
 
 FORMGRADER = "the formgrader"
-
-
-class BadMark(Exception):
-    """The gradebook or a mark cannot be read or written; the message says why."""
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,13 @@ from autograder.marking import desk, requests
 from autograder.marking.answers import answers, source_of
 from autograder.marking.marks import (
     FORMGRADER,
-    BadMark,
     find_mark,
     find_question,
     open_gradebook,
     version_of,
     write_mark,
 )
-from autograder.marking.store import MarkingStore, RegradeRequest
+from autograder.marking.store import BadMark, MarkingStore, RegradeRequest
 from autograder.serve.feedback import FeedbackError, give_feedback
 from autograder.translate import say
 

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.marking import desk
-from autograder.marking.marks import BadMark
-from autograder.marking.store import MarkedCell, MarkingStore
+from autograder.marking.store import BadMark, MarkedCell, MarkingStore
 
 BY = ("groups", "questions")
 Parts = list[tuple[MarkedCell, list[str]]]

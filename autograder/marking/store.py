@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FILE = "marking.db"
+VERSION = 1  # of the tables, in the file's user_version
 SCHEMA = """
 create table if not exists marks (
   id integer primary key, assignment text not null, notebook text not null, cell text not null, student text not null,
@@ -42,6 +43,10 @@ begin select raise(abort, '{table} is append-only'); end;
 """
 TABLES = ("marks", "requests", "answers", "shares", "changes")
 OF = "assignment = ? and notebook = ? and cell = ?"
+
+
+class BadMark(Exception):
+    """The gradebook or a mark cannot be read or written; the message says why."""
 
 
 class MarkedCell(NamedTuple):
@@ -98,12 +103,27 @@ class RegradeRequest:
 
 
 class MarkingStore:
-    """The marking database of one course; use it in a `with` statement."""
+    """The marking database of one course, created if it does not exist; use it in a `with` statement. Raises BadMark
+    for a file with the tables of another version."""
 
     def __init__(self, root: Path) -> None:
         self._db = sqlite3.connect(root / FILE, timeout=30, isolation_level=None)
+        found = "select (select user_version from pragma_user_version), (select count(*) from sqlite_master)"
+        version, tables = self._db.execute(found).fetchone()
+        if not tables:
+            self._create()
+        elif version != VERSION:
+            self._db.close()
+            raise BadMark(
+                f"{FILE} was written by another version of tfkit (tables {version}, and this one reads {VERSION}): "
+                "rename the file, and a new one is begun; the marks themselves are in the gradebook"
+            )
+
+    def _create(self) -> None:
+        """All tables at once; where two processes do it, the second changes nothing."""
         triggers = (APPEND_ONLY.format(table=table, verb=verb) for table in TABLES for verb in ("update", "delete"))
-        self._db.executescript(SCHEMA + "".join(triggers))
+        tables = SCHEMA + "".join(triggers)
+        self._db.executescript(f"begin immediate; {tables} pragma user_version = {VERSION}; commit;")
 
     def __enter__(self) -> MarkingStore:
         return self

@@ -8,6 +8,7 @@ import json
 import os
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,7 +21,7 @@ from autograder.report.page import document
 Status = Callable[[], dict[str, Any]]
 COLUMNS = ("Assignment", "Waiting", "Graded", "Returned", "Failed")
 STYLE = "h2{margin-top:var(--tfk-s5)}.wrong{color:var(--tfk-wrong);font-weight:600}li{margin:.2rem 0}"
-REFRESH_S = 30
+SCRIPT = Path(__file__).with_name("status.js")  # reads the page again
 
 
 class HealthHandler(RequestHandler):
@@ -58,13 +59,13 @@ class StatusHandler(HubOAuthenticated, RequestHandler):
 def page(found: dict[str, Any]) -> str:
     """The page of a status: {"error": text, "courses": {course: {assignment: ServiceCounts as a dict}}}."""
     error = f'<p class="wrong" role="alert">Grading has stopped: {html.escape(found["error"])}</p>'
-    parts = ["<p>Submissions since the service started. The page is reloaded every 30 seconds.</p>"]
+    parts = ["<p>Submissions since the service started. This page updates itself every 30 seconds.</p>"]
     parts += [error] if found["error"] else []
     parts += [_course(name, assignments) for name, assignments in found["courses"].items()]
     if not any(found["courses"].values()):
         parts.append("<p>Nothing has been submitted yet.</p>")
-    again = f'<meta http-equiv="refresh" content="{REFRESH_S}">'
-    return document("Grading on submission", "".join(parts), STYLE).replace("<title>", f"{again}<title>", 1)
+    whole = document("Grading on submission", "".join(parts), STYLE)
+    return whole.replace("</body>", f"<script>{SCRIPT.read_text(encoding='utf-8')}</script></body>", 1)
 
 
 def _course(name: str, assignments: dict[str, Any]) -> str:

@@ -8,8 +8,7 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from autograder.marking import desk, regrades, sharing
-from autograder.marking.marks import BadMark
-from autograder.marking.store import MarkedCell
+from autograder.marking.store import BadMark, MarkedCell
 from tfkit_lab.marking import HANDLERS
 
 OF = {"course": "mine", "assignment": "02-masks", "notebook": "02-masks", "cell": "task-why"}

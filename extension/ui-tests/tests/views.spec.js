@@ -102,6 +102,36 @@ test('a step draws a few hundred nodes, both ways', async ({ page }) => {
   }
 });
 
+test('the status page updates itself, and keeps focus and scroll positions', async ({ page }) => {
+  const script = readFileSync(join(__dirname, '../../../autograder/serve/status.js'), 'utf-8');
+  const row = n => `<tr><th>02-masks</th>${'<td>a long cell of the table</td>'.repeat(20)}<td>${n} graded</td></tr>`;
+  const box = (name, n) =>
+    `<h2>${name}</h2><div class="scroll" role="group" aria-label="${name}" tabindex="0"><table>${row(n)}</table></div>`;
+  const read = n =>
+    `<!doctype html><style>.scroll{overflow:auto;white-space:nowrap}main{min-height:300vh}</style>` +
+    `<main><h1>Grading</h1>${box('first', 7)}${box('second', n)}</main><script>${script}</script>`;
+  let answer = { contentType: 'text/html', body: read(1) };
+  await page.clock.install();
+  await page.route('http://grader.test/', route => route.fulfill(answer));
+  await page.goto('http://grader.test/');
+  const second = page.getByRole('group', { name: 'second' });
+  await second.focus();
+  await second.evaluate(node => (node.scrollLeft = 50));
+  await page.evaluate(() => window.scrollTo(0, 40));
+  answer = { ...answer, body: read(2) };
+  await page.clock.runFor(31000);
+  await expect(second).toContainText('2 graded');
+  await expect(second).toBeFocused();
+  expect(await second.evaluate(node => [node.scrollLeft, window.scrollY])).toEqual([50, 40]);
+  answer = { status: 503, body: 'gone' };
+  await page.clock.runFor(31000);
+  await expect(page.getByRole('status')).toHaveText(/has not answered since .*: load the page again/);
+  await expect(second).toContainText('2 graded');
+  answer = { contentType: 'text/html', body: read(2) };
+  await page.clock.runFor(31000);
+  await expect(page.getByRole('status')).toBeEmpty();
+});
+
 test('512 tokens can be stepped through', async ({ page }) => {
   await page.goto(`file://${join(__dirname, '../.tmp/root/long.html')}`);
   const said = page.locator('[role=status]');

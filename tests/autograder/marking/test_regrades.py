@@ -8,9 +8,8 @@ import pytest
 
 from autograder.cli import main
 from autograder.marking import desk, regrades, requests
-from autograder.marking.marks import BadMark
 from autograder.marking.question import find_question_id
-from autograder.marking.store import MarkingStore
+from autograder.marking.store import BadMark, MarkingStore
 
 from .graded import CODE, TASK, UNIT, give_elsewhere, grade
 

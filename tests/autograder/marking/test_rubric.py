@@ -3,8 +3,7 @@
 import pytest
 
 from autograder.marking import desk, rubric
-from autograder.marking.marks import BadMark
-from autograder.marking.store import MarkingStore
+from autograder.marking.store import BadMark, MarkingStore
 
 from .graded import CODE, TASK, give_elsewhere, grade
 

@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 
 from autograder.marking import desk, sharing
-from autograder.marking.marks import BadMark
-from autograder.marking.store import MarkedCell
+from autograder.marking.store import BadMark, MarkedCell
 
 from .graded import CODE, TASK, UNIT
 

@@ -238,6 +238,7 @@ def test_the_hub_shows_counts_to_those_who_may_see_them(monkeypatch):
     assert "Grading has stopped: &lt;no" in status.page(found | {"error": "<no"})
     assert 'class="scroll" role="group" aria-label=' in status.page(found)  # or the keyboard cannot scroll it
     assert "Nothing has been submitted yet." in status.page({"error": "", "courses": {"a": {}}})
+    assert "<script>" in status.page(found) and 'http-equiv="refresh"' not in status.page(found)  # that loses focus
     monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "t")
     monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/services/grader/")
     monkeypatch.setenv("JUPYTERHUB_CLIENT_ID", "service-grader")
