@@ -120,8 +120,8 @@ def render_matrix(matrix: Matrix) -> str:
     lines = [f"<tr>{corner}{heads}</tr>"]
     for index, row in enumerate(matrix.rows[:WIDEST]):
         cells = "".join(_cell(matrix, index, column, row[column]) for column in columns)
-        name = "" if matrix.vector else f"{index}"
-        lines.append(f'<tr><th scope="row">{name}</th>{cells}{"<td>…</td>" if width > WIDEST else ""}</tr>')
+        name = '<td class="tfkit-v-none"></td>' if matrix.vector else f'<th scope="row">{index}</th>'
+        lines.append(f"<tr>{name}{cells}{'<td>…</td>' if width > WIDEST else ''}</tr>")
     if len(matrix.rows) > WIDEST:
         lines.append("<tr><th>…</th></tr>")
     return (

@@ -22,7 +22,8 @@ MIME = "application/vnd.tfkit.trace.v1+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 PICTURE_NOTE = (
     '<p style="font-size:85%;opacity:.8">A picture. It can be stepped through in JupyterLab and Notebook 7 '
-    "with tfkit-course, or as a page: <code>python -m tfkit_lab.export</code>.</p>"
+    "with tfkit-course; elsewhere, where widgets work, if <code>%env TFKIT_WIDGET_VIEW=1</code> runs before this cell; "
+    "or as a page: <code>python -m tfkit_lab.export</code>.</p>"
 )
 
 

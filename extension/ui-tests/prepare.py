@@ -39,6 +39,11 @@ w = Stepper.live(model, torch.tensor([3, 5]), strategy=Greedy(), token=words.__g
 w"""
 
 
+BARE = """import torch
+from autograder import check
+def causal_mask(length):
+    return torch.ones(length, length, dtype=torch.bool).tril()
+check("masks.causal")"""
 PREDICT = """from tfkit_lab.predict import predict
 predict("02.all", predict.number("How many are True for length 4?"), predict.shape("What shape has the mask?"),
         predict.choice("May a position see itself?", "yes", "no"), predict.mask("Which are True in row 1?", 1, 4))"""
@@ -102,6 +107,8 @@ def main(root: Path) -> None:
     source = 'import json\nfrom tfkit_lab import Stepper\nw = Stepper(json.load(open("beam.json")))\nw'
     cells = [nbformat.v4.new_code_cell(source), nbformat.v4.new_code_cell("w.step")]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / "stepper.ipynb")
+    cells = [nbformat.v4.new_code_cell(text) for text in (source, "%env TFKIT_WIDGET_VIEW=1", "w", BARE)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / "bare.ipynb")
     cells = [nbformat.v4.new_code_cell(BRANCH), nbformat.v4.new_code_cell('w.other["prompt"]')]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / "branch.ipynb")
     trace = json.loads((GOLDEN / "beam.json").read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
 const { execFileSync } = require('node:child_process');
 const { expect, test } = require('@playwright/test');
-const { shot } = require('../helpers');
+const { accessible, shot } = require('../helpers');
 
 const open = (page, path) => page.goto(`http://127.0.0.1:8899/notebooks/${path}?token=tests`);
 const stepper = page => page.locator('.tfk:visible').first();
@@ -14,6 +14,40 @@ test('the stepper works in Notebook 7', async ({ page }) => {
   await page.keyboard.press('ArrowRight');
   await expect(stepper(page).locator('[role=status]')).toHaveText(/ of 6/);
   await shot(page, 'notebook7-stepper');
+});
+
+/** A front end without our extension: it is taken out of the page's list before the page's scripts read that. */
+const withoutExtension = page =>
+  page.addInitScript(() =>
+    document.addEventListener('readystatechange', () => {
+      const data = document.getElementById('jupyter-config-data');
+      if (data && document.readyState === 'interactive') {
+        const config = JSON.parse(data.textContent);
+        config.federated_extensions = config.federated_extensions.filter(({ name }) => name !== '@tfkit/lab');
+        data.textContent = JSON.stringify(config);
+      }
+    })
+  );
+
+test('without our extension a picture says how to step, the widget then steps, and check() answers', async ({
+  page
+}) => {
+  await withoutExtension(page);
+  await open(page, 'bare.ipynb');
+  const cell = n => page.locator('.jp-Cell').nth(n);
+  await cell(0).locator('.cm-content').click();
+  for (let n = 0; n < 4; n++) {
+    await page.keyboard.press('Shift+Enter');
+  }
+  await expect(cell(0).locator('.jp-OutputArea')).toContainText('TFKIT_WIDGET_VIEW=1', { timeout: 90000 });
+  await expect(page.locator('.tfkit-Trace')).toHaveCount(0);
+  const live = cell(2).locator('.tfk');
+  await expect(live).toBeVisible();
+  await live.focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(live.locator('[role=status]')).toHaveText(/^Step 2 of 6/);
+  await expect(cell(3).locator('.tfkit-verdict')).toContainText('passed', { timeout: 90000 });
+  await shot(page, 'notebook7-without');
 });
 
 test('Check says in Notebook 7 what is wrong, and the failing case opens beside it', async ({ page }) => {
@@ -30,4 +64,9 @@ test('Check says in Notebook 7 what is wrong, and the failing case opens beside 
   await expect(page.locator('#tfkit-example .tfk h3')).toHaveText('masks.softmax');
   await expect(page.locator('#tfkit-example .tfk')).toBeVisible();
   await shot(page, 'notebook7-check');
+  await page.getByRole('menuitem', { name: 'View' }).click();
+  await page.getByRole('menuitem', { name: 'Course: Home' }).click();
+  await expect(page.locator('#tfkit-home .tfkit-Card')).toBeVisible(); // beside the notebook, too
+  await accessible(page, '#tfkit-home');
+  await shot(page, 'notebook7-home');
 });

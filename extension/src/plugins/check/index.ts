@@ -6,6 +6,7 @@ import { INotebookTracker, NotebookActions, NotebookPanel } from '@jupyterlab/no
 import { ServerConnection } from '@jupyterlab/services';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { PanelLayout, Widget } from '@lumino/widgets';
+import { pageArea } from '../../shared/area';
 import { answerTo, cardsOf, exerciseOf, meta, PendingChecks } from '../../shared/cells';
 import { checkIcon } from '../../shared/icons';
 import { request } from '../../shared/server';
@@ -191,7 +192,7 @@ class Checker {
 /** A recorded trace beside the notebook, in the view that draws its kind; one at a time. */
 function openView(app: JupyterFrontEnd, views: ITraceViews, trace: ITrace): void {
   const id = 'tfkit-example';
-  const where = app.name === 'JupyterLab' ? 'main' : 'right'; // Notebook 7 has room for one main widget
+  const where = pageArea(app);
   Array.from(app.shell.widgets(where))
     .find(widget => widget.id === id)
     ?.dispose();

@@ -4,6 +4,7 @@ import { ICommandPalette, MainAreaWidget } from '@jupyterlab/apputils';
 import { ServerConnection } from '@jupyterlab/services';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
+import { pageArea } from '../../shared/area';
 import { courseIcon } from '../../shared/icons';
 import { request } from '../../shared/server';
 import { ITraceViews } from '../../shared/tokens';
@@ -123,7 +124,7 @@ export const familyPlugin: JupyterFrontEndPlugin<void> = {
         if (!open || open.isDisposed) {
           open = new MainAreaWidget({ content: new FamilyWidget(app.serviceManager.serverSettings, views, trans) });
           open.id = 'tfkit-family-area';
-          app.shell.add(open, 'main');
+          app.shell.add(open, pageArea(app));
         }
         app.shell.activateById(open.id);
       }

@@ -5,6 +5,7 @@ import { ILauncher, Launcher } from '@jupyterlab/launcher';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { Widget } from '@lumino/widgets';
+import { pageArea } from '../../shared/area';
 import { courseIcon } from '../../shared/icons';
 import { ICourse } from '../../shared/tokens';
 import { HomePage } from './page';
@@ -12,11 +13,17 @@ import { HomePage } from './page';
 const HOME = 'tfkit:home';
 const TOUR = 'tfkit:tour';
 const OPEN = 'tfkit:open-exercise';
+const NARROW_PX = 700;
 
 const isLauncher = (widget: Widget): boolean => widget instanceof MainAreaWidget && widget.content instanceof Launcher;
 
 /** Puts the page in the launcher's place: only where the lab shows nothing else, and only in a folder with course notebooks. */
-async function openAtStart(shell: ILabShell, course: ICourse, open: () => Promise<unknown>): Promise<void> {
+async function openAtStart(
+  shell: ILabShell,
+  course: ICourse,
+  isFirst: boolean,
+  open: () => Promise<unknown>
+): Promise<void> {
   if (!course.units.length) {
     await new Promise<void>(resolve => {
       const heard = (): void => void (course.changed.disconnect(heard), resolve());
@@ -25,6 +32,11 @@ async function openAtStart(shell: ILabShell, course: ICourse, open: () => Promis
   }
   const shown = Array.from(shell.widgets('main'));
   if (course.units.length && shown.every(isLauncher)) {
+    if (shell.node.clientWidth < NARROW_PX) {
+      shell.collapseLeft(); // beside a panel there would be no room for the page
+    } else if (isFirst) {
+      shell.activateById('tfkit-course'); // in the place of the list of files; later starts leave what was chosen
+    }
     await open();
     shown.forEach(launcher => launcher.dispose()); // not before, since an empty main area opens another
   }
@@ -62,7 +74,7 @@ export const homePlugin: JupyterFrontEndPlugin<void> = {
           });
           area.id = 'tfkit-home-area';
           area.toolbar.hide(); // it has no buttons
-          app.shell.add(area, 'main');
+          app.shell.add(area, pageArea(app));
           await tracker.add(area);
           void course.refresh();
           void settings.then(kept => kept?.composite.tour && area?.content.showTour(() => void seen()));
@@ -84,7 +96,7 @@ export const homePlugin: JupyterFrontEndPlugin<void> = {
     void restorer?.restore(tracker, { command: HOME, name: () => 'home' });
     void Promise.all([settings, app.restored]).then(([kept]) => {
       if (kept?.composite.openAtStart !== false && shell) {
-        return openAtStart(shell, course, () => app.commands.execute(HOME));
+        return openAtStart(shell, course, kept?.composite.tour === true, () => app.commands.execute(HOME));
       }
     });
   }

@@ -128,7 +128,7 @@ function recurrence(): SVGElement[] {
       opacity: 0.85
     })
   );
-  return [line(at, category(1), 2.4), ...back, ...at.map((point, i) => dot(point, 10, sequential(0.15 + 0.12 * i)))];
+  return [line(at, category(1), 2.4), ...back, ...at.map((point, i) => dot(point, 10, sequential(0.3 + 0.1 * i)))];
 }
 
 /** Causal weights: each row a softmax over itself and the past, the future hatched. */

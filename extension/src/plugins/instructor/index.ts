@@ -4,6 +4,7 @@ import { ICommandPalette, MainAreaWidget } from '@jupyterlab/apputils';
 import { ServerConnection } from '@jupyterlab/services';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
+import { pageArea } from '../../shared/area';
 import { courseIcon, stateIcons } from '../../shared/icons';
 import { request } from '../../shared/server';
 import { h } from '../../widgets/dom';
@@ -144,10 +145,13 @@ class ClassPanel extends Widget {
   /** On a page, which a class may see, what names students is folded. */
   private _submissions(parts: readonly HTMLElement[], asPage: boolean): readonly HTMLElement[] {
     const title = this._trans.__('Submissions, with names');
-    return asPage ? [h('details', {}, h('summary', {}, title), ...parts)] : parts;
+    const folded = h('details', { open: this._unfolded }, h('summary', {}, title), ...parts);
+    folded.ontoggle = () => (this._unfolded = folded.open);
+    return asPage ? [folded] : parts;
   }
 
   private _timer = 0;
+  private _unfolded = false;
   private readonly _now = new LiveClass(this._trans, () => void this._live());
   private readonly _predictions = new Predictions(this._trans, () => void this._live());
 
@@ -261,7 +265,7 @@ export const instructorPlugin: JupyterFrontEndPlugin<void> = {
       caption: trans.__('Who is stuck where beside the predictions, to be watched during a class'),
       execute: () => {
         panel.title.label = trans.__('Class'); // a tab of the main area has a name
-        shell.add(panel, 'main');
+        shell.add(panel, pageArea(app));
         shell.activateById(panel.id);
       }
     });
@@ -287,7 +291,7 @@ export const instructorPlugin: JupyterFrontEndPlugin<void> = {
           area.id = 'tfkit-marking-area';
           area.title.icon = courseIcon;
           area.toolbar.hide(); // it has no buttons
-          shell.add(area, 'main');
+          shell.add(area, pageArea(app));
         }
         shell.activateById(area.id);
       }
