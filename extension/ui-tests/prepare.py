@@ -39,6 +39,7 @@ w = Stepper.live(model, torch.tensor([3, 5]), strategy=Greedy(), token=words.__g
 w"""
 
 
+AFRESH = "import os\nos.environ.pop('TFKIT_WIDGET_VIEW', None)\n"  # a retry finds the kernel of the try before
 BARE = """import torch
 from autograder import check
 def causal_mask(length):
@@ -107,7 +108,7 @@ def main(root: Path) -> None:
     source = 'import json\nfrom tfkit_lab import Stepper\nw = Stepper(json.load(open("beam.json")))\nw'
     cells = [nbformat.v4.new_code_cell(source), nbformat.v4.new_code_cell("w.step")]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / "stepper.ipynb")
-    cells = [nbformat.v4.new_code_cell(text) for text in (source, "%env TFKIT_WIDGET_VIEW=1", "w", BARE)]
+    cells = [nbformat.v4.new_code_cell(text) for text in (AFRESH + source, "%env TFKIT_WIDGET_VIEW=1", "w", BARE)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / "bare.ipynb")
     cells = [nbformat.v4.new_code_cell(BRANCH), nbformat.v4.new_code_cell('w.other["prompt"]')]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=KERNEL), root / "branch.ipynb")
