@@ -5,8 +5,8 @@ const site = process.env.TFKIT_SITE;
 
 module.exports = defineConfig({
   testDir: '.',
-  timeout: 240000,
-  expect: { timeout: 90000 }, // Python is loaded into the page
+  timeout: 900000,
+  expect: { timeout: 300000 }, // Python is loaded into the page, on a busy machine too
   workers: 1,
   outputDir: '../.tmp/tab',
   reporter: 'list',
