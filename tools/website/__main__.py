@@ -172,6 +172,8 @@ def main(arguments: list[str] | None = None) -> int:
         for left in (".doctrees", ".buildinfo", "objects.inv"):
             path = built / left
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        for mark in check.marks(built, sorted(built.rglob("*.html"))):  # worth a look; it may be a power
+            print(f"site: {mark}", file=sys.stderr)
         found = check.problems(built)
         if options.fast:  # it has no API reference, which pages link to
             found = [problem for problem in found if "api/index.html: there is no such file" not in problem]
