@@ -71,12 +71,12 @@ test('Check says in the tab what is wrong, then that it is right, for practice; 
   await cell(page, 'def causal_mask').locator('.cm-content').click();
   await page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true }).click();
   await expect(verdict(page)).toContainText('causal_mask with length = 2');
-  await expect(verdict(page)).toContainText('A practice verdict, made in this tab: no grade.');
+  await expect(verdict(page)).toContainText('This is a practice verdict, made in this tab, and not a grade.');
 
   await run(page, 'def causal_mask', answer);
   await run(page, 'check("masks.causal")');
   await expect(verdict(page)).toContainText('passed');
   await expect(verdict(page)).toContainText('1 of 1 point');
-  await expect(verdict(page)).toContainText('A practice verdict');
+  await expect(verdict(page)).toContainText('This is a practice verdict');
   await expect(page.locator('.jp-StatusBar-Widget, #jp-main-statusbar')).toContainText('Course 1/4');
 });
