@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .. import tracing
-from .dropout import dropout as drop
+from .dropout import apply_dropout
 from .mask_sharing import complement, once_per_mask
 
 texts_rule: Any = None  # restricts queries to keys of their own text: see `flex.separate_texts`
@@ -82,7 +82,7 @@ def attend_cpu_in_place(
     if added is not None:
         empty, filled = once_per_mask(added, "empty rows", lambda: empty_rows(added))  # these rows get zeros at the end
         scores.add_(added if filled is None else filled)
-    out = drop(scores.softmax(-1), dropout) @ v
+    out = apply_dropout(scores.softmax(-1), dropout) @ v
     return out if empty is None else out.masked_fill(empty, 0.0)
 
 

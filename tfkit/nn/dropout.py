@@ -52,7 +52,12 @@ class ScaleKept(torch.autograd.Function):
 
 def dropout(x: Tensor, p: float, training: bool = True) -> Tensor:
     """x with each element set to zero with probability p and the others divided by 1 - p; outside training x itself."""
-    if not training or p == 0.0:
+    return apply_dropout(x, p) if training else x
+
+
+def apply_dropout(x: Tensor, p: float) -> Tensor:
+    """`dropout` in training, under a name that differs from arguments' names: a flat file has no imports to rename."""
+    if p == 0.0:
         return x
     if x.device.type != "cpu" or p == 1.0 or torch.compiler.is_compiling():
         return F.dropout(x, p)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from .. import tracing
 from .attention import Projections, attend, merge_heads, scaled_dot_product_attention, split_heads
 from .cache import Cache
-from .dropout import dropout as drop
+from .dropout import apply_dropout
 from .sliding_window import concat_neighbours, sliding_attention, trace_window
 
 SELF_SCORE = -1e5  # the score of a position with itself, which counts only if there is no other key
@@ -166,7 +166,7 @@ def attend_with_logsumexp(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, dropout
     """Attention and its log-sum-exp, by which rounds are weighted -> [...,Q,D], log of the sum [...,Q,1]"""
     sets = [x.expand(*k.shape[:-2], *x.shape[-2:]).flatten(0, -3) for x in (bias, q, k.transpose(-2, -1))]
     scores = torch.baddbmm(*sets).view(*k.shape[:-2], q.size(-2), k.size(-2))
-    return drop(scores.softmax(-1), dropout) @ v, scores.logsumexp(-1, keepdim=True)
+    return apply_dropout(scores.softmax(-1), dropout) @ v, scores.logsumexp(-1, keepdim=True)
 
 
 def bucket_neighbours(buckets: Tensor, chunk: int, before: int, after: int) -> Tensor:
