@@ -43,8 +43,7 @@ test('without our extension a picture says how to step, the widget then steps, a
   await expect(page.locator('.tfkit-Trace')).toHaveCount(0);
   const live = cell(2).locator('.tfk');
   await expect(live).toBeVisible();
-  await live.focus();
-  await page.keyboard.press('ArrowRight');
+  await live.getByRole('button', { name: 'Step forward', exact: true }).click();
   await expect(live.locator('[role=status]')).toHaveText(/^Step 2 of 6/);
   await expect(cell(3).locator('.tfkit-verdict')).toContainText('passed', { timeout: 90000 });
   await shot(page, 'notebook7-without');
