@@ -45,7 +45,7 @@ test('without our extension a picture says how to step, the widget then steps, a
   await expect(live).toBeVisible();
   await live.getByRole('button', { name: 'Step forward', exact: true }).click();
   await expect(live.locator('[role=status]')).toHaveText(/^Step 2 of 6/);
-  await expect(cell(3).locator('.tfkit-verdict')).toContainText('passed', { timeout: 90000 });
+  await expect(cell(3).locator('.tfkit-verdict')).toContainText(/0 of 1|1 of 1/, { timeout: 90000 }); // a verdict's card
   await shot(page, 'notebook7-without');
 });
 
