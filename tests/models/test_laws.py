@@ -389,7 +389,7 @@ def test_a_text_past_the_position_table_is_an_error_of_one_line(name):
     row, model = make(name)
     longest = getattr(model.config, "max_length", 24)  # their parts', where a model is made of others
     with pytest.raises(
-        ValueError, match=r"max_length is|there are only|outside its table|the model has \d+ positions"
+        ValueError, match=r"max_length is|there are only|outside its table|has \d+ frames|the model has \d+ positions"
     ) as error:
         row.read(model, drawn(2, longest + 9))
     assert str(longest) in str(error.value) or str(longest - 1) in str(error.value)

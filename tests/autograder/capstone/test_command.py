@@ -64,7 +64,7 @@ def test_a_class_is_measured_and_its_points_are_in_the_gradebook(course: Path) -
     ann, bob, cid = done.stdout.splitlines()
     assert done.returncode == 0 and "gradebook" not in done.stdout
     assert ann.startswith("ann: 4 of 10 points: ")
-    assert bob.startswith("bob: 0 of 10 points: ") and "add up to 256" in bob
+    assert bob.startswith("bob: 0 of 10 points: ") and "sum to 256" in bob
     assert cid.startswith("cid: 0 of 10 points: your code stopped")
     assert [points(course, student) for student in ("ann", "bob", "cid")] == [4, 0, 0]
     shown = command(course, "autograder", "capstone", "show", ".").stdout

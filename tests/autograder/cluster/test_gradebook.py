@@ -133,7 +133,7 @@ def test_a_worker_with_other_checks_refuses(course, monkeypatch):
     opened = Course(course.root, UNIT)
     data = opened.bundle(opened.submissions()[0])
     monkeypatch.setattr("autograder.cluster.bundle._code_hash", lambda cells: "other")
-    with pytest.raises(WrongVersion, match="another version"):
+    with pytest.raises(WrongVersion, match="a different version"):
         grade(data, opened.secret)
 
 
