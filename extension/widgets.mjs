@@ -10,6 +10,7 @@ await build({
   minify: true,
   mangleProps: /^_[a-z]/, // of our own: what is private begins so
   legalComments: 'none',
+  charset: 'utf8', // without it each sign beyond ASCII takes six bytes
   format: 'esm',
   target: 'es2020',
   outdir: 'tfkit_lab/static'

@@ -78,9 +78,10 @@ def test_any_sensible_start_will_do(name, how):
             super().__init__(*sizes)
             fill(self)
 
-    (found,) = collect_answers(lesson(exercise, 11), LocalSubject({model.__name__: Started}))
-    assert (not found.failed) == learns, found.message
-    assert learns or "hardly falls" in found.message
+    for draw in (7, 11):  # at the first seed of these Glorot's or He's start learns too little
+        (found,) = collect_answers(lesson(exercise, draw), LocalSubject({model.__name__: Started}))
+        assert (not found.failed) == learns, found.message
+        assert learns or "hardly falls" in found.message
 
 
 @pytest.mark.parametrize(

@@ -84,11 +84,11 @@ def chunked_cross_entropy(h: Tensor, w: Tensor, targets: Tensor, chunk: int) -> 
     if there are none. Under autograd the logits of every chunk are kept, unless `torch.utils.checkpoint` drops them.
     """
     wide = torch.promote_types(h.dtype, torch.float32)
-    denominator = h.new_zeros(())
+    total = h.new_zeros(())
     for rows, wanted in zip(h.split(chunk), targets.split(chunk), strict=True):
         logits = (rows @ w.T).to(wide)
-        denominator = denominator + F.cross_entropy(logits, wanted, ignore_index=-100, reduction="sum")
-    return (denominator / (targets != -100).sum().clamp(min=1)).to(h.dtype)
+        total = total + F.cross_entropy(logits, wanted, ignore_index=-100, reduction="sum")
+    return (total / (targets != -100).sum().clamp(min=1)).to(h.dtype)
 
 
 def paged_attention(q: Tensor, key_pages: Tensor, value_pages: Tensor, tables: Tensor, lengths: Tensor) -> Tensor:

@@ -23,7 +23,7 @@ from autograder.checks.properties._probes import spread
 
 STEPS, RATE = 6, 0.1  # gradient descent from the grader's parameters
 OWN_STEPS, OWN_RATE = 8, 0.05  # Adam, which depends little on the scale of the initialisation
-SEEDS = 3  # seeds of the reference's own initialisation
+SEEDS = 3  # seeds of the reference's own initialisation, and further ones for an answer that fails with the first
 SHARE = 0.4  # required share of the reference's smallest fall, since other initialisations are right too
 SEED = """
 import torch
@@ -129,8 +129,10 @@ def _learned(case: Case, loss: Loss, seed: int, reference: Any) -> Probe:
         losses = _losses(module, case, state, loss, shape, Adam(OWN_RATE), OWN_STEPS)
         return 0.0 if losses is None else float(1 - losses[-1] / losses[0])
 
-    enough = SHARE * min(fall(seed + n, reference) for n in range(1, SEEDS + 1))
-    return Probe(lambda subject: fall(seed, subject) >= enough, case)
+    seeds = range(seed + 1, seed + SEEDS + 1)
+    enough = SHARE * min(fall(number, reference) for number in seeds)
+    # a start that is right may be an unlucky one: Glorot's and He's fail at one seed in twelve
+    return Probe(lambda subject: any(fall(number, subject) >= enough for number in (seed, *seeds)), case)
 
 
 def _losses(

@@ -51,8 +51,7 @@ form{display:inline-flex;gap:6px;align-items:center}form input{min-width:16em}
 td button{min-height:0;padding:0 6px;font-size:11px}
 .tfk-cut,.tfk-cut th{color:var(--soft);text-decoration:line-through}
 .tfk-panes{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:20px}
-@container(min-width:900px){.tfk-panes>.tfk-pane:only-child:has(>section:not([hidden])){display:grid;grid-template-columns:fit-content(55%) minmax(0,1fr);
-gap:0 20px;align-content:start;align-items:start;&>.tfk-toks{grid-column:1/-1}&>section{grid-area:span 2/2}}}
+@container(min-width:900px){.tfk-pane:only-child:has(>section:not([hidden])){display:grid;grid-template-columns:fit-content(55%) 1fr;gap:0 20px;align-items:start;&>.tfk-toks{grid-column:1/-1}&>section{grid-area:span 2/2}}}
 .tfk-pane>*,.tfk-pane section{min-width:0;max-width:100%}section{margin-bottom:var(--tfk-s3)}
 .tfk-which{margin:4px 0}.tfk-scroll{overflow:auto;max-width:100%;margin-bottom:4px}
 .tfk-toks .tfk-forced{background:none;border:1px dashed var(--ink)}
@@ -61,7 +60,7 @@ gap:0 20px;align-content:start;align-items:start;&>.tfk-toks{grid-column:1/-1}&>
 .tfk-strip text{fill:var(--soft);font-size:10px;text-anchor:middle}.tfk-strip .tfk-mark{fill:var(--ink);font-size:11px}
 .tfk-strip{cursor:pointer;overflow:visible}.tfk-strip line{stroke:var(--tfk-line)}
 .tfk-labelled{display:flex;gap:8px;margin-bottom:var(--tfk-s1)}.tfk-labelled .tfk-note{flex:0 0 9em;margin:0;line-height:1.25;align-self:center}
-.tfk-ends{display:flex;flex-direction:column;justify-content:space-between;text-align:right;font-size:10px;line-height:1;color:var(--soft);min-width:2.2em;height:44px;margin-top:7px}.tfk-labelled .tfk-scroll{min-width:0}
+.tfk-ends{display:grid;align-content:space-between;text-align:right;font-size:10px;line-height:1;color:var(--soft);min-width:2.2em;height:44px;margin-top:7px}.tfk-labelled .tfk-scroll{min-width:0}
 .tfk-zoom{position:sticky;left:0;top:0;display:inline-flex;gap:4px}
 .tfk-cache text{fill:var(--ink);font:10px var(--mono)}
 .tfk-cache rect{fill:var(--box);stroke:var(--line)}.tfk-cache .tfk-moved{fill:var(--line);stroke:var(--ink)}

@@ -83,7 +83,7 @@ export function matrixTable(
 function cellOf(value: number, words: string, r: number, c: number, className: string): HTMLElement {
   const cell = document.createElement('td'); // a table has hundreds: no detour
   cell.className = className;
-  cell.title = String(Number(value.toPrecision(4)));
+  cell.title = Number.isFinite(value) ? String(Number(value.toPrecision(4))) : short(value);
   cell.setAttribute('data-row', String(r));
   cell.setAttribute('data-col', String(c));
   cell.textContent = words;
