@@ -215,8 +215,8 @@ class Whisper(Model):
             raise ValueError(f"input_features must be floats [B,{mels},{FRAMES * n_positions}]; got {found}")
         if features.size(2) != FRAMES * n_positions:
             raise ValueError(
-                f"input_features has {features.size(2)} frames, but must have {FRAMES * n_positions}: "
-                "model.features(waveforms) pads with silence"
+                f"input_features has {features.size(2)} frames, but must have {FRAMES * n_positions}, {FRAMES} for "
+                f"each of {n_positions} positions: model.features(waveforms) pads with silence"
             )
         return features.to(self.conv1.weight)
 
