@@ -34,8 +34,11 @@ async function openAtStart(
   if (course.units.length && shown.every(isLauncher)) {
     if (shell.node.clientWidth < NARROW_PX) {
       shell.collapseLeft(); // beside a panel there would be no room for the page
-    } else if (isFirst) {
-      shell.activateById('tfkit-course'); // in the place of the list of files; later starts leave what was chosen
+    } else if (
+      isFirst &&
+      Array.from(shell.widgets('left')).some(({ id, isVisible }) => id === 'filebrowser' && isVisible)
+    ) {
+      shell.activateById('tfkit-course'); // in the place of the list of files; what a person has chosen stays
     }
     await open();
     shown.forEach(launcher => launcher.dispose()); // not before, since an empty main area opens another
