@@ -35,8 +35,12 @@ test('without our extension a picture says how to step, the widget then steps, a
   await withoutExtension(page);
   await open(page, 'bare.ipynb');
   const cell = n => page.locator('.jp-Cell').nth(n);
-  await cell(0).locator('.cm-content').click();
-  for (let n = 0; n < 4; n++) {
+  await expect(async () => {
+    await cell(0).locator('.cm-content').click(); // runs nothing until the kernel has answered
+    await page.keyboard.press('Shift+Enter');
+    await expect(cell(0).locator('.jp-InputPrompt')).not.toHaveText('[ ]:', { timeout: 2000 });
+  }).toPass({ timeout: 60000 });
+  for (let n = 1; n < 4; n++) {
     await page.keyboard.press('Shift+Enter');
   }
   await expect(cell(0).locator('.jp-OutputArea')).toContainText('TFKIT_WIDGET_VIEW=1', { timeout: 90000 });
