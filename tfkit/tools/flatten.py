@@ -21,7 +21,11 @@ ROOTS = ("Config", "PRESETS", "MODEL")
 SUBMODELS = (registry.__name__, registry.resolve_submodel.__name__)
 CALLED = {"forward", "backward"}  # methods that PyTorch calls
 # parts that only make a CPU faster: with one head PyTorch's own replace them, without the `if` that chooses them
-PLAIN = {("tfkit.nn.dropout", "Dropout"): "nn.Dropout", ("tfkit.nn.dropout", "dropout"): "F.dropout"}
+PLAIN = {
+    ("tfkit.nn.dropout", "Dropout"): "nn.Dropout",
+    ("tfkit.nn.dropout", "dropout"): "F.dropout",
+    ("tfkit.nn.dropout", "apply_dropout"): "F.dropout",
+}
 # for reading: the same attention step by step, and dataclasses as they are
 TEXTBOOK = {("tfkit.nn.attention_kernel", "fused_attention"): ("tfkit.nn.attention", "attend_by_hand")}
 PLAIN_CONFIG = {("tfkit.models._base", "configuration"): "dataclass(frozen=True, kw_only=True)"}

@@ -51,7 +51,6 @@ form{display:inline-flex;gap:6px;align-items:center}form input{min-width:16em}
 td button{min-height:0;padding:0 6px;font-size:11px}
 .tfk-cut,.tfk-cut th{color:var(--soft);text-decoration:line-through}
 .tfk-panes{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:20px}
-@container(min-width:900px){.tfk-pane:only-child:has(>section:not([hidden])){display:grid;grid-template-columns:fit-content(55%) 1fr;gap:0 20px;align-items:start;&>.tfk-toks{grid-column:1/-1}&>section{grid-area:span 2/2}}}
 .tfk-pane>*,.tfk-pane section{min-width:0;max-width:100%}section{margin-bottom:var(--tfk-s3)}
 .tfk-which{margin:4px 0}.tfk-scroll{overflow:auto;max-width:100%;margin-bottom:4px}
 .tfk-toks .tfk-forced{background:none;border:1px dashed var(--ink)}
