@@ -24,9 +24,9 @@ def keep_mask(shape: tuple[int, ...], p: float, device: Any = None) -> Tensor:
 
 
 class ScaleKept(torch.autograd.Function):
-    """x * keep * scale. What is saved for the way back is one byte per element.
+    """x * keep * scale. One byte per element is saved for the backward pass.
 
-    A product with 0 and 1 is vectorised; `torch.where`, which would say the same, takes ten times as long on a CPU.
+    A product with 0 and 1 is vectorised; `torch.where`, which gives the same result, takes ten times as long on a CPU.
     """
 
     @staticmethod
@@ -40,7 +40,7 @@ class ScaleKept(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, float], output: Tensor) -> None:
-        """Save what the way back needs."""
+        """Save what `backward` needs."""
         ctx.save_for_backward(inputs[1])
         ctx.scale = inputs[2]
 
@@ -56,7 +56,11 @@ def dropout(x: Tensor, p: float, training: bool = True) -> Tensor:
 
 
 def apply_dropout(x: Tensor, p: float) -> Tensor:
-    """`dropout` in training, under a name that differs from arguments' names: a flat file has no imports to rename."""
+    """x with each element set to zero with probability p and the others divided by 1 - p.
+
+    For functions that have an argument called `dropout`: `tfkit flatten` writes modules into one file, where an import
+    cannot give `dropout` another name.
+    """
     if p == 0.0:
         return x
     if x.device.type != "cpu" or p == 1.0 or torch.compiler.is_compiling():

@@ -71,8 +71,7 @@ def fit(
     `rate(step)`, step from 1, is the learning rate. A step accumulates the gradients of `accumulate` batches, weighted
     by their numbers of targets, as if they were one large batch; the processes of a `process_group` likewise.
     `precision` bfloat16 computes under autocast; weights stay float32. `average` (torch's AveragedModel) follows the
-    weights. fused: AdamW as one kernel, which is faster and rounds differently; by default on one GPU; not with several
-    processes.
+    weights. fused: AdamW as one kernel, which is faster and rounds differently; one process only; by default on a GPU.
 
     With `checkpoint` (a .safetensors file; a folder with many processes) the state is saved every `save_every` steps,
     at the end and at Ctrl-C; if it exists, training resumes exactly as if it had never stopped. `log` is a folder for
