@@ -26,7 +26,8 @@ def keep_mask(shape: tuple[int, ...], p: float, device: Any = None) -> Tensor:
 class ScaleKept(torch.autograd.Function):
     """x * keep * scale. One byte per element is saved for the backward pass.
 
-    A product with 0 and 1 is vectorised; `torch.where`, which gives the same result, takes ten times as long on a CPU.
+    A product with 0 and 1 is vectorised; `torch.where`, which gives the same result, takes up to ten times as long
+    on a CPU.
     """
 
     @staticmethod
