@@ -1,6 +1,6 @@
 """The grading benchmark's own arithmetic; what it measures is run by `make bench`."""
 
-import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -70,11 +70,21 @@ def test_what_is_counted_adds_up():
     assert list(spent) == ["x"] and spent["x"].wall > 0
 
 
-def test_a_block_inside_another_counts_there_alone():
+def test_a_block_inside_another_counts_there_alone(monkeypatch):
+    clock = SimpleNamespace(now=0.0)
+
+    def work(seconds):
+        clock.now += seconds
+
+    times = SimpleNamespace(perf_counter=lambda: clock.now, process_time=lambda: clock.now / 2)
+    monkeypatch.setattr(bench, "time", times)
     spent = GradingCost()
     with spent.of("outer"):
-        spent.time_calls("inner", lambda: time.sleep(0.05))()
-    assert spent["inner"].wall >= 0.05 > spent["outer"].wall
+        work(1)
+        spent.time_calls("inner", work)(2)
+        work(4)
+    assert (spent["inner"].wall, spent["inner"].cpu) == (2, 1)
+    assert (spent["outer"].wall, spent["outer"].cpu) == (5, 2.5)
 
 
 def test_the_stopwatches_leave_the_program_as_it_was():

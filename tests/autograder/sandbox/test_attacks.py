@@ -179,13 +179,19 @@ import os, time
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
-        os.execv({os.path.realpath(sys.executable)!r}, ["{mark}", "-I", "-S", "-c", "import time; time.sleep(100)"])
+        os.execv({os.path.realpath(sys.executable)!r}, ["{mark}", "-I", "-S", "-c", "import time; time.sleep(1000)"])
     os._exit(0)
-time.sleep(0.2)
 """)  # fmt: skip
-        assert mark in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
-    time.sleep(0.3)
-    assert mark not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+        wait_until_runs(mark, True)
+    wait_until_runs(mark, False)
+
+
+def wait_until_runs(mark, wanted, seconds=60):
+    """Until a process with this mark runs, or until none does; at once on an idle machine."""
+    end = time.monotonic() + seconds
+    while (mark in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout) is not wanted:
+        assert time.monotonic() < end, f"waited {seconds} s for {mark} to {'begin' if wanted else 'end'}"
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("body, kind", [
