@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -136,9 +137,14 @@ def _corpus_parser(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "exercises", nargs="*", help="exercise ids, by default all; or `show ID NAME` to print one answer in full"
     )
-    command.add_argument("--report", action="store_true", help="list each answer that was misjudged")
+    command.add_argument(
+        "--report", action="store_true", help="list each answer that was misjudged, and measure how mistakes are named"
+    )
     command.add_argument("--mutants", action="store_true", help="also test mutants of the references")
     command.add_argument("--seed", type=int, default=0)
+    command.add_argument(
+        "--workers", type=_positive, default=1, metavar="N", help="exercises that are measured at the same time"
+    )
     command.set_defaults(run=_corpus)
 
 
@@ -591,32 +597,61 @@ def _doctor(arguments: argparse.Namespace) -> int:
 def _corpus(arguments: argparse.Namespace) -> int:
     if arguments.exercises[:1] == ["show"]:
         return _show(arguments.exercises[1:])
-    from autograder.checks.corpus import ask_reference, combine_scores, judge, lines, lines_of
-    from autograder.checks.mutation import mutation_score, total
+    from autograder.checks.corpus import combine_scores, lines_of
+    from autograder.checks.mutation import total
     from autograder.diagnosis import measure
+    from autograder.diagnosis.goals import goal_lines, goals
 
-    exercises = [registry.find(name) for name in arguments.exercises] or list(registry.exercises())
-    scores: list[Any] = []
-    mutants, named, diagnoses = [], [], []
-    for exercise in exercises:
-        question_sets = ask_reference(exercise, arguments.seed)
-        scores.append(judge(exercise, question_sets))
-        _tell(scores[-1], arguments.report)
-        if arguments.report:
-            named.append(lines(exercise, question_sets))
-            _tell(named[-1], True)
-            diagnoses.append(measure.measure_diagnosis(exercise, question_sets, arguments.seed))
-            _tell(diagnoses[-1], True)
-        if arguments.mutants:
-            mutants.append(mutation_score(exercise, question_sets))
-            _tell(mutants[-1], arguments.report)
+    exercises = [registry.find(name).id for name in arguments.exercises] or [one.id for one in registry.exercises()]
+    measured = []
+    for one in _measured(exercises, arguments):
+        measured.append(one)
+        for score in filter(None, one):
+            _tell(score, arguments.report)
+    scores, named, diagnoses, mutants = ([one for one in column if one] for column in zip(*measured, strict=True))
     print(combine_scores(scores).line)
     if named:
         print(lines_of(named).line)
         print(measure.total(diagnoses).line)
+        print(goal_lines(goals(combine_scores(scores), lines_of(named), measure.total(diagnoses))))
     if mutants:
         print(total(mutants).line)
-    return 0 if all(score.sound for score in scores + mutants) else 1
+    return 0 if all(score.sound for score in [*scores, *mutants]) else 1
+
+
+def _measured(exercises: list[str], arguments: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
+    """What `_measure` says of each exercise, in their order; several at a time where workers are asked for."""
+    each = partial(_measure, seed=arguments.seed, report=arguments.report, mutants=arguments.mutants)
+    if arguments.workers < 2:
+        yield from map(each, exercises)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(arguments.workers, get_context("spawn"), _one_thread) as pool:
+        yield from pool.map(each, exercises)
+
+
+def _one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def _measure(name: str, seed: int, report: bool, mutants: bool) -> tuple[Any, ...]:
+    """An exercise's score, first wrong lines, diagnosis and mutants; None for what is not asked for."""
+    from autograder.checks.corpus import ask_reference, judge, lines
+    from autograder.checks.mutation import mutation_score
+    from autograder.diagnosis.measure import measure_diagnosis
+
+    exercise = registry.find(name)
+    question_sets = ask_reference(exercise, seed)
+    return (
+        judge(exercise, question_sets),
+        lines(exercise, question_sets) if report else None,
+        measure_diagnosis(exercise, question_sets, seed) if report else None,
+        mutation_score(exercise, question_sets) if mutants else None,
+    )
 
 
 def _show(wanted: list[str]) -> int:

@@ -14,9 +14,11 @@ that behaviour is its misconception. A copy without the code is released with th
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +26,7 @@ from autograder.diagnosis.edits import toml_text
 
 if TYPE_CHECKING:
     from autograder.api import Exercise
-    from autograder.checks.probe import Check, Finding, Probe
+    from autograder.checks.probe import Case, Check, Finding, Probe
 
 FILE = "misconceptions.toml"
 WRONG = "wrong"  # key of the error message that replaces invalid entries
@@ -37,7 +39,9 @@ HEAD = """\
 # deleted is forgotten. The code in here is a student's: it does not belong in what is released.
 """
 
-Entry = dict[str, Any]  # {"name", "sentence", "seed", "answers": [{"check", "probe", "says"}], and maybe "code"}
+# {"name", "sentence", "seed", "answers": [{"check", "probe", "asked", "says"}], and maybe "code"}; "asked" is the
+# fingerprint of the question, which entries of earlier versions lack
+Entry = dict[str, Any]
 Entries = Mapping[str, Sequence[Entry]]  # by exercise
 
 
@@ -81,7 +85,9 @@ def _entry(where: str, name: str, entry: Mapping[str, Any]) -> Entry:
 
 
 def _is_answer(one: Any) -> bool:
-    if not isinstance(one, dict) or set(one) != {"check", "probe", "says"}:
+    if not isinstance(one, dict) or set(one) | {"asked"} != {"check", "probe", "asked", "says"}:
+        return False
+    if not isinstance(one.get("asked", ""), str):
         return False
     return isinstance(one["check"], str) and isinstance(one["probe"], int) and not isinstance(one["probe"], bool)
 
@@ -141,10 +147,17 @@ def describe_findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     from autograder.checks.probe import distinguishing_answers
 
     said = [
-        (case_size, {"check": check.name, "probe": place, "says": "right" if reply.actual is reply.expected else tree})
+        (
+            reply.probe.case.size(),
+            {
+                "check": check.name,
+                "probe": place,
+                "asked": fingerprint(reply.probe.case),
+                "says": "right" if reply.actual is reply.expected else tree,
+            },
+        )
         for check, place, reply in distinguishing_answers(findings)
         if (tree := _encoded(reply.actual)) is not None
-        for case_size in [reply.probe.case.size()]
     ]
     ordered = [one for _, one in sorted(said, key=lambda pair: pair[0])]
     wrong = [one for one in ordered if one["says"] != "right"][:MAX_WRONG]
@@ -153,28 +166,76 @@ def describe_findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
 
 def recognise(exercise: Exercise, entries: Sequence[Entry], student: Any) -> Entry | None:
     """The first of these behaviours that the student's code shows when it is asked the stored questions again."""
+    return next((entry for entry in entries if _behaves(exercise, entry, student)), None)
+
+
+def outdated(exercise: Exercise, entries: Sequence[Entry]) -> list[Entry]:
+    """Those that are recognised no longer, because the exercise's checks ask other questions than they did."""
+    return [entry for entry in entries if None in _asked_again(exercise, entry)]
+
+
+def _behaves(exercise: Exercise, entry: Entry, student: Any) -> bool:
+    from autograder.checks.reference import reference_of
+
+    reference = reference_of(exercise)
+    for question in _asked_again(exercise, entry):
+        if question is None or not _says(*question, student, reference):
+            return False
+    return True
+
+
+def _asked_again(exercise: Exercise, entry: Entry) -> Iterator[tuple[Probe, Check, Mapping[str, Any]] | None]:
+    """The questions whose answers are stored, each with its check and the stored answer; None where it is lost."""
+    drawn: dict[str, tuple[Check, Sequence[Probe]] | None] = {}
+    for told in entry["answers"]:
+        name = told["check"]
+        if name not in drawn:
+            drawn[name] = _check_of(exercise, entry, name)
+        found = drawn[name]
+        yield (found[1][told["probe"]], found[0], told) if found else None
+
+
+def _check_of(exercise: Exercise, entry: Entry, name: str) -> tuple[Check, Sequence[Probe]] | None:
+    """The check that still asks the stored questions, with them. Questions depend on the check's name, so those of one
+    that was renamed are drawn by the name that is stored."""
     from autograder import registry
-
-    checks = {check.name: check for check in registry.check_function(exercise)()} if entries else {}
-    return next((entry for entry in entries if _behaves(exercise, entry, checks, student)), None)
-
-
-def _behaves(exercise: Exercise, entry: Entry, checks: Mapping[str, Check], student: Any) -> bool:
     from autograder.checks.probe import Draw
     from autograder.checks.reference import reference_of
 
-    reference, drawn = reference_of(exercise), dict[str, Sequence[Any]]()
-    for told in entry["answers"]:
-        check = checks.get(told["check"])
-        if check is None:  # the exercise's checks have changed in the meantime
-            return False
-        if check.name not in drawn:
-            draw = Draw(f"{entry['seed']}/{exercise.id}", check.name, reference=reference)
-            drawn[check.name] = check.probes(draw, reference)
-        probes = drawn[check.name]
-        if not 0 <= told["probe"] < len(probes) or not _says(probes[told["probe"]], check, told, student, reference):
-            return False
-    return True
+    reference, mine = reference_of(exercise), [told for told in entry["answers"] if told["check"] == name]
+    known = all("asked" in told for told in mine)  # else only the name says which check it was
+    checks = [check for check in registry.check_function(exercise)() if known or check.name == name]
+    for check in sorted(checks, key=lambda check: check.name != name):
+        probes = check.probes(Draw(f"{entry['seed']}/{exercise.id}", name, reference=reference), reference)
+        if all(_is_question(told, probes) for told in mine):
+            return check, probes
+    return None
+
+
+def _is_question(told: Mapping[str, Any], probes: Sequence[Probe]) -> bool:
+    place = told["probe"]
+    return 0 <= place < len(probes) and told.get("asked") in (None, fingerprint(probes[place].case))
+
+
+def fingerprint(case: Case) -> str:
+    """A short text that is the same for the same question on every machine, where random numbers may differ by their
+    last bits: of floating tensors only the shape and the first number, to two decimals, count."""
+    parts = (case.symbol, case.method, case.init, case.args, case.kwargs, case.state)
+    return hashlib.sha256(json.dumps(_outline(parts)).encode()).hexdigest()[:12]
+
+
+def _outline(value: Any) -> Any:
+    if hasattr(value, "is_floating_point"):
+        rough = value.is_floating_point() or value.is_complex()
+        numbers = value.detach().flatten()[: 1 if rough else None].tolist()
+        return [str(value.dtype), list(value.shape), [_outline(one) for one in numbers] if rough else numbers]
+    if isinstance(value, Mapping):
+        return [[str(key), _outline(one)] for key, one in value.items()]
+    if isinstance(value, list | tuple):
+        return [_outline(one) for one in value]
+    if isinstance(value, float):
+        return f"{value:.2f}" if math.isfinite(value) else str(value)
+    return value if isinstance(value, bool | int | str | None) else type(value).__name__
 
 
 def _says(probe: Probe, check: Check, told: Mapping[str, Any], student: Any, reference: Any) -> bool:

@@ -23,6 +23,7 @@ from autograder.diagnose import (
     wrong_answers,
 )
 from autograder.diagnosis.compose import CombinedMistakes, agrees
+from autograder.diagnosis.kinds import kind
 from autograder.localize.measure import Lines, measure_answer
 
 SCORE_SHARE_LINE = re.compile(r"^# keeps (\S+) of the points$", re.MULTILINE)  # a line of each answer in edge/
@@ -46,6 +47,8 @@ class Score:
     named: int = 0
     rewritten: int = 0
     recognised: int = 0  # of the rewritten answers
+    unexplained: int = 0  # of the rewritten answers: neither a name nor a kind is found
+    false_alarms: int = 0  # of the right answers: a check fails
     unnamed: int = 0  # of the wrong answers: they get no name when their own is left out
     explained_by_others: int = (
         0  # of the wrong answers: with their own name left out, two or three others together are the same
@@ -81,6 +84,8 @@ def combine_scores(scores: Sequence[Score]) -> Score:
         "named",
         "rewritten",
         "recognised",
+        "unexplained",
+        "false_alarms",
         "unnamed",
         "explained_by_others",
         "at_edges",
@@ -123,10 +128,9 @@ def judge(exercise: Exercise, question_sets: list[QuestionSet], *, leave_out: bo
     """
     score = Score(exercise.id)
     for path in answers(exercise, "right"):
-        score.right += 1
-        for finding in examine_answer(path, question_sets):
-            if finding.failed:
-                score.complaints.append(f"right/{path.stem} fails {finding.check.name}: {finding.message}")
+        failed = [finding for finding in examine_answer(path, question_sets) if finding.failed]
+        score.right, score.false_alarms = score.right + 1, score.false_alarms + bool(failed)
+        score.complaints += [f"right/{path.stem} fails {one.check.name}: {one.message}" for one in failed]
     for path in wrong_answers(exercise):
         findings = examine_answer(path, question_sets)
         _judge_wrong(exercise, path, findings, score)
@@ -135,10 +139,7 @@ def judge(exercise: Exercise, question_sets: list[QuestionSet], *, leave_out: bo
     for path in edge_answers(exercise):
         _judge_edge(exercise, path, examine_answer(path, question_sets), score)
     for path in answers(exercise, "rewritten"):
-        found = diagnose(exercise, examine_answer(path, question_sets))
-        recognised = found is not None and found.name == path.stem
-        score.rewritten, score.recognised = score.rewritten + 1, score.recognised + recognised
-        score.notes += [f"rewritten/{path.stem} is taken for {_called(found)}"] * (not recognised)
+        _judge_rewritten(exercise, path, examine_answer(path, question_sets), score)
     return score
 
 
@@ -150,6 +151,19 @@ def _judge_wrong(exercise: Exercise, path: Answer, findings: list[Finding], scor
         score.complaints.append(f"wrong/{path.stem} passes")
     elif not named:
         score.complaints.append(f"wrong/{path.stem} is taken for {_called(found)}")
+
+
+def _judge_rewritten(exercise: Exercise, path: Answer, findings: list[Finding], score: Score) -> None:
+    found = diagnose(exercise, findings)
+    recognised = found is not None and found.name == path.stem
+    score.rewritten, score.recognised = score.rewritten + 1, score.recognised + recognised
+    if recognised:
+        return
+    said = found.name if found else kind(exercise, findings, reference_of(exercise))
+    score.unexplained += said is None
+    score.notes.append(
+        f"rewritten/{path.stem} is taken for {_called(found)}" + (f": {said}" if said and not found else "")
+    )
 
 
 def _leave_out(exercise: Exercise, path: Answer, findings: list[Finding], score: Score) -> None:

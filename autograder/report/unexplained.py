@@ -172,13 +172,26 @@ def _alike(one: UnexplainedAnswer, other: UnexplainedAnswer) -> bool:
     )
 
 
+def outdated(course: CourseClass) -> list[str]:
+    """The stored behaviours that are recognised no longer, as `masks.softmax/squeezed`."""
+    there = {exercise.id: exercise for exercise in registry.exercises()}
+    return [
+        f"{exercise}/{one['name']}"
+        for exercise, entries in course.known.items()
+        for one in (misconceptions.outdated(there[exercise], entries) if exercise in there else entries)
+    ]
+
+
 def name(course: CourseClass, cluster: Cluster, called: str, sentence: str) -> list[Path]:
     """Store the behaviour with its sentence; returns the written files. Raises UnexplainedError.
 
     It is run once more in a fresh box, so that the stored behaviour is known to be recognised.
     """
     shortest, exercise = cluster.members[0], cluster.exercise
-    taken = {one["name"] for one in course.known.get(exercise.id, ())}
+    before = course.known.get(exercise.id, [])
+    lost = [one["name"] for one in misconceptions.outdated(exercise, before)]  # these may be named again
+    before = [one for one in before if one["name"] != called or called not in lost]
+    taken = {one["name"] for one in before}
     if called in taken or any(called == one.stem for kind in ("wrong", "edge") for one in answers(exercise, kind)):
         raise UnexplainedError(f"{exercise.id} already has a misconception {called}: choose another name (--called)")
     kept = misconceptions.describe_findings(shortest.findings)
@@ -188,7 +201,7 @@ def name(course: CourseClass, cluster: Cluster, called: str, sentence: str) -> l
     again, _ = replace(course, known={exercise.id: [one]}).grader(shortest.sources).examine(exercise, 1)
     if again.misconception != called:
         raise UnexplainedError(f"{cluster.id} cannot be recognised: its answers are not the same in a second run")
-    entries = {**course.known, exercise.id: [*course.known.get(exercise.id, ()), one]}
+    entries = {**course.known, exercise.id: [*before, one]}
     misconceptions.write(course.file, entries)
     return [course.file, *_for_students(course, entries, exercise, {one.assignment for one in cluster.members})]
 

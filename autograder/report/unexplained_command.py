@@ -19,11 +19,16 @@ from autograder.report.unexplained import (
     export_group,
     name,
     open_course,
+    outdated,
     read,
 )
 from autograder.report.unexplained_page import page, terminal
 
 WORDS = 6  # of a sentence that make a name
+OUTDATED = (
+    "{lost} is no longer recognised, because the checks of its exercise ask other questions now: name its group again, "
+    "with the same --called, or delete its table in {file}"
+)
 ASK = "One sentence for the student (empty: skip it)"
 
 
@@ -36,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
         exercise, _, called = arguments.export.rpartition("/")
         print(export_group(course, registry.find(exercise), called), end="")
         return 0
+    for lost in outdated(course):
+        print(OUTDATED.format(lost=lost, file=course.file), file=sys.stderr)
     found = clusters(read(course, arguments.kinds or bool(arguments.name)))
     if arguments.name:
         _keep(course, _wanted(found, arguments.name[0]), arguments.name[1], arguments.called)

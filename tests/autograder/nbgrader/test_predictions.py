@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell
 
+from autograder import registry
+from autograder.answers import answers
 from autograder.nbgrader import config, predictions
 from course import build as builder
 from course import settings
+from tfkit_lab.predict import NOT_SEALED
 
 from .conftest import Course, find
 
 TOML = '[[unit]]\nname = "02-masks"\nexercises = ["masks.causal"]\npredictions = 2\n'
+
+CALLS = ("predict(\n    ", "guess = predicted(")  # of the cell that asks, and of the one below, which waits
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +83,42 @@ def test_points_that_are_no_number_are_refused(tmp_path: Path, value: str) -> No
     (tmp_path / "course.toml").write_text(TOML.replace("predictions = 2", f"predictions = {value}"))
     with pytest.raises(settings.LessonError, match="predictions = .* must be a number of points"):
         settings.read(tmp_path)
+
+
+def press(client: NotebookClient, cell: nbformat.NotebookNode, message: dict) -> None:
+    """Send what the browser sends when a button of the widget in this cell's output is pressed, and wait."""
+    (output,) = [one for one in cell.outputs if "application/vnd.jupyter.widget-view+json" in one.get("data", {})]
+    model = output.data["application/vnd.jupyter.widget-view+json"]["model_id"]
+    content = {"comm_id": model, "data": {"method": "custom", "content": message}}
+    client.kc.shell_channel.send(client.kc.session.msg("comm_msg", content))
+    client.nb.cells.append(new_code_cell("None"))
+    client.execute_cell(client.nb.cells[-1], len(client.nb.cells) - 1)  # the kernel takes messages in their order
+
+
+def test_a_released_notebook_asks_and_seals_in_a_kernel_with_no_lab_at_all(course: Course, tmp_path: Path) -> None:
+    shutil.copytree(course.root / "release" / "02-masks", tmp_path / "mine")
+    nb = nbformat.read(tmp_path / "mine" / "02-masks.ipynb", as_version=4)
+    code = [n for n, cell in enumerate(nb.cells) if cell.cell_type == "code"]
+    asks, below = (next(n for n in code if f'{call}"02.causal"' in nb.cells[n].source) for call in CALLS)
+    (first, *_) = answers(registry.find("masks.causal"), "right")
+    find(nb, "solution-masks-causal").source = first.read_text(encoding="utf-8")
+    client = NotebookClient(
+        nb, timeout=200, allow_errors=True, kernel_name="python3", resources={"metadata": {"path": tmp_path / "mine"}}
+    )
+
+    def run(place: int) -> nbformat.NotebookNode:
+        return client.execute_cell(nb.cells[place], place)
+
+    with client.setup_kernel():
+        client.kc.allow_stdin = True  # as every front end says with each cell
+        for place in code[: code.index(below) + 1]:
+            if not nb.cells[place].source.startswith("check("):
+                run(place)
+        assert [out.traceback for out in nb.cells[below].outputs] == [[NOT_SEALED]]  # nothing was computed or shown
+        guess = [[column <= row for column in range(4)] for row in range(4)]
+        press(client, nb.cells[asks], {"do": "seal", "answers": [guess, ["L² / 2"]]})
+        run(below)
+    said = next(out.data["text/plain"] for out in nb.cells[below].outputs if "data" in out)
+    assert said.startswith("02.causal: ≠ 1 of 2 as you predicted")
+    (sealed,) = json.loads((tmp_path / "mine" / predictions.FILE).read_text())["predictions"].values()
+    assert sealed["answers"] == [guess, ["L² / 2"]] and sealed["observed"] == [guess, ["L (L + 1) / 2"]]

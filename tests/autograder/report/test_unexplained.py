@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -105,6 +106,23 @@ def test_a_sentence_names_the_behaviour_from_then_on(graded, tmp_path, capsys):
 
 
 @pytest.mark.slow
+def test_the_command_says_what_is_recognised_no_longer_and_lets_it_be_named_again(graded, capsys):
+    file = graded.root / misconceptions.FILE
+    told = [{**one, "asked": "of another version"} for one in described(SOFTMAX, SQUEEZED)]
+    entry = {"name": "flattened", "sentence": SENTENCE, "seed": 0, "answers": told}
+    before = misconceptions.read(file).get("masks.softmax", [])
+    misconceptions.write(file, {"masks.softmax": [*before, entry]})
+    assert command(graded.root, UNIT, "--kinds") == 0
+    shown = capsys.readouterr()
+    assert "masks.softmax/flattened is no longer recognised" in shown.err
+    group = next(word for word in shown.out.split() if word.startswith("masks.softmax/"))
+    assert command(graded.root, UNIT, "--name", group, "Another sentence.", "--called", "flattened") == 0
+    again = [one for one in misconceptions.read(file)["masks.softmax"] if one["name"] == "flattened"]
+    assert [one["sentence"] for one in again] == ["Another sentence."]
+    assert misconceptions.outdated(SOFTMAX, again) == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -144,6 +162,39 @@ def test_a_file_is_read_as_it_was_written_and_names_who_behaves_so(tmp_path):
     assert misconceptions.recognise(SOFTMAX, entries, subject(OTHER)) is None
     assert misconceptions.recognise(SOFTMAX, entries, reference_of(SOFTMAX)) is None
     assert bundle.hash_of_checks({}, {"misconceptions": {"masks.softmax": [one]}}) == bundle.hash_of_checks({})
+
+
+def replaced(monkeypatch, change):
+    """The checks of masks.softmax, each changed, as by a later version of the course."""
+    checks = [change(check) for check in registry.check_function(SOFTMAX)()]
+    monkeypatch.setattr(registry, "check_function", lambda _: lambda: checks)
+
+
+def test_a_behaviour_is_recognised_when_a_check_has_got_another_name(monkeypatch):
+    entry = {"name": "squeezed", "sentence": "So.", "seed": 0, "answers": described(SOFTMAX, SQUEEZED)}
+    replaced(monkeypatch, lambda check: replace(check, name=f"{check.name}, as it is called now"))
+    assert misconceptions.outdated(SOFTMAX, [entry]) == []
+    assert misconceptions.recognise(SOFTMAX, [entry], subject(AGAIN)) == entry
+    assert misconceptions.recognise(SOFTMAX, [entry], subject(OTHER)) is None
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_behaviour_whose_questions_are_asked_no_longer_is_said_to_be_outdated(monkeypatch, asked):
+    told = [one if asked else {**one, "asked": None} for one in described(SOFTMAX, SQUEEZED)]
+    told = [{key: value for key, value in one.items() if value is not None} for one in told]
+    entry = {"name": "squeezed", "sentence": "So.", "seed": 0, "answers": told}
+    assert misconceptions.outdated(SOFTMAX, [entry]) == []
+
+    def others(check):
+        def probes(draw, reference):
+            draw.normal(3)  # so that all that follows is different
+            return check.probes(draw, reference)
+
+        return replace(check, probes=probes) if asked else replace(check, name=f"{check.name}, by another name")
+
+    replaced(monkeypatch, others)
+    assert misconceptions.outdated(SOFTMAX, [entry]) == [entry]
+    assert misconceptions.recognise(SOFTMAX, [entry], subject(AGAIN)) is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,65 @@
+"""The goals of diagnosis, and whether `autograder corpus --report` meets them: one row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from autograder.checks.corpus import Score
+    from autograder.diagnosis.measure import DiagnosisReport
+    from autograder.localize.measure import Lines
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A share of answers, and the least or the greatest share that is aimed at (in per cent)."""
+
+    what: str
+    hits: int
+    total: int
+    bound: float
+    at_most: bool = False
+
+    @property
+    def share(self) -> float:
+        """In per cent; 0 where nothing was measured."""
+        return 100 * self.hits / self.total if self.total else 0.0
+
+    @property
+    def met(self) -> bool | None:
+        """None where nothing was measured."""
+        if not self.total:
+            return None
+        return self.share <= self.bound if self.at_most else self.share >= self.bound
+
+    @property
+    def line(self) -> str:
+        """One line of the report."""
+        verdict = {True: "met", False: "MISSED", None: "not measured"}[self.met]
+        aim = f"at {'most' if self.at_most else 'least'} {self.bound:g} %"
+        return f"{self.what:62} {self.hits:5} of {self.total:5} {self.share:6.1f} %   goal: {aim:15} {verdict}"
+
+
+def goals(score: Score, lines: Lines, diagnosis: DiagnosisReport) -> list[Goal]:
+    """The goals, measured on the sums over the exercises.
+
+    Only mistakes that diagnosis does not know can show how much stays unexplained: those that are held out, and those
+    that were rewritten in another style.
+    """
+    unknown = diagnosis.held + score.rewritten
+    unexplained = diagnosis.held - diagnosis.held_kinds + score.unexplained
+    return [
+        Goal("wrong answers with one mistake, which is named", score.named, score.wrong, 95),
+        Goal("pairs of mistakes, both named", diagnosis.both_named, diagnosis.pairs, 70),
+        Goal("pairs of mistakes, at least one named", diagnosis.one_named, diagnosis.pairs, 95),
+        Goal("first wrong line at most two lines from the edit", lines.near, lines.edits, 90),
+        Goal("right answers with a failed check", score.false_alarms, score.right, 0, at_most=True),
+        Goal("held out or rewritten mistakes of which nothing is said", unexplained, unknown, 5, at_most=True),
+    ]
+
+
+def goal_lines(wanted: Sequence[Goal]) -> str:
+    """The rows below the report's sums."""
+    return "\n".join(["goals", *(f"  {goal.line}" for goal in wanted)])
