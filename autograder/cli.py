@@ -604,7 +604,7 @@ def _corpus(arguments: argparse.Namespace) -> int:
 
     exercises = [registry.find(name).id for name in arguments.exercises] or [one.id for one in registry.exercises()]
     measured = []
-    for one in _measured(exercises, arguments):
+    for one in _measure_each(exercises, arguments):
         measured.append(one)
         for score in filter(None, one):
             _tell(score, arguments.report)
@@ -619,7 +619,7 @@ def _corpus(arguments: argparse.Namespace) -> int:
     return 0 if all(score.sound for score in [*scores, *mutants]) else 1
 
 
-def _measured(exercises: list[str], arguments: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
+def _measure_each(exercises: list[str], arguments: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
     """What `_measure` says of each exercise, in their order; several at a time where workers are asked for."""
     each = partial(_measure, seed=arguments.seed, report=arguments.report, mutants=arguments.mutants)
     if arguments.workers < 2:

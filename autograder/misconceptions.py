@@ -169,22 +169,22 @@ def recognise(exercise: Exercise, entries: Sequence[Entry], student: Any) -> Ent
     return next((entry for entry in entries if _behaves(exercise, entry, student)), None)
 
 
-def outdated(exercise: Exercise, entries: Sequence[Entry]) -> list[Entry]:
+def find_outdated(exercise: Exercise, entries: Sequence[Entry]) -> list[Entry]:
     """Those that are recognised no longer, because the exercise's checks ask other questions than they did."""
-    return [entry for entry in entries if None in _asked_again(exercise, entry)]
+    return [entry for entry in entries if None in _stored_questions(exercise, entry)]
 
 
 def _behaves(exercise: Exercise, entry: Entry, student: Any) -> bool:
     from autograder.checks.reference import reference_of
 
     reference = reference_of(exercise)
-    for question in _asked_again(exercise, entry):
+    for question in _stored_questions(exercise, entry):
         if question is None or not _says(*question, student, reference):
             return False
     return True
 
 
-def _asked_again(exercise: Exercise, entry: Entry) -> Iterator[tuple[Probe, Check, Mapping[str, Any]] | None]:
+def _stored_questions(exercise: Exercise, entry: Entry) -> Iterator[tuple[Probe, Check, Mapping[str, Any]] | None]:
     """The questions whose answers are stored, each with its check and the stored answer; None where it is lost."""
     drawn: dict[str, tuple[Check, Sequence[Probe]] | None] = {}
     for told in entry["answers"]:

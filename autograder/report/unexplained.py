@@ -172,13 +172,13 @@ def _alike(one: UnexplainedAnswer, other: UnexplainedAnswer) -> bool:
     )
 
 
-def outdated(course: CourseClass) -> list[str]:
+def find_outdated(course: CourseClass) -> list[str]:
     """The stored behaviours that are recognised no longer, as `masks.softmax/squeezed`."""
     there = {exercise.id: exercise for exercise in registry.exercises()}
     return [
         f"{exercise}/{one['name']}"
         for exercise, entries in course.known.items()
-        for one in (misconceptions.outdated(there[exercise], entries) if exercise in there else entries)
+        for one in (misconceptions.find_outdated(there[exercise], entries) if exercise in there else entries)
     ]
 
 
@@ -189,7 +189,7 @@ def name(course: CourseClass, cluster: Cluster, called: str, sentence: str) -> l
     """
     shortest, exercise = cluster.members[0], cluster.exercise
     before = course.known.get(exercise.id, [])
-    lost = [one["name"] for one in misconceptions.outdated(exercise, before)]  # these may be named again
+    lost = [one["name"] for one in misconceptions.find_outdated(exercise, before)]  # these may be named again
     before = [one for one in before if one["name"] != called or called not in lost]
     taken = {one["name"] for one in before}
     if called in taken or any(called == one.stem for kind in ("wrong", "edge") for one in answers(exercise, kind)):

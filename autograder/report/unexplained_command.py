@@ -17,9 +17,9 @@ from autograder.report.unexplained import (
     UnexplainedError,
     clusters,
     export_group,
+    find_outdated,
     name,
     open_course,
-    outdated,
     read,
 )
 from autograder.report.unexplained_page import page, terminal
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         exercise, _, called = arguments.export.rpartition("/")
         print(export_group(course, registry.find(exercise), called), end="")
         return 0
-    for lost in outdated(course):
+    for lost in find_outdated(course):
         print(OUTDATED.format(lost=lost, file=course.file), file=sys.stderr)
     found = clusters(read(course, arguments.kinds or bool(arguments.name)))
     if arguments.name:

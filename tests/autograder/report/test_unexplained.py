@@ -119,7 +119,7 @@ def test_the_command_says_what_is_recognised_no_longer_and_lets_it_be_named_agai
     assert command(graded.root, UNIT, "--name", group, "Another sentence.", "--called", "flattened") == 0
     again = [one for one in misconceptions.read(file)["masks.softmax"] if one["name"] == "flattened"]
     assert [one["sentence"] for one in again] == ["Another sentence."]
-    assert misconceptions.outdated(SOFTMAX, again) == []
+    assert misconceptions.find_outdated(SOFTMAX, again) == []
 
 
 @pytest.mark.slow
@@ -173,7 +173,7 @@ def replaced(monkeypatch, change):
 def test_a_behaviour_is_recognised_when_a_check_has_got_another_name(monkeypatch):
     entry = {"name": "squeezed", "sentence": "So.", "seed": 0, "answers": described(SOFTMAX, SQUEEZED)}
     replaced(monkeypatch, lambda check: replace(check, name=f"{check.name}, as it is called now"))
-    assert misconceptions.outdated(SOFTMAX, [entry]) == []
+    assert misconceptions.find_outdated(SOFTMAX, [entry]) == []
     assert misconceptions.recognise(SOFTMAX, [entry], subject(AGAIN)) == entry
     assert misconceptions.recognise(SOFTMAX, [entry], subject(OTHER)) is None
 
@@ -183,7 +183,7 @@ def test_a_behaviour_whose_questions_are_asked_no_longer_is_said_to_be_outdated(
     told = [one if asked else {**one, "asked": None} for one in described(SOFTMAX, SQUEEZED)]
     told = [{key: value for key, value in one.items() if value is not None} for one in told]
     entry = {"name": "squeezed", "sentence": "So.", "seed": 0, "answers": told}
-    assert misconceptions.outdated(SOFTMAX, [entry]) == []
+    assert misconceptions.find_outdated(SOFTMAX, [entry]) == []
 
     def others(check):
         def probes(draw, reference):
@@ -193,7 +193,7 @@ def test_a_behaviour_whose_questions_are_asked_no_longer_is_said_to_be_outdated(
         return replace(check, probes=probes) if asked else replace(check, name=f"{check.name}, by another name")
 
     replaced(monkeypatch, others)
-    assert misconceptions.outdated(SOFTMAX, [entry]) == [entry]
+    assert misconceptions.find_outdated(SOFTMAX, [entry]) == [entry]
     assert misconceptions.recognise(SOFTMAX, [entry], subject(AGAIN)) is None
 
 
