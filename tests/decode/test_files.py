@@ -18,8 +18,8 @@ def model(name, head):
     return tfkit.from_config(name, head, **sizes, eos_token_id=1, pad_token_id=2).eval()
 
 
-def files_until(target, call):
-    """The files of ours that `call` passes through, in order, until a function called `target` of the models begins."""
+def files_until(target, call, folder="models"):
+    """The files of ours that `call` passes through, in order, until a function called `target` of the folder begins."""
     found: list[str] = []
     before = sys.gettrace()
 
@@ -27,7 +27,7 @@ def files_until(target, call):
         file = Path(frame.f_code.co_filename)
         if ROOT in file.parents:
             name = file.relative_to(ROOT).as_posix()
-            if file.parent == ROOT / "models" and frame.f_code.co_name == target:
+            if file.parent == ROOT / folder and frame.f_code.co_name == target:
                 sys.settrace(None)
             elif name not in found:
                 found.append(name)
@@ -49,14 +49,27 @@ def files_until(target, call):
     ],
     ids=["greedy", "sampling", "encoder-decoder"],
 )
-def test_a_call_reaches_the_model_through_six_files_at_most(name, head, target, settings):
+def test_a_call_reaches_the_model_through_five_files_at_most(name, head, target, settings):
     ours = model(name, head)
     ids = torch.tensor([[3, 4, 5], [6, 7, 8]])
     call = lambda: tfkit.generate(ours, ids, max_new_tokens=2, **settings)
     call()  # what is imported on first use is no part of the walk
     found = files_until(target, call)
     assert "decode/generate.py" in found and "decode/decoders.py" in found, found
-    assert len(found) <= 6, found
+    assert len(found) <= 5, found
+
+
+def test_the_ids_pass_six_files_before_the_first_product():
+    """`generate`, the search and the decoder, then the interface of models, the model, and the checks of its input."""
+    ours, ids = model("gpt2", "causal_lm"), torch.tensor([[3, 4, 5], [6, 7, 8]])
+    call = lambda: tfkit.generate(ours, ids, max_new_tokens=2)
+    call()
+    found = set(files_until("split_heads", call, folder="nn"))
+    without_ids = {"decode/settings.py", "nn/cache.py", "nn/positions.py", "nn/dropout.py", "nn/attention.py"}
+    assert found - without_ids == {
+        "decode/generate.py", "decode/search.py", "decode/decoders.py", "models/_base.py", "models/gpt2.py",
+        "models/_checks.py",
+    }  # fmt: skip
 
 
 def test_processors_are_one_file_more():

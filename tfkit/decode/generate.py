@@ -1,15 +1,17 @@
 """`generate`: ids in, ids out, for any model, in batches and with caches.
 
-A call passes through few files: `settings` (what the model's own files say), `prompts` (ids as a tensor, special
-tokens), `search` (the `GenerationRequest` that `request_for` below makes of these, and the loop over new tokens) and
-`decoders` (how a model is called, with its cache). `logits_processors`, `compiled` and the files of the other
-strategies are used only if a call asks for them.
+A call passes through few files. Here its arguments are read: `request_for` makes the `GenerationRequest` of them, with
+the prompts as one tensor and the special tokens. `settings` has what the model's own files say, `search` the request
+and the loop over new tokens, `decoders` how a model is called, with its cache. `logits_processors`, `compiled` and the
+files of the other strategies are used only if a call asks for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Literal, TypeGuard, overload
 
 import torch
@@ -17,18 +19,34 @@ from torch import Tensor, nn
 
 from tfkit.decode import settings as defaults
 from tfkit.decode.compiled import Backend, backend_of
-from tfkit.decode.decoders import cross_attention_inputs, is_tfkit_model, require_lm_head
-from tfkit.decode.prompts import Ids, Rows, prompts, read_source, require_known_ids, special_ids
+from tfkit.decode.decoders import (
+    cross_attention_inputs,
+    is_causal,
+    is_tfkit_model,
+    reads_features,
+    require_lm_head,
+    source_of,
+)
 from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
+
+NAMED_IDS = ("forced_bos_token_id", "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens")
+
+Ids = int | Sequence[int] | None
+Rows = Tensor | Sequence[Sequence[int]] | None
 
 
 @overload
 def generate(
-    model: Any, input_ids: Rows = None, strategy: Strategy | None = None, *, trace: Literal[True], **given: Any
+    model: Any, input_ids: Rows = None, strategy: Strategy | None = None, *, trace: Literal[True], **kwargs: Any
 ) -> tuple[Tensor, list[Step]]: ...
 @overload
 def generate(
-    model: Any, input_ids: Rows = None, strategy: Strategy | None = None, *, trace: Literal[False] = False, **given: Any
+    model: Any,
+    input_ids: Rows = None,
+    strategy: Strategy | None = None,
+    *,
+    trace: Literal[False] = False,
+    **kwargs: Any,
 ) -> Tensor: ...
 def generate(
     model: Any,
@@ -46,7 +64,7 @@ def generate(
     static_cache: bool = False,
     compile: bool | Backend = False,
     trace: bool = False,
-    **given: Any,
+    **kwargs: Any,
 ) -> Tensor | tuple[Tensor, list[Step]]:
     """The best continuation of each sentence, ids [B·R,T]: start token or prompt, new tokens, end token, padding.
 
@@ -60,7 +78,7 @@ def generate(
     best first. static_cache: whether the cache has a fixed size, as compilers need. compile: whether the steps after
     the prompt run as one compiled graph on such a cache; compiling takes a while at the first step, and later calls
     reuse the graph (True: torch's own compiler; or the name of another backend of torch.compile, such as "eager").
-    given: settings of `LogitsProcessors`; max_length, which counts the prompt too; in place of a strategy,
+    kwargs: settings of `LogitsProcessors`; max_length, which counts the prompt too; in place of a strategy,
     transformers' arguments (num_beams, length_penalty, do_sample, top_p …); and, for a decoder-only model with
     cross-attention, encoder_hidden_states [B,S,E] and encoder_attention_mask [B,S].
 
@@ -73,10 +91,9 @@ def generate(
         strategy, request = request_for(
             model, input_ids, strategy, max_new_tokens=max_new_tokens, attention_mask=attention_mask, start_id=start_id,
             end_id=end_id, pad_id=pad_id, prefix=prefix, num_return_sequences=num_return_sequences,
-            generator=generator, static_cache=static_cache, compile=compile, **given,
+            generator=generator, static_cache=static_cache, compile=compile, **kwargs,
         )  # fmt: skip
-        request.on_step = steps.append if trace else None
-        ids = strategy.run(request)
+        ids = strategy.run(replace(request, on_step=steps.append) if trace else request)
     ids = ids.clone()
     return (ids, steps) if trace else ids
 
@@ -107,6 +124,23 @@ def is_final(strategy: Any) -> TypeGuard[SingleSequence]:
     return isinstance(strategy, SingleSequence) and type(strategy).run is SingleSequence.run
 
 
+@contextmanager
+def evaluating(model: Any) -> Iterator[None]:
+    """A context without dropout and gradients; the model's mode is restored afterwards.
+
+    tfkit models run in inference mode, which is a fifth faster for small steps. Inference tensors cannot be used in
+    training, so results must be cloned outside. Other models may store tensors on themselves and run under no_grad."""
+    was = model.training if isinstance(model, nn.Module) else False
+    if was:
+        model.eval()
+    try:
+        with torch.inference_mode() if is_tfkit_model(model) else torch.no_grad():
+            yield
+    finally:
+        if was:
+            model.train()
+
+
 def request_for(
     model: Any,
     input_ids: Rows = None,
@@ -123,14 +157,14 @@ def request_for(
     static_cache: bool = False,
     compile: bool | Backend = False,
     input_features: Tensor | None = None,
-    **given: Any,
+    **kwargs: Any,
 ) -> tuple[Strategy, GenerationRequest]:
     """The strategy and the request for a call of `generate`; both this and the run belong inside `evaluating`."""
     require_lm_head(model)
-    cross_inputs = cross_attention_inputs(model, given)
-    check_names(strategy, given)
+    cross_inputs = cross_attention_inputs(model, kwargs)
+    check_names(strategy, kwargs)
     backend = None if compile is False else backend_of(compile)
-    settings = {**defaults.of(model), **given}
+    settings = {**defaults.of(model), **kwargs}
     defaults.warn_of_unknown(settings)
     if strategy is None:
         strategy, own = defaults.strategy_of(settings), settings.get("num_return_sequences") or 1
@@ -141,17 +175,170 @@ def request_for(
         raise ValueError(f"num_return_sequences={num_return_sequences}: {room}")
     start, eos, pad = special_ids(model, settings, start_id, end_id, pad_id)
     source, mask = read_source(model, input_ids, input_features, attention_mask, pad)
-    prompt, mask = prompts(model, source, mask, start, (pad, eos), prefix)
+    prompt, mask = prepare_prompts(model, source, mask, start, (pad, eos), prefix)
     check_generator(generator, prompt.device)
-    limit = new_tokens(prompt, max_new_tokens, given.get("max_length"), settings)
-    processors = defaults.processors_of(model, settings, given)
-    require_known_ids(model, given)
+    limit = new_tokens(prompt, max_new_tokens, kwargs.get("max_length"), settings)
+    processors = defaults.processors_of(model, settings, kwargs)
+    require_known_ids(model, kwargs)
     return strategy, GenerationRequest(
         model=model, prompt=prompt, max_new_tokens=limit, source=source, attention_mask=mask, eos_token_ids=eos,
         pad_token_id=pad, processors=None if processors is None else processors.bind(prompt, limit, eos),
         num_return_sequences=num_return_sequences, generator=generator, static_cache=static_cache,
         compile_backend=backend, cross_attention_inputs=cross_inputs,
     )  # fmt: skip
+
+
+def read_source(model: Any, ids: Any, features: Any, mask: Rows, pad: int) -> tuple[Tensor | None, Tensor | None]:
+    """The source of a call of `generate`: ids and their mask, as from `to_padded_rows`; or features, under either name,
+    in the form that the model takes, without a mask. Raises ValueError or TypeError for invalid input."""
+    if not reads_features(model):
+        if features is not None:
+            raise TypeError(f"input_features: {type(model).__name__} reads {source_of(model)}")
+        return to_padded_rows(ids, mask, pad, model)
+    if ids is not None and features is not None:
+        raise ValueError("input_ids and input_features are the same source: pass only one of them")
+    given: Tensor = model.check_source(ids if features is None else features)
+    return given, None
+
+
+def to_padded_rows(rows: Rows, mask: Rows, pad: int, model: Any) -> tuple[Tensor | None, Tensor | None]:
+    """Ids [B,L], as a tensor or an array, or lists of unequal length -> int64 [B,L] and the mask, bool [B,L], if it is
+    known. Raises TypeError for text, ValueError for an empty sentence or a mask of another shape."""
+    if rows is None:
+        return None, None
+    mask = None if mask is None else torch.as_tensor(mask)
+    if not isinstance(rows, Tensor):
+        device = next(model.parameters()).device if isinstance(model, torch.nn.Module) else None
+        rows, own = stack_rows(rows, pad)
+        mask = own if mask is None else mask
+        rows, mask = rows.to(device), mask.to(device)
+    if rows.dim() != 2 or rows.is_floating_point() or rows.dtype == torch.bool:
+        raise ValueError(f"input_ids must be integers [B,L]; got {rows.dtype} {list(rows.shape)}")
+    if mask is not None and mask.shape != rows.shape:
+        raise ValueError(f"attention_mask has shape {list(mask.shape)}, input_ids has {list(rows.shape)}")
+    return rows.long(), None if mask is None else mask.bool()
+
+
+def stack_rows(rows: Any, pad: int) -> tuple[Tensor, Tensor]:
+    """Rows of ids of unequal length -> int64 [B,L], padded on the right, and the mask of the tokens, bool [B,L]."""
+    if not isinstance(rows, Sequence) and not hasattr(rows, "__array__"):
+        raise TypeError(f"input_ids is of type {type(rows).__name__}: give ids, a tensor [B,L] or lists of them")
+    if isinstance(rows, str) or any(isinstance(row, str) for row in rows):
+        raise TypeError("input_ids holds text, and a model reads ids: encode it first, tokenizer.encode([text])")
+    if len(rows) and not hasattr(rows[0], "__len__"):
+        raise ValueError("input_ids must be rows of ids, one for each sentence: for a single row write [ids]")
+    lists = [row.tolist() if hasattr(row, "tolist") else list(row) for row in rows]
+    if not lists or not all(lists):
+        raise ValueError("input_ids holds an empty sentence: each needs at least one id")
+    if any(type(i) is not int for row in lists for i in row):
+        raise TypeError("input_ids must be integers: rows of the ids that a tokenizer gives")
+    longest = max(map(len, lists))
+    mask = torch.tensor([[i < len(row) for i in range(longest)] for row in lists])
+    return torch.tensor([[*row, *[pad] * (longest - len(row))] for row in lists]), mask
+
+
+def prepare_prompts(
+    model: Any, source: Tensor | None, mask: Tensor | None, start: int | None, special: tuple[int, Sequence[int]],
+    prefix: Ids | Tensor,
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    """The first input of the decoder, int64 [B,t], and the mask: of the source or, for a decoder-only model, of the
+    prompt.
+
+    source: its rows are counted or, for a decoder-only model, are the prompts; special: padding and end ids. Raises
+    ValueError if there is no token to start from.
+    """
+    if is_causal(model) and source is not None:
+        ids, mask = move_padding_left(source, mask, *special)
+        before = start_ids(prefix, ids)
+        if mask is not None and before.size(1):  # all rows have the codes: they are put before the padding
+            mask = torch.cat([torch.ones_like(before, dtype=torch.bool), mask], 1)
+        return torch.cat([before, ids], 1), mask
+    if start is None:
+        raise ValueError(f"{type(model).__name__} has no start symbol: give input_ids, the prompts [B,t]")
+    device = next(model.parameters()).device if is_causal(model) else None
+    device, rows = (device, 1) if source is None else (source.device, len(source))
+    first = torch.full((rows, 1), start, device=device)
+    return torch.cat([first, start_ids(prefix, first)], 1), mask
+
+
+def move_padding_left(ids: Tensor, mask: Tensor | None, pad: int, ends: Sequence[int]) -> tuple[Tensor, Tensor | None]:
+    """Prompts [B,t] with their padding moved to the left, so that new tokens follow the last word; and their mask, None
+    without padding. If no mask is given, padding ids count as padding, unless the id is also an end token."""
+    if mask is None:
+        if pad in ends:
+            return ids, None
+        mask = ids != pad
+    if bool(mask.all()):
+        return ids, None
+    if not bool(mask.any(1).all()):
+        raise ValueError("input_ids holds a row of padding only: each row needs at least one token")
+    if bool((mask[:, :-1] & ~mask[:, 1:]).any()):
+        order = mask.byte().argsort(dim=1, stable=True)
+        ids, mask = ids.gather(1, order), mask.gather(1, order)
+    return ids, mask
+
+
+def start_ids(prefix: Ids | Tensor, like: Tensor) -> Tensor:
+    """-> int64 [B,n]"""
+    prefix = [] if prefix is None else [prefix] if isinstance(prefix, int) else prefix
+    rows = torch.as_tensor(prefix, dtype=torch.int64, device=like.device)
+    return rows if rows.dim() == 2 else rows.expand(len(like), -1)
+
+
+def special_ids(
+    model: Any, settings: Mapping[str, Any], start: int | None, end: Ids, pad: int | None
+) -> tuple[int | None, tuple[int, ...], int]:
+    """The start, end and padding ids: as given, or else from the settings, or else from the model's config.
+
+    Raises ValueError for a missing start id, and for a given id that is not in the vocabulary. An id outside the
+    vocabulary that only the config names is the default of a larger model and is ignored."""
+    config = model.config if is_tfkit_model(model) else None
+    size = vocabulary(config)
+
+    def own(name: str, default: Any = None) -> Any:
+        found = settings.get(name)
+        return getattr(config, name, default) if found is None else found
+
+    for name, ids in (("start_id", start), ("end_id", end), ("pad_id", pad)):
+        if (high := max(to_list(ids), default=0)) >= size:
+            raise ValueError(f"{name} names {high}, outside the vocabulary: ids go from 0 to {size - 1}")
+        least = -1 if name == "end_id" else 0
+        if (low := min(to_list(ids), default=0)) < least:
+            raise ValueError(f"{name}={low}: must be an id, at least 0" + (", or -1 for no end token" if least else ""))
+    if start is None:
+        start = own("bos_token_id" if is_causal(model) else "decoder_start_token_id")
+        start = None if start is not None and start >= size else start
+    end = [i for i in to_list(own("eos_token_id")) if i < size] if end is None else end
+    ends = tuple(i for i in to_list(end) if i >= 0)
+    if pad is None:
+        pad = own("pad_token_id", getattr(model, "pad_id", None))
+        pad = (ends[0] if ends and is_causal(model) else 0) if pad is None or pad >= size else pad
+    if start is None and not is_causal(model):
+        raise ValueError(
+            f"{type(model).__name__} has no config that names the start symbol: give start_id (and end_id)"
+        )
+    return start, ends, pad
+
+
+def to_list(ids: Ids) -> list[int]:
+    """One id, several ids or None as a list."""
+    return [] if ids is None else [ids] if isinstance(ids, int) else list(ids)
+
+
+def require_known_ids(model: Any, given: Mapping[str, Any]) -> None:
+    """Raises ValueError for an id outside the vocabulary in the settings of `LogitsProcessors` of a call."""
+    size = vocabulary(model.config if is_tfkit_model(model) else None)
+    named_ids = {name: to_list(given.get(name)) for name in NAMED_IDS}
+    named_ids["bad_words_ids"] = [token for word in given.get("bad_words_ids") or () for token in word]
+    for name, ids in named_ids.items():
+        if (high := max(ids, default=0)) >= size:
+            raise ValueError(f"{name} names {high}, outside the vocabulary: ids go from 0 to {size - 1}")
+
+
+def vocabulary(config: Any) -> float:
+    """How many ids a model can generate; infinite if its config does not tell."""
+    sizes = [getattr(config, name, None) for name in ("decoder_vocab_size", "vocab_size")]
+    return next((size for size in sizes if size is not None), math.inf)
 
 
 def check_names(strategy: Any, given: dict[str, Any]) -> None:
@@ -196,20 +383,3 @@ def new_tokens(prompt: Tensor, max_new_tokens: int | None, max_length: int | Non
     if limit < 0:
         raise ValueError(f"max_new_tokens={limit}: must not be negative")
     return limit
-
-
-@contextmanager
-def evaluating(model: Any) -> Iterator[None]:
-    """A context without dropout and gradients; the model's mode is restored afterwards.
-
-    tfkit models run in inference mode, which is a fifth faster for small steps. Inference tensors cannot be used in
-    training, so results must be cloned outside. Other models may store tensors on themselves and run under no_grad."""
-    was = model.training if isinstance(model, nn.Module) else False
-    if was:
-        model.eval()
-    try:
-        with torch.inference_mode() if is_tfkit_model(model) else torch.no_grad():
-            yield
-    finally:
-        if was:
-            model.train()

@@ -15,8 +15,7 @@ from .. import tracing
 from ..decode import Strategy, stream
 from ..decode import settings as defaults
 from ..decode.decoders import is_causal, require_lm_head
-from ..decode.generate import evaluating
-from ..decode.prompts import special_ids
+from ..decode.generate import evaluating, special_ids
 from ..hub import from_pretrained
 from ..hub.files import CONFIG, read_json
 from ..hub.packages import locate
