@@ -14,10 +14,18 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .. import tracing
-from .attention import Projections, attend, merge_heads, scaled_dot_product_attention, split_heads
+from .attention import (
+    Projections,
+    attend,
+    concat_neighbours,
+    merge_heads,
+    scaled_dot_product_attention,
+    sliding_attention,
+    split_heads,
+)
 from .cache import Cache
 from .dropout import apply_dropout
-from .sliding_window import concat_neighbours, sliding_attention, trace_window
+from .sliding_window import trace_window
 
 SELF_SCORE = -1e5  # the score of a position with itself, which counts only if there is no other key
 

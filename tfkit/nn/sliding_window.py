@@ -10,8 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .. import tracing
-from . import flex
-from .attention import Projections, attend, merge_heads, split_heads
+from .attention import Projections, attend, concat_neighbours, merge_heads, sliding_attention, split_heads
 
 
 def local_global_mask(length: int, window: int, global_positions: list[int]) -> Tensor:
@@ -41,14 +40,6 @@ def sliding_window_attention(q: Tensor, k: Tensor, v: Tensor, window: int) -> Te
     return torch.einsum("blw,bldw->bld", weights, near_v)
 
 
-def concat_neighbours(blocks: Tensor, before: int, after: int) -> Tensor:
-    """Each block joined with the `before` blocks before it and the `after` after it; the ends wrap around.
-
-    blocks [B,N,W,...] -> [B,N,(before+1+after)·W,...]
-    """
-    return torch.cat([blocks.roll(-shift, 1) for shift in range(-before, after + 1)], dim=2)
-
-
 def window_mask(non_padding: Tensor, reach: int) -> Tensor:
     """The keys that each position sees in its own block and the two adjacent ones, of `reach` positions each.
 
@@ -61,38 +52,6 @@ def window_mask(non_padding: Tensor, reach: int) -> Tensor:
     key = torch.arange(non_padding.size(1), device=non_padding.device)[:, None] * reach + offset  # [N,3W]
     inside = (key >= 0) & (key < length)  # no wrapping around the ends
     return near & (concat_neighbours(non_padding, 1, 1) & inside)[:, :, None]
-
-
-def sliding_attention(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    mask: Any,
-    *,
-    before: int = 1,
-    after: int = 1,
-    shared: tuple[Any, ...] | None = None,
-    dropout: float = 0.0,
-) -> Tensor:
-    """Attention within a window, in memory linear in L: each block of queries meets a few blocks of keys.
-
-    q, k, v [B,L,H,D], mask [B,N,W,(before+1+after)·W], as from `window_mask`; shared: (keys [B,G,H,D], values
-    [B,G,H,D], non_padding bool [B,G]) that all queries see besides; a rule as the mask has its own shared keys
-    -> [B,L,H·D]
-    """
-    if flex.is_rule(mask):
-        return merge_heads(attend(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), mask=mask, dropout=dropout))
-    batch, length, heads, width = q.shape
-    blocks, reach = mask.shape[1:3]
-    q, k, v = (F.pad(x, (0, 0, 0, 0, 0, -length % reach)).unflatten(1, (blocks, reach)) for x in (q, k, v))
-    k, v = concat_neighbours(k, before, after), concat_neighbours(v, before, after)  # [B,N,3W,H,D]
-    if shared is not None:
-        keys, values, is_global = (x[:, None].expand(-1, blocks, *x.shape[1:]) for x in shared)  # [B,N,G,...]
-        k, v = torch.cat([keys, k], 2), torch.cat([values, v], 2)
-        mask = torch.cat([is_global[:, :, None].expand(-1, -1, reach, -1), mask], -1)
-    q, k, v = (x.flatten(0, 1).transpose(1, 2) for x in (q, k, v))  # [B·N,H,W,D]: each block is a separate row
-    out = attend(q, k, v, mask=mask.flatten(0, 1)[:, None], dropout=dropout)
-    return out.transpose(1, 2).reshape(batch, -1, heads * width)[:, :length]
 
 
 def trace_window(length: int, reach: int, heads: int, before: int = 1, after: int = 1, shared: Any = None) -> None:
