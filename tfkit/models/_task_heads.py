@@ -18,7 +18,7 @@ from ._base import Head, HeadInputs, MaskedLMHead
 from ._checks import check_classes, check_probabilities, check_target, require_tensor
 
 
-def label_loss(logits: Tensor, labels: Tensor, problem: Any) -> Tensor:
+def label_loss(logits: Tensor, labels: Tensor, problem: str | None) -> Tensor:
     """The loss of logits [B,N] against classes [B], numbers [B] or [B,N], or binary labels [B,N]; problem says which.
 
     problem: "regression", "single_label_classification", "multi_label_classification", or None: by the labels -> scalar

@@ -68,7 +68,7 @@ class Embeddings(bert.Embeddings):
 class SharedLayers(nn.ModuleList):
     """Groups of layers, each run n_layers / n_groups times in turn; iteration yields one layer per run."""
 
-    def __init__(self, c: Any) -> None:
+    def __init__(self, c: Config) -> None:
         super().__init__(nn.ModuleList(Layer(c) for _ in range(c.group_size)) for _ in range(c.n_groups))
         self.runs = [int(i * c.n_groups / c.n_layers) for i in range(c.n_layers)]
 
@@ -77,7 +77,7 @@ class SharedLayers(nn.ModuleList):
 
 
 class MaskedLMHead(_base.MaskedLMHead):
-    def __init__(self, c: Any) -> None:
+    def __init__(self, c: Config) -> None:
         super().__init__(c, c.d_embed)
 
 
@@ -92,7 +92,7 @@ class PretrainingHead(MaskedLMHead):
     NEEDS_POOLER = True
     TARGETS = ("labels", "sentence_order_label")
 
-    def __init__(self, c: Any) -> None:
+    def __init__(self, c: Config) -> None:
         super().__init__(c)
         self.seq_relationship = nn.Linear(c.d_model, 2)
 

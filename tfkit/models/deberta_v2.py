@@ -54,7 +54,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class Layer(deberta.Layer):
-    def attention(self, c: Any, kinds: Sequence[str], **how: Any) -> DisentangledAttentionV2:
+    def attention(self, c: Config, kinds: Sequence[str], **how: Any) -> DisentangledAttentionV2:
         return DisentangledAttentionV2(c.d_model, c.n_heads, kinds, shared=c.share_att_key, **how)
 
 
@@ -100,7 +100,7 @@ class DeBERTaV2(DeBERTa):
         normed = config.relative_attention and "layer_norm" in config.norm_rel_ebd
         self.norm_distances = nn.LayerNorm(config.d_model, config.eps) if normed else nn.Identity()
 
-    def table(self, c: Any) -> nn.Embedding:
+    def table(self, c: Config) -> nn.Embedding:
         """One row for each bucket of distances, if there are buckets."""
         return nn.Embedding(2 * (c.position_buckets if c.position_buckets > 0 else c.max_relative_positions), c.d_model)
 

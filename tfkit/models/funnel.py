@@ -172,7 +172,7 @@ class Funnel(Model):
         self,
         block: int,
         q_types: Any,
-        types: Any,
+        types: Tensor | None,
         mask: Tensor | None,
         queries: int,
         x: Tensor,
@@ -208,7 +208,7 @@ class Funnel(Model):
             return x
         return torch.cat([x[:, :1], x[:, :-1] if self.config.truncate_seq else x], 1)
 
-    def pool(self, x: Tensor, types: Any, mask: Any) -> tuple[Tensor, Any, Any]:
+    def pool(self, x: Tensor, types: Tensor | None, mask: Tensor | None) -> tuple[Tensor, Any, Any]:
         """Pools states, types and mask to half the length. Padding is pooled with the rest, as in the published code; a
         result that includes padding is masked."""
         pool = F.avg_pool2d if self.config.pooling_type == "mean" else F.max_pool2d

@@ -66,7 +66,7 @@ class Layer(llama.Layer):
     def norm(self, c: Config) -> nn.Module:
         return UnitOffsetRMSNorm(c.d_model, c.eps)
 
-    def attention(self, c: Any, index: int) -> nn.Module:
+    def attention(self, c: Config, index: int) -> nn.Module:
         return GroupedQueryAttention(
             c.d_model, c.n_heads, c.n_kv_heads, d_head=c.d_head, bias=c.attn_bias, out_bias=c.attn_bias,
             scale=c.scale_width**-0.5, softcap=c.score_cap, dropout=c.attn_dropout,

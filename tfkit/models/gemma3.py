@@ -43,7 +43,7 @@ PRESETS: dict[str, dict[str, Any]] = {"gemma-3-270m": {"d_model": 640, "n_layers
 
 
 class Layer(gemma2.Layer):
-    def attention(self, c: Config, index: int) -> nn.Module:
+    def attention(self, c: Any, index: int) -> nn.Module:
         return NormalizedAttention(
             c, UnitOffsetRMSNorm, bias=c.attn_bias, out_bias=c.attn_bias, scale=c.scale_width**-0.5
         )

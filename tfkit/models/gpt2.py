@@ -124,7 +124,7 @@ class GPT2(Model):
         """The norm after all layers."""
         return nn.LayerNorm(c.d_model, c.eps)
 
-    def init_weights(self, module: Any) -> None:
+    def init_weights(self, module: nn.Module) -> None:
         """Initialises the weights."""
         normal_init(module)
         if isinstance(module, Block) and self.SCALES_RESIDUAL_INIT:
@@ -141,7 +141,7 @@ class GPT2(Model):
                 for attn in [layer.attn, layer.cross_attn] if c.add_cross_attention else [layer.attn]:
                     attn.scale = scale / (number if c.scale_by_layer else 1)
 
-    def positions(self, ids: Tensor, given: Any, past: Tensor | int) -> Tensor:
+    def positions(self, ids: Tensor, given: Tensor | None, past: Tensor | int) -> Tensor:
         """The positions of the tokens: given int [B,L], or counted from `past` -> int64 [B,L] or [L]"""
         check_max_length(self.config, "input_ids", ids, past)
         if given is not None and given.shape[-1:] != ids.shape[-1:]:

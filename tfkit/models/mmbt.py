@@ -70,7 +70,7 @@ class MMBT(Model):
             raise ValueError(f"modal_hidden_size is {self.config.modal_hidden_size}, and image_config gives {width}")
 
     def image_embeddings(
-        self, modal: Tensor, start: Any, end: Any, types: Tensor | None, positions: Tensor | None
+        self, modal: Tensor, start: Tensor | None, end: Tensor | None, types: Tensor | None, positions: Tensor | None
     ) -> Tensor:
         """modal: the input of `images`; start, end int [B] or None; types, positions int [B,N] or None -> [B,N,E]"""
         embed = self.text.embed
@@ -90,8 +90,8 @@ class MMBT(Model):
         self,
         input_modal: Tensor | None = None,
         input_ids: Tensor | None = None,
-        modal_start_tokens: Any = None,
-        modal_end_tokens: Any = None,
+        modal_start_tokens: Tensor | None = None,
+        modal_end_tokens: Tensor | None = None,
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         modal_token_type_ids: Tensor | None = None,

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from ..namemap import NameMap
 from ..nn import Attention, Cache, Dropout, FeedForward, NgramAttention, make_ngram_context
 from ..nn.feed_forward import get_activation
+from ..nn.ngram_attention import NgramContext
 from ..nn.positions import table_slice
 from ..objectives.cross_entropy import check_labels, cross_entropy
 from . import bart
@@ -73,7 +74,7 @@ class DecoderLayer(nn.Module):
             self.norm2 = nn.LayerNorm(c.d_model)
 
     def forward(
-        self, x: Tensor, memory: Tensor | None, context: Any, memory_mask: Tensor | None, cache: Cache | None
+        self, x: Tensor, memory: Tensor | None, context: NgramContext, memory_mask: Tensor | None, cache: Cache | None
     ) -> Tensor:
         """x [B,(1+N)T,E], memory [B,S,E] or None, context: `NgramContext`, memory_mask bool [B,1,1,S] or None
         -> [B,(1+N)T,E]"""
@@ -295,7 +296,7 @@ class UntiedProphetNetNameMap(NameMap):
 
     UNREAD = "word_embeddings.weight"
 
-    def __init__(self, decoder_only: Any) -> None:
+    def __init__(self, decoder_only: bool) -> None:
         sides = {} if decoder_only else {f"encoder.{theirs}": ours for theirs, ours in ENCODER.items()}
         sides |= {f"decoder.{theirs}": ours for theirs, ours in DECODER.items()}
         self.first = "decoder" if decoder_only else "encoder"

@@ -96,7 +96,7 @@ class RAG(Model):
         return self.generator.last_position
 
     def retrieve(
-        self, input_ids: Tensor | None, attention_mask: Tensor | None = None, n_docs: Any = None
+        self, input_ids: Tensor | None, attention_mask: Tensor | None = None, n_docs: int | None = None
     ) -> dict[str, Tensor]:
         """input_ids, attention_mask [B,S]: questions -> dict: context_input_ids, context_attention_mask [B·D,L],
         doc_scores [B,D], retrieved_doc_ids [B,D], question_encoder_last_hidden_state [B,P], one vector per question"""
@@ -175,11 +175,11 @@ class RAG(Model):
         encoder_outputs: Output | None = None,
         cache: Cache | Documents | None = None,
         use_cache: bool = False,
-        n_docs: Any = None,
-        do_marginalize: Any = None,
-        reduce_loss: Any = None,
-        exclude_bos_score: Any = None,
-        output_retrieved: Any = None,
+        n_docs: int | None = None,
+        do_marginalize: bool | None = None,
+        reduce_loss: bool | None = None,
+        exclude_bos_score: bool | None = None,
+        output_retrieved: bool | None = None,
     ) -> Output:
         """input_ids [B,S] for the retriever; or context_input_ids, context_attention_mask [B·D,L] and doc_scores [B,D];
         or encoder_outputs, as from `encode`; decoder_input_ids or labels [B,T] (-100, padding: not counted) -> Output:

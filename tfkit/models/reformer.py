@@ -207,7 +207,7 @@ class Reformer(Model):
         self.apply(self.init_weights)
 
     @torch.no_grad()
-    def init_weights(self, module: Any) -> None:
+    def init_weights(self, module: nn.Module) -> None:
         normal_init(module)
         if isinstance(module, AxialPositions):
             for table in module.tables:
@@ -251,7 +251,7 @@ class Reformer(Model):
         c = self.config
         return torch.randint(2**62, (len(c.layers),)).tolist() if c.hash_seed is None else [c.hash_seed] * len(c.layers)
 
-    def positions(self, ids: Tensor, given: Any, past: int) -> Tensor:
+    def positions(self, ids: Tensor, given: Tensor | None, past: int) -> Tensor:
         """ids, given [B,L] or None -> int64 [B,L]. Raises ValueError past the last position."""
         c = self.config
         end, most = past + ids.size(1), min(c.max_length, math.prod(c.axial_shape)) if c.axial else c.max_length

@@ -53,7 +53,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class NoAttention(nn.Module):
-    def __init__(self, d_hidden: Any, d_memory: Any) -> None:
+    def __init__(self, d_hidden: int, d_memory: int) -> None:
         super().__init__()
 
     def readout(self, states: Tensor, context: Tensor | None) -> Tensor:

@@ -165,7 +165,7 @@ class T5(Model):
         self.task_head = make_task_head(self)
         self.apply(self.init_weights)
 
-    def init_weights(self, module: Any) -> None:
+    def init_weights(self, module: nn.Module) -> None:
         if isinstance(module, nn.Linear):
             nn.init.normal_(module.weight, std=module.in_features**-0.5)
             if module.bias is not None:  # a task head has one

@@ -91,7 +91,7 @@ class Transformer(Model):
         self.register_buffer("positions", sinusoidal_positions(config.max_length, config.d_model), persistent=False)
         self.apply(self.init_weights)
 
-    def init_weights(self, module: Any) -> None:
+    def init_weights(self, module: nn.Module) -> None:
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)
             nn.init.zeros_(module.bias)

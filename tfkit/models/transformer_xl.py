@@ -8,6 +8,7 @@ Differs  a memory: the states of earlier segments are keys too, without gradient
 Trained  objectives.causal_lm, one segment after the other
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -126,7 +127,7 @@ class TransformerXL(Model):
         return [like.new_zeros(len(ids), c.mem_len, c.d_model)] * c.n_layers
 
     def hidden(
-        self, ids: Tensor, mems: Any, non_padding: Tensor | None, cache: Cache | None
+        self, ids: Tensor, mems: Sequence[Tensor] | None, non_padding: Tensor | None, cache: Cache | None
     ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """ids [B,L], mems or None, non_padding bool [B,K] or None -> states [B,L,E], mems"""
         c, (batch, new) = self.config, ids.shape
@@ -180,7 +181,7 @@ class TransformerXL(Model):
         self,
         input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
-        mems: Any = None,
+        mems: Sequence[Tensor] | None = None,
         labels: Tensor | None = None,
         *,
         cache: Cache | None = None,

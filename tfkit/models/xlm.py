@@ -105,7 +105,9 @@ class Embeddings(bert.Embeddings):
         super().__init__(c)
         self.langs = nn.Embedding(c.n_langs, c.d_model) if c.n_langs > 1 and c.use_lang_emb else None
 
-    def forward(self, ids: Tensor, types: Tensor | None, position_ids: Tensor | None, langs: Any = None) -> Tensor:
+    def forward(
+        self, ids: Tensor, types: Tensor | None, position_ids: Tensor | None, langs: Tensor | None = None
+    ) -> Tensor:
         """ids, types, langs [B,L] -> [B,L,E]; types are token ids too: 0 and 1 are rows of the token table"""
         x = embed_ids(self.tokens, ids, "input_ids")
         x = x + embed_ids(
@@ -162,12 +164,12 @@ class XLM(Model):
         for layer in layers.children():  # all layers: iterating over a LayerDrop would skip some
             layer.attn.causal = config.causal
 
-    def make_layers(self, c: Any) -> nn.ModuleList:
+    def make_layers(self, c: Config) -> nn.ModuleList:
         """The layers of BERT."""
         return nn.ModuleList(bert.Layer(c) for _ in range(c.n_layers))
 
     @torch.no_grad()
-    def init_weights(self, module: Any) -> None:
+    def init_weights(self, module: nn.Module) -> None:
         normal_init(module)
         if isinstance(module, nn.Embedding):  # the row of padding stays zero
             module.weight.mul_(self.config.embed_std / 0.02)
@@ -180,8 +182,8 @@ class XLM(Model):
         position_ids: Tensor | None = None,
         labels: Tensor | None = None,
         *,
-        langs: Any = None,
-        lengths: Any = None,
+        langs: Tensor | None = None,
+        lengths: Tensor | None = None,
         **targets: Any,
     ) -> Output:
         """input_ids, attention_mask, token_type_ids, langs [B,L] ([B,C,L] for multiple choice); lengths [B]: instead of
@@ -198,8 +200,8 @@ class XLM(Model):
         mask: Tensor | None,
         types: Tensor | None,
         position_ids: Tensor | None,
-        langs: Any = None,
-        lengths: Any = None,
+        langs: Tensor | None = None,
+        lengths: Tensor | None = None,
     ) -> Tensor:
         """ids, types, langs [B,L], mask bool [B,L] or None, lengths [B]: instead of a mask -> [B,L,E]"""
         if mask is None:

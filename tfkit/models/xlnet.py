@@ -8,6 +8,7 @@ Differs  the factorisation order is a mask (perm_mask), so distances have both s
 Trained  objectives.permutation_lm (head "masked_lm": labels are the tokens at the targets)
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -144,7 +145,7 @@ class XLNet(Model):
         add_head(self, self.HEAD_CLASSES)
         self.apply(self.init_weights)
 
-    def init_weights(self, module: Any) -> None:
+    def init_weights(self, module: nn.Module) -> None:
         normal_init(module)
         if isinstance(module, (TwoStreamAttention, Embeddings)):
             for parameter in module.parameters(recurse=False):
@@ -182,8 +183,8 @@ class XLNet(Model):
         non_padding: Tensor | None,
         types: Tensor | None,
         perm_mask: Tensor | None,
-        target_mapping: Any,
-        mems: Any,
+        target_mapping: Tensor | None,
+        mems: Sequence[Tensor] | None,
         use_mems: bool,
     ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """ids, types [B,L], non_padding bool [B,L] or None, perm_mask [B,L,L], target_mapping [B,P,L], mems -> [B,L,E]
@@ -213,13 +214,13 @@ class XLNet(Model):
         return drop(h if g is None else g), tuple(kept) or None
 
     @torch.no_grad()
-    def update_mems(self, before: Any, h: Tensor) -> Tensor:
+    def update_mems(self, before: Tensor | None, h: Tensor) -> Tensor:
         """The memory for the next segment: the last states of this layer's input, [M,B,E] as in transformers"""
         new = h[:, : self.config.reuse_len or None]
         whole = new if before is None else torch.cat([before, new], dim=1)
         return whole[:, -(self.config.mem_len or 0) :].transpose(0, 1).detach()
 
-    def check(self, ids: Tensor, types: Tensor | None, perm_mask: Tensor | None, target_mapping: Any) -> None:
+    def check(self, ids: Tensor, types: Tensor | None, perm_mask: Tensor | None, target_mapping: Tensor | None) -> None:
         """Raises an error in one line for inputs that do not fit the ids [B,L]"""
         (batch, length), targets = ids.shape, 0 if target_mapping is None else target_mapping.size(1)
         wanted = {
@@ -240,13 +241,13 @@ class XLNet(Model):
         input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
-        mems: Any = None,
+        mems: Sequence[Tensor] | None = None,
         perm_mask: Tensor | None = None,
-        target_mapping: Any = None,
+        target_mapping: Tensor | None = None,
         labels: Tensor | None = None,
         *,
         input_mask: Tensor | None = None,
-        use_mems: Any = None,
+        use_mems: bool | None = None,
         **targets: Any,
     ) -> Output:
         """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); input_mask [B,L]: instead of
@@ -261,7 +262,8 @@ class XLNet(Model):
         if self.head == "multiple_choice":
             choices, given, attention_mask = _base.flatten_choices(given, attention_mask)
         ids, types, perm_mask, target_mapping = given.values()
-        self.check(check_ids("input_ids", ids), types, perm_mask, target_mapping)
+        ids = check_ids("input_ids", ids)
+        self.check(ids, types, perm_mask, target_mapping)
         non_padding = to_padding_mask("attention_mask", attention_mask, ids.shape)
         use_mems = (c.use_mems_train if self.training else c.use_mems_eval) if use_mems is None else use_mems
         x, mems = self.encode(ids, non_padding, types, perm_mask, target_mapping, mems, use_mems)

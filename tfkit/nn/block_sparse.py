@@ -33,7 +33,9 @@ def bigbird_mask(length: int, block: int, window_blocks: int, global_blocks: int
 
 
 @lru_cache(maxsize=256)
-def draw_random_blocks(seed: int, heads: int, blocks: int, n_random: int, most: Any = None) -> Tensor:
+def draw_random_blocks(
+    seed: int, heads: int, blocks: int, n_random: int, most: tuple[int, int] | None = None
+) -> Tensor:
     """The random blocks of the published code, drawn as NumPy does: int64 [heads, blocks - 2, many], without the two
     ends.
 

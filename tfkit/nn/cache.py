@@ -65,7 +65,7 @@ class Cache:
         """The number of keys that attention sees after `new` positions are added."""
         return self.length + new
 
-    def extend(self, module: Any, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    def extend(self, module: nn.Module, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Append k, v [B,H,t,D] of the new positions -> all keys, all values [B,H,K,D], views of the buffer."""
         if module not in self.self_attention:
             self.self_attention[module] = self.new_buffer()
@@ -152,7 +152,7 @@ class StaticCache(Cache):
                 f"the cache holds {self.max_length} positions, but {positions} are needed: create a larger one"
             )
 
-    def extend(self, module: Any, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    def extend(self, module: nn.Module, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """As in the parent, but returns the whole buffer. The first module of a forward pass advances the position."""
         if module not in self.self_attention:
             self.self_attention[module] = _Slots(self)

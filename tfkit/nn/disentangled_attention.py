@@ -181,7 +181,7 @@ class DisentangledAttention(nn.Module):
 class TalkingHeadsAttention(DisentangledAttention):
     """Heads are mixed before and after the softmax (talking heads, Shazeer et al. 2020, arXiv:2003.02436)."""
 
-    def __init__(self, d_model: Any, n_heads: Any, kinds: Any, **how: Any) -> None:
+    def __init__(self, d_model: int, n_heads: int, kinds: Sequence[str], **how: Any) -> None:
         super().__init__(d_model, n_heads, kinds, **how)
         self.logits_proj, self.weights_proj = (nn.Linear(n_heads, n_heads, bias=False) for _ in range(2))
 

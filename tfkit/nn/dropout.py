@@ -14,7 +14,7 @@ BITS = 16
 BLOCK = 2**18  # elements whose factors stay in a core's cache between two operations
 
 
-def keep_mask(shape: tuple[int, ...], p: float, device: Any = None) -> Tensor:
+def keep_mask(shape: tuple[int, ...], p: float, device: torch.device | None = None) -> Tensor:
     """bool of `shape`, True with probability 1 - p to the nearest 1/65536, from torch's global generator"""
     size = torch.Size(shape).numel()
     words = torch.empty((size + 3) // 4, dtype=torch.int64, device=device).random_(-(2**63), None)

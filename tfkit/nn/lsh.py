@@ -6,6 +6,7 @@ its neighbours. Each computes a whole text or, with a cache, one more token.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +40,7 @@ def lsh_buckets(vectors: Tensor, rotations: Tensor) -> Tensor:
     return torch.cat([rotated, -rotated], dim=-1).argmax(-1)
 
 
-def bucket_factors(length: int, n_buckets: Any, chunk: int, max_length: int) -> list[int]:
+def bucket_factors(length: int, n_buckets: int | Sequence[int] | None, chunk: int, max_length: int) -> list[int]:
     """The factors, even numbers, of the number of buckets for a text of this length.
 
     n_buckets: the number or its factors; None: as published, a power of 2 near twice the number of chunks.
@@ -135,7 +136,7 @@ def hashed_attention(
     return (out * weight.softmax(2)).sum(2)
 
 
-def trace_hashed(buckets: Tensor, order: Tensor, at: Tensor, near: Any, before: int, after: int) -> None:
+def trace_hashed(buckets: Tensor, order: Tensor, at: Tensor, near: Tensor, before: int, after: int) -> None:
     """Records for a trace the positions of sorted queries [·,N,W] and keys [·,N,K], and which share a bucket"""
     rounds = torch.arange(buckets.size(2), device=buckets.device)[:, None] * (int(buckets.max()) + 1)
     found = (buckets + rounds).gather(-1, order).view(at.shape)

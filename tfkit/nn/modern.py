@@ -3,8 +3,6 @@
 The models use faster versions: `rms_norm`, `feed_forward`, `rope`, `grouped_query`, `experts`.
 """
 
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -29,7 +27,7 @@ class SwiGLU(nn.Module):
     Submodules gate, up: nn.Linear(d_model, d_ff), down: nn.Linear(d_ff, d_model), all without bias.
     """
 
-    def __init__(self, d_model: Any, d_ff: Any) -> None:
+    def __init__(self, d_model: int, d_ff: int) -> None:
         super().__init__()
         self.gate = nn.Linear(d_model, d_ff, bias=False)
         self.up = nn.Linear(d_model, d_ff, bias=False)
@@ -61,7 +59,7 @@ class GroupedQueryAttention(nn.Module):
     key-value head h // (n_heads / n_kv_heads). x [B,L,E], mask bool, broadcastable to [B,H,L,L], or None -> [B,L,E]
     """
 
-    def __init__(self, d_model: Any, n_heads: Any, n_kv_heads: Any) -> None:
+    def __init__(self, d_model: int, n_heads: int, n_kv_heads: int) -> None:
         super().__init__()
         self.n_heads, self.n_kv_heads = n_heads, n_kv_heads
         width = d_model // n_heads
@@ -104,7 +102,7 @@ class MixtureOfExperts(nn.Module):
     Submodules router: nn.Linear(d_model, n_experts) without bias, experts: nn.ModuleList of SwiGLU(d_model, d_ff).
     """
 
-    def __init__(self, d_model: Any, d_ff: Any, n_experts: Any, k: Any) -> None:
+    def __init__(self, d_model: int, d_ff: int, n_experts: int, k: int) -> None:
         super().__init__()
         self.k = k
         self.router = nn.Linear(d_model, n_experts, bias=False)

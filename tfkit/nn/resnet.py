@@ -3,8 +3,8 @@
 Its tensors have the names of torchvision's checkpoints; the last layer, the classifier, is left out.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -19,7 +19,7 @@ class ResidualBlock(nn.Module):
     """x + f(x); f is three convolutions with a narrow middle one ("bottleneck"), or two. If the shape changes, x goes
     through a convolution of its own. The stride of 2 is in the 3×3 convolution, as in torchvision's weights."""
 
-    def __init__(self, inner: Any, width: Any, stride: Any, bottleneck: Any) -> None:
+    def __init__(self, inner: int, width: int, stride: int, bottleneck: bool) -> None:
         super().__init__()
         outer = 4 * width if bottleneck else width
         shapes = [(inner, width, 1, 1), (width, width, 3, stride), (width, outer, 1, 1)]
@@ -46,10 +46,14 @@ class ResNet(nn.Module):
     2, 2, 2) without it ResNet-18. regions: rows and columns of the grid that the image is average-pooled to."""
 
     def __init__(
-        self, blocks: tuple[int, ...] = (3, 4, 6, 3), width: int = 64, bottleneck: bool = True, regions: Any = (3, 1)
+        self,
+        blocks: tuple[int, ...] = (3, 4, 6, 3),
+        width: int = 64,
+        bottleneck: bool = True,
+        regions: Sequence[int] = (3, 1),
     ) -> None:
         super().__init__()
-        self.regions = tuple(regions)
+        self.regions = (regions[0], regions[1])
         self.conv1, self.bn1 = conv(3, width, 7, 2), nn.BatchNorm2d(width)
         widths = [width, *(width * 2**stage * (4 if bottleneck else 1) for stage in range(4))]
         for stage, (count, (inner, outer)) in enumerate(zip(blocks, pairwise(widths), strict=True)):

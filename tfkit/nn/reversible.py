@@ -14,7 +14,7 @@ class ReversibleBlock(nn.Module):
     Submodules f and g, whose output has the shape of their input.
     """
 
-    def __init__(self, f: Any, g: Any) -> None:
+    def __init__(self, f: nn.Module, g: nn.Module) -> None:
         super().__init__()
         self.f, self.g = f, g
 
@@ -75,7 +75,7 @@ class _Reversible(torch.autograd.Function):
 
 
 def _recompute_half(
-    ctx: Any, half: Any, x: Tensor, grad: Tensor, context: tuple[Any, ...], grads: dict[Tensor, Tensor]
+    ctx: Any, half: nn.Module, x: Tensor, grad: Tensor, context: tuple[Any, ...], grads: dict[Tensor, Tensor]
 ) -> tuple[Tensor, Tensor]:
     """half(x), and the gradient at x; those of its weights are added to `grads`."""
     x = x.detach().requires_grad_()

@@ -54,7 +54,9 @@ def window_mask(non_padding: Tensor, reach: int) -> Tensor:
     return near & (concat_neighbours(non_padding, 1, 1) & inside)[:, :, None]
 
 
-def trace_window(length: int, reach: int, heads: int, before: int = 1, after: int = 1, shared: Any = None) -> None:
+def trace_window(
+    length: int, reach: int, heads: int, before: int = 1, after: int = 1, shared: Tensor | None = None
+) -> None:
     """Records for a trace the positions of queries and keys of `sliding_attention`; shared: positions int64 [1,G] or
     None"""
     at = torch.arange(length + -length % reach).view(1, -1, reach)  # [1,N,W]
@@ -67,7 +69,7 @@ def trace_window(length: int, reach: int, heads: int, before: int = 1, after: in
     tracing.note_positions(torch.arange(heads), at[0][:, None], near[:, None, None], kinds[:, None, None])
 
 
-def trace_global(length: int, heads: int, at: Any) -> None:
+def trace_global(length: int, heads: int, at: Tensor) -> None:
     """The same for global queries at int64 [1,G], over all keys."""
     kind = torch.tensor(tracing.KINDS.index("global"))
     tracing.note_positions(torch.arange(heads), at[:1, None].cpu(), torch.arange(length), kind)
