@@ -7,6 +7,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import tfkit
+from tfkit.hub.loading import shapes_only
 from tfkit.nn.resnet import ResNet
 
 hf = pytest.importorskip("transformers")
@@ -121,7 +122,7 @@ def test_any_encoder_of_pictures_and_bert_or_its_children(text):
     ],
 )
 def test_published_sizes_of_the_image_encoder(fields, count):
-    with torch.device("meta"):
+    with shapes_only():
         assert sum(p.numel() for p in ResNet(**fields).parameters()) == count
 
 

@@ -23,6 +23,7 @@ import tfkit
 from tests.models.table import BERT, ROWS, WithPassages, drawn, ours
 from tests.models.test_laws import make
 from tfkit import registry
+from tfkit.hub.loading import shapes_only
 from tfkit.models.bloom import alibi_slopes
 from tfkit.objectives.in_batch_contrastive import in_batch_loss
 
@@ -214,7 +215,7 @@ def test_a_page_is_the_architecture(name: str) -> None:
 def test_a_page_as_it_stands_has_a_published_size(name: str) -> None:
     """`Config()` of the page is a preset: the same names and shapes, and the same fields. No memory is taken."""
     page, head = page_of(name), HEADS.get(name, ROWS[name].head)
-    with torch.device("meta"):
+    with shapes_only():
         wanted = shapes(page.MODEL(page.Config()))
         for preset in registry.load(name).PRESETS:
             real = tfkit.from_config(name, head=head, preset=preset, **BESIDE.get(name, {}))

@@ -16,6 +16,7 @@ from torch import nn
 
 import tfkit
 from tfkit.claims._manual import BYTES, MASK, random_pieces, train_test_bytes
+from tfkit.hub.loading import shapes_only
 from tfkit.objectives.masked_lm import MaskedLM
 from tfkit.reproduce import Claim, Measurement, Numbers, cpu_seconds, figure, train
 
@@ -52,7 +53,7 @@ def count(model: nn.Module) -> int:
 
 def published_parameters(name: str) -> int:
     """Parameters of a published model without heads; no memory is taken for them."""
-    with torch.device("meta"):
+    with shapes_only():
         return count(tfkit.from_config(name))
 
 

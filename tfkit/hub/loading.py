@@ -73,7 +73,7 @@ def empty_model(module: ModuleType, config: Any, head: str | None, file: Path, s
     Raises ValueError if the configuration is impossible, or has far more parameters than the files have tensors.
     """
     try:
-        with torch.device("meta"), SkipInit(), limit_parameters(20 * stored + 1000):
+        with shapes_only(), limit_parameters(20 * stored + 1000):
             model: Model = module.MODEL(config, head)
     except WRONG as error:  # only the configuration can be the cause
         raise ValueError(f"{file}: {str(error).partition(chr(10))[0]}") from None
@@ -161,7 +161,7 @@ def _check(module: ModuleType, name: str, tensor: torch.Tensor, ours: torch.Tens
 def _parts(module: ModuleType, config: Any) -> tuple[set[str], set[str]]:
     """-> the tensors that this model has under every head, and those that it has under at least one head"""
     names = []
-    with torch.device("meta"), SkipInit():
+    with shapes_only():
         for head in module.MODEL.HEADS:
             with suppress(ValueError):  # a head that this configuration cannot have (a decoder with an encoder's)
                 names.append(set(module.MODEL(config, head).state_dict()))
@@ -196,6 +196,16 @@ class SkipInit(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         drawn = func.__name__.endswith(("normal_", "uniform_"))  # kaiming_uniform_ and its like too
         return (args or tuple((kwargs or {}).values()))[0] if drawn else func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def shapes_only() -> Iterator[None]:
+    """Models that are made here have names and shapes but take no memory, and no random number is drawn for them.
+
+    Without SkipInit, torch computes the shape of each draw in Python: a second for BERT large, twenty for DeepSeek-V3.
+    """
+    with torch.device("meta"), SkipInit():
+        yield
 
 
 def complete(model: Any, dtype: torch.dtype) -> None:

@@ -83,15 +83,14 @@ def anatomy(
     names: Annotated[str, typer.Option(help="names of parameters: ours, or hf for those of published files")] = "ours",
 ) -> None:
     """Show the tree of modules with shapes and parameter counts, without allocating weights."""
-    import torch
-
     from ..hub import from_config
+    from ..hub.loading import shapes_only
     from .anatomy import parts, published_parts, published_tensors
 
     try:
         if names not in ("ours", "hf"):
             raise ValueError(f"--names is ours or hf, not {names!r}")
-        with torch.device("meta"):
+        with shapes_only():
             model = from_config(name, head=head, preset=preset)
         if names == "hf":
             tensors = published_tensors(model, registry.load(registry.name_of(model)))

@@ -32,11 +32,11 @@ def settings(name: str) -> dict[str, str]:
 def modules(name: str) -> dict[str, str]:
     """Path -> class and shapes of every module that has parameters itself, in the first published size (or the
     default); numbered paths that are alike are merged. No memory is taken for weights."""
-    import torch
+    from ..hub.loading import shapes_only
 
     module = registry.load(name)
     preset: dict = next(iter(module.PRESETS.values()), {})
-    with torch.device("meta"):
+    with shapes_only():
         model = module.MODEL(module.Config(**preset))
     found: dict[str, str] = {}
     for path, part in model.named_modules():

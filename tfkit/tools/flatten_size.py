@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from .. import registry
+from ..hub.loading import shapes_only
 from .flatten import flatten
 from .rewrite import Source
 from .specialise import specialise
@@ -54,7 +55,7 @@ def flatten_size(name: str, head: str, more: Sequence[str] = (), **settings: Any
 
 def check_runs(name: str, module: ModuleType, config: Any, head: str) -> None:
     """Raises ValueError for a model that is too large, or that is not called with ids."""
-    with torch.device("meta"):
+    with shapes_only():
         model = module.MODEL(config, head)
     size = sum(parameter.numel() for parameter in model.parameters())
     if size > LARGEST:

@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 import tfkit
+from tfkit.hub.loading import shapes_only
 from tfkit.nn import onednn
 from tfkit.nn.flex import separate_texts
 from tfkit.objectives import trainable
@@ -159,7 +160,7 @@ def check(given: argparse.Namespace, process_group: ProcessGroup) -> None:
         raise ValueError("--onednn: on a CPU, with --precision float32, and without --compile")
     if given.onednn and not onednn.is_available():
         raise ValueError("--onednn: this build of PyTorch has no oneDNN")
-    with torch.device("meta"):
+    with shapes_only():
         config: Any = make(given, {"vocab_size": given.vocabulary}).config
     if getattr(config, "max_length", given.length) < given.length:
         raise ValueError(f"--length {given.length} is more than the model's max_length, {config.max_length}")

@@ -74,11 +74,10 @@ def anatomy(name: str, kept: Path) -> list[Row]:
     file = kept / f"{name}-{_version()}.json"
     if file.exists():
         return [Row(*row) for row in json.loads(file.read_text(encoding="utf-8"))]
-    import torch
-
     from tfkit.hub import from_config
+    from tfkit.hub.loading import shapes_only
 
-    with torch.device("meta"):
+    with shapes_only():
         model = from_config(name)
     rows = list(parts(type(model).__name__, model, DEPTH))
     kept.mkdir(parents=True, exist_ok=True)
