@@ -58,7 +58,7 @@ class OneDNNMode(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is LINEAR and not kwargs and takes(args[0], args[1]):
             x, weight, bias = (*args, None)[:3]
-            return _Linear.apply(x.flatten(0, -2), weight, bias).view(*x.shape[:-1], -1)  # type: ignore[no-untyped-call]
+            return _Linear.apply(x.flatten(0, -2), weight, bias).view(*x.shape[:-1], -1)
         if func in MATMUL and not kwargs and takes(*args) and args[0].dim() == 2 and not needs_gradient(*args):
             return product(*args)
         return func(*args, **(kwargs or {}))
