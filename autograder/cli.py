@@ -50,10 +50,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     except BrokenPipeError:  # `autograder list | head`
         code = 0
     except Exception as error:
-        said = trouble.line(error, f"the course {getattr(arguments, 'course', '')} and its gradebook")
-        if said is None:
+        message = trouble.line(error, f"the course {getattr(arguments, 'course', '')} and its gradebook")
+        if message is None:
             raise
-        print(plain(f"autograder: {said}"), file=sys.stderr)
+        print(plain(f"autograder: {message}"), file=sys.stderr)
         code = 2
     sys.exit(code)
 

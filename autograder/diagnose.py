@@ -102,13 +102,13 @@ def _together(exercise: Exercise, replies: Sequence[Reply], known: list[Answer])
     return Misconception(found.stem, HINT_SEPARATOR.join(hints))
 
 
-def _agrees(path: Answer, said: Sequence[Reply]) -> bool:
+def _agrees(path: Answer, replies: Sequence[Reply]) -> bool:
     from autograder.checks.compare import compare
     from autograder.checks.probe import observe
 
     subject = subject_of(path)
     # answers that differ distinguish wrong answers fastest
-    ordered = sorted(said, key=lambda answer: answer.difference is None)
+    ordered = sorted(replies, key=lambda answer: answer.difference is None)
     return all(compare(observe(subject, a.probe), a.actual, a.probe.tolerance) is None for a in ordered)
 
 

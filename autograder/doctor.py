@@ -40,8 +40,11 @@ def _sandbox(kind: type[Backend]) -> list[str]:
         return [f"sandbox      {kind.name}: not available ({str(error).removeprefix(f'{kind.name}: ')})"]
     finally:
         backend.close()
-    says = "isolated" if kind.isolated else "NOT ISOLATED, only with --trust"
-    return [f"sandbox      {kind.name}: {says}", *(f"  {key}: {value}" for key, value in described.items() if value)]
+    isolation = "isolated" if kind.isolated else "NOT ISOLATED, only with --trust"
+    return [
+        f"sandbox      {kind.name}: {isolation}",
+        *(f"  {key}: {value}" for key, value in described.items() if value),
+    ]
 
 
 def _card(backend: Backend) -> dict[str, str]:

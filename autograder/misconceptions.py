@@ -146,7 +146,7 @@ def describe_findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """
     from autograder.checks.probe import distinguishing_answers
 
-    said = [
+    sentences = [
         (
             reply.probe.case.size(),
             {
@@ -159,7 +159,7 @@ def describe_findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
         for check, place, reply in distinguishing_answers(findings)
         if (tree := _encoded(reply.actual)) is not None
     ]
-    ordered = [one for _, one in sorted(said, key=lambda pair: pair[0])]
+    ordered = [one for _, one in sorted(sentences, key=lambda pair: pair[0])]
     wrong = [one for one in ordered if one["says"] != "right"][:MAX_WRONG]
     return wrong + [one for one in ordered if one["says"] == "right"][:MAX_RIGHT] if wrong else []
 
@@ -187,12 +187,12 @@ def _behaves(exercise: Exercise, entry: Entry, student: Any) -> bool:
 def _stored_questions(exercise: Exercise, entry: Entry) -> Iterator[tuple[Probe, Check, Mapping[str, Any]] | None]:
     """The questions whose answers are stored, each with its check and the stored answer; None where it is lost."""
     drawn: dict[str, tuple[Check, Sequence[Probe]] | None] = {}
-    for told in entry["answers"]:
-        name = told["check"]
+    for stored in entry["answers"]:
+        name = stored["check"]
         if name not in drawn:
             drawn[name] = _check_of(exercise, entry, name)
         found = drawn[name]
-        yield (found[1][told["probe"]], found[0], told) if found else None
+        yield (found[1][stored["probe"]], found[0], stored) if found else None
 
 
 def _check_of(exercise: Exercise, entry: Entry, name: str) -> tuple[Check, Sequence[Probe]] | None:
@@ -202,19 +202,19 @@ def _check_of(exercise: Exercise, entry: Entry, name: str) -> tuple[Check, Seque
     from autograder.checks.probe import Draw
     from autograder.checks.reference import reference_of
 
-    reference, mine = reference_of(exercise), [told for told in entry["answers"] if told["check"] == name]
-    known = all("asked" in told for told in mine)  # else only the name says which check it was
+    reference, mine = reference_of(exercise), [answer for answer in entry["answers"] if answer["check"] == name]
+    known = all("asked" in answer for answer in mine)  # else only the name says which check it was
     checks = [check for check in registry.check_function(exercise)() if known or check.name == name]
     for check in sorted(checks, key=lambda check: check.name != name):
         probes = check.probes(Draw(f"{entry['seed']}/{exercise.id}", name, reference=reference), reference)
-        if all(_is_question(told, probes) for told in mine):
+        if all(_is_question(answer, probes) for answer in mine):
             return check, probes
     return None
 
 
-def _is_question(told: Mapping[str, Any], probes: Sequence[Probe]) -> bool:
-    place = told["probe"]
-    return 0 <= place < len(probes) and told.get("asked") in (None, fingerprint(probes[place].case))
+def _is_question(stored: Mapping[str, Any], probes: Sequence[Probe]) -> bool:
+    place = stored["probe"]
+    return 0 <= place < len(probes) and stored.get("asked") in (None, fingerprint(probes[place].case))
 
 
 def fingerprint(case: Case) -> str:
@@ -238,14 +238,14 @@ def _outline(value: Any) -> Any:
     return value if isinstance(value, bool | int | str | None) else type(value).__name__
 
 
-def _says(probe: Probe, check: Check, told: Mapping[str, Any], student: Any, reference: Any) -> bool:
+def _says(probe: Probe, check: Check, stored: Mapping[str, Any], student: Any, reference: Any) -> bool:
     from autograder.checks.compare import compare, compare_form, compare_values
     from autograder.checks.probe import NotRun, observe
 
     try:
         actual = observe(student, probe)
-        if told["says"] != "right":
-            return compare(_decoded(told["says"]), actual, probe.tolerance) is None
+        if stored["says"] != "right":
+            return compare(_decoded(stored["says"]), actual, probe.tolerance) is None
         expected = probe.ask(reference)
     except (NotRun, LookupError, TypeError, ValueError):  # the stored entry was edited by hand
         return False

@@ -81,8 +81,8 @@ def _replaced(shown: Any, exercise: str, history: list[str]) -> None:
         finally:
             _turn.release()
     except Exception as error:  # nobody waits for this thread, so the error is shown in place of the verdict
-        said = str(error) if isinstance(error, CheckFailed) else f"{type(error).__name__}: {error}"
-        found = {"text/html": f"<p>{html.escape(said)}</p>", "text/plain": f"{exercise}: {said}"}
+        message = str(error) if isinstance(error, CheckFailed) else f"{type(error).__name__}: {error}"
+        found = {"text/html": f"<p>{html.escape(message)}</p>", "text/plain": f"{exercise}: {message}"}
     shown.update(found, raw=True)
 
 

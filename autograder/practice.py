@@ -43,8 +43,8 @@ class PracticeGrader(Grader):
     def grade(self, exercise: Exercise) -> Verdict:
         """The verdict; `not_graded` if the code uses what this torch lacks."""
         verdict = super().grade(exercise)
-        said = [check.message for check in verdict.checks if check.status == "failed"]
-        lack = next((message for message in said if any(f"{name}: " in message for name in UNSUPPORTED_ERRORS)), "")
+        messages = [check.message for check in verdict.checks if check.status == "failed"]
+        lack = next((message for message in messages if any(f"{name}: " in message for name in UNSUPPORTED_ERRORS)), "")
         if not lack:
             return verdict
         return replace(verdict, status="not_graded", score=0.0, checks=(), misconception=None, hint=None,

@@ -112,5 +112,5 @@ class CheckItem(pytest.Item):
 
 def _words(result: CheckResult, verdict: Verdict, hints: int) -> str:
     shown = with_hints(verdict.as_json(), hints)
-    said = next(check["message"] for check in shown["checks"] if check["name"] == result.name)
-    return "\n".join(text for text in (said or f"{result.name} failed", shown["hint"]) if text)
+    message = next(check["message"] for check in shown["checks"] if check["name"] == result.name)
+    return "\n".join(text for text in (message or f"{result.name} failed", shown["hint"]) if text)

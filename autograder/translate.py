@@ -24,8 +24,8 @@ def languages() -> list[str]:
 
 def say(text: str, **parts: object) -> str:
     """The autograder's own words in the reader's language, from its `locale/`, with the parts put in their places."""
-    said = translate_text(text, OWN_FOLDER)
-    return said.format(**parts) if parts else said
+    translated = translate_text(text, OWN_FOLDER)
+    return translated.format(**parts) if parts else translated
 
 
 def catalogue(unit: Path, language: str) -> polib.POFile | None:

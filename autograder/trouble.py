@@ -24,11 +24,11 @@ def line(error: BaseException, where: str) -> str | None:
     found = _database(error)
     where = next(iter(getattr(error, "__notes__", ())), where)
     if found is not None:
-        said = " ".join(str(found).split()) or type(found).__name__
+        message = " ".join(str(found).split()) or type(found).__name__
         for words, advice in ADVICE.items():
-            if words in said:
-                return f"{where}: {said}: {advice}"
-        return f"{where}: the database says: {said[:300]}" + (
+            if words in message:
+                return f"{where}: {message}: {advice}"
+        return f"{where}: the database says: {message[:300]}" + (
             "" if isinstance(found, sqlite3.Error) else f": {SERVER_ADVICE}"
         )
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -58,8 +58,8 @@ def verdict_of(
     verdict = replace(verdict, outputs=attempt.outputs)
     unwritten = unwritten_symbols(exercise, attempt.findings)
     if len(unwritten) == len(exercise.symbols):
-        said = f"{_listed(unwritten)} {'is' if len(unwritten) == 1 else 'are'} {NOT_WRITTEN}"
-        checks = (CheckResult(name="written", status="failed", message=said, of=exercise.points),)
+        reason = f"{_listed(unwritten)} {'is' if len(unwritten) == 1 else 'are'} {NOT_WRITTEN}"
+        checks = (CheckResult(name="written", status="failed", message=reason, of=exercise.points),)
         return replace(verdict, status="failed", checks=checks, reason=NOT_WRITTEN)
     checks = _results(exercise, attempt.findings, weights)
     if lack and any(answer.probe.case.tensors() for finding in attempt.findings for answer in finding.answers):
@@ -94,10 +94,10 @@ def explain_unknown_mistake(exercise: Exercise, findings: Sequence[Finding], rel
 
     `relation`: how the first value that departs is related to the right one, which says less than a kind does.
     """
-    said = kind(exercise, findings, reference_of(exercise))
-    if not said and relation:
-        said = say("The first value that departs from right answers {relation}.", relation=relation)
-    return say("{said} It is not one of the known mistakes.", said=said) if said else say(NOTHING_FITS)
+    explanation = kind(exercise, findings, reference_of(exercise))
+    if not explanation and relation:
+        explanation = say("The first value that departs from right answers {relation}.", relation=relation)
+    return say("{said} It is not one of the known mistakes.", said=explanation) if explanation else say(NOTHING_FITS)
 
 
 def unwritten_symbols(exercise: Exercise, findings: Sequence[Finding]) -> list[str]:

@@ -125,11 +125,11 @@ def notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
         raise LessonError(f"{folder.name}/lesson.py has no exercise cell for {', '.join(left)}")
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     planned = {} if unit is None else {"minutes": unit.minutes, "due": unit.due.isoformat() if unit.due else None}
-    told = {key: value for key, value in planned.items() if value is not None}  # the course's home page shows them
+    shown = {key: value for key, value in planned.items() if value is not None}  # the course's home page shows them
     counted = {"exercises": cells.to_write}  # the panel counts these, even if a student's copy has lost cells
     if cells.predictions:
         counted["predictions"] = cells.predictions
-    tfkit = {"unit": folder.name, **counted, **told}
+    tfkit = {"unit": folder.name, **counted, **shown}
     from ipykernel.ipkernel import IPythonKernel  # imported here, because it loads half of Jupyter
 
     language = dict(IPythonKernel.language_info)  # whole, or JupyterLab fills it in and the notebook counts as changed
@@ -396,7 +396,7 @@ def set_due_dates(course_dir: str | Path, units: list[str] | None = None) -> lis
 
     from autograder.cluster.course import settings_of
 
-    course, said = settings_of(Path(course_dir).resolve()).coursedir, []
+    course, messages = settings_of(Path(course_dir).resolve()).coursedir, []
     with Gradebook(course.db_url, course.course_id) as gradebook:
         for unit in dated:
             assert unit.due is not None
@@ -407,8 +407,8 @@ def set_due_dates(course_dir: str | Path, units: list[str] | None = None) -> lis
                 before = None
             if before != due:
                 gradebook.update_or_create_assignment(unit.name, duedate=due)
-                said.append(f"due       {unit.name}: {unit.due:%Y-%m-%d %H:%M %z}")
-    return said
+                messages.append(f"due       {unit.name}: {unit.due:%Y-%m-%d %H:%M %z}")
+    return messages
 
 
 def _write_if_new(path: Path, text: str) -> bool:
@@ -465,10 +465,10 @@ def main(arguments: list[str] | None = None) -> int:
     except LessonError as error:
         parser.exit(1, f"course.build: {error}\n")
     except Exception as error:
-        said = trouble.line(error, f"the course {options.directory}")
-        if said is None:
+        message = trouble.line(error, f"the course {options.directory}")
+        if message is None:
             raise
-        parser.exit(1, f"course.build: {said}\n")
+        parser.exit(1, f"course.build: {message}\n")
     return 0
 
 

@@ -188,11 +188,11 @@ class Demo:
         with Gradebook(f"sqlite:///{self.root / 'gradebook.db'}", COURSE) as gradebook:
             for student in self.students:
                 for unit in self._units(student):
-                    said = verdicts(self._file("autograded", student, unit))
+                    shown = verdicts(self._file("autograded", student, unit))
                     for exercise in _of(unit):
                         name = f"check-{exercise.id.replace('.', '-')}"
                         grade = gradebook.find_grade(name, unit, unit, student.name)
-                        words = said.get(exercise.id, {})
+                        words = shown.get(exercise.id, {})
                         found[student.name, exercise.id] = Outcome(
                             grade.score,
                             grade.max_score,
@@ -279,8 +279,8 @@ def other_units(units: Sequence[str] = ALL) -> list[str]:
 def verdicts(graded: Path) -> dict[str, dict]:
     """Exercise → verdict, from the metadata of a graded notebook."""
     cells = json.loads(graded.read_text(encoding="utf-8"))["cells"]
-    said = [cell["metadata"].get("tfkit", {}).get("verdict") for cell in cells]
-    return {verdict["exercise"]: verdict for verdict in said if verdict}
+    found = [cell["metadata"].get("tfkit", {}).get("verdict") for cell in cells]
+    return {verdict["exercise"]: verdict for verdict in found if verdict}
 
 
 def _difference(student: MockStudent, exercise: Exercise, got: Outcome) -> list[str]:

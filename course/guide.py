@@ -68,8 +68,8 @@ def _drawn(folder: Path) -> Iterator[str]:
     """The section on what differs from student to student, if anything does."""
     if found := choices(folder):
         among = "; ".join(f"`{name}` from {_shown(values)}" for name, values in found.items())
-        told = f"`python -m course.variants {folder.name} STUDENT …` says who has which."
-        yield f"Drawn from each student's name: {among}. {told}"
+        hint = f"`python -m course.variants {folder.name} STUDENT …` says who has which."
+        yield f"Drawn from each student's name: {among}. {hint}"
 
 
 def _shown(values: Sequence[Any]) -> str:
@@ -104,8 +104,8 @@ def _misconceptions(exercise: Exercise) -> str:
 
 
 def _sentence(path: Answer) -> str:
-    said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem.replace("_", " ")
-    return said.strip().partition("\n")[0]
+    sentence = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem.replace("_", " ")
+    return sentence.strip().partition("\n")[0]
 
 
 def _tasks(notebook: NotebookNode) -> list[NotebookNode]:

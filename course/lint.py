@@ -126,23 +126,23 @@ def undescribed_figures(notebook: NotebookNode) -> Problems:
 
     Above it, the words would give away the prediction.
     """
-    untold, drawing = "", _drawing_functions(notebook)
+    undescribed, drawing = "", _drawing_functions(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             yield from ((cell.id, what) for what in _mute_images(cell.source))
             for _ in FIGURE_IN_WORDS.findall(cell.source):
-                if not untold:
+                if not undescribed:
                     yield (
                         cell.id,
                         "describes a figure that no cell above it draws: move the description below its figure",
                     )
-                untold = ""
+                undescribed = ""
         elif _calls(_statements(cell), drawing):
-            if untold:
-                yield untold, UNDESCRIBED
-            untold = cell.id
-    if untold:
-        yield untold, UNDESCRIBED
+            if undescribed:
+                yield undescribed, UNDESCRIBED
+            undescribed = cell.id
+    if undescribed:
+        yield undescribed, UNDESCRIBED
 
 
 def _mute_images(source: str) -> Iterator[str]:

@@ -72,17 +72,23 @@ REFUSED = {
         "keep_there": "keep_in_subject", "changed_there": "changed_in_subject",
         "known_in": "misconception_options", "op_give": "op_inject", "op_watch": "op_observe",
         "DEAR": "TOO_EXPENSIVE", "WITHIN": "WITHIN_LIMIT", "live_in": "enter_folder", "unlike": "first_difference",
+        "told": "what it holds: answer, entry, fields", "said": "what it holds: message, sentence, errors",
+        "handed": "submitted", "heard": "recorded",
     },
     "course": {
         "unsaid_words": "unused_terms", "untold_figures": "undescribed_figures", "Deed": "CellChange",
         "NotInThisTab": "UnsupportedInBrowser", "everywhere": "all_terms", "asked": "to_write, or what it holds",
         "slips": "mutants", "Absent": "Placeholder", "why_not": "full_lab_reason",
+        "told": "shown, or hint", "said": "message, or found", "handed": "submitted",
     },
     "extension/tfkit_lab": {
         "asks": "requests", "Guess": "SealedPrediction", "merge_alike": "merge_equal", "_asked": "_on_request",
-        "commonest": "most_common_misconceptions", "by": "author",
+        "commonest": "most_common_misconceptions", "by": "author", "told": "what it holds: row, summary, packed",
     },
-    "tools": {"story": "description", "_told": "_first_difference"},
+    "tools": {
+        "story": "description", "_told": "_first_difference", "told": "paragraphs, or caption",
+        "said": "translated, or summary", "asked": "what it holds",
+    },
 }  # fmt: skip
 # methods, properties and fields that are refused, and the term to use; as other names these words may be plain English
 REFUSED_MEMBERS = {

@@ -46,10 +46,10 @@ def cells(corpus: str, minutes: float) -> list[str]:
 
 def rows(names: dict[str, Any], seconds: float) -> str:
     """Two rows of the table in docs/course-timings.md, of what the cells have left."""
-    asked, corpus = names["asked"], names["corpus"]
-    memory = names["TranslationMemory"](corpus.train)([pair.source for pair in asked])
-    look_up, model = (names["score"](found, asked) for found in (memory, names["written"]))
-    pairs = f"{len(corpus.train):,} pairs, {look_up.n_dissimilar} of the {len(asked)} far"
+    test_pairs, corpus = names["asked"], names["corpus"]
+    memory = names["TranslationMemory"](corpus.train)([pair.source for pair in test_pairs])
+    look_up, model = (names["score"](found, test_pairs) for found in (memory, names["written"]))
+    pairs = f"{len(corpus.train):,} pairs, {look_up.n_dissimilar} of the {len(test_pairs)} far"
     steps = f"{len(names['losses']):,} steps, loss {sum(names['losses'][-20:]) / 20:.2f}"
     named = {f"look-up, `{corpus.name}` ({pairs})": (look_up, ""), f"translator ({steps})": (model, f"{seconds:.0f}")}
     lines = []

@@ -71,8 +71,8 @@ class Engine:
             # JSON can hold a lone surrogate, which is not UTF-8; the parser will report its replacement
             answer.write_text(code, encoding="utf-8", errors="replace")
             with self._warm.process() as process:
-                told = request(["check", exercise, str(answer), "--json", *self._options])
-                out, err = await to_thread.run_sync(_communicate, process, told, abandon_on_cancel=True)
+                request_line = request(["check", exercise, str(answer), "--json", *self._options])
+                out, err = await to_thread.run_sync(_communicate, process, request_line, abandon_on_cancel=True)
         for line in reversed(out.splitlines()):
             try:
                 found = json.loads(line)
@@ -80,13 +80,13 @@ class Engine:
                 continue  # a warning printed by a library
             if isinstance(found, dict) and found.get("exercise") == exercise:
                 return {**found, "file": ""}
-        said = err.strip().splitlines()
-        raise EngineError(said[-1][:500] if said else "the autograder gave no verdict and no reason")
+        errors = err.strip().splitlines()
+        raise EngineError(errors[-1][:500] if errors else "the autograder gave no verdict and no reason")
 
 
-def _communicate(process: Process, told: str) -> tuple[str, str]:
+def _communicate(process: Process, sent: str) -> tuple[str, str]:
     try:
-        return process.communicate(told, SECONDS)
+        return process.communicate(sent, SECONDS)
     except subprocess.TimeoutExpired:
         raise EngineError(f"no verdict after {SECONDS:.0f} s: the check was stopped") from None
     except ValueError as error:  # its pipes were closed because the request was cancelled

@@ -43,10 +43,10 @@ class AssistantLog:
         except OSError as error:
             raise LogError(f"{file}: {error.strerror}: make it writable") from error
 
-    def write(self, tool: str, client: str, told: Mapping[str, Any]) -> None:
+    def write(self, tool: str, client: str, answer: Mapping[str, Any]) -> None:
         """Append one line."""
         head = {"at": _now(), "session": self.session, "student": self.student, "client": client[:LONGEST]}
-        kept = {key: value[:LONGEST] if isinstance(value, str) else value for key, value in told.items()}
+        kept = {key: value[:LONGEST] if isinstance(value, str) else value for key, value in answer.items()}
         line = json.dumps({**head, "tool": tool, **kept}) + "\n"
         try:
             file = self._open()
@@ -112,12 +112,12 @@ def table(entries: Iterable[Mapping[str, Any]]) -> Table:
         checks = [one for one in own if one["tool"] == "check" and "status" in one]
         given = [one.get("level") for one in own if one["tool"] == "hint" and "refused" not in one]
         last = checks[-1] if checks else {}
-        said = " ".join(str(last[key]) for key in ("status", "misconception") if last.get(key))
+        outcome = " ".join(str(last[key]) for key in ("status", "misconception") if last.get(key))
         clients = ", ".join(sorted({str(one.get("client")) for one in own}))
         counts = [str(len(checks)), "/".join(str(given.count(step)) for step in (1, 2, 3))]
         refused = str(sum("refused" in one for one in own))
         cells = [student, exercise or "(none named)", clients, str(own[-1].get("at"))[:16].replace("T", " ")]
-        shown.add_row(*map(escape, [*cells, *counts, refused, said]))
+        shown.add_row(*map(escape, [*cells, *counts, refused, outcome]))
     return shown
 
 

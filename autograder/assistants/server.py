@@ -251,16 +251,16 @@ def _answer(
 def _refuse(
     tutor: Tutor, ctx: Context, tool: str, exercise: Any, request: Mapping[str, Any], why: Refusal
 ) -> ToolError:
-    said = str(withhold(str(why)))
-    _write(tutor, ctx, tool, exercise, {**request, "refused": said})
-    return ToolError(said)
+    message = str(withhold(str(why)))
+    _write(tutor, ctx, tool, exercise, {**request, "refused": message})
+    return ToolError(message)
 
 
-def _write(tutor: Tutor, ctx: Context, tool: str, exercise: Any, told: Mapping[str, Any]) -> None:
+def _write(tutor: Tutor, ctx: Context, tool: str, exercise: Any, answer: Mapping[str, Any]) -> None:
     about = ctx.session.client_params
     client = f"{about.client_info.name} {about.client_info.version}" if about else "unknown"
     name = {"exercise": exercise[:NAME]} if isinstance(exercise, str) and exercise else {}
     try:
-        tutor.log.write(tool, client, {**name, **told})
+        tutor.log.write(tool, client, {**name, **answer})
     except LogError as error:
         raise ToolError(str(error)) from error

@@ -124,8 +124,8 @@ def table(results: Sequence[Result], titles: Mapping[str, str]) -> str:
 
 
 def _row(title: str, own: Sequence[Result], plain: set[str], covered: set[str]) -> str:
-    tells = any(one.misconception for one in own)
-    names = [str(naming_rate(own, kind)) if tells else "–" for kind in ("wrong", "rewritten")]
+    names_mistakes = any(one.misconception for one in own)
+    names = [str(naming_rate(own, kind)) if names_mistakes else "–" for kind in ("wrong", "rewritten")]
     values = kill_rate([one for one in own if one.id in plain], "wrong") if plain else "–"
     cells = [
         title,

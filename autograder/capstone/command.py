@@ -56,8 +56,8 @@ def _check(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
     for path in arguments.files:
         found = judge(_or_bad(bad_input, results.sources, path), backend, terms, arguments.seed)
         reached = reached and found.points > 0
-        told = {"file": str(path), **found.as_json()}
-        print(json.dumps(told) if arguments.json else f"{path}: {sentence(told, terms)}", flush=True)
+        report = {"file": str(path), **found.as_json()}
+        print(json.dumps(report) if arguments.json else f"{path}: {sentence(report, terms)}", flush=True)
     return 0 if reached else 1
 
 

@@ -81,14 +81,16 @@ def judge(sources: Sequence[str], backend: Backend, terms: Terms, seed: int | st
     except StudentError as error:
         return replace(result, reason=f"your code stopped with {error.kind}: {error.message}")
     if bits < floor - ENTROPY_TOLERANCE:
-        said = f"{bits:.2f} bits per byte is below the entropy of the text ({floor:.2f}): no model can predict so well"
-        return replace(result, reason=said)
+        message = (
+            f"{bits:.2f} bits per byte is below the entropy of the text ({floor:.2f}): no model can predict so well"
+        )
+        return replace(result, reason=message)
     return replace(result, bits=bits, floor=floor, seconds=seconds, points=terms.points_for(bits - floor))
 
 
 def leaderboard_choices(sources: Sequence[str]) -> dict[str, Any]:
     """The student's choices for the leaderboard, parsed and not run: LEADERBOARD = True, LEADERBOARD_NAME = "…"."""
-    said: dict[str, Any] = {}
+    choices: dict[str, Any] = {}
     for source in sources:
         try:
             tree = ast.parse(source)
@@ -96,10 +98,10 @@ def leaderboard_choices(sources: Sequence[str]) -> dict[str, Any]:
             continue
         for node in tree.body:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
-                said |= {target.id: node.value.value for target in node.targets if isinstance(target, ast.Name)}
-    name = said.get("LEADERBOARD_NAME")
+                choices |= {target.id: node.value.value for target in node.targets if isinstance(target, ast.Name)}
+    name = choices.get("LEADERBOARD_NAME")
     called = " ".join(name.split())[:40] if isinstance(name, str) else ""
-    return {"listed": said.get("LEADERBOARD") is True, "called": called}
+    return {"listed": choices.get("LEADERBOARD") is True, "called": called}
 
 
 def _load(student: SandboxClient, sources: Sequence[str]) -> Handle:

@@ -159,10 +159,10 @@ def _judge_rewritten(exercise: Exercise, path: Answer, findings: list[Finding], 
     score.rewritten, score.recognised = score.rewritten + 1, score.recognised + recognised
     if recognised:
         return
-    said = found.name if found else kind(exercise, findings, reference_of(exercise))
-    score.unexplained += said is None
+    diagnosis = found.name if found else kind(exercise, findings, reference_of(exercise))
+    score.unexplained += diagnosis is None
     score.notes.append(
-        f"rewritten/{path.stem} is taken for {_called(found)}" + (f": {said}" if said and not found else "")
+        f"rewritten/{path.stem} is taken for {_called(found)}" + (f": {diagnosis}" if diagnosis and not found else "")
     )
 
 

@@ -102,9 +102,9 @@ def unpack(data: bytes) -> Any:
         raise ValueError(f"not a bundle or a record: {error}") from error
 
 
-def hash_of_submission(handed: dict[str, SubmittedNotebook]) -> str:
+def hash_of_submission(submitted: dict[str, SubmittedNotebook]) -> str:
     """A hash that is the same for the same files, whenever they were submitted."""
-    return _digest(json.dumps([[name, one.text, one.unreadable] for name, one in sorted(handed.items())]).encode())
+    return _digest(json.dumps([[name, one.text, one.unreadable] for name, one in sorted(submitted.items())]).encode())
 
 
 def hash_of_checks(released: dict[str, ReleasedNotebook], settings: Mapping[str, Any] | None = None) -> str:

@@ -142,9 +142,9 @@ class Course:
 
     def bundle(self, submission: Submission) -> bytes:
         """The bytes that are sent to a worker."""
-        handed = self.submitted_notebooks(submission.folder)
-        key = submission.key._replace(submission=hash_of_submission(handed))
-        return Bundle(key, handed, self.released, self.settings).to_bytes()
+        submitted = self.submitted_notebooks(submission.folder)
+        key = submission.key._replace(submission=hash_of_submission(submitted))
+        return Bundle(key, submitted, self.released, self.settings).to_bytes()
 
 
 def settings_of(root: Path) -> AutogradeApp:

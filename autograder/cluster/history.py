@@ -68,9 +68,9 @@ def read(root: Path, assignment: str) -> list[AttemptRecord]:
 
 
 def _attempts(rows: Iterable[tuple]) -> Iterator[AttemptRecord]:
-    handed: dict[str, list[str]] = {}
+    timestamps: dict[str, list[str]] = {}
     for student, submission, at, result, regrade, committed, outcome in rows:
-        seen = handed.setdefault(student, [])
+        seen = timestamps.setdefault(student, [])
         if submission not in seen:
             seen.append(submission)
         state = "" if committed else "discarded" if outcome == "discarded" else "not in the gradebook"

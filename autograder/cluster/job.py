@@ -112,30 +112,30 @@ def ungraded_record(data: bytes, reason: str) -> GradingRecord:
 
 
 def grade_notebook(
-    bundle: Bundle, name: str, handed: SubmittedNotebook, released: ReleasedNotebook, secret: bytes
+    bundle: Bundle, name: str, submitted: SubmittedNotebook, released: ReleasedNotebook, secret: bytes
 ) -> NotebookNode:
     """The steps of `nbgrader autograde` with the shipped configuration, except those that use the gradebook."""
     config = Config(bundle.settings)
     where = {"student": bundle.key.student, "assignment": bundle.key.assignment, "notebook": name}
-    nb = _rebuilt(handed, released)
+    nb = _rebuilt(submitted, released)
     resources: dict[str, Any] = {"nbgrader": where}
     for step in (KeyedExecute(secret, config=config), LimitOutput(config=config), CheckCellMetadata(config=config)):
         nb, resources = step.preprocess(nb, resources)
     return nb
 
 
-def _rebuilt(handed: SubmittedNotebook, released: ReleasedNotebook) -> NotebookNode:
-    nb = RebuildFromGradebook().rebuild(_read(handed), list(released.cells))
+def _rebuilt(submitted: SubmittedNotebook, released: ReleasedNotebook) -> NotebookNode:
+    nb = RebuildFromGradebook().rebuild(_read(submitted), list(released.cells))
     if released.kernelspec:
         nb.metadata["kernelspec"] = released.kernelspec
     return nb
 
 
-def _read(handed: SubmittedNotebook) -> NotebookNode:
-    if handed.unreadable:
-        return empty(handed.unreadable)
+def _read(submitted: SubmittedNotebook) -> NotebookNode:
+    if submitted.unreadable:
+        return empty(submitted.unreadable)
     try:
-        return parse(handed.text)
+        return parse(submitted.text)
     except UnreadableNotebook as error:
         return empty(str(error))
 

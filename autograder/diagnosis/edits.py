@@ -114,8 +114,8 @@ def difference(base: str, text: str) -> str:
 def entry(name: str, base: str, sentence: str, change: str) -> str:
     """A table of wrong.toml that is easy to read: the lines of the change are not escaped."""
     one_line = "\n" not in sentence and not {'"', "\\"} & set(sentence)
-    said = f'"{sentence}"' if one_line else f'"""\n{_escaped(sentence)}\n"""'
-    return f'[{name}]\nbase = "{base}"\nsentence = {said}\nchange = {toml_text(change)}\n'
+    quoted = f'"{sentence}"' if one_line else f'"""\n{_escaped(sentence)}\n"""'
+    return f'[{name}]\nbase = "{base}"\nsentence = {quoted}\nchange = {toml_text(change)}\n'
 
 
 def toml_text(text: str) -> str:

@@ -117,10 +117,10 @@ def influence(findings: Sequence[Finding], names: Sequence[str]) -> str | None:
     if len(moved) < MIN_ANSWERS or len(moved) < len(replies):
         return None
     shared = set.intersection(*(set(one) for one in moved))
-    for pair, said in GRADIENT_SENTENCES.items():
+    for pair, text in GRADIENT_SENTENCES.items():
         if found := sorted(name for name in shared if all(one[name] == pair for one in moved)):
             names_of = ", ".join(found[:3])
-            return say(said, names=say("{names} and others", names=names_of) if len(found) > 3 else names_of)
+            return say(text, names=say("{names} and others", names=names_of) if len(found) > 3 else names_of)
     return _of_pattern([_patterns(reply, names) for reply in replies])
 
 
@@ -134,7 +134,7 @@ def _of_pattern(patterns: Sequence[Mapping[str, Pair]]) -> str | None:
         more, less = (any(bool((a & ~b).any()) for a, b in both) for both in ([(t, r) for r, t in wrong], wrong))
         if more and not less:
             extra = [theirs & ~right for right, theirs in wrong]
-            where = next((say(said) for said, rule in ENTRY_PLACES if all(map(rule, extra))), "")
+            where = next((say(text) for text, rule in ENTRY_PLACES if all(map(rule, extra))), "")
             if where:
                 return say("Your result should not depend on {where} of {name}, but its gradients show that it does.",
                            where=where, name=name)  # fmt: skip
@@ -269,8 +269,8 @@ def _of_values(core: Sequence[Reply], names: Sequence[str]) -> str | None:
     pairs = [pair for reply in core if (pair := tensors(reply)) is not None and pair[0].shape == pair[1].shape]
     if len(pairs) < len(core) or any(value.is_complex() or not value.numel() for pair in pairs for value in pair):
         return None
-    if said := _mixture(core, names):
-        return said
+    if mixture := _mixture(core, names):
+        return mixture
     if all(right.dtype is torch.bool and theirs.dtype is torch.bool for right, theirs in pairs):
         return _first(TRUTHS, pairs)
     numbers = [(right.double(), theirs.double()) for right, theirs in pairs]
@@ -284,7 +284,7 @@ def _of_values(core: Sequence[Reply], names: Sequence[str]) -> str | None:
 
 
 def _first(rules: Sequence[tuple[str, Callable[[Tensor, Tensor], bool]]], pairs: Sequence[Pair]) -> str | None:
-    return next((say(said) for said, rule in rules if all(rule(*pair) for pair in pairs)), None)
+    return next((say(name) for name, rule in rules if all(rule(*pair) for pair in pairs)), None)
 
 
 def _mixture(core: Sequence[Reply], names: Sequence[str]) -> str | None:
@@ -292,9 +292,9 @@ def _mixture(core: Sequence[Reply], names: Sequence[str]) -> str | None:
     args = [reply.probe.case.args for reply in core]
     for place in range(min(map(len, args))):
         name = f"`{names[place]}`" if place < len(names) else argument(place)
-        for said, mixed in MIXTURES:
+        for label, mixed in MIXTURES:
             if all(_is_mixed(reply, place, mixed) for reply in core):
-                return say(said, name=name)
+                return say(label, name=name)
     return None
 
 

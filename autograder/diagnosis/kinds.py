@@ -38,27 +38,27 @@ def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubjec
     if not core:
         return _properties(failed)
     passed = [r for f in findings if f.check.core for r in f.answers if r.difference is None and _is_value(r)]
-    if said := _explained(core, reference):
-        return said
+    if explanation := _explained(core, reference):
+        return explanation
     seen, mutation = of_rows(core) or of_sequence(core), explain_by_mutation(core, exercise, passed)
     if seen or mutation:
         return " ".join(filter(None, (seen, mutation)))
     names = _parameters(core[0], reference)
-    if said := influence(findings, names) or _common(findings, reference) or fact(core, names):
-        return said
+    if explanation := influence(findings, names) or _common(findings, reference) or fact(core, names):
+        return explanation
     by_symbol: dict[str, list[Reply]] = {}
     for reply in core:
         by_symbol.setdefault(reply.probe.case.method or reply.probe.case.symbol, []).append(reply)
     for symbol, group in by_symbol.items() if len(by_symbol) > 1 else ():  # each symbol may have a mistake of its own
-        said = _explained(group, reference) or of_rows(group) or of_sequence(group)
-        if said := said or fact(group, _parameters(group[0], reference)):
-            return say("In `{symbol}`: {said}", symbol=symbol, said=said)
+        explanation = _explained(group, reference) or of_rows(group) or of_sequence(group)
+        if explanation := explanation or fact(group, _parameters(group[0], reference)):
+            return say("In `{symbol}`: {said}", symbol=symbol, said=explanation)
     return None
 
 
 def _explained(core: Sequence[Reply], reference: LocalSubject) -> str | None:
     steps = (_stopped, _of_form, _of_output, _of_scores, _of_input, _of_entries)
-    return next((said for step in steps if (said := step(core, reference))), None)
+    return next((explanation for step in steps if (explanation := step(core, reference))), None)
 
 
 def _is_value(reply: Reply) -> bool:
@@ -103,9 +103,9 @@ def _of_output(core: Sequence[Reply], _: LocalSubject) -> str | None:
     pairs = [tensors(reply) for reply in core]
     if any(pair is None for pair in pairs) or len(core) < MIN_QUESTIONS:
         return None
-    for said, transform in OUTPUT:
+    for name, transform in OUTPUT:
         if all(_alike(reply, transform, pair) for reply, pair in zip(core, pairs, strict=True)):
-            return say("Your result is the right one {how}.", how=say(said))
+            return say("Your result is the right one {how}.", how=say(name))
     return _factor(core, pairs)
 
 
@@ -129,11 +129,11 @@ def _factor(core: Sequence[Reply], pairs: Sequence[tuple[Tensor, Tensor] | None]
         return say("Your result is the right one times {factor}, in every case.", factor=f"{ratios[0]:.4g}")
     sizes = [_sizes(reply) for reply in core]
     for name in sizes[0]:
-        for power, said in POWERS:
+        for power, label in POWERS:
             if all(math.isclose(ratio, size.get(name, 0) ** power if size.get(name) else 0, rel_tol=1e-3)
                    for ratio, size in zip(ratios, sizes, strict=True)):  # fmt: skip
                 return say("Your result is the right one {power} {size} (in the smallest case, times {factor}).",
-                           power=say(said), size=name, factor=f"{ratios[0]:.4g}")  # fmt: skip
+                           power=say(label), size=name, factor=f"{ratios[0]:.4g}")  # fmt: skip
     if any(pair is not None and pair[0].numel() < 3 for pair in pairs):
         return None  # any number is some multiple of any other
     return say(
@@ -171,8 +171,8 @@ def _sizes(reply: Reply) -> dict[str, int]:
     for name, value in named.items():
         if isinstance(value, Tensor):
             for axis in range(1, value.dim() + 1):
-                said = SIZES[axis] if axis < len(SIZES) else SIZES[0]
-                sizes[say(said, name=name, axis=value.dim() - axis)] = value.shape[-axis]
+                dimension = SIZES[axis] if axis < len(SIZES) else SIZES[0]
+                sizes[say(dimension, name=name, axis=value.dim() - axis)] = value.shape[-axis]
             sizes[say("the number of entries of {name}", name=name)] = value.numel()
             if value.dtype is torch.bool:
                 sizes[say("the number of True in {name}", name=name)] = int(value.sum())
@@ -186,9 +186,9 @@ def _of_input(core: Sequence[Reply], reference: LocalSubject) -> str | None:
     if len(core) < MIN_QUESTIONS:
         return None
     first = sorted(core, key=lambda reply: reply.probe.case.size())
-    for said, change in _changes(first[0], reference):
+    for name, change in _changes(first[0], reference):
         if all(_answers(reply, change, reference) for reply in first):
-            return say("Your result is the right one for other arguments: {change}.", change=said)
+            return say("Your result is the right one for other arguments: {change}.", change=name)
     return None
 
 
@@ -199,8 +199,8 @@ def _changes(reply: Reply, reference: LocalSubject) -> Iterator[tuple[str, Chang
     names = _parameters(reply, reference)
     for place, value in enumerate(reply.probe.case.args):
         name = f"`{names[place]}`" if place < len(names) else argument(place)
-        for said, change in CHANGES:
-            yield say(said).format(name), _at(place, change)
+        for label, change in CHANGES:
+            yield say(label).format(name), _at(place, change)
         for other in range(place):
             if isinstance(value, Tensor):
                 pair = {"first": f"`{names[other]}`" if other < len(names) else argument(other), "second": name}
@@ -290,9 +290,9 @@ def _of_entries(core: Sequence[Reply], _: LocalSubject) -> str | None:
     if any(one is None or not one.any() or one.dim() == 0 for one in wrong):
         return None
     known = [one for one in wrong if one is not None]
-    for said, rule in ENTRIES:
+    for name, rule in ENTRIES:
         if all(_follows(rule, one) for one in known) and not all(one.all() for one in known):
-            return say("Part of your result is right: {rule}.", rule=say(said))
+            return say("Part of your result is right: {rule}.", rule=say(name))
     if all(bool(pair[1].isnan().any()) for _, pair in pairs if pair and pair[1].is_floating_point()):
         return say("Your result holds NaN where a number is expected: look for 0 / 0, or infinity minus infinity.")
     return None
@@ -360,10 +360,10 @@ def _features(reply: Reply, names: dict[str, list[str]]) -> set[str]:
 def _properties(failed: Sequence[Finding]) -> str | None:
     """The properties that fail although ordinary values are right."""
     first = {finding.check.property: finding for finding in reversed(failed)}
-    said = next(
+    sentence = next(
         (say(PROPERTY_SENTENCES[name], message=first[name].message) for name in PROPERTY_SENTENCES if name in first), ""
     )
-    return said.replace("..", ".") or None
+    return sentence.replace("..", ".") or None
 
 
 PROPERTY_SENTENCES: dict[str | None, str] = {  # who changes an input has wrong gradients, too

@@ -82,14 +82,14 @@ def measure_diagnosis(
     shown = [one for one in known if one not in held]
     for one in [*shown[seed % every :: every], *held]:
         others = [other for other in known if other != one]
-        said = _left_out(exercise, examine_answer(one, question_sets), others)
-        if said is None:
+        explanation = _left_out(exercise, examine_answer(one, question_sets), others)
+        if explanation is None:
             continue
         if one in held:  # only counted: who reads what is said of them cannot measure with them any more
-            score.held, score.held_kinds = score.held + 1, score.held_kinds + bool(said)
+            score.held, score.held_kinds = score.held + 1, score.held_kinds + bool(explanation)
         else:
-            score.uncollected, score.kinds_found = score.uncollected + 1, score.kinds_found + bool(said)
-            score.notes.append(f"{one.stem}, were it not known: {said or 'nothing is said'}")
+            score.uncollected, score.kinds_found = score.uncollected + 1, score.kinds_found + bool(explanation)
+            score.notes.append(f"{one.stem}, were it not known: {explanation or 'nothing is said'}")
     return score
 
 

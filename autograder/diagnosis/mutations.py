@@ -129,11 +129,11 @@ def _values(program: Program, replies: Sequence[Reply]) -> Iterator[Candidate]:
     except Exception:  # this way to write it does not answer such questions
         return
     places = values.places()
-    for said, edit in INSIDE:
+    for name, edit in INSIDE:
         for number in places:
             if any(_changes(edit, one) for one in values.seen[number]):
                 values.active, values.edit = number, edit
-                yield INTERMEDIATE_VALUE, said, values.made
+                yield INTERMEDIATE_VALUE, name, values.made
 
 
 def _changes(edit: Callable[[Any], Any], value: Any) -> bool:

@@ -105,9 +105,9 @@ def of_sequence(core: Sequence[Reply]) -> str | None:
     """Kinds for lists and texts: what is missing, what is superfluous, up to where they agree."""
     pairs = [differing(reply.expected, reply.actual, reply.probe.tolerance) for reply in core]
     kind = next((kind for kind in WORDS if all(type(right) is type(theirs) is kind for right, theirs in pairs)), None)
-    found = (said for said, rule in SEQUENCES if kind and all(rule(right, theirs) for right, theirs in pairs))
-    said = next(found, None)
-    return say(WORDS[kind], how=say(said)) if kind and said else None
+    found = (name for name, rule in SEQUENCES if kind and all(rule(right, theirs) for right, theirs in pairs))
+    name = next(found, None)
+    return say(WORDS[kind], how=say(name)) if kind and name else None
 
 
 WORDS: dict[type, str] = {

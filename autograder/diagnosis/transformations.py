@@ -118,7 +118,7 @@ def _of(kinds: type | tuple[type, ...], edit: Callable[[Any], Any]) -> Callable[
 
 
 INSIDE: tuple[tuple[str, Callable[[Any], Any]], ...] = (
-    *((said, _of(Tensor, edit)) for said, edit in TENSORS),
-    *((said, _of((int, float), edit)) for said, edit in NUMBERS),
-    *((said, _of((list, tuple, str), edit)) for said, edit in LISTS),
+    *((name, _of(Tensor, edit)) for name, edit in TENSORS),
+    *((name, _of((int, float), edit)) for name, edit in NUMBERS),
+    *((name, _of((list, tuple, str), edit)) for name, edit in LISTS),
 )

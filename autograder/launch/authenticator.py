@@ -65,12 +65,12 @@ class LTIAuthenticator(Authenticator):
             return
         known = self.flow.platforms
         registration = known.tool.find_registration_by_params(launch.issuer, launch.client_id)
-        said = {"issuer": launch.issuer, "client_id": launch.client_id, "lineitems": launch.lineitems,
+        entry = {"issuer": launch.issuer, "client_id": launch.client_id, "lineitems": launch.lineitems,
                 "members": launch.members, "token_url": str(registration.get_auth_token_url()),
                 "key_file": str(known.key_file.resolve())}  # fmt: skip
         if audience := registration.get_auth_audience():
-            said["audience"] = audience
-        text = "".join(f"{name} = {_quoted(value)}\n" for name, value in said.items())
+            entry["audience"] = audience
+        text = "".join(f"{name} = {_quoted(value)}\n" for name, value in entry.items())
         path = known.state / f"{launch.course}.toml"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             _replace(path, text)
@@ -114,9 +114,9 @@ class LTIHandler(BaseHandler):
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Shows the error as one line."""
         error = kwargs.get("exc_info", (None, None, None))[1]
-        said = error.log_message if isinstance(error, HTTPError) and error.log_message else self._reason
+        message = error.log_message if isinstance(error, HTTPError) and error.log_message else self._reason
         self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.finish(f"{said}\n")
+        self.finish(f"{message}\n")
 
 
 class LoginHandler(LTIHandler):

@@ -191,17 +191,17 @@ class LaunchFlow:
         return message
 
     def _described(self, message: _Launch) -> Launch:
-        said: dict[str, Any] = dict(message.get_launch_data())
-        issuer, context = str(said["iss"]), str(said.get(f"{CLAIM}context", {}).get("id", ""))
+        claims: dict[str, Any] = dict(message.get_launch_data())
+        issuer, context = str(claims["iss"]), str(claims.get(f"{CLAIM}context", {}).get("id", ""))
         course = self.platforms.courses.get((issuer, context))
         if course is None:
             raise LaunchError(f"the course {context or 'without an id'} of {issuer} is not one of this Hub's courses")
-        roles = said.get(f"{CLAIM}roles", [])
-        endpoint, roster = said.get(AGS, {}), said.get(NRPS, {})
+        roles = claims.get(f"{CLAIM}roles", [])
+        endpoint, roster = claims.get(AGS, {}), claims.get(NRPS, {})
         return Launch(
-            username(said), str(said.get("name", "")), any(str(role).endswith(TEACHING) for role in roles), course,
+            username(claims), str(claims.get("name", "")), any(str(role).endswith(TEACHING) for role in roles), course,
             issuer, message.get_client_id(), str(endpoint.get("lineitems", "")),
-            str(roster.get("context_memberships_url", "")), str(said.get(f"{CLAIM}custom", {}).get("assignment", "")),
+            str(roster.get("context_memberships_url", "")), str(claims.get(f"{CLAIM}custom", {}).get("assignment", "")),
             message.is_deep_link_launch(), message.get_launch_id(),
         )  # fmt: skip
 
@@ -211,13 +211,15 @@ class LaunchFlow:
         return link.set_lineitem(column).set_target("window")
 
 
-def username(said: Mapping[str, Any]) -> str:
+def username(claims: Mapping[str, Any]) -> str:
     """The user name of a member: the institution's id, else the e-mail address, else the platform's id; in lower case.
 
-    said: a launch's claims, or a member of the names and roles service. Raises LaunchError if none is usable.
+    claims: those of a launch, or a member of the names and roles service. Raises LaunchError if none is usable.
     """
-    found = (said.get(f"{CLAIM}lis", {}).get("person_sourcedid"), said.get("lis_person_sourcedid"), said.get("email"),
-             said.get("sub"), said.get("user_id"))  # fmt: skip
+    found = (
+        claims.get(f"{CLAIM}lis", {}).get("person_sourcedid"),
+        *(claims.get(name) for name in ("lis_person_sourcedid", "email", "sub", "user_id")),
+    )
     for one in (str(name).lower() for name in found if name):
         if NAME.fullmatch(one):
             return one

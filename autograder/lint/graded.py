@@ -72,10 +72,10 @@ class GradedNotebook:
 
     def __init__(self, nb: NotebookNode, released: ReleasedNotebook, settings: dict[str, Any], name: str) -> None:
         config = Config(settings)
-        handed = RebuildFromGradebook(config=config).rebuild(parse(nbformat.writes(nb)), list(released.cells))
+        rebuilt = RebuildFromGradebook(config=config).rebuild(parse(nbformat.writes(nb)), list(released.cells))
         step = TimedExecute(SECRET, config=config)
         where = {"student": "lint", "assignment": name, "notebook": name}
-        self.nb, _ = step.preprocess(handed, {"nbgrader": where})
+        self.nb, _ = step.preprocess(rebuilt, {"nbgrader": where})
         self.verdicts: dict[str, dict[str, Any]] = {one["exercise"]: one for one in verdicts_in(self.nb)}
         self.seconds = step.seconds
 

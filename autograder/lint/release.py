@@ -77,8 +77,8 @@ def _generate(root: Path, assignment: str, folder: Path, database: str) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])  # it calls alembic by name
     done = subprocess.run(call, cwd=root, env=os.environ | {"PATH": path}, capture_output=True, text=True)
     if done.returncode:
-        said = [line for line in done.stderr.splitlines() if "ERROR" in line and line.partition("] ")[2].strip()]
-        raise ReleaseError((said[0].partition("] ")[2] if said else done.stderr.strip())[-300:])
+        errors = [line for line in done.stderr.splitlines() if "ERROR" in line and line.partition("] ")[2].strip()]
+        raise ReleaseError((errors[0].partition("] ")[2] if errors else done.stderr.strip())[-300:])
 
 
 # -- what must not be in it --------------------------------------------------------------------------------------------

@@ -47,8 +47,8 @@ def measure_answer(exercise: Exercise, path: Answer, findings: Sequence[Finding]
     into.near += gap is not None and gap <= NEAR_LINES
     into.exact += gap == 0
     if gap is None or gap > NEAR_LINES:
-        said = f"line {found.line}" if found else "no line"
-        into.notes.append(f"wrong/{path.stem} was edited in line {min(edited)}; {said} is named")
+        place = f"line {found.line}" if found else "no line"
+        into.notes.append(f"wrong/{path.stem} was edited in line {min(edited)}; {place} is named")
 
 
 def edited_lines(text: str, right: str) -> set[int]:
@@ -63,7 +63,7 @@ def edited_lines(text: str, right: str) -> set[int]:
 def _code(text: str) -> list[tuple[int, str]]:
     """(number, line) without the module's docstring, imports, comments and blanks."""
     first = ast.parse(text).body[0]
-    told = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    start = (first.end_lineno or 0) if told else 0
+    has_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    start = (first.end_lineno or 0) if has_docstring else 0
     lines = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if number > start)
     return [(n, line) for n, line in lines if line and not line.startswith(("#", "import ", "from "))]

@@ -119,34 +119,39 @@ def _define(subject: Any, source: str) -> None:
         raise BadTrace(f"the rewritten definitions do not run: {outcome.error}")
 
 
-def read(table: InstrumentedCode, told: Any) -> Trace:
+def read(table: InstrumentedCode, reply: Any) -> Trace:
     """The trace in a recorder's output. Raises BadTrace for invalid output."""
-    if type(told) is not list or len(told) != 4 or type(told[3]) is not list:
+    if type(reply) is not list or len(reply) != 4 or type(reply[3]) is not list:
         raise BadTrace("not a trace")
-    events = _integers(told[0], 3 * EVENTS)
-    rows, numbers = _integers(told[1], 24 * EVENTS * 4), _floats(told[2])
+    events = _integers(reply[0], 3 * EVENTS)
+    rows, numbers = _integers(reply[1], 24 * EVENTS * 4), _floats(reply[2])
     if events.ndim != 2 or events.shape[1] != 3 or rows.ndim != 1:
         raise BadTrace("events of another form")
     values = list(_values(rows, numbers, len(events)))
     if len(events) and not (_within(events[:, 0], len(table.nodes)) and _within(events[:, 2], len(values))):
         raise BadTrace("an unknown node or version")
-    error = told[3][0] if told[3] else None
+    error = reply[3][0] if reply[3] else None
     trace = Trace(table, [Event(*map(int, row)) for row in events], values)
     trace.error = table.statements.get(error) if type(error) is int else None
     trace.operands = _operands(trace)
     return trace
 
 
-def _integers(told: Any, most: int) -> np.ndarray:
-    if not isinstance(told, torch.Tensor) or told.dtype != torch.int64 or told.numel() > most or told.dim() > 2:
+def _integers(values: Any, most: int) -> np.ndarray:
+    if not isinstance(values, torch.Tensor) or values.dtype != torch.int64 or values.numel() > most or values.dim() > 2:
         raise BadTrace("not whole numbers")
-    return told.detach().cpu().numpy()
+    return values.detach().cpu().numpy()
 
 
-def _floats(told: Any) -> np.ndarray:
-    if not isinstance(told, torch.Tensor) or told.dtype != torch.float64 or told.dim() != 1 or told.numel() > NUMBERS:
+def _floats(values: Any) -> np.ndarray:
+    if (
+        not isinstance(values, torch.Tensor)
+        or values.dtype != torch.float64
+        or values.dim() != 1
+        or values.numel() > NUMBERS
+    ):
         raise BadTrace("not numbers")
-    return told.detach().cpu().numpy()
+    return values.detach().cpu().numpy()
 
 
 def _within(numbers: np.ndarray, most: int) -> bool:

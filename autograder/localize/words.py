@@ -71,8 +71,8 @@ def describe_relation(mine: Value, theirs: Value) -> str:
         return say("has the wrong shape, {shape}", shape=list(a.shape))
     if _same(a, b, mine):
         return _form(mine, theirs)
-    said = _relation(mine, theirs) or say("is not what it should be")
-    return f"{said}{rows(a, b, mine)}"
+    relation = _relation(mine, theirs) or say("is not what it should be")
+    return f"{relation}{rows(a, b, mine)}"
 
 
 def _relation(mine: Value, theirs: Value) -> str:
@@ -155,13 +155,13 @@ def _transformed(mine: Value, theirs: Value) -> str:
     """`is the right one after a ReLU`"""
     if mine.kind != TENSOR or mine.size < 3 or mine.dtype < 6 or theirs.dtype < 6:
         return ""
-    for said, edit in TENSORS:
+    for name, edit in TENSORS:
         try:
             made = edit(torch.from_numpy(np.array(theirs.data)).float()).double().numpy()
         except (RuntimeError, IndexError, TypeError, ValueError):
             continue
         if _same(made, np.asarray(mine.data), mine) and not _same(made, np.asarray(theirs.data), mine):
-            return say("is the right one {how}", how=say(said))
+            return say("is the right one {how}", how=say(name))
     return ""
 
 

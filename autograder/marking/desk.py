@@ -55,8 +55,8 @@ def _counts(grades: Sequence[Any], cell: Any, store: MarkingStore, of: MarkedCel
             one = markers.setdefault(marker, {"answers": 0, "waiting": 0})
             one["answers"] += 1
             one["waiting"] += student in waiting
-    told = {"answers": len(grades), "waiting": len(waiting), "max_score": float(cell.max_score)}
-    return {**told, "markers": markers}
+    counts = {"answers": len(grades), "waiting": len(waiting), "max_score": float(cell.max_score)}
+    return {**counts, "markers": markers}
 
 
 def question(root: Path, of: MarkedCell) -> dict[str, Any]:
@@ -105,8 +105,8 @@ def set_marks(
                 last, there = now.get(student), find_mark(gradebook, found, student)
                 if (current := version_of(last, there, found)) != version:
                     by_whom = last.author if last and current == last.id else FORMGRADER
-                    told = {"by": by_whom, "score": there.score, "comment": there.comment, "version": current}
-                    meanwhile[student] = told
+                    entry = {"by": by_whom, "score": there.score, "comment": there.comment, "version": current}
+                    meanwhile[student] = entry
                     continue
                 write_mark(gradebook, found, student, score, comment)
                 store.add_mark(
@@ -217,8 +217,8 @@ def _new_values(mark: Mark, items: Items, found: MarkedQuestion) -> tuple[float 
     except BadRubric:  # somebody deleted it from the file: the mark stays as it was given
         return None
     score = None if mark.score is None else rubric.points_of(chosen, found.max_score, mark.extra)
-    told = score, rubric.feedback_comment(chosen, mark.own)
-    return None if told == (mark.score, mark.comment) else told
+    values = score, rubric.feedback_comment(chosen, mark.own)
+    return None if values == (mark.score, mark.comment) else values
 
 
 def _items(root: Path, store: MarkingStore, of: MarkedCell, scheme: str = "") -> Items:
@@ -271,9 +271,9 @@ def extensions(root: Path, assignment: str) -> list[dict[str, Any]]:
     Raises BadMark if the gradebook or the rubric cannot be read.
     """
     with open_gradebook(root) as gradebook:
-        handed = gradebook.assignment_submissions(assignment)
+        submissions = gradebook.assignment_submissions(assignment)
         rows = [{"student": one.student.id, "hours": one.extension.total_seconds() / 3600 if one.extension else 0.0}
-                for one in handed]  # fmt: skip
+                for one in submissions]  # fmt: skip
     return sorted(rows, key=lambda row: str(row["student"]))
 
 

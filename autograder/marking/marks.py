@@ -80,8 +80,10 @@ def find_mark(gradebook: Gradebook, question: MarkedQuestion, student: str) -> G
         grade = gradebook.find_grade(of.cell, of.notebook, of.assignment, student)
     except MissingEntry:
         raise BadMark(f"{student} has no graded submission of {of.assignment}") from None
-    said = _comment_row(gradebook, question, student)
-    return GradebookMark(grade, grade.manual_score, (said.manual_comment or "") if said is not None else "")
+    comment_row = _comment_row(gradebook, question, student)
+    return GradebookMark(
+        grade, grade.manual_score, (comment_row.manual_comment or "") if comment_row is not None else ""
+    )
 
 
 def version_of(last: Mark | None, now: GradebookMark, question: MarkedQuestion) -> int:
@@ -101,9 +103,9 @@ def write_mark(gradebook: Gradebook, question: MarkedQuestion, student: str, sco
     grade = find_mark(gradebook, question, student).grade
     grade.manual_score = score
     grade.needs_manual_grade = score is None and grade.auto_score is None
-    said = _comment_row(gradebook, question, student)
-    if said is not None:
-        said.manual_comment = comment or None
+    comment_row = _comment_row(gradebook, question, student)
+    if comment_row is not None:
+        comment_row.manual_comment = comment or None
 
 
 def _comment_row(gradebook: Gradebook, question: MarkedQuestion, student: str) -> Any:

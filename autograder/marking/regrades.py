@@ -63,23 +63,23 @@ def _receive(root: Path, gradebook: Any, store: MarkingStore) -> None:
 
 
 def _as_json(root: Path, gradebook: Any, store: MarkingStore, one: RegradeRequest) -> dict[str, Any]:
-    told = {
+    fields = {
         "id": one.id, **one.of._asdict(), "student": one.student, "reason": one.reason, "at": one.at,
         "sender": "" if one.sender == one.student else one.sender,
         "accepted": one.accepted, "sentence": one.sentence, "by": one.author,
         "kind": "task", "max_score": 0.0, "answer": None, "rubric": [],
     }  # fmt: skip
     if one.accepted is not None:  # the page shows no more of it
-        return told
+        return fields
     try:
         question = find_question(gradebook, one.of)
     except BadMark:  # the assignment was made again without it
-        return told
+        return fields
     marks = store.marks(one.of)
     given = answers(root, gradebook, question, marks, source_of(root, one.of), only=one.student)
     items = desk.selectable_items(root, one.of, marks)
     more = {"kind": question.kind, "max_score": question.max_score, "rubric": items}
-    return {**told, **more, "answer": given.get(one.student)}
+    return {**fields, **more, "answer": given.get(one.student)}
 
 
 def accept(
@@ -112,8 +112,8 @@ def decline(root: Path, number: int, version: int, sentence: str, author: str) -
         last, there = store.marks(one.of).get(one.student), find_mark(gradebook, question, one.student)
         if (now := version_of(last, there, question)) != version:
             by_whom = last.author if last and last.id == now else FORMGRADER
-            told = {"by": by_whom, "score": there.score, "comment": there.comment, "version": now}
-            return {"done": [], "meanwhile": {one.student: told}, "feedback": ""}
+            entry = {"by": by_whom, "score": there.score, "comment": there.comment, "version": now}
+            return {"done": [], "meanwhile": {one.student: entry}, "feedback": ""}
         kept: Mapping[str, Any] = {"chosen": last.chosen, "extra": last.extra} if last and last.id == now else {}
         own = "\n".join(text for text in ((last.own if kept and last else there.comment), line) if text)
         comment = "\n".join(text for text in (there.comment, line) if text)

@@ -136,8 +136,8 @@ def _item(table: Mapping[str, Any]) -> RubricItem:
     points = table.get("points")
     if not isinstance(table["id"], int) or not isinstance(table["text"], str):
         raise TypeError
-    said = None if points is None else float(points)
-    return _check(RubricItem(table["id"], table["text"], said, str(table.get("by", "")), bool(table.get("dropped"))))
+    value = None if points is None else float(points)
+    return _check(RubricItem(table["id"], table["text"], value, str(table.get("by", "")), bool(table.get("dropped"))))
 
 
 def _table(of: MarkedCell, item: RubricItem) -> str:

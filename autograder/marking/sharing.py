@@ -28,13 +28,13 @@ def share(root: Path, assignment: str, markers: Sequence[str], how: str, author:
     if not parts:
         raise BadMark(f"{assignment} has no unmarked answers")
     given = assign_evenly(parts, names)
-    told: dict[str, dict[str, int]] = {name: {} for name in names}
+    counts: dict[str, dict[str, int]] = {name: {} for name in names}
     with MarkingStore(root) as store, store.transaction():
         for (of, students), marker in given:
             store.add_shares(of, dict.fromkeys(students, marker), author)
             if marker:
-                told[marker][of.cell] = told[marker].get(of.cell, 0) + len(students)
-    return told
+                counts[marker][of.cell] = counts[marker].get(of.cell, 0) + len(students)
+    return counts
 
 
 def assign_evenly(parts: Parts, names: Sequence[str]) -> list[tuple[tuple[MarkedCell, list[str]], str]]:

@@ -70,11 +70,11 @@ def grade(nb: NotebookNode, tests: dict[str, float], names: dict[str, str], back
     while any(id not in verdicts for id in tests):
         left = [step for step in steps if step.id not in killer_steps]
         with SandboxClient(backend, limits) as student:
-            said = list(_in_child(student, left, limits, mutants))
-        if len(said) < len(left) and not (said and said[-1]["over"]):  # the child hung, or died
-            said.append({"id": left[len(said)].id, "over": True, "score": None})
-        killer_steps |= {one["id"] for one in said if one["over"]}
-        for one in said:
+            results = list(_in_child(student, left, limits, mutants))
+        if len(results) < len(left) and not (results and results[-1]["over"]):  # the child hung, or died
+            results.append({"id": left[len(results)].id, "over": True, "score": None})
+        killer_steps |= {one["id"] for one in results if one["over"]}
+        for one in results:
             if one["id"] in tests:
                 verdict = _verdict(names[one["id"]], tests[one["id"]], one, backend.name, limits)
                 verdicts.setdefault(one["id"], verdict)
@@ -135,11 +135,11 @@ def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, mutants
     for step in steps:
         lived = student.alive
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            said = _one(student, names, step, mutants)
+            result = _one(student, names, step, mutants)
         if student.out_of_time:  # whoever used the time up, a failure for lack of time is not a wrong answer
-            said["score"] = None
+            result["score"] = None
         over = student.out_of_time or (lived and not student.alive)
-        os.write(pipe, json.dumps({"id": step.id, **said, "over": over}).encode() + b"\n")
+        os.write(pipe, json.dumps({"id": step.id, **result, "over": over}).encode() + b"\n")
         if over:
             return
 
@@ -212,7 +212,7 @@ def _tested(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> di
 def _shown(error: AssertionError, source: str) -> str:
     """The part of a failure that students may read: the instructor's message, but not a comparison's output, which
     contains the expected values."""
-    said = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+    message = error.args[0] if error.args and isinstance(error.args[0], str) else ""
     if isinstance(error, StudentError):
         return f"your code stopped: {error}"[:1000]
-    return said if said and (repr(said)[1:-1] in source or said in source) else "the test failed"
+    return message if message and (repr(message)[1:-1] in source or message in source) else "the test failed"

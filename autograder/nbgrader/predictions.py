@@ -32,8 +32,8 @@ def grade(cell: NotebookNode, folder: str | Path) -> Verdict:
     points, answered = float(cell.metadata.nbgrader["points"]), _answered(Path(folder) / FILE)
     missing = [name for name in names if name not in answered]
     made = len(names) - len(missing)
-    told = f"{made} of {len(names)} predictions were made" + (f"; not {', '.join(missing)}" if missing else "")
-    check = CheckResult(name="made", status="failed" if missing else "passed", message=f"{told}.")
+    summary = f"{made} of {len(names)} predictions were made" + (f"; not {', '.join(missing)}" if missing else "")
+    check = CheckResult(name="made", status="failed" if missing else "passed", message=f"{summary}.")
     score = points * made / len(names) if names else points
     return Verdict(exercise=GRADE_ID, status=check.status, score=score, max_score=points, checks=(check,))
 

@@ -143,14 +143,12 @@ def writable(converter: Any) -> None:
                 connection.exec_driver_sql(f"PRAGMA user_version = {number}")  # BEGIN alone does not need write access
                 connection.exec_driver_sql("ROLLBACK")
     except sqlalchemy.exc.DBAPIError as error:
-        said = " ".join(str(error.orig).split())  # an unreachable server gives several lines
+        message = " ".join(str(error.orig).split())  # an unreachable server gives several lines
         cure = "Close the program that has locked it, or give yourself write permission"
         if engine.dialect.name != "sqlite":
             cure = SERVER_ADVICE[0].upper() + SERVER_ADVICE[1:]
-        what = (
-            f"the gradebook {engine.url.render_as_string()} cannot store grades: {said.rstrip('.')}. {cure}; then run "
-        )
-        what += "again. Nothing was changed."
+        what = f"the gradebook {engine.url.render_as_string()} cannot store grades: {message.rstrip('.')}. {cure}; "
+        what += "then run again. Nothing was changed."
         converter.log.error(what)  # nbgrader exits without a message on this exception
         raise NbGraderException(what) from None
     finally:

@@ -29,8 +29,8 @@ def results(
         verdict = cli.grade_answer(registry.find(name), file, content, backend, device="auto", seed=None)
         tests.append(_test(name, most, replace(verdict, file=file.name), hints))
     ungraded = [test["name"] for test in tests if test["output"].startswith("Not graded")]
-    said = f"Not graded, through no fault of yours: {', '.join(ungraded)}" if ungraded else assignment
-    return {"output": said, "tests": tests}
+    summary = f"Not graded, through no fault of yours: {', '.join(ungraded)}" if ungraded else assignment
+    return {"output": summary, "tests": tests}
 
 
 def _file(assignment: str, submission: Path) -> Path:
@@ -46,11 +46,11 @@ def _file(assignment: str, submission: Path) -> Path:
 
 def _test(name: str, most: float, verdict: Verdict, hints: int) -> dict[str, Any]:
     share = verdict.score / verdict.max_score if verdict.max_score else 0.0
-    said = verdict_text(with_hints(verdict.as_json(), hints))
+    output = verdict_text(with_hints(verdict.as_json(), hints))
     if verdict.status == "not_graded":
-        said = f"Not graded: {verdict.reason}"
+        output = f"Not graded: {verdict.reason}"
     status = "passed" if verdict.status == "passed" else "failed"
-    return {"name": name, "score": round(most * share, 2), "max_score": most, "status": status, "output": said}
+    return {"name": name, "score": round(most * share, 2), "max_score": most, "status": status, "output": output}
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -88,8 +88,8 @@ def _to_begin(data: Mapping[str, Any]) -> str:
 
 
 def _right(data: Mapping[str, Any]) -> str:
-    said = correct_so_far(data) if data["status"] != "passed" else ""
-    return f'<p class="tfkit-v-right">✓ {_text(said)}</p>' if said else ""
+    summary = correct_so_far(data) if data["status"] != "passed" else ""
+    return f'<p class="tfkit-v-right">✓ {_text(summary)}</p>' if summary else ""
 
 
 def _lesson(data: Mapping[str, Any]) -> str:
@@ -111,13 +111,13 @@ def _line(data: Mapping[str, Any]) -> str:
     if not found:
         return ""
     cell = f" tfkit-in-{found['cell']}" if CELL.fullmatch(str(found.get("cell"))) else ""
-    said = f"<b>{say('Line {line}', line=int(found['line']))}</b>: {_code(found['sentence'])}."
+    sentence = f"<b>{say('Line {line}', line=int(found['line']))}</b>: {_code(found['sentence'])}."
     source = f"<pre><code>{_text(found['text'])}</code></pre>" if found.get("text") else ""
     value = found.get("value") or {}
     tables = "".join(map(render_matrix, matrices(value.get("name", ""), value.get("value"), value.get("wrong"))))
     box = f'<div class="tfkit-v-row">{tables}</div>' if tables else ""
     part = f"<small>{_text(corner(value))}</small>" if tables and corner(value) else ""
-    return f'<div class="tfkit-v-line tfkit-line-{int(found["line"])}{cell}"><p>{said}</p>{source}{box}{part}</div>'
+    return f'<div class="tfkit-v-line tfkit-line-{int(found["line"])}{cell}"><p>{sentence}</p>{source}{box}{part}</div>'
 
 
 def _steps(data: Mapping[str, Any]) -> str:
@@ -186,8 +186,8 @@ def _example(data: Mapping[str, Any]) -> str:
 
 
 def _foot(data: Mapping[str, Any]) -> str:
-    told = {"sandbox": data.get("sandbox"), "device": data.get("device"), "seed": data.get("seed")}
-    words = " · ".join(f"{say(name)} {_text(value)}" for name, value in told.items() if value not in (None, ""))
+    facts = {"sandbox": data.get("sandbox"), "device": data.get("device"), "seed": data.get("seed")}
+    words = " · ".join(f"{say(name)} {_text(value)}" for name, value in facts.items() if value not in (None, ""))
     return f'<div class="tfkit-v-foot"><small>{words}</small></div>'
 
 

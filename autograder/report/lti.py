@@ -105,9 +105,9 @@ def send(root: Path, scores: Scores, again: bool = False) -> SendReport:
     try:
         _send(_connector(known, root, Retry(0)), _connector(known, root, _patient()), known, scores, taken, again, done)
     except (LtiException, requests.RequestException, ValueError) as error:
-        said = getattr(getattr(error, "response", None), "text", "") or str(error)
+        message = getattr(getattr(error, "response", None), "text", "") or str(error)
         status = getattr(getattr(error, "response", None), "status_code", "")
-        why = " ".join(f"{status} {said}".split())[:300] or type(error).__name__
+        why = " ".join(f"{status} {message}".split())[:300] or type(error).__name__
         left = sum(row.total is not None for row in scores.rows) - sum(map(len, vars(done).values()))
         more = (
             f"; {len(done.sent)} were accepted before, {left} are left: run it again"
@@ -239,10 +239,10 @@ def _users(members: list) -> Mapping[str, str]:
 
 def _entry(row: StudentScores, user: str, maximum: float) -> dict[str, Any]:
     """The score message for a student; while manual marks are missing, the total is marked as partial (LTI AGS 2.0)."""
-    said = [f"less {row.penalty:g} for late submission"] if row.penalty else []
-    said += ["manual marks are missing"] if row.waits else []
+    comments = [f"less {row.penalty:g} for late submission"] if row.penalty else []
+    comments += ["manual marks are missing"] if row.waits else []
     progress = "PendingManual" if row.waits or row.review else "FullyGraded"
-    return {"user": user, "score": row.total, "maximum": maximum, "progress": progress, "comment": "; ".join(said)}
+    return {"user": user, "score": row.total, "maximum": maximum, "progress": progress, "comment": "; ".join(comments)}
 
 
 def _grade(entry: dict[str, Any]) -> Grade:

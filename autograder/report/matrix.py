@@ -238,19 +238,19 @@ def _masked(value: Any, wrong: Any) -> Any:
     return UNKNOWN if wrong else value
 
 
-def sentences(given: Mapping[str, Any], told: Sequence[str] = ()) -> list[str]:
+def sentences(given: Mapping[str, Any], already_shown: Sequence[str] = ()) -> list[str]:
     """Sentences on what the pictures show, without those already in `told`."""
     message, shape = str(given.get("message") or ""), given.get("expected_shape")
-    said = [sentence(places(message))[: 10 * LONGEST]] if message and message not in told else []
+    shown = [sentence(places(message))[: 10 * LONGEST]] if message and message not in already_shown else []
     if isinstance(given.get("yours"), bool | int | float | str):
-        said.append(say("Your answer is {value}.", value=entry_text(given["yours"])[:LONGEST]))
+        shown.append(say("Your answer is {value}.", value=entry_text(given["yours"])[:LONGEST]))
     if shape is not None and given.get("wrong") is None and str(list(shape)) not in message:
-        said.append(say("A right answer has shape {shape}.", shape=list(shape)))
+        shown.append(say("A right answer has shape {shape}.", shape=list(shape)))
     first, most = given.get("first_wrong_entry"), given.get("entry")
     if first and first != most:
-        said.append(say("The first wrong entry is at {place}.", place=place(first)))
+        shown.append(say("The first wrong entry is at {place}.", place=place(first)))
     if given.get("first_wrong_step"):
-        said.append(say("The first step that goes wrong: {step}.", step=given["first_wrong_step"])[:LONGEST])
+        shown.append(say("The first step that goes wrong: {step}.", step=given["first_wrong_step"])[:LONGEST])
     if any(matrix.name.startswith(say(HOLDS)) for matrix in answers(given)):
-        said.append(say("✗ marks the wrong entries of your answer; ? marks those that have to change."))
-    return said
+        shown.append(say("✗ marks the wrong entries of your answer; ? marks those that have to change."))
+    return shown

@@ -108,9 +108,9 @@ def _traces(
             for exercise in exercises:
                 if exercise.id not in probes_of:
                     probes_of[exercise.id] = _questions(exercise)
-                told = [name for probe in probes_of[exercise.id] for name in _told(student, probe)]
-                if told:
-                    found["solution-" + exercise.id.replace(".", "-")] = tuple(sorted(told))
+                operations = [name for probe in probes_of[exercise.id] for name in _told(student, probe)]
+                if operations:
+                    found["solution-" + exercise.id.replace(".", "-")] = tuple(sorted(operations))
         except StudentError:
             return found  # the box or its protocol has failed: the rest is not compared
     return found
@@ -132,10 +132,10 @@ def _told(student: SandboxClient, probe: Probe) -> list[str]:
         answer = observe(student, probe)
     except Exception as error:  # a check failed on an unexpected answer: it must not cost the whole page
         answer = RaisedError("exception", str(error))
-    told = student.call(NAMES[1])
-    if isinstance(answer, RaisedError) or type(told) is not list:
+    reply = student.call(NAMES[1])
+    if isinstance(answer, RaisedError) or type(reply) is not list:
         return []
-    return [name for name in told[:MAX_OPERATIONS] if type(name) is str and _known(name)]
+    return [name for name in reply[:MAX_OPERATIONS] if type(name) is str and _known(name)]
 
 
 @lru_cache(maxsize=4096)

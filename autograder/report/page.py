@@ -111,11 +111,13 @@ def _totals(scores: Scores | None) -> str:
     totals = [row.total or 0.0 for row in rows]
     late, waiting = [row for row in rows if row.penalty], sum(row.waits for row in rows)
     by_hand = sum(row.by_hand > 0 for row in rows)
-    said = f"Mean {mean(totals):.2f}, median {median(totals):g} of {scores.max_score:g} points; {len(rows)} students."
-    said += f" Marks by hand are in {by_hand} of them." if by_hand else ""
-    said += f" {len(late)} lost {sum(row.penalty for row in late):g} points for late submission." if late else ""
-    said += f" {waiting} wait for manual marks." if waiting else ""
-    return f"<h2>Totals</h2><p>{said}</p>\n"
+    summary = (
+        f"Mean {mean(totals):.2f}, median {median(totals):g} of {scores.max_score:g} points; {len(rows)} students."
+    )
+    summary += f" Marks by hand are in {by_hand} of them." if by_hand else ""
+    summary += f" {len(late)} lost {sum(row.penalty for row in late):g} points for late submission." if late else ""
+    summary += f" {waiting} wait for manual marks." if waiting else ""
+    return f"<h2>Totals</h2><p>{summary}</p>\n"
 
 
 def _shares(students: Sequence[Verdicts]) -> str:

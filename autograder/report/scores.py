@@ -112,13 +112,13 @@ def _scores(gradebook: Gradebook, name: str, ledger: Ledger, members: dict[str, 
     questions = _questions(assignment)
     own = {one.student.id: one for one in gradebook.assignment_submissions(name)}
     graded_own = {student: one for student, one in own.items() if _is_graded(one)}
-    handed = teams.share(graded_own, members) if members else own
-    rows = [_row(student, handed.get(student.id), questions, ledger) for student in gradebook.students]
+    submissions = teams.share(graded_own, members) if members else own
+    rows = [_row(student, submissions.get(student.id), questions, ledger) for student in gradebook.students]
     graded = [row for row in rows if row.points is not None]
     if not graded:
         raise ExportError(f"nothing of {name} is graded yet: run `autograder grade COURSE_DIR {name}` first")
     warnings = list(_warnings(graded))
-    if shared := sum(handed[row.student] is not own.get(row.student) for row in graded):
+    if shared := sum(submissions[row.student] is not own.get(row.student) for row in graded):
         warnings.append(f"{shared} of {len(graded)} have the points of another team member's submission")
     return Scores(name, questions, sorted(rows, key=lambda row: row.student), warnings)
 

@@ -46,14 +46,14 @@ def _names(members: Any) -> bool:
     return isinstance(members, list) and all(isinstance(one, str) for one in members)
 
 
-def share(handed: Mapping[str, Any], teams: Mapping[str, list[str]]) -> dict[str, Any]:
+def share(submissions: Mapping[str, Any], teams: Mapping[str, list[str]]) -> dict[str, Any]:
     """Student → the submission that counts for them; for a team it is the last one of its members.
 
-    handed: student → nbgrader's SubmittedAssignment, only of graded submissions.
+    submissions: student → nbgrader's SubmittedAssignment, only of graded submissions.
     """
-    counting = dict(handed)
+    counting = dict(submissions)
     for members in teams.values():
-        of_team = [handed[student] for student in members if student in handed]
+        of_team = [submissions[student] for student in members if student in submissions]
         if of_team:
             last = max(of_team, key=lambda one: (one.timestamp is not None, one.timestamp or 0, one.student.id))
             counting |= dict.fromkeys(members, last)

@@ -37,8 +37,8 @@ def verdict_text(data: Mapping[str, Any]) -> str:
     status = f"{data['status']} (not run: {left})" if left else data["status"]
     lines = ["{file}: {exercise} {status}, {score:g} of {max_score:g}".format(**{**data, "status": status})]
     right = correct_so_far(data) if data["status"] != "passed" else ""
-    said = "\n".join(text for text in (right, data["hint"], data["reason"], line_of(data)) if text)
-    lines += [f"  {line}" for line in said.split("\n") if line]
+    details = "\n".join(text for text in (right, data["hint"], data["reason"], line_of(data)) if text)
+    lines += [f"  {line}" for line in details.split("\n") if line]
     if data.get("departure"):
         lines.append(f"    {data['departure']['text']}")
     for chip in chips(data):
@@ -51,14 +51,14 @@ def verdict_text(data: Mapping[str, Any]) -> str:
         lines += [f"    {row}" for row in check["map"]]
     lines += [f"  {text}" for text in (missing_points(data),) if text]
     if data.get("counterexample"):
-        told = [check["message"] for check in data["checks"]]
-        lines += [f"  {line}" for line in _example(data["counterexample"], told)]
+        messages = [check["message"] for check in data["checks"]]
+        lines += [f"  {line}" for line in _example(data["counterexample"], messages)]
     if data["sandbox"] == "subprocess" or "not" in data["sandbox"]:
         lines.append("  NOT ISOLATED: the code ran with your own rights")
     return plain("\n".join(lines))
 
 
-def _example(given: Mapping[str, Any], told: list[str]) -> Iterator[str]:
+def _example(given: Mapping[str, Any], messages: list[str]) -> Iterator[str]:
     inputs = inputs_of(given)
     named = ", ".join(
         str(name) if matrices("", value) else f"{name}={entry_text(value)[:100]}" for name, value in inputs.items()
@@ -66,7 +66,7 @@ def _example(given: Mapping[str, Any], told: list[str]) -> Iterator[str]:
     yield f"{say('The smallest example found')}: {given.get('call')}({named})"
     drawn = [one for name, value in inputs.items() for one in matrices(str(name), value)[:2]]
     yield from _beside([_lines(matrix) for matrix in [*drawn, *answers(given)][:6]])
-    yield from sentences(given, told)
+    yield from sentences(given, messages)
 
 
 def _lines(matrix: Matrix) -> list[str]:

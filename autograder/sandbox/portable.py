@@ -118,9 +118,9 @@ class Portable(Backend):
     @staticmethod
     def _complaint(running: subprocess.Popen[bytes], folder: Path) -> str:
         running.kill()
-        _, said = running.communicate()
+        _, errors = running.communicate()
         shutil.rmtree(folder, ignore_errors=True)
-        lines = said.decode("utf-8", "replace").strip().splitlines()
+        lines = errors.decode("utf-8", "replace").strip().splitlines()
         return lines[-1] if lines else "the process did not start"
 
     def describe(self) -> dict[str, str]:

@@ -23,8 +23,8 @@ def give_feedback(root: Path, assignment: str, student: str) -> None:
     """
     app = settings_of(root)
     app.coursedir.assignment_id, app.coursedir.student_id = assignment, student
-    said = _LastError(app.log)
-    with working_in(root), said:
+    last_error = _LastError(app.log)
+    with working_in(root), last_error:
         for make in (
             lambda: GenerateFeedback(coursedir=app.coursedir, parent=app, force=True),
             lambda: ExchangeFactory(parent=app).ReleaseFeedback(coursedir=app.coursedir, parent=app),
@@ -37,7 +37,7 @@ def give_feedback(root: Path, assignment: str, student: str) -> None:
                 OSError,
                 SystemExit,
             ) as error:  # nbgrader's converters call sys.exit
-                raise FeedbackError(f"{student}: {said.text or error}") from error
+                raise FeedbackError(f"{student}: {last_error.text or error}") from error
 
 
 class _LastError(logging.Handler):

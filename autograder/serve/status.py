@@ -74,8 +74,8 @@ def _course(name: str, assignments: dict[str, Any]) -> str:
         counts = (one["waiting"], one["graded"], one["returned"], len(one["failures"]))
         cells = "".join(f"<td>{count}" for count in counts)
         rows.append(f'<tr><th scope="row">{html.escape(assignment)}{cells}</tr>')
-        told = {html.escape(who): html.escape(why) for who, why in one["failures"].items()}
-        failures += [f"{html.escape(assignment)}, <b>{who}</b>: {why}" for who, why in told.items()]
+        reasons = {html.escape(who): html.escape(why) for who, why in one["failures"].items()}
+        failures += [f"{html.escape(assignment)}, <b>{who}</b>: {why}" for who, why in reasons.items()]
     if not rows:
         return ""
     head = "".join(f'<th scope="col">{column}' for column in COLUMNS)

@@ -185,8 +185,8 @@ def _build(work: Path, out: Path) -> None:
     call += ["--contents", str(work / "content"), "--no-sourcemaps", "--no-libarchive", "--apps", "lab"]
     done = subprocess.run(call, capture_output=True, text=True, cwd=work, check=False)
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise LessonError(f"jupyter lite build failed ({said[-1] if said else 'it wrote no output'}): "
+        errors = (done.stderr or done.stdout).strip().splitlines()
+        raise LessonError(f"jupyter lite build failed ({errors[-1] if errors else 'it wrote no output'}): "
                           f"{install('lite')} brings what it needs")  # fmt: skip
 
 

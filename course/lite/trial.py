@@ -97,7 +97,7 @@ def _fails(answer: Any, question_sets: Sequence[Any]) -> bool:
     subject = LocalSubject(names)
     graded = [pairs for check, pairs in question_sets if check.graded]
     return any(
-        compare(said, observe(subject, one), one.tolerance) is not None for pairs in graded for one, said in pairs
+        compare(reply, observe(subject, one), one.tolerance) is not None for pairs in graded for one, reply in pairs
     )
 
 

@@ -39,9 +39,10 @@ def measure(number: int, console: Console) -> ServiceTimes:
         bench = Bench(Path(folder), number, console)
         console.print(f"sending in {number} submissions of {UNIT}")
         bench.prepare()
-        for handed in bench.ours.glob(f"submitted/*/{UNIT}"):  # what `nbgrader submit` writes, for the feedback's name
-            (handed / "timestamp.txt").write_text("2026-09-01 12:00:00.000000 UTC")
-            (handed / "submission_secret.txt").write_text(handed.parent.name)
+        # what `nbgrader submit` writes, for the feedback's name
+        for submitted in bench.ours.glob(f"submitted/*/{UNIT}"):
+            (submitted / "timestamp.txt").write_text("2026-09-01 12:00:00.000000 UTC")
+            (submitted / "submission_secret.txt").write_text(submitted.parent.name)
         check, grade, write = _grading(bench.ours, console)
         return ServiceTimes(
             f"{platform.machine()}, {psutil.cpu_count()} cores", date.today().isoformat(), UNIT, check, grade,

@@ -24,8 +24,8 @@ def text(
     """The page docs/scale.md in Markdown."""
     names = {"check": "a check of one exercise", "grade": "grading a submission", "feedback": "its feedback page",
              "write": "writing its rows and files", "look": "a poll of the exchange"}  # fmt: skip
-    measured = "\n".join(f"| {said} | {_ms(getattr(times, name), 0.5)} | {_ms(getattr(times, name), 0.95)} |"
-                         for name, said in names.items())  # fmt: skip
+    measured = "\n".join(f"| {label} | {_ms(getattr(times, name), 0.5)} | {_ms(getattr(times, name), 0.95)} |"
+                         for name, label in names.items())  # fmt: skip
     arrivals, write = term.submissions(), float(np.median(times.write))
     deadline = np.arange(1, term.assignments + 1) * WEEK
     peak = max(int(((arrivals > end - HOUR) & (arrivals <= end)).sum()) for end in deadline)

@@ -116,9 +116,9 @@ async def check(exercise: str, cells: list[dict[str, Any]], folder: Path | None 
         document = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
         notebook.write_text(json.dumps(document), encoding="utf-8")
         with _warm.process() as process:
-            told = request(["check", exercise, str(notebook), "--json", *misconception_options(folder)])
+            request_line = request(["check", exercise, str(notebook), "--json", *misconception_options(folder)])
             try:
-                out, err = await asyncio.to_thread(process.communicate, told, SECONDS)
+                out, err = await asyncio.to_thread(process.communicate, request_line, SECONDS)
             except subprocess.TimeoutExpired as error:
                 raise CheckError(f"no verdict after {SECONDS:.0f} s: the check was stopped") from error
     return _verdict(exercise, out, err)

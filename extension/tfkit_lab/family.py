@@ -43,6 +43,6 @@ async def anatomy(names: list[str]) -> dict[str, Any]:
             process.kill()
             await process.wait()
     if process.returncode:
-        said = err.decode(errors="replace").strip().splitlines()
-        raise UnknownArchitecture(f"{' and '.join(names)}: {said[-1][:300] if said else 'cannot be built'}")
+        errors = err.decode(errors="replace").strip().splitlines()
+        raise UnknownArchitecture(f"{' and '.join(names)}: {errors[-1][:300] if errors else 'cannot be built'}")
     return json.loads(out)

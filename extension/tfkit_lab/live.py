@@ -66,11 +66,11 @@ def _row(
     stuck = [(student, entry) for student, entry in entries if _is_stuck(entry, checks, minutes, now)]
     trying = [entry for _, entry in entries if entry["status"] == "failed" and _is_recent(entry, now)]
     seen = Counter(entry["misconception"] for entry in trying if entry["misconception"])
-    told = {"exercise": exercise, "passed": passed, "tried": len(entries) - passed - len(stuck), "stuck": len(stuck)}
+    row = {"exercise": exercise, "passed": passed, "tried": len(entries) - passed - len(stuck), "stuck": len(stuck)}
     why = [{"misconception": name, "students": count} for name, count in seen.most_common(MAX_MISCONCEPTIONS)]
     who = [{"student": student, "failed": entry["failed"], "minutes": _minutes(entry["since"], now),
             "misconception": entry["misconception"]} for student, entry in stuck]  # fmt: skip
-    return {**told, "commonest": why, **({"who": who} if names else {})}
+    return {**row, "commonest": why, **({"who": who} if names else {})}
 
 
 def _is_stuck(entry: dict[str, Any], checks: int, minutes: float, now: datetime) -> bool:

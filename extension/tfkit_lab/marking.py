@@ -56,13 +56,13 @@ class _Marking(_Handler):
             self.settings["tfkit_desk"] = ProcessPoolExecutor(1, get_context("spawn"))
         loop = asyncio.get_running_loop()
         try:
-            said = await loop.run_in_executor(self.settings["tfkit_desk"], call, name, *args)
+            reply = await loop.run_in_executor(self.settings["tfkit_desk"], call, name, *args)
         except BrokenProcessPool:
             self.settings.pop("tfkit_desk")  # the next request starts a new process
             raise ValueError("the process that reads the gradebook stopped: try again") from None
-        if "error" in said:
-            raise ValueError(said["error"])
-        return said["found"]
+        if "error" in reply:
+            raise ValueError(reply["error"])
+        return reply["found"]
 
     async def answer(self, make: Callable[[dict[str, Any]], Any]) -> None:
         """Answers a POST with the result of `make` for its JSON body: 200, or 400 with a message if it refuses."""

@@ -64,12 +64,12 @@ def page(
     before = [*words, *[""] * (len(states) - len(words))]
     parts = [f'{text}<div id="view-{place}"></div>' for place, text in enumerate(before)]
     files = {"": STATIC / "model.js", "/sharing": STATIC / "sharing.js", **scripts}
-    said = translations(language, files.values())
+    translated = translations(language, files.values())
     packed = {kind: base64.b64encode(file.read_bytes()).decode() for kind, file in files.items()}
     return _PAGE.format(
         dark=DARK_FRAME,
-        language=re.split("[-_]", language)[0] if said else "en",
-        words=json.dumps(said, ensure_ascii=False).replace("<", "\\u003c"),
+        language=re.split("[-_]", language)[0] if translated else "en",
+        words=json.dumps(translated, ensure_ascii=False).replace("<", "\\u003c"),
         title=html.escape(title),
         body="\n".join(parts),
         states=json.dumps(list(states)).replace("<", "\\u003c"),  # a token may contain </script>

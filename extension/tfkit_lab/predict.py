@@ -114,8 +114,8 @@ def predictions_made(*names: str) -> None:
     """Print how many of a unit's predictions are made, and which are not. The cell that grades them calls it."""
     entries = sealed.read(Path.cwd())
     missing = [name for name in names if entries.get(name, {}).get("answers") is None]
-    told = f"{len(names) - len(missing)} of {len(names)} predictions made"
-    print(f"{told}; not yet made: {', '.join(missing)}" if missing else told)
+    summary = f"{len(names) - len(missing)} of {len(names)} predictions made"
+    print(f"{summary}; not yet made: {', '.join(missing)}" if missing else summary)
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ def html(name: str, entry: dict[str, Any]) -> str:
     heads = ["", "you predicted", "came out"] if "observed" in entry else ["", "you predicted"]
     top = "".join(f'<th scope="col">{head}</th>' if head else "<td></td>" for head in heads)
     table = f'<table class="tfkit-p"><thead><tr>{top}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    state, said = _state(entry)
-    badge = f'<span class="tfkit-v-badge">{escape(said)}</span> <code>{escape(name)}</code>'
+    state, sentence = _state(entry)
+    badge = f'<span class="tfkit-v-badge">{escape(sentence)}</span> <code>{escape(name)}</code>'
     foot = "" if "observed" in entry else '<p class="tfkit-p-next">Now run the cell below.</p>'
     css = " ".join(line.strip() for line in style().splitlines())
     body = (
@@ -45,8 +45,8 @@ def text(name: str, entry: dict[str, Any]) -> str:
     """One line for each question."""
     lines = [f"{name}: {_state(entry)[1]}"]
     for question, answer, observed in _lines(entry):
-        said = f"  {question['label']} predicted {_plain(question, answer)}"
-        lines.append(said if "observed" not in entry else f"{said}, came out {_plain(question, observed)}")
+        line = f"  {question['label']} predicted {_plain(question, answer)}"
+        lines.append(line if "observed" not in entry else f"{line}, came out {_plain(question, observed)}")
     return "\n".join(lines)
 
 

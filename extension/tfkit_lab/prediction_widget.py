@@ -31,20 +31,20 @@ class Prediction(anywidget.AnyWidget):
         self.folder = folder
         self.on_msg(self._answered)
 
-    def _answered(self, _widget: Any, said: Any, _buffers: Any) -> None:
+    def _answered(self, _widget: Any, content: Any, _buffers: Any) -> None:
         try:
-            self.answer(said)
+            self.answer(content)
         except ValueError as error:
             self.problem = str(error)
         except OSError as error:
             self.problem = f"the prediction could not be stored: {error}"
 
-    def answer(self, said: dict[str, Any]) -> None:
+    def answer(self, content: dict[str, Any]) -> None:
         """Handle a message of the browser: {"do": "seal", "answers": […]} or {"do": "pass"}. Raises ValueError for
         answers that cannot be sealed, OSError if the folder cannot be written."""
         self.problem = ""
         name, questions = self.asked["name"], self.asked["questions"]
-        answers = check_answers(questions, said.get("answers")) if said.get("do") == "seal" else None
+        answers = check_answers(questions, content.get("answers")) if content.get("do") == "seal" else None
         entry = sealed.seal(self.folder, name, questions, answers)
         self.sealed = entry
         if self.place is not None:  # so that a saved notebook shows the card without a kernel

@@ -41,6 +41,6 @@ class RegradeHandler(_Handler):
             process.kill()
             return self.respond(400, f"the exchange did not answer within {SECONDS:.0f} s")
         if process.returncode:
-            said = err.decode(errors="replace").strip().splitlines()
-            return self.respond(400, (said[-1] if said else "it was not sent").removeprefix("autograder: "))
+            errors = err.decode(errors="replace").strip().splitlines()
+            return self.respond(400, (errors[-1] if errors else "it was not sent").removeprefix("autograder: "))
         self.finish(json.dumps({"sent": out.decode(errors="replace").strip()}))

@@ -149,8 +149,8 @@ def of_class(root: Path, shared: str | None) -> list[dict[str, Any]]:
 
 def hide_names(found: list[dict[str, Any]]) -> None:
     """Replace the names of students in the result of `of_class` by numbers, in the order of their first answers."""
-    said = sorted((answer["at"], answer["student"]) for one in found for answer in one["by"])
-    numbers = {student: str(n) for n, student in enumerate(dict.fromkeys(student for _, student in said), 1)}
+    answers = sorted((answer["at"], answer["student"]) for one in found for answer in one["by"])
+    numbers = {student: str(n) for n, student in enumerate(dict.fromkeys(student for _, student in answers), 1)}
     for one in found:
         for answer in one["by"]:
             answer["student"] = numbers[answer["student"]]

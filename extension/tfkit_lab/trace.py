@@ -42,8 +42,8 @@ def _check_tree(trace: Trace) -> None:
     for place, node in enumerate(trace["nodes"]):
         if node["id"] != place or not -1 <= node["parent"] < place:
             raise ValueError(f"not a tfkit trace: nodes[{place}] must have id {place} and an earlier parent")
-    told = (i for step in trace["steps"] for key in ("live", "chosen", "finished") for i in step[key])
-    used = [*trace["path"], trace["best"], *told]
+    indices = (i for step in trace["steps"] for key in ("live", "chosen", "finished") for i in step[key])
+    used = [*trace["path"], trace["best"], *indices]
     if any(i >= count for i in used):
         raise ValueError(f"not a tfkit trace: node {max(used)} is named, but there are {count}")
     for name, maps in trace.get("attention", {}).items():

@@ -29,28 +29,28 @@ def course(source: Path, names: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for language, title in LANGUAGES.items():
         base = "course" if language == "en" else f"course/{language}"
-        told = [
+        shown = [
             folder for folder in units()
             if folder.name in names and (language == "en" or (folder / "locale" / f"{language}.po").exists())
         ]  # fmt: skip
-        for folder in told:
+        for folder in shown:
             root = "../" * (base.count("/") + 1)
             page = book.Page(folder, settings[folder.name], language, source / "_pictures", root)
             found[f"{base}/{folder.name}"] = page.text()
             if page.unknown and language == "en":
                 print(f"{folder.name}: {page.unknown} cells have changed since they were run; "
                       f"python -m tools.website.outputs {folder.name}", file=sys.stderr)  # fmt: skip
-        found[f"{base}/index"] = contents(title, [settings[folder.name] for folder in told], language)
+        found[f"{base}/index"] = contents(title, [settings[folder.name] for folder in shown], language)
     return found
 
 
-def contents(title: str, told: list[Unit], language: str) -> str:
+def contents(title: str, units: list[Unit], language: str) -> str:
     """The first page of the course, a card for each unit."""
     cards = "".join(
         f'<a class="site-card" href="{unit.name}.html"><b>{unit.name[:2]}</b>'
         f"<span>{html.escape(unit.title or unit.name)}</span>"
         f"<small>{f'{unit.minutes:g} min' if unit.minutes else ''}</small></a>"
-        for unit in told
+        for unit in units
     )
     about = (
         "Each unit is a notebook: read, predict, write the cell that is asked for, press **Check**. Here they are as a "
@@ -61,7 +61,7 @@ def contents(title: str, told: list[Unit], language: str) -> str:
     )
     more = ["fr/index", "glossary"] if language == "en" else []
     return f"# {title}\n\n{about}\n\n{book.raw(f'<div class=site-cards>{cards}</div>')}\n\n" + pages.toctree(
-        [unit.name for unit in told] + more, hidden=True
+        [unit.name for unit in units] + more, hidden=True
     )
 
 
@@ -96,12 +96,12 @@ def facts() -> dict[str, object]:
     trace = json.loads((HERE / "hero.json").read_text(encoding="utf-8"))
     shown = views.exported_states((DOCS / "gallery.html").read_text(encoding="utf-8"))
     walk = next(state for state in shown if state["trace"]["kind"] == "walk")
-    asked = sum(len(folder_exercises) for folder_exercises in _exercises().values())
+    n_exercises = sum(len(folder_exercises) for folder_exercises in _exercises().values())
     return {
         "film": views.view({"trace": trace, "step": 3}, "film", ""),
         "walk": views.view(walk, "walk", ""),
         "units": len(build.unit_names()),
-        "exercises": asked,
+        "exercises": n_exercises,
         "architectures": len(zoo.docstrings()),
         "words": len(glossary.terms()),
     }

@@ -92,8 +92,8 @@ def _in_their_names(name: str, theirs: Any, ours: nn.Module) -> dict[str, Tensor
     with tempfile.TemporaryDirectory() as folder:
         save_file({key: one.contiguous().clone() for key, one in dumped.items()}, Path(folder) / "model.safetensors")
         theirs.config.save_pretrained(folder)
-        read, told = type(theirs).from_pretrained(folder, output_loading_info=True)
-    had = {key for key, one in theirs.named_parameters() if one.grad is not None} - set(told["missing_keys"])
+        read, loading_info = type(theirs).from_pretrained(folder, output_loading_info=True)
+    had = {key for key, one in theirs.named_parameters() if one.grad is not None} - set(loading_info["missing_keys"])
     return {key: one.data for key, one in read.named_parameters() if key in had}
 
 

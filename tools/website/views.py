@@ -47,8 +47,8 @@ def write_scripts(folder: Path, kinds: set[str], languages: Iterable[str] = ()) 
         packed = base64.b64encode(file.read_bytes()).decode()
         (folder / f"{kind}.js").write_text(f'(globalThis.siteViews ??= {{}})["{kind}"] = "{packed}";\n')
     for language in languages:
-        said = translations(language, [view_of(kind).script for kind in kinds])
-        (folder / f"words-{language}.js").write_text(f"globalThis.siteWords = {json.dumps(said)};\n")
+        translated = translations(language, [view_of(kind).script for kind in kinds])
+        (folder / f"words-{language}.js").write_text(f"globalThis.siteWords = {json.dumps(translated)};\n")
 
 
 def exported_states(page: str) -> list[dict[str, Any]]:

@@ -53,14 +53,14 @@ def ancestors(name: str) -> list[str]:
 
 def description(name: str) -> str:
     """The docstring: its first sentence, its fields as a list, the rest; papers on arXiv as links."""
-    told: list[str] = []
+    paragraphs: list[str] = []
     for paragraph in re.split(r"\n\s*\n", docstrings()[name]):
         rows = re.split(rf"(?m)^(?=(?:{'|'.join(FIELDS)}) )", paragraph)
         for row in filter(None, map(str.strip, rows)):
             field, _, rest = row.partition(" ")
             words = re.sub(r"\s+", " ", rest if field in FIELDS else row)
-            told.append(f"**{field}.** {_link_papers(words)}" if field in FIELDS else _link_papers(words))
-    return "\n\n".join(told)
+            paragraphs.append(f"**{field}.** {_link_papers(words)}" if field in FIELDS else _link_papers(words))
+    return "\n\n".join(paragraphs)
 
 
 def _link_papers(words: str) -> str:
@@ -115,8 +115,8 @@ def benchmark_rows(name: str) -> str:
 def claims(name: str) -> list[str]:
     """The names of the claims whose files build or mention the architecture."""
     folder = ROOT / "tfkit" / "claims"
-    asked = re.compile(rf"[\"']{name}[\"']|models\.{name}\b|import {name}\b")
-    return [file.stem for file in sorted(folder.glob("[!_]*.py")) if asked.search(file.read_text(encoding="utf-8"))]
+    mention = re.compile(rf"[\"']{name}[\"']|models\.{name}\b|import {name}\b")
+    return [file.stem for file in sorted(folder.glob("[!_]*.py")) if mention.search(file.read_text(encoding="utf-8"))]
 
 
 def presets(name: str) -> list[str]:
@@ -143,13 +143,13 @@ def write_page(name: str, kept: Path | None = None) -> str:
         linked = ", ".join(links.get(claim, f"{claim} (not run yet)") for claim in tried)
         text.append(f"## Claims of the papers, tried at small scale\n\n{linked}")
     if kept is not None:
-        told = f"Modules, parameters and shapes, as `tfkit anatomy {name}` prints them."
-        text.append(f"## Anatomy\n\n{told}\n\n{_anatomy_table(anatomy(name, kept))}")
-    told = (
+        caption = f"Modules, parameters and shapes, as `tfkit anatomy {name}` prints them."
+        text.append(f"## Anatomy\n\n{caption}\n\n{_anatomy_table(anatomy(name, kept))}")
+    caption = (
         f"`tfkit read {name}`: the architecture as one would write it to understand it. It runs alone, with torch, and "
         "loads the model's own weights; the tests hold outputs and gradients of both together."
     )
-    text.append(f"## On one page\n\n{told}\n\n{fence(page(name))}")
+    text.append(f"## On one page\n\n{caption}\n\n{fence(page(name))}")
     return "\n\n".join(text) + "\n"
 
 
@@ -174,9 +174,9 @@ def index() -> str:
 
     def branch(name: str) -> str:
         below = "".join(map(branch, children(name)))
-        said = html.escape(cli.differs(docstrings()[name]).replace("`", ""))
+        summary = html.escape(cli.differs(docstrings()[name]).replace("`", ""))
         below = f"<ul>{below}</ul>" if below else ""
-        return f'<li><a href="{name}.html">{html.escape(title(name))}</a> <span>{said}</span>{below}</li>'
+        return f'<li><a href="{name}.html">{html.escape(title(name))}</a> <span>{summary}</span>{below}</li>'
 
     tree = f'<ul class="site-tree">{"".join(map(branch, children(None)))}</ul>'
     toc = "```{toctree}\n:hidden:\n:maxdepth: 1\n\n" + "\n".join(names) + "\n```"

@@ -24,5 +24,5 @@ def built(cases: Cases, names: tuple[str, ...], graded: bool = False) -> Check:
         return [Probe(partial(borrowed, case), case) for case in islice(cases(draw), 2)]
 
     note = "" if graded else "; this costs no points, but it skips what the exercise is about"
-    told = lambda _, called: f"your code calls torch's own {' and '.join(map(str, called))}{note}"
-    return Check("built from basic operations", probes, float(graded), explain=told, graded=graded)
+    explain = lambda _, called: f"your code calls torch's own {' and '.join(map(str, called))}{note}"
+    return Check("built from basic operations", probes, float(graded), explain=explain, graded=graded)

@@ -57,8 +57,8 @@ def cost(
 
         return [Probe(ask, small)]
 
-    told = lambda _, said: WRONG_VALUES if said == OTHER_VALUES else sentence
-    return Check("cost", probes, weight, explain=told, property="cost")
+    explain = lambda _, answer: WRONG_VALUES if answer == OTHER_VALUES else sentence
+    return Check("cost", probes, weight, explain=explain, property="cost")
 
 
 WRONG_VALUES = "on a long input the values are wrong, so the cost was not measured"

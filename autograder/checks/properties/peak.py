@@ -94,8 +94,8 @@ def peak(
 
         return [Probe(ask, case)]
 
-    told = lambda _, said: WRONG_VALUES if said == OTHER_VALUES else sentence
-    return Check("peak memory", probes, weight, explain=told, property="cost")
+    explain = lambda _, answer: WRONG_VALUES if answer == OTHER_VALUES else sentence
+    return Check("peak memory", probes, weight, explain=explain, property="cost")
 
 
 def _counts(case: Case, subject: Any) -> tuple[int, int]:

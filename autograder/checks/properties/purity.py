@@ -71,8 +71,8 @@ def _traces(case: Case, reference: Any, subject: Any) -> dict[str, Any]:
         else:
             after = subject.call("given_after", MATRIX)
         back = subject.call("given_kept", list(kept.values())) if kept else []
-        told = dict(zip(places, back, strict=False)) if type(back) is list else {}  # a box may say anything
-        touched = [place for place in places if compare(sent[place], told.get(place)) is not None]
+        changed = dict(zip(places, back, strict=False)) if type(back) is list else {}  # a box may say anything
+        touched = [place for place in places if compare(sent[place], changed.get(place)) is not None]
         differing = _differing(wanted, after)
         # a box that lies about its arguments still computes with the changed ones; the second call may not return
         if not touched and not differing["draw"] and compare(first, _answer(call, there), case.tolerance) is not None:
@@ -85,10 +85,10 @@ def _differing(wanted: dict[str, Any], after: Any) -> dict[str, list[str]]:
 
     def other(name: str, part: str) -> bool:
         """Whether that part has changed."""
-        told = after.get(name) if type(after) is dict else None
-        if told is wanted[name]:
+        value = after.get(name) if type(after) is dict else None
+        if value is wanted[name]:
             return False
-        return type(told) is not dict or compare(wanted[name][part], told.get(part), LIBRARY) is not None
+        return type(value) is not dict or compare(wanted[name][part], value.get(part), LIBRARY) is not None
 
     return {name: [part for part in wanted[name] if other(name, part)] for name in wanted}
 

@@ -101,14 +101,14 @@ class Stack:
         differ from plain text; the kind of a pooled square is that of its strongest key, and pooled positions cannot
         be sorted."""
         square = self.maps.size(-1) == self.maps.size(-2)
-        told = {"names": self.names, **pack(self.maps, square and not bool(self.maps.triu(1).any()), factor)}
+        packed = {"names": self.names, **pack(self.maps, square and not bool(self.maps.triu(1).any()), factor)}
         if any(self.orders) or set(self.present) - {"hidden", "text"}:
             both = max_pool(self.maps.short() * len(tracing.KINDS) + self.kinds, factor)
-            told["kinds"] = {"names": self.present, "data": compress((both % len(tracing.KINDS)).to(torch.uint8))}
+            packed["kinds"] = {"names": self.present, "data": compress((both % len(tracing.KINDS)).to(torch.uint8))}
         if any(self.orders) and factor == 1:
             name = next(order[0] for order in self.orders if order)
-            told["order"] = {"name": name, "of": [order and order[1].tolist() for order in self.orders]}
-        return told
+            packed["order"] = {"name": name, "of": [order and order[1].tolist() for order in self.orders]}
+        return packed
 
 
 def stack_maps(group: list[Layer]) -> Stack:

@@ -90,8 +90,8 @@ class LogitLens(Picture):
 
     def _td(self, cell: dict[str, Any], goal: int | None) -> str:
         word, p = html.escape(self.trace["vocabulary"][cell["top"][0]]), cell["p"][0]
-        said = f"<b>{word} ✓</b>" if cell["top"][0] == goal else word
-        return f'<td style="{_CELL};background:rgba(21,101,192,{0.6 * p:.2f})">{said}<br><small>{p:.2f}</small></td>'
+        content = f"<b>{word} ✓</b>" if cell["top"][0] == goal else word
+        return f'<td style="{_CELL};background:rgba(21,101,192,{0.6 * p:.2f})">{content}<br><small>{p:.2f}</small></td>'
 
 
 def _th(name: str) -> str:

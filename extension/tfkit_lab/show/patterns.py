@@ -77,10 +77,10 @@ def hashed_pattern(seen: tracing.Recorder, path: str, length: int) -> tuple[str,
 def spread(seen: tracing.Recorder, path: str) -> tuple[Tensor, Tensor]:
     """For attention in blocks, from the positions in `tracing.POSITIONS`: each weight at its place -> weights, kinds,
     including the padding of the last block."""
-    told = list(zip(*(seen.all(path + what) for what in ("weights", "seen", *tracing.POSITIONS)), strict=True))
-    heads, size = (1 + max(int(call[at].max()) for call in told) for at in (2, 3))
+    recorded = list(zip(*(seen.all(path + what) for what in ("weights", "seen", *tracing.POSITIONS)), strict=True))
+    heads, size = (1 + max(int(call[at].max()) for call in recorded) for at in (2, 3))
     weights, kinds = torch.zeros(heads, size, size), torch.zeros(heads * size * size, dtype=torch.int64)
-    for call in told:
+    for call in recorded:
         weight, may, head, row, column, kind = (t.cpu() for t in call)
         head, row = head[..., None].expand(weight.shape[:-1]), row.expand(weight.shape[:-1])
         weights[head, row] = 0  # recorded again

@@ -127,11 +127,11 @@ def _layers(seen: Operations, name: str) -> Iterator[WalkStage]:
     place = {id(op): i for i, op in enumerate(seen.all)}
     found: list[FoundAttention | FoundFeedForward] = [*attentions(seen), *feed_forwards(seen)]
     found.sort(key=lambda part: place[id(part.operation)])
-    told: dict[tuple[str, type], int] = {}
+    counts: dict[tuple[str, type], int] = {}
     for one in found:
         path = one.operation.module
-        told[path, type(one)] = told.get((path, type(one)), 0) + 1
-        part = part_of(path, told[path, type(one)]) or name
+        counts[path, type(one)] = counts.get((path, type(one)), 0) + 1
+        part = part_of(path, counts[path, type(one)]) or name
         yield from _attention(one, part) if isinstance(one, FoundAttention) else _feed_forward(one, part)
 
 
@@ -230,10 +230,10 @@ def _packed(stages: Sequence[WalkStage], tokens: Sequence[str], keys: Sequence[s
     names = {"tokens": list(tokens), "keys": list(keys)}
     for width in WIDTHS:
         packer = _Packer(names, width)
-        told = [packer.stage(stage) for stage in stages]
+        packed = [packer.stage(stage) for stage in stages]
         data = packer.data()
         if len(data) <= budget:
-            return {"axes": packer.axes, "stages": told, "data": data}
+            return {"axes": packer.axes, "stages": packed, "data": data}
     raise ValueError(f"the numbers take {len(data):,} bytes, the budget is {budget:,}: shorten the text or raise it")
 
 
@@ -248,9 +248,9 @@ class _Packer:
 
     def stage(self, stage: WalkStage) -> dict[str, Any]:
         """A stage, its matrices by where their numbers begin."""
-        told = {"name": stage.name, "part": stage.part, "matrices": [self.matrix(each) for each in stage.matrices]}
+        fields = {"name": stage.name, "part": stage.part, "matrices": [self.matrix(each) for each in stage.matrices]}
         code = {"code": vars(stage.code)} if stage.code.text else {}
-        return {**told, **code, **({"note": stage.note} if stage.note else {})}
+        return {**fields, **code, **({"note": stage.note} if stage.note else {})}
 
     def matrix(self, matrix: WalkMatrix) -> dict[str, Any]:
         """One matrix, cut to the positions and components that are shown."""
