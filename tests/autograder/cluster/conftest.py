@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -85,12 +86,18 @@ def make(root: Path) -> Class:
     return made
 
 
+@pytest.fixture(scope="session")
+def released_class(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of such a course, which tests copy: to release it takes nbgrader six seconds of processor time."""
+    return make(tmp_path_factory.mktemp("released-class")).root
+
+
 @pytest.fixture
-def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Class]:
+def course(released_class: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Class]:
     """A released course; the engine can be imported in this process too."""
     monkeypatch.syspath_prepend(str(FAKE))
     monkeypatch.syspath_prepend(str(HERE))
     monkeypatch.setenv("PATH", ENV["PATH"])  # nbgrader calls alembic
-    made = make(tmp_path)
+    made = Class(shutil.copytree(released_class, tmp_path, dirs_exist_ok=True))
     monkeypatch.chdir(made.root)  # where the engine leaves its notes
     yield made
