@@ -213,8 +213,8 @@ def _check_of(exercise: Exercise, entry: Entry, name: str) -> tuple[Check, Seque
 
 
 def _is_question(stored: Mapping[str, Any], probes: Sequence[Probe]) -> bool:
-    place = stored["probe"]
-    return 0 <= place < len(probes) and stored.get("asked") in (None, fingerprint(probes[place].case))
+    index = stored["probe"]
+    return 0 <= index < len(probes) and stored.get("asked") in (None, fingerprint(probes[index].case))
 
 
 def fingerprint(case: Case) -> str:

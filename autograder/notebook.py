@@ -137,8 +137,8 @@ def _notebook(history: list[str]) -> dict[str, Any]:
     """The cells in the order in which they were run, without those that only call `check`."""
     sources = [source for source in history if source.strip() and not _asks(source)]
     cells = [
-        {"cell_type": "code", "id": f"run-{place}", "metadata": {}, "source": source, "outputs": []}
-        for place, source in enumerate(sources)
+        {"cell_type": "code", "id": f"run-{index}", "metadata": {}, "source": source, "outputs": []}
+        for index, source in enumerate(sources)
     ]
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
 

@@ -22,6 +22,6 @@ def list_entries(group: str, what: str, ours: Mapping[str, str] | None = None) -
     return dict(sorted(found.items()))
 
 
-def load(place: str) -> Any:
+def load(target: str) -> Any:
     """Import the object that an entry point's value, "module:attribute", names."""
-    return EntryPoint("", place, "").load()
+    return EntryPoint("", target, "").load()

@@ -92,7 +92,7 @@ def mark_unsupported(checks: Sequence[Check], reference: Any, seed: str) -> Iter
 
 def practise(exercise: Exercise, cells: Sequence[str], namespace: Mapping[str, Any] | None = None) -> Verdict:
     """The practice verdict on what these cells define, run in order over a copy of `namespace`."""
-    sources = [CellSource(f"cell-{place}", text, exercise.id) for place, text in enumerate(cells)]
+    sources = [CellSource(f"cell-{index}", text, exercise.id) for index, text in enumerate(cells)]
     return PracticeGrader(sources, BACKEND, submission="\0".join(cells), device="cpu",
                           namespace=namespace or {}).grade(exercise)  # fmt: skip
 

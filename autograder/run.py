@@ -303,7 +303,7 @@ def grade_notebook(
 def sources_of(nb: Any) -> list[CellSource]:
     """The cells that run in the box: set-up, answers, and cells that the student added; never demos or checks."""
     sources = []
-    for place, cell in enumerate(nb["cells"]):
+    for index, cell in enumerate(nb["cells"]):
         ours = cell.get("metadata", {}).get("tfkit") or {}
         if (
             cell.get("cell_type") != "code"
@@ -314,7 +314,7 @@ def sources_of(nb: Any) -> list[CellSource]:
         text = cell.get("source", "")
         text = "".join(text) if isinstance(text, list) else str(text)
         exercise = ours.get("exercise") if ours.get("role") == "exercise" else None
-        sources.append(CellSource(str(cell.get("id", f"cell-{place}")), text, exercise, ours.get("role") == "setup"))
+        sources.append(CellSource(str(cell.get("id", f"cell-{index}")), text, exercise, ours.get("role") == "setup"))
     return sources
 
 

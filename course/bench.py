@@ -207,8 +207,8 @@ class Bench:
         course = Course(self.ours, UNIT)
         submissions = course.submissions()[: number + 1]
         with GradebookWriter(course) as writer, stopwatches() as spent:
-            for place, submission in enumerate(submissions):
-                if place == 1:  # the first one warms the box's parent, the reference and the database
+            for index, submission in enumerate(submissions):
+                if index == 1:  # the first one warms the box's parent, the reference and the database
                     spent.clear()
                 with spent.of(REST):
                     record = GradingRecord.from_bytes(grade(course.bundle(submission), course.secret))

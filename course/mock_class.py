@@ -145,11 +145,11 @@ def forge_score(nb: NotebookNode, exercise: Exercise) -> None:
 def duplicate_check_cell(nb: NotebookNode, exercise: Exercise) -> None:
     """The check cell occurs three times, as happens by copy and paste; the answer is right."""
     check = check_cell(nb, exercise)
-    place = nb.cells.index(check)
+    index = nb.cells.index(check)
     for copy_number in range(2):
         again = copy.deepcopy(check)
         again.id = f"{check.id[:50]}-copy{copy_number}"
-        nb.cells.insert(place + 1, again)
+        nb.cells.insert(index + 1, again)
 
 
 def warns(nb: NotebookNode, exercise: Exercise) -> None:

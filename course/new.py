@@ -40,9 +40,9 @@ def write(name: str, directory: Path | None = None) -> Path:
     with tempfile.TemporaryDirectory() as scratch:  # all of it or nothing
         made = Path(scratch) / "package"
         for source in (path for path in TEMPLATE.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
-            place = made / _replaced(source.relative_to(TEMPLATE).as_posix(), replacements)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(_replaced(source.read_text(encoding="utf-8"), replacements), encoding="utf-8")
+            copy = made / _replaced(source.relative_to(TEMPLATE).as_posix(), replacements)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(_replaced(source.read_text(encoding="utf-8"), replacements), encoding="utf-8")
         try:
             shutil.copytree(made, target)
         except OSError as error:

@@ -70,8 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
     torch.set_num_threads(1)
     names: dict[str, Any] = {"__name__": "lesson"}
     with tempfile.TemporaryDirectory() as folder:
-        (place := Path(folder, UNIT)).mkdir()  # the lesson writes beside its folder
-        with contextlib.chdir(place):
+        (unit_folder := Path(folder, UNIT)).mkdir()  # the lesson writes beside its folder
+        with contextlib.chdir(unit_folder):
             for number, source in enumerate(cells(options.corpus, options.minutes)):
                 exec(compile(source, f"{UNIT}, cell {number}", "exec"), names)
     print(rows(names, 60 * options.minutes), time.strftime("%Y-%m-%d"), f"load {os.getloadavg()[1]:.0f}", sep="\n")

@@ -74,4 +74,4 @@ def graders() -> dict[str, BenchmarkGrader]:
         for file in sorted(FOLDER.glob("*.py"))
         if file.stem != "__init__"
     }
-    return {name: plugins.load(place) for name, place in plugins.list_entries(GROUP, "graders", ours).items()}
+    return {name: plugins.load(target) for name, target in plugins.list_entries(GROUP, "graders", ours).items()}

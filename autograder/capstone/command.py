@@ -123,10 +123,10 @@ def _show(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
         print(f"nothing has been measured yet: run `autograder capstone grade {arguments.course}`")
     for board in boards:
         print(board["assignment"])
-        for place, row in enumerate(board["rows"], 1):
+        for index, row in enumerate(board["rows"], 1):
             who = row["called"] or "somebody"
             print(
-                f"{place:4}  {row['bits']:.3f} bits per byte, {row['excess']:.3f} above the entropy of the text  {who}"
+                f"{index:4}  {row['bits']:.3f} bits per byte, {row['excess']:.3f} above the entropy of the text  {who}"
             )
         print(f"      and {board['others']} who are not listed")
     return 0

@@ -107,7 +107,7 @@ def leaderboard_choices(sources: Sequence[str]) -> dict[str, Any]:
 def _load(student: SandboxClient, sources: Sequence[str]) -> Handle:
     references = dict.fromkeys(reference for one in registry.exercises() for reference in one.references)
     student.inject(injected_modules.modules([one for one in references if one.startswith("tfkit.")]))
-    outcomes = student.run_cells([Cell(f"cell-{place}", source) for place, source in enumerate(sources)])
+    outcomes = student.run_cells([Cell(f"cell-{index}", source) for index, source in enumerate(sources)])
     errors = [cell.error for cell in outcomes if cell.error]
     if not student.alive or student.kind(SYMBOL) != "class":
         cause = f": a cell stopped with {errors[0]}" if errors else ""

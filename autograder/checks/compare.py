@@ -180,8 +180,8 @@ def _compare_sequence(expected: Any, actual: Any, tolerance: Tolerance, name: st
         return Difference(f"{name} is {_kind(actual)} where {kind} of {len(expected)} values is expected")
     if len(expected) != len(actual):
         return Difference(f"{name} holds {len(actual)} values where {len(expected)} are expected")
-    for place, (one, other) in enumerate(zip(expected, actual, strict=True)):
-        if found := compare(one, other, tolerance, f"{name}[{place}]"):
+    for index, (one, other) in enumerate(zip(expected, actual, strict=True)):
+        if found := compare(one, other, tolerance, f"{name}[{index}]"):
             return found
     return None
 

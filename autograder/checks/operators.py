@@ -100,15 +100,15 @@ def drop_argument(node: ast.AST) -> Iterator[ast.AST]:
     """A keyword or the last argument is forgotten; a mask is not passed on."""
     if not isinstance(node, ast.Call):
         return
-    for place, keyword in enumerate(node.keywords):
+    for index, keyword in enumerate(node.keywords):
         if keyword.arg in GUARDS:
             continue
-        yield ast.Call(node.func, node.args, node.keywords[:place] + node.keywords[place + 1 :])
+        yield ast.Call(node.func, node.args, node.keywords[:index] + node.keywords[index + 1 :])
     if len(node.args) > 1:
         yield ast.Call(node.func, node.args[:-1], node.keywords)
-    for place, argument in enumerate(node.args):
+    for index, argument in enumerate(node.args):
         if isinstance(argument, (ast.Name, ast.Attribute)) and "mask" in ast.unparse(argument):
-            args = [*node.args[:place], ast.Constant(None), *node.args[place + 1 :]]
+            args = [*node.args[:index], ast.Constant(None), *node.args[index + 1 :]]
             yield ast.Call(node.func, args, node.keywords)
 
 
@@ -256,11 +256,11 @@ def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]
             yield from _places(child)
 
 
-def _put(parent: ast.AST, field: str, place: int | None, node: ast.AST) -> None:
-    if place is None:
+def _put(parent: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
+    if index is None:
         setattr(parent, field, node)
     else:
-        getattr(parent, field)[place] = node
+        getattr(parent, field)[index] = node
 
 
 def _difference(before: str, after: str) -> tuple[str, str]:

@@ -62,10 +62,10 @@ class Draw:
     def mask(self, *shape: int, empty_row: bool = False) -> Tensor:
         """A boolean mask in which every row has a True entry, except one row if `empty_row`."""
         mask = torch.rand(*shape, generator=self.generator) < 0.6
-        seen = self.integers(0, shape[-1], *shape[:-1]).unsqueeze(-1)
-        mask = mask.scatter(-1, seen, True)
+        visible = self.integers(0, shape[-1], *shape[:-1]).unsqueeze(-1)
+        mask = mask.scatter(-1, visible, True)
         if shape[-1] > 1:  # mask something too, or the mask would not be tested
-            mask = mask.scatter(-1, (seen + 1) % shape[-1], False)
+            mask = mask.scatter(-1, (visible + 1) % shape[-1], False)
         if empty_row:
             mask.view(-1, shape[-1])[-1] = False
         return mask
@@ -410,7 +410,7 @@ def distinguishing_answers(findings: Sequence[Finding]) -> Iterator[tuple[Check,
     for finding in findings:
         check = finding.check
         if check.graded and check.property not in ("purity", "cost", "dtypes") and check.name != FORM_CHECK:
-            yield from ((check, place, answer) for place, answer in enumerate(finding.answers))
+            yield from ((check, index, answer) for index, answer in enumerate(finding.answers))
 
 
 def examine(checks: Sequence[Check], subject: Any, reference: Any, seed: Any) -> list[Finding]:

@@ -86,10 +86,10 @@ def _steps(case: Any, subject: Any) -> tuple[list[str], list[tuple[str, list[Any
 
 def _first(right: list[Any], known: list[str], seen: list[Any], tolerance: Any) -> str | None:
     """Compares the reference's steps in order, each with the student's n-th step of that name."""
-    for place, (name, gets, gives) in enumerate(right):
+    for index, (name, gets, gives) in enumerate(right):
         if name not in known:
             continue
-        turn = sum(other == name for other, _, _ in right[:place])
+        turn = sum(other == name for other, _, _ in right[:index])
         mine = [step for step in seen if step[0] == name]
         if len(mine) <= turn:
             return (

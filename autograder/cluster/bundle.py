@@ -141,9 +141,9 @@ def _declared(exercise: Exercise) -> dict[str, Any]:
     return {name: value for name, value in asdict(exercise).items() if name != "folder"}  # depends on the machine
 
 
-def _sources(place: Path | None) -> Iterator[Path]:
-    if place is not None:
-        yield from [place] if place.is_file() else sorted(place.rglob("*.py"))
+def _sources(path: Path | None) -> Iterator[Path]:
+    if path is not None:
+        yield from [path] if path.is_file() else sorted(path.rglob("*.py"))
 
 
 def _reference_folders(exercise: Exercise) -> Iterable[Path]:

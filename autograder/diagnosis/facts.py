@@ -157,11 +157,11 @@ def _nonzero(gradient: Tensor) -> Tensor:
     return size > 1e-5 * max(float(size.max()) if size.numel() else 0.0, 1e-4)
 
 
-def _only_at(axis: int, place: int) -> Callable[[Tensor], bool]:
+def _only_at(axis: int, index: int) -> Callable[[Tensor], bool]:
     def rule(extra: Tensor) -> bool:
         if extra.dim() < -axis or extra.shape[axis] < 2:
             return False
-        there = extra.select(axis, place)
+        there = extra.select(axis, index)
         return bool(there.any()) and int(there.sum()) == int(extra.sum())
 
     return rule
@@ -249,9 +249,9 @@ def axis_name(axis: int) -> str:
     return say("its last axis") if axis == 1 else say("its second-to-last axis")
 
 
-def argument(place: int) -> str:
+def argument(index: int) -> str:
     """In words, for an argument without a name."""
-    return say("argument {number}", number=place + 1)
+    return say("argument {number}", number=index + 1)
 
 
 def _same_numbers(right: Tensor, theirs: Tensor) -> bool:
@@ -290,16 +290,16 @@ def _first(rules: Sequence[tuple[str, Callable[[Tensor, Tensor], bool]]], pairs:
 def _mixture(core: Sequence[Reply], names: Sequence[str]) -> str | None:
     """Whether the answer is the right one with an argument added, or multiplied by it."""
     args = [reply.probe.case.args for reply in core]
-    for place in range(min(map(len, args))):
-        name = f"`{names[place]}`" if place < len(names) else argument(place)
+    for index in range(min(map(len, args))):
+        name = f"`{names[index]}`" if index < len(names) else argument(index)
         for label, mixed in MIXTURES:
-            if all(_is_mixed(reply, place, mixed) for reply in core):
+            if all(_is_mixed(reply, index, mixed) for reply in core):
                 return say(label, name=name)
     return None
 
 
-def _is_mixed(reply: Reply, place: int, mixed: Callable[[Tensor, Tensor], Tensor]) -> bool:
-    pair, argument = tensors(reply), reply.probe.case.args[place]
+def _is_mixed(reply: Reply, index: int, mixed: Callable[[Tensor, Tensor], Tensor]) -> bool:
+    pair, argument = tensors(reply), reply.probe.case.args[index]
     if pair is None or not isinstance(argument, Tensor) or argument.shape != pair[0].shape:
         return False
     if not (argument.is_floating_point() and pair[0].is_floating_point()):

@@ -165,7 +165,7 @@ SIZES = ("the size of axis {axis} of {name}", "the size of the last axis of {nam
 def _sizes(reply: Reply) -> dict[str, int]:
     """The sizes in a question by name: the axes of its tensors, and its integers."""
     case = reply.probe.case
-    named = {argument(place): value for place, value in enumerate(case.args)}
+    named = {argument(index): value for index, value in enumerate(case.args)}
     named |= {f"`{name}`": value for name, value in case.kwargs.items()}
     sizes: dict[str, int] = {}
     for name, value in named.items():
@@ -197,15 +197,15 @@ Change = Callable[[list[Any]], list[Any] | None]
 
 def _changes(reply: Reply, reference: LocalSubject) -> Iterator[tuple[str, Change]]:
     names = _parameters(reply, reference)
-    for place, value in enumerate(reply.probe.case.args):
-        name = f"`{names[place]}`" if place < len(names) else argument(place)
+    for index, value in enumerate(reply.probe.case.args):
+        name = f"`{names[index]}`" if index < len(names) else argument(index)
         for label, change in CHANGES:
-            yield say(label).format(name), _at(place, change)
-        for other in range(place):
+            yield say(label).format(name), _at(index, change)
+        for other in range(index):
             if isinstance(value, Tensor):
                 pair = {"first": f"`{names[other]}`" if other < len(names) else argument(other), "second": name}
-                yield say("{first} and {second} are swapped", **pair), _exchanged(place, other)
-                yield say("{second} is used instead of {first}", **pair), _copied(place, other)
+                yield say("{first} and {second} are swapped", **pair), _exchanged(index, other)
+                yield say("{second} is used instead of {first}", **pair), _copied(index, other)
 
 
 CHANGES: tuple[tuple[str, Callable[[Any], Any]], ...] = (
@@ -234,21 +234,21 @@ CHANGES: tuple[tuple[str, Callable[[Any], Any]], ...] = (
 )
 
 
-def _at(place: int, change: Callable[[Any], Any]) -> Change:
-    return lambda args: [*args[:place], change(args[place]), *args[place + 1 :]] if place < len(args) else None
+def _at(index: int, change: Callable[[Any], Any]) -> Change:
+    return lambda args: [*args[:index], change(args[index]), *args[index + 1 :]] if index < len(args) else None
 
 
-def _exchanged(place: int, other: int) -> Change:
+def _exchanged(index: int, other: int) -> Change:
     def change(args: list[Any]) -> list[Any]:
-        args[place], args[other] = args[other], args[place]
+        args[index], args[other] = args[other], args[index]
         return args
 
     return change
 
 
-def _copied(place: int, other: int) -> Change:
+def _copied(index: int, other: int) -> Change:
     def change(args: list[Any]) -> list[Any]:
-        args[other] = args[place]
+        args[other] = args[index]
         return args
 
     return change
@@ -340,8 +340,8 @@ ONE, SEVERAL = "where {name} has one entry along axis {axis}", "where {name} has
 def _features(reply: Reply, names: dict[str, list[str]]) -> set[str]:
     case = reply.probe.case
     found, known = set(), names[case.symbol]
-    for place, value in enumerate(case.args):
-        name = f"`{known[place]}`" if place < len(known) else argument(place)
+    for index, value in enumerate(case.args):
+        name = f"`{known[index]}`" if index < len(known) else argument(index)
         found.add(say("where {name} is not given" if value is None else "where {name} is given", name=name))
         if isinstance(value, Tensor):
             found.add(say("where {name} has {count} axes", name=name, count=value.dim()))

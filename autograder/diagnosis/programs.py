@@ -113,8 +113,8 @@ class Values:
     def places(self) -> list[int]:
         """The numbers of what was computed, in time; a variable that is read only once is what was put into it."""
         by_object: dict[int, list[int]] = {}
-        for number, seen in self.seen.items():
-            by_object.setdefault(id(seen[-1]), []).append(number)
+        for number, values in self.seen.items():
+            by_object.setdefault(id(values[-1]), []).append(number)
         twice = {group[1] for group in by_object.values() if len(group) == 2}
         return [number for number in self.seen if number not in twice]
 

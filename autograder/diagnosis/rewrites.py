@@ -62,9 +62,9 @@ def change_bound(node: ast.AST) -> Iterator[ast.AST]:
             others = [ast.Constant(missing)] if bound is None else [_plus(bound, 1), _plus(bound, -1)]
             yield from (ast.Slice(**{**dict(ast.iter_fields(node)), field: other}) for other in others)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
-        for place, bound in enumerate(node.args):
+        for index, bound in enumerate(node.args):
             for by in (1, -1):
-                yield ast.Call(node.func, [*node.args[:place], _plus(bound, by), *node.args[place + 1 :]], [])
+                yield ast.Call(node.func, [*node.args[:index], _plus(bound, by), *node.args[index + 1 :]], [])
         if len(node.args) == 1:
             yield ast.Call(node.func, [ast.Constant(1), *node.args], [])
 

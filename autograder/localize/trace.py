@@ -193,15 +193,15 @@ def _operands(trace: Trace) -> dict[int, list[int]]:
     anywhere: dict[int, int] = {}
     since: dict[int, list[int]] = {}
     found: dict[int, list[int]] = {}
-    for place, event in enumerate(trace.events):
+    for index, event in enumerate(trace.events):
         node = trace.table.nodes[event.node]
         used = [here.get((event.frame, one), anywhere.get(one, -1)) for one in node.single_operands[:OPERANDS]]
         for one in node.repeated_operands[:OPERANDS]:
             used += since.pop(one, [])
-        before = trace.events[place - 1] if place else None
+        before = trace.events[index - 1] if index else None
         if before is not None and before.frame != event.frame and trace.table.nodes[before.node].returned:
             used.append(before.version)  # a number that a function returned is new to its caller
-        found[place] = list(dict.fromkeys(version for version in used if version >= 0))
+        found[index] = list(dict.fromkeys(version for version in used if version >= 0))
         here[event.frame, event.node] = anywhere[event.node] = event.version
         since.setdefault(event.node, []).append(event.version)
     return found

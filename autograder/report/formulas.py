@@ -31,7 +31,7 @@ ATTRIBUTES = frozenset(
 def render_formulas(page: str) -> str:
     """HTML with its `$…$`, `$$…$$` and `\\begin{…}…\\end{…}` as MathML, except in code; invalid ones stay as text."""
     parts = NOT_FORMULAS.split(page)
-    return "".join(part if place % 2 else FORMULA.sub(_one, part) for place, part in enumerate(parts))
+    return "".join(part if index % 2 else FORMULA.sub(_one, part) for index, part in enumerate(parts))
 
 
 def mathml(latex: str, display: str = "inline") -> str:

@@ -79,7 +79,7 @@ FORMS = {"index": r"(?:\[\d+\])*", "place": r"\[\d+(?:, \d+)*\]", "number": r"\d
 def _pattern(template: str) -> re.Pattern[str]:
     parts = re.split(r"\{(\w+)\}", template)
     made = [
-        f"(?P<{part}>{FORMS.get(part, '.+?')})" if place % 2 else re.escape(part) for place, part in enumerate(parts)
+        f"(?P<{part}>{FORMS.get(part, '.+?')})" if index % 2 else re.escape(part) for index, part in enumerate(parts)
     ]
     return re.compile("".join(made), re.DOTALL)
 

@@ -161,13 +161,13 @@ def _ways(ways: Sequence[FullMarks]) -> str:
 
 
 def _ideas(found: Sequence[ExerciseSummary]) -> str:
-    seen = sorted(((idea, one) for one in found for idea in one.misconceptions), key=lambda pair: -pair[0].students)
-    if not seen:
+    pairs = sorted(((idea, one) for one in found for idea in one.misconceptions), key=lambda pair: -pair[0].students)
+    if not pairs:
         return "<h2>Misconceptions</h2><p>None was recognised.</p>"
     rows = [
         f'<tr>{row_head(idea.name.replace("_", " "))}<td class="text"><code>{escape(one.name)}</code></td>'
         f'<td class="text">{escape(idea.hint)}</td><td>{idea.students}</td></tr>'
-        for idea, one in seen
+        for idea, one in pairs
     ]
     names = ("Misconception", "Exercise", "What students read")
     head = "".join(f'<th scope="col" class="text">{name}</th>' for name in names) + '<th scope="col">Students</th>'

@@ -22,10 +22,10 @@ def backends() -> list[type[Backend]]:
     this folder's modules; other packages add a class by an entry point of the group `autograder.sandboxes`."""
     ours = [kind for module in _modules() for kind in getattr(module, "BACKENDS", ()) if kind.runs_on(SYSTEM)]
     found: dict[str, type[Backend]] = {kind.name: kind for kind in ours}
-    for place in plugins.list_entries("autograder.sandboxes", "sandboxes").values():
-        kind = plugins.load(place)
+    for target in plugins.list_entries("autograder.sandboxes", "sandboxes").values():
+        kind = plugins.load(target)
         if kind.runs_on(SYSTEM) and found.setdefault(kind.name, kind) is not kind:
-            raise SandboxError(f"two sandboxes are called {kind.name!r}: uninstall one ({place})")
+            raise SandboxError(f"two sandboxes are called {kind.name!r}: uninstall one ({target})")
     return sorted(found.values(), key=lambda kind: (not kind.isolated, kind.rank, kind.name))
 
 

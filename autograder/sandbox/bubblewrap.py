@@ -80,13 +80,13 @@ def hidden_folders(shown: list[str]) -> list[str]:
     debian = {"/usr/lib/python3/dist-packages", f"/usr/local/lib/python{sys.version_info[0]}.{sys.version_info[1]}"
               "/dist-packages"}  # fmt: skip
     ours = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    places = {str(project), *site, *debian, *ours}
-    return sorted(p for p in places if Path(p).is_dir() and any(Path(p).is_relative_to(s) for s in shown))
+    folders = {str(project), *site, *debian, *ours}
+    return sorted(p for p in folders if Path(p).is_dir() and any(Path(p).is_relative_to(s) for s in shown))
 
 
-def readable_by_all(place: str) -> bool:
-    """Whether every user may read `place` and enter the folders above it. Raises OSError if it is not there."""
-    return all(folder.stat().st_mode & 0o005 == 0o005 for folder in [Path(place), *Path(place).parents])
+def readable_by_all(path: str) -> bool:
+    """Whether every user may read `path` and enter the folders above it. Raises OSError if it is not there."""
+    return all(folder.stat().st_mode & 0o005 == 0o005 for folder in [Path(path), *Path(path).parents])
 
 
 def runs_as_root() -> bool:
@@ -128,8 +128,8 @@ class Bubblewrap(WarmBackend):
         base = os.path.realpath(sys.base_prefix)
         shown = ["/usr"] if Path(base).is_relative_to("/usr") else ["/usr", base]
         words: list[str] = []
-        for place in shown:
-            words += ["--ro-bind", place, place]
+        for path in shown:
+            words += ["--ro-bind", path, path]
         for top in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
             if os.path.islink(top):
                 words += ["--symlink", os.readlink(top), top]
@@ -140,10 +140,10 @@ class Bubblewrap(WarmBackend):
         words += ["--proc", "/proc", "--dev", "/dev", *nvidia.binds(os.environ.get("CUDA_VISIBLE_DEVICES"))]
         if runs_as_root():  # bwrap then covers parts of /proc, but the kernel requires a complete one
             words += ["--bind", "/proc", "/hostproc"]
-        for place in ("/dev/shm", "/tmp", "/box"):  # each child mounts its own file system over these
-            words += ["--size", str(1 << 20), "--tmpfs", place]
-        for place in hidden_folders(shown):
-            words += ["--size", "4096", "--tmpfs", place, "--remount-ro", place]
+        for path in ("/dev/shm", "/tmp", "/box"):  # each child mounts its own file system over these
+            words += ["--size", str(1 << 20), "--tmpfs", path]
+        for path in hidden_folders(shown):
+            words += ["--size", "4096", "--tmpfs", path, "--remount-ro", path]
         for inside, outside in package_binds(self.packages).items():
             words += ["--ro-bind", outside, inside]
         return [*words, "--ro-bind", str(INSIDE), "/inside", "--remount-ro", "/dev", "--remount-ro", "/"]

@@ -17,11 +17,11 @@ def _mounts() -> dict[str, str]:
     """Mount points by controller; version 2 under `unified`."""
     found: dict[str, str] = {}
     for line in Path("/proc/self/mounts").read_text().splitlines():
-        _, place, kind, options, *_ = line.split()
+        _, path, kind, options, *_ = line.split()
         if kind == "cgroup2":
-            found["unified"] = place
+            found["unified"] = path
         elif kind == "cgroup":
-            found.update({c: place for c in options.split(",") if c in ("memory", "pids", "cpuacct")})
+            found.update({c: path for c in options.split(",") if c in ("memory", "pids", "cpuacct")})
     return found
 
 

@@ -38,12 +38,12 @@ def binds(more: Sequence[str] = ()) -> dict[str, str]:
     shown = ["/usr"] if Path(base).is_relative_to("/usr") else ["/usr", base]
     shown += [f"/{name}" for name in LINKS if os.path.isdir(f"/{name}") and not os.path.islink(f"/{name}")]
     shown += [file for file in ETC if os.path.exists(file)]
-    return {place: place for place in shown} | package_binds(more) | {"/inside": str(INSIDE)}
+    return {path: path for path in shown} | package_binds(more) | {"/inside": str(INSIDE)}
 
 
 def hidden() -> list[str]:
     """Paths in the box that an empty folder covers: the project, and every other package."""
-    return [place for place in hidden_folders(list(binds())) if not place.startswith(PACKAGES)]
+    return [path for path in hidden_folders(list(binds())) if not path.startswith(PACKAGES)]
 
 
 class Docker(ColdBackend):
@@ -60,12 +60,12 @@ class Docker(ColdBackend):
                  "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", f"{NOBODY}:{NOBODY}",
                  "--pids-limit", str(limits.processes + 3), "--memory", memory, "--memory-swap", memory,
                  "--shm-size", f"{self.scratch_mb}m", "--hostname", "box", "--workdir", "/box"]  # fmt: skip
-        for place in ("/tmp", "/box"):
-            words += ["--tmpfs", f"{place}:rw,nosuid,nodev,mode=1777,size={self.scratch_mb}m"]
+        for path in ("/tmp", "/box"):
+            words += ["--tmpfs", f"{path}:rw,nosuid,nodev,mode=1777,size={self.scratch_mb}m"]
         for inside, outside in binds(self.packages).items():
             words += ["--mount", f"type=bind,source={outside},target={inside},readonly"]
-        for place in hidden():
-            words += ["--tmpfs", f"{place}:ro,size=4k"]
+        for path in hidden():
+            words += ["--tmpfs", f"{path}:ro,size=4k"]
         for key, value in environment().items():
             words += ["--env", f"{key}={value}"]
         return [*words, "--entrypoint", interpreter(), IMAGE, *program]

@@ -40,9 +40,9 @@ class GVisor(ColdBackend):
         """The container's configuration in the format of the OCI runtime specification."""
         quick = ["nosuid", "nodev", "mode=1777", f"size={self.scratch_mb}m"]
         mounts = [{"destination": "/proc", "type": "proc", "source": "proc"}]
-        mounts += [_mount(place, "bind", source, ["rbind", "ro"]) for place, source in binds(self.packages).items()]
-        mounts += [_mount(place, "tmpfs", "tmpfs", quick) for place in ("/tmp", "/box", "/dev/shm")]
-        mounts += [_mount(place, "tmpfs", "tmpfs", ["ro", "size=4k"]) for place in hidden()]
+        mounts += [_mount(path, "bind", source, ["rbind", "ro"]) for path, source in binds(self.packages).items()]
+        mounts += [_mount(path, "tmpfs", "tmpfs", quick) for path in ("/tmp", "/box", "/dev/shm")]
+        mounts += [_mount(path, "tmpfs", "tmpfs", ["ro", "size=4k"]) for path in hidden()]
         nothing: dict[str, list[str]] = {kind: [] for kind in ("bounding", "effective", "inheritable", "permitted")}
         limit = {"type": "RLIMIT_NPROC", "hard": limits.processes, "soft": limits.processes}
         process = {"user": {"uid": 0, "gid": 0}, "args": [interpreter(), *program], "cwd": "/box",
@@ -95,8 +95,8 @@ class GVisor(ColdBackend):
         }  # fmt: skip
 
 
-def _mount(place: str, kind: str, source: str, options: list[str]) -> dict[str, Any]:
-    return {"destination": place, "type": kind, "source": source, "options": options}
+def _mount(path: str, kind: str, source: str, options: list[str]) -> dict[str, Any]:
+    return {"destination": path, "type": kind, "source": source, "options": options}
 
 
 BACKENDS = (GVisor,)

@@ -21,8 +21,8 @@ def readable(more: tuple[str, ...] = ()) -> list[str]:
     """The paths that a box may read: Python, system libraries, torch and its dependencies, but not the project."""
     base = os.path.realpath(sys.base_prefix)
     roots = ["/usr", *([] if Path(base).is_relative_to("/usr") else [base])]
-    hidden = [Path(place) for place in hidden_folders(roots)]
-    places = [place for root in roots for place in _without(Path(root), hidden)]
+    hidden = [Path(path) for path in hidden_folders(roots)]
+    places = [path for root in roots for path in _without(Path(root), hidden)]
     places += [top for top in ("/bin", "/lib", "/lib32", "/lib64") if os.path.isdir(top) and not os.path.islink(top)]
     return [*places, *ETC, *package_binds(more).values(), str(INSIDE)]
 
@@ -31,9 +31,9 @@ def _without(folder: Path, hidden: list[Path]) -> list[str]:
     """`folder`, or those of its parts that contain nothing hidden, since Landlock has no rule to deny a path."""
     if folder in hidden:
         return []
-    if not any(place.is_relative_to(folder) for place in hidden):
+    if not any(path.is_relative_to(folder) for path in hidden):
         return [str(folder)]
-    return [place for part in sorted(folder.iterdir()) for place in _without(part, hidden)]
+    return [path for part in sorted(folder.iterdir()) for path in _without(part, hidden)]
 
 
 class LandlockOnly(WarmBackend):

@@ -154,13 +154,13 @@ class SandboxExec(Portable):
     def profile(self, port: int, folder: Path) -> str:
         """What is allowed, in the language of sandbox-exec; later rules win."""
         home = os.path.realpath(Path.home())
-        shown = [os.path.realpath(place) for place in (sys.base_prefix, str(INSIDE), str(folder), *package_paths())]
+        shown = [os.path.realpath(path) for path in (sys.base_prefix, str(INSIDE), str(folder), *package_paths())]
         return "\n".join([
             "(version 1)", "(allow default)", "(deny network*)",
             f'(allow network-outbound (remote ip "localhost:{port}"))',
             "(deny file-write*)", f"(allow file-write* (subpath {_quoted(os.path.realpath(folder))}))",
             '(allow file-write* (literal "/dev/null"))', f"(deny file-read* (subpath {_quoted(home)}))",
-            *(f"(allow file-read* (subpath {_quoted(place)}))" for place in shown),
+            *(f"(allow file-read* (subpath {_quoted(path)}))" for path in shown),
         ])  # fmt: skip
 
     def probe(self) -> None:
@@ -178,8 +178,8 @@ class SandboxExec(Portable):
         }
 
 
-def _quoted(place: str) -> str:
-    return '"' + place.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _quoted(path: str) -> str:
+    return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 BACKENDS = (SandboxExec, Portable)

@@ -52,7 +52,7 @@ def parse(body: bytes) -> tuple[str, list[dict[str, Any]], str]:
     path = fields.get("path", "")
     if not isinstance(path, str):
         raise BadRequest("`path` must be the notebook's path below the server's folder")
-    return exercise, [_cell(place, cell) for place, cell in enumerate(_small(cells))], path
+    return exercise, [_cell(index, cell) for index, cell in enumerate(_small(cells))], path
 
 
 def parse_outcome(body: bytes) -> dict[str, Any]:

@@ -88,8 +88,8 @@ def verdicts(path: Path) -> dict[str, dict[str, Any]]:
 
 def most_common_misconceptions(students: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The misconceptions of these students, most common first, with the number of students."""
-    seen = misconceptions(one["verdicts"] for one in students)
+    counts = misconceptions(one["verdicts"] for one in students)
     return [
         {"exercise": exercise, "misconception": why, "students": count}
-        for (exercise, why), count in seen.most_common(MAX_MISCONCEPTIONS)
+        for (exercise, why), count in counts.most_common(MAX_MISCONCEPTIONS)
     ]

@@ -103,7 +103,7 @@ def _predicted(unit: dict[str, Any], folder: Path) -> dict[str, int]:
 
 def _prose(cells: list[dict[str, Any]]) -> dict[str, str]:
     """The text cells of a notebook by their ids, in order; a cell without an id by its index."""
-    texts = ((str(cell.get("id", place)), cell) for place, cell in enumerate(cells))
+    texts = ((str(cell.get("id", index)), cell) for index, cell in enumerate(cells))
     return {key: "".join(cell["source"]) for key, cell in texts if cell["cell_type"] == "markdown"}
 
 
@@ -128,10 +128,10 @@ def _points(cells: list[dict[str, Any]]) -> dict[str, float]:
 
 def _project(cells: list[dict[str, Any]]) -> dict[str, Any] | None:
     """The cell of a project, such as the capstone's, and its points: it is measured as a whole, not by checks."""
-    for place, cell in enumerate(cells):
+    for index, cell in enumerate(cells):
         if cell["metadata"].get("tfkit", {}).get("role") == "project":
             points = _positive(cell["metadata"].get("nbgrader", {}).get("points"))
-            return {"cell": str(cell.get("id", place)), "points": points}
+            return {"cell": str(cell.get("id", index)), "points": points}
     return None
 
 

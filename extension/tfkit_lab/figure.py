@@ -33,8 +33,8 @@ def figure(trace: Trace, step: int, layer: int, head: int) -> str:
     total = len(trace["steps"])
     so_far = " ".join(html.escape(token) for token in tokens_so_far(trace, node))
     title = html.escape(trace["title"] or f"Decoding: {trace['strategy']}")
-    place = f"step {min(step + 1, total)} of {total}"
-    caption = f"<figcaption><strong>{title}</strong>, {place}: <code>{so_far}</code></figcaption>"
+    progress = f"step {min(step + 1, total)} of {total}"
+    caption = f"<figcaption><strong>{title}</strong>, {progress}: <code>{so_far}</code></figcaption>"
     body = caption + _candidates(trace, step, node) + _maps(trace, step, layer, head)
     return f'<figure class="tfkit-static" style="margin:0">{body}</figure>'
 

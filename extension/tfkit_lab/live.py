@@ -65,9 +65,9 @@ def _row(
     passed = sum(entry["status"] == "passed" for _, entry in entries)
     stuck = [(student, entry) for student, entry in entries if _is_stuck(entry, checks, minutes, now)]
     trying = [entry for _, entry in entries if entry["status"] == "failed" and _is_recent(entry, now)]
-    seen = Counter(entry["misconception"] for entry in trying if entry["misconception"])
+    counts = Counter(entry["misconception"] for entry in trying if entry["misconception"])
     row = {"exercise": exercise, "passed": passed, "tried": len(entries) - passed - len(stuck), "stuck": len(stuck)}
-    why = [{"misconception": name, "students": count} for name, count in seen.most_common(MAX_MISCONCEPTIONS)]
+    why = [{"misconception": name, "students": count} for name, count in counts.most_common(MAX_MISCONCEPTIONS)]
     who = [{"student": student, "failed": entry["failed"], "minutes": _minutes(entry["since"], now),
             "misconception": entry["misconception"]} for student, entry in stuck]  # fmt: skip
     return {**row, "commonest": why, **({"who": who} if names else {})}

@@ -128,11 +128,11 @@ class MarkHandler(_Marking):
 
     async def _give(self, body: dict[str, Any]) -> Any:
         score = None if body["score"] is None else score_of(body["score"])
-        seen = {str(student): int(version) for student, version in body["seen"].items()}
+        versions = {str(student): int(version) for student, version in body["seen"].items()}
         chosen = [int(number) for number in body["chosen"]]
         own = str(body["own"])[:MAX_TEXT]
         of = question_of(body)
-        return await self.ask("set_marks", self.course(body["course"]), of, seen, score, own, chosen, self.author)
+        return await self.ask("set_marks", self.course(body["course"]), of, versions, score, own, chosen, self.author)
 
 
 class RubricHandler(_Marking):

@@ -62,7 +62,7 @@ def page(
     `render({model, el})`, as anywidget wants it; words: HTML before each view; language: of the views' own words, such
     as "fr" (English without a catalogue for it)."""
     before = [*words, *[""] * (len(states) - len(words))]
-    parts = [f'{text}<div id="view-{place}"></div>' for place, text in enumerate(before)]
+    parts = [f'{text}<div id="view-{index}"></div>' for index, text in enumerate(before)]
     files = {"": STATIC / "model.js", "/sharing": STATIC / "sharing.js", **scripts}
     translated = translations(language, files.values())
     packed = {kind: base64.b64encode(file.read_bytes()).decode() for kind, file in files.items()}

@@ -86,8 +86,8 @@ def _shown(question: dict[str, Any], value: Any, observed: Any = None) -> str:
         return escape(_plain(question, value))
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in question["columns"])
     rows = []
-    for place, (name, row) in enumerate(zip(question["rows"], value, strict=True)):
-        cells = "".join(map(_cell, row, observed[place] if observed else row))
+    for index, (name, row) in enumerate(zip(question["rows"], value, strict=True)):
+        cells = "".join(map(_cell, row, observed[index] if observed else row))
         rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
     return f'<table class="tfkit-v-m"><thead><tr><td></td>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
 

@@ -39,9 +39,9 @@ def validate(trace: Trace, schemas: Path = SCHEMAS) -> None:
 
 def _check_tree(trace: Trace) -> None:
     count = len(trace["nodes"])
-    for place, node in enumerate(trace["nodes"]):
-        if node["id"] != place or not -1 <= node["parent"] < place:
-            raise ValueError(f"not a tfkit trace: nodes[{place}] must have id {place} and an earlier parent")
+    for index, node in enumerate(trace["nodes"]):
+        if node["id"] != index or not -1 <= node["parent"] < index:
+            raise ValueError(f"not a tfkit trace: nodes[{index}] must have id {index} and an earlier parent")
     indices = (i for step in trace["steps"] for key in ("live", "chosen", "finished") for i in step[key])
     used = [*trace["path"], trace["best"], *indices]
     if any(i >= count for i in used):

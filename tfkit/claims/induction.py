@@ -97,10 +97,10 @@ def prefix_matching(model: nn.Module, rows: Tensor) -> float:
     """The attention from each position of the second half to the position after the same symbol's first: the mean of
     the head that pays most."""
     half = rows.size(1) // 2
-    with trace(model, ["*.weights"]) as seen:
+    with trace(model, ["*.weights"]) as recorded:
         model(input_ids=rows)
     at = torch.arange(half, 2 * half - 1)
-    return max(seen[name][:, :, at, at - half + 1].mean((0, 2)).max().item() for name in seen)
+    return max(recorded[name][:, :, at, at - half + 1].mean((0, 2)).max().item() for name in recorded)
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:

@@ -25,9 +25,9 @@ def attention(model: nn.Module, source: Tensor | None, ids: Tensor, budget: int)
     A tfkit model is traced; other models get hooks on the submodules that return `(output, weights [1,H,Q,K])`: those
     with "cross" in their name attend to the source.
     """
-    seen = _traced(model, source, ids) if is_tfkit_model(model) else _hook_weights(model, source, ids)
+    recorded = _traced(model, source, ids) if is_tfkit_model(model) else _hook_weights(model, source, ids)
     kinds: dict[str, list[Tensor]] = {"self": [], "cross": []}
-    for name, maps in seen.items():
+    for name, maps in recorded.items():
         crossing = source is not None and ("self" not in name if is_tfkit_model(model) else "cross" in name)
         kinds["cross" if crossing else "self"].append(maps)
     found = {kind: quantize_weights(torch.cat(maps)) for kind, maps in kinds.items() if maps}
@@ -41,20 +41,20 @@ def _traced(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]
     given = {"input_ids": ids}
     if source is not None:
         given = {"decoder_input_ids": ids, "encoder_outputs": model.encode(source)}
-    with tracing.trace(model, keep=("*weights",)) as seen:
+    with tracing.trace(model, keep=("*weights",)) as recorded:
         model(**given)
-    return {name: torch.cat(seen.all(name), dim=-2) for name in seen}  # a recurrent decoder attends once a step
+    return {name: torch.cat(recorded.all(name), dim=-2) for name in recorded}  # a recurrent decoder attends once a step
 
 
 def _hook_weights(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]:
-    seen: dict[str, Tensor] = {}
+    recorded: dict[str, Tensor] = {}
 
     def make_hook(name: str) -> Callable[..., Any]:
         """A forward hook that keeps weights [B,H,Q,K] under this name; a later call overwrites an earlier one."""
 
         def hook(_module: nn.Module, _args: Any, out: Any) -> None:
             if isinstance(out, tuple) and len(out) == 2 and isinstance(out[1], Tensor) and out[1].dim() == 4:
-                seen[name] = out[1].detach()
+                recorded[name] = out[1].detach()
 
         return hook
 
@@ -65,7 +65,7 @@ def _hook_weights(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, T
     finally:
         for handle in handles:
             handle.remove()
-    return seen
+    return recorded
 
 
 def quantize_weights(weights: Tensor) -> Tensor:

@@ -34,10 +34,10 @@ def call_with_transformers_arguments(
     with ExitStack() as around:
         around.enter_context(replace_ids(model, given))
         states = around.enter_context(layer_states(model)) if hidden else None
-        seen = around.enter_context(attention_weights(model)) if weights else None
+        recorded = around.enter_context(attention_weights(model)) if weights else None
         out = call(*args, **given)
     more = getattr(model, "name_states", default_names)(states) if states else {}
-    out = Output({**out, **more, **(attentions(model, seen) if seen is not None else {})})
+    out = Output({**out, **more, **(attentions(model, recorded) if recorded is not None else {})})
     return out if as_dict is None or as_dict else out[:]
 
 
@@ -118,21 +118,21 @@ class Weights(tracing.Recorder):
 @contextmanager
 def attention_weights(model: nn.Module) -> Iterator[Weights]:
     """A context that yields the attention weights of the model. Raises RuntimeError inside a trace."""
-    seen = Weights()
-    with tracing.recording(model, seen):
-        yield seen
+    recorded = Weights()
+    with tracing.recording(model, recorded):
+        yield recorded
 
 
-def attentions(model: nn.Module, seen: Weights) -> dict[str, tuple[torch.Tensor, ...]]:
+def attentions(model: nn.Module, recorded: Weights) -> dict[str, tuple[torch.Tensor, ...]]:
     """transformers' names -> the weights, [B,H,Q,K] per layer. Raises ValueError if they do not cover all keys."""
-    if any(not name.endswith(".weights") for name, _ in seen.order):
+    if any(not name.endswith(".weights") for name, _ in recorded.order):
         raise ValueError(
             f"output_attentions: {type(model).__name__}'s attention weights do not cover all keys; "
             "tfkit.trace(model) records them with their positions"
         )
     found: dict[str, list[torch.Tensor]] = {}
     sides = {side for side, _ in stacks(model)}
-    for name, weights in seen.order:
+    for name, weights in recorded.order:
         parts = name.split(".")
         side = next((side for side in ("decoder", "encoder") if side in parts and side in sides), "")
         found.setdefault("cross" if any("cross" in part for part in parts) else side, []).append(weights)

@@ -130,17 +130,19 @@ class RAG(Model):
         `read`"""
         return self.encode_documents(**self.retrieve(input_ids, attention_mask))
 
-    def decode_documents(self, ids: Tensor, mask: Tensor | None, seen: Output, cache: Any, use_cache: bool) -> Output:
+    def decode_documents(
+        self, ids: Tensor, mask: Tensor | None, retrieved: Output, cache: Any, use_cache: bool
+    ) -> Output:
         """ids [B,T], mask [B,K] or None, the result of `encode_documents`, cache: `Documents` -> the generator's
         Output, B·D rows"""
-        docs = seen["doc_scores"].size(1)
-        if len(ids) != len(seen["mask"]):
-            raise ValueError(f"decoder_input_ids has {len(ids)} rows, but there are {len(seen['mask'])} questions")
+        docs = retrieved["doc_scores"].size(1)
+        if len(ids) != len(retrieved["mask"]):
+            raise ValueError(f"decoder_input_ids has {len(ids)} rows, but there are {len(retrieved['mask'])} questions")
         return self.generator(
-            attention_mask=seen["mask"].flatten(0, 1),
+            attention_mask=retrieved["mask"].flatten(0, 1),
             decoder_input_ids=ids.repeat_interleave(docs, 0),
             decoder_attention_mask=None if mask is None else mask.repeat_interleave(docs, 0),
-            encoder_outputs=Output(last_hidden_state=seen.last_hidden_state.flatten(0, 1)),
+            encoder_outputs=Output(last_hidden_state=retrieved.last_hidden_state.flatten(0, 1)),
             cache=None if cache is None else cache.rows,
             use_cache=use_cache,
         )

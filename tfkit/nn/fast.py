@@ -98,9 +98,9 @@ def paged_attention(q: Tensor, key_pages: Tensor, value_pages: Tensor, tables: T
     sequence, in the order of its text, -1 for unused entries; lengths int64 [B] of the texts -> [B,H,D]
     """
     keys, values = key_pages[tables].flatten(1, 2), value_pages[tables].flatten(1, 2)  # [B,M*S,H,D]
-    seen = torch.arange(keys.size(1), device=q.device) < lengths.unsqueeze(-1)  # [B,M*S]
+    mask = torch.arange(keys.size(1), device=q.device) < lengths.unsqueeze(-1)  # [B,M*S]
     scores = torch.einsum("bhd,bkhd->bhk", q, keys) * q.size(-1) ** -0.5
-    return torch.einsum("bhk,bkhd->bhd", masked_softmax(scores, seen.unsqueeze(1)), values)
+    return torch.einsum("bhk,bkhd->bhd", masked_softmax(scores, mask.unsqueeze(1)), values)
 
 
 def quantize_rows(w: Tensor, bits: int = 8) -> tuple[Tensor, Tensor]:

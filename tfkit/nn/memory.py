@@ -17,8 +17,8 @@ def memory_attention(x: Tensor, memory: Tensor, w_q: Tensor, w_k: Tensor, w_v: T
     source = torch.cat([memory.detach(), x], dim=1)  # [B,M+L,E]
     q, k, v = split_heads(x @ w_q, n_heads), split_heads(source @ w_k, n_heads), split_heads(source @ w_v, n_heads)
     length, past = x.size(1), memory.size(1)
-    seen = torch.ones(length, past + length, dtype=torch.bool, device=x.device).tril(past)  # row i ends at column M+i
-    output, _ = scaled_dot_product_attention(q, k, v, seen)
+    mask = torch.ones(length, past + length, dtype=torch.bool, device=x.device).tril(past)  # row i ends at column M+i
+    output, _ = scaled_dot_product_attention(q, k, v, mask)
     return merge_heads(output)
 
 

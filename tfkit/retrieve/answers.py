@@ -34,18 +34,18 @@ def answers(
         )
         how |= {"attention_mask": non_padding, "num_return_sequences": strategy.width}
         tried = generate(model.generator, passages, strategy, **how)
-        by_question, seen = tried.unflatten(0, (len(scores), -1)), model.encode_documents(**found)
+        by_question, encoded = tried.unflatten(0, (len(scores), -1)), model.encode_documents(**found)
         numbers = torch.arange(len(scores), device=scores.device).split(1)
-        return torch.cat([chosen(model, by_question[i[0]], seen.rows(i), num_return_sequences) for i in numbers])
+        return torch.cat([chosen(model, by_question[i[0]], encoded.rows(i), num_return_sequences) for i in numbers])
 
 
-def chosen(model: Any, tried: Tensor, seen: Any, num_return_sequences: int) -> Tensor:
-    """tried [N,T], the hypotheses for one question; seen: the generator's inputs from its passages -> the best of
+def chosen(model: Any, tried: Tensor, encoded: Any, num_return_sequences: int) -> Tensor:
+    """tried [N,T], the hypotheses for one question; encoded: the generator's inputs from its passages -> the best of
     them"""
     if model.config.do_deduplication:
         tried = tried.unique(dim=0)
     if len(tried) < num_return_sequences:
         raise ValueError(f"num_return_sequences={num_return_sequences}: there are only {len(tried)} different answers")
-    every = seen.rows(torch.zeros(len(tried), dtype=torch.int64, device=tried.device))
+    every = encoded.rows(torch.zeros(len(tried), dtype=torch.int64, device=tried.device))
     loss = model(encoder_outputs=every, labels=tried, exclude_bos_score=True, reduce_loss=False).loss
     return tried[loss.topk(num_return_sequences, largest=False).indices]

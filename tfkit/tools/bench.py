@@ -71,12 +71,12 @@ def best_times(
     times: tuple[list[float], list[float]] = ([], [])
     one(), other()
     while len(times[0]) < turns or (sum(map(sum, times)) < seconds and len(times[0]) < 20 * turns):
-        for call, seen in zip((one, other), times, strict=True):
+        for call, measured in zip((one, other), times, strict=True):
             _wait(device)
             start = clock()
             call()
             _wait(device)
-            seen.append(clock() - start)
+            measured.append(clock() - start)
     return min(times[0]), min(times[1])
 
 
@@ -260,9 +260,9 @@ class _Written(TorchDispatchMode):
 def bytes_written(run: Callable[[], Any]) -> int:
     """Bytes that the operations of `run` write: unlike a time, it does not depend on the machine's other work."""
     run()  # allocates what only the first call makes, such as the optimizer's state
-    with _Written() as seen:
+    with _Written() as written:
         run()
-    return seen.bytes
+    return written.bytes
 
 
 COLUMNS = ("forward", "training step", "written", "memory", "greedy", "beam 4")

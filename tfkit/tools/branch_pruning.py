@@ -11,23 +11,25 @@ from .rewrite import Source, move_columns
 CONFIG_VARIABLES = {"self", "cls", "c", "config"}  # names under which a file has its configuration
 
 
-def prune_branches(source: Source, seen: Observations) -> str:
+def prune_branches(source: Source, observations: Observations) -> str:
     """Removes branches that were not taken and methods that were not called."""
     for node in source.nodes:
         if is_dunder_method(source, node):
             continue
         if isinstance(node, ast.FunctionDef) and isinstance(source.parent[node], ast.ClassDef):
-            if source.index[node] not in seen.entries and node.name not in ("forward", "backward"):
+            if source.index[node] not in observations.entries and node.name not in ("forward", "backward"):
                 source.remove(node)
         elif isinstance(node, (ast.If, ast.IfExp)):
-            prune_if(source, seen, node)
+            prune_if(source, observations, node)
         elif isinstance(node, ast.BoolOp):
-            prune_operands(source, seen, node)
-        elif isinstance(node, ast.Try) and not any(source.index[h.body[0]] in seen.lines for h in node.handlers):
+            prune_operands(source, observations, node)
+        elif isinstance(node, ast.Try) and not any(
+            source.index[h.body[0]] in observations.lines for h in node.handlers
+        ):
             source.replace_by_block(node, node.body)
         elif isinstance(node, ast.comprehension):
             for test in node.ifs:
-                if seen.truths.get(source.index[test]) == {True} and is_static(source, seen, test):
+                if observations.truths.get(source.index[test]) == {True} and is_static(source, observations, test):
                     start, end = source.span(test)
                     start = source.raw.rindex(b"if", 0, start)
                     source.edits.append((len(source.raw[:start].rstrip()), end, ""))
@@ -41,18 +43,18 @@ def is_dunder_method(source: Source, node: ast.AST) -> bool:
     return DUNDER.fullmatch(name) is not None and name not in ("__init__", "__post_init__")
 
 
-def prune_if(source: Source, seen: Observations, node: ast.If | ast.IfExp) -> None:
+def prune_if(source: Source, observations: Observations, node: ast.If | ast.IfExp) -> None:
     """Replaces an `if` of which only one branch was taken by that branch."""
-    truths = seen.truths.get(source.index[node.test], set())
+    truths = observations.truths.get(source.index[node.test], set())
     if len(truths) != 1:
         return
     taken = next(iter(truths))
     if isinstance(node, ast.IfExp):
-        if is_static(source, seen, node.test):
+        if is_static(source, observations, node.test):
             source.replace(node, parenthesise(source, node.body if taken else node.orelse))
         return
     dead = node.orelse if taken else node.body
-    if not (is_static(source, seen, node.test) or (dead and isinstance(dead[-1], ast.Raise))):
+    if not (is_static(source, observations, node.test) or (dead and isinstance(dead[-1], ast.Raise))):
         return
     live = node.body if taken else node.orelse
     if is_elif(source, node):
@@ -83,12 +85,12 @@ def replace_elif(source: Source, node: ast.If, live: list[ast.stmt]) -> None:
         source.edits.append((start, end, ""))
 
 
-def prune_operands(source: Source, seen: Observations, node: ast.BoolOp) -> None:
+def prune_operands(source: Source, observations: Observations, node: ast.BoolOp) -> None:
     """Removes operands of `and` and `or` that are always neutral, or keeps the one that always decides."""
     neutral = isinstance(node.op, ast.And)
     for number, value in enumerate(node.values[:-1]):
-        truths = seen.truths.get(source.index[value], set())
-        if len(truths) != 1 or not is_static(source, seen, value):
+        truths = observations.truths.get(source.index[value], set())
+        if len(truths) != 1 or not is_static(source, observations, value):
             continue
         if truths == {neutral}:
             start, end = source.span(value)[0], source.span(node.values[number + 1])[0]
@@ -99,37 +101,41 @@ def prune_operands(source: Source, seen: Observations, node: ast.BoolOp) -> None
         return
 
 
-def is_static(source: Source, seen: Observations, node: ast.expr) -> bool:
+def is_static(source: Source, observations: Observations, node: ast.expr) -> bool:
     """Whether a test is static: settled by the configuration and by which arguments are given, not by numbers or
     tensors."""
     if isinstance(node, ast.BoolOp):
-        return all(is_static(source, seen, value) for value in node.values if source.index[value] in seen.truths) and (
-            source.index[node.values[-1]] not in seen.values or is_static(source, seen, node.values[-1])
+        return all(
+            is_static(source, observations, value)
+            for value in node.values
+            if source.index[value] in observations.truths
+        ) and (
+            source.index[node.values[-1]] not in observations.values or is_static(source, observations, node.values[-1])
         )
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return is_static(source, seen, node.operand)
+        return is_static(source, observations, node.operand)
     if isinstance(node, ast.Compare):
         if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
             return True
-        return all(is_static_value(source, seen, each) for each in (node.left, *node.comparators))
-    return is_static_value(source, seen, node)
+        return all(is_static_value(source, observations, each) for each in (node.left, *node.comparators))
+    return is_static_value(source, observations, node)
 
 
-def is_static_value(source: Source, seen: Observations, node: ast.expr) -> bool:
+def is_static_value(source: Source, observations: Observations, node: ast.expr) -> bool:
     """Whether a value is static: a name, a flag, a type, or a number of the configuration."""
     if isinstance(node, ast.Constant):
         return True
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in CONFIG_VARIABLES:
         return True
     if isinstance(node, (ast.Tuple, ast.Set, ast.List)):
-        return all(is_static_value(source, seen, each) for each in node.elts)
-    if isinstance(node, ast.Call) and any(is_tensor(source, seen, each) for each in ast.walk(node)):
+        return all(is_static_value(source, observations, each) for each in node.elts)
+    if isinstance(node, ast.Call) and any(is_tensor(source, observations, each) for each in ast.walk(node)):
         return isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "can_read_values")
-    kinds = {kind.__name__ for kind in seen.types.get(source.index[node], set())}
+    kinds = {kind.__name__ for kind in observations.types.get(source.index[node], set())}
     return bool(kinds) and not kinds & {"int", "float", "Tensor", "Parameter"}
 
 
-def is_tensor(source: Source, seen: Observations, node: ast.AST) -> bool:
+def is_tensor(source: Source, observations: Observations, node: ast.AST) -> bool:
     """Whether an expression was ever a tensor."""
-    kinds = seen.types.get(source.index.get(node, -1), set())
+    kinds = observations.types.get(source.index.get(node, -1), set())
     return any(kind.__name__ in ("Tensor", "Parameter") for kind in kinds)

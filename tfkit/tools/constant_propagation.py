@@ -13,30 +13,30 @@ TENSOR_ATTRIBUTES = {"requires_grad", "is_cuda", "device", "dtype", "training", 
 LOOKUPS = {"getattr", "bool", "isinstance", "hasattr", "get_activation"}
 
 
-def propagate_constants(source: Source, seen: Observations) -> str:
+def propagate_constants(source: Source, observations: Observations) -> str:
     """Replaces attributes and look-ups that always had one value, and what a call always instantiates."""
     for node in source.nodes:
         index = source.index[node]
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr not in TENSOR_ATTRIBUTES:
             kinds = FOLDABLE - {"empty"} if is_container(source, node) else FOLDABLE
-            replace_by_constant(source, node, seen.constant(index), kinds)
+            replace_by_constant(source, node, observations.constant(index), kinds)
         elif isinstance(node, ast.Subscript) and is_table_lookup(node):
-            replace_by_constant(source, node, seen.constant(index), {"symbol"})
+            replace_by_constant(source, node, observations.constant(index), {"symbol"})
         elif isinstance(node, ast.Call):
             name = node.func.id if isinstance(node.func, ast.Name) else ""
             if name in LOOKUPS or not (node.args or node.keywords or isinstance(source.parent[node], ast.Expr)):
-                replace_by_constant(source, node, seen.constant(index), FOLDABLE | {"symbol"})
+                replace_by_constant(source, node, observations.constant(index), FOLDABLE | {"symbol"})
             if isinstance(node.func, (ast.Subscript, ast.Attribute)) and "_CLASSES" in source.text(node.func):
-                replace_by_constant(source, node.func, seen.constant(source.index[node.func]), {"symbol"})
+                replace_by_constant(source, node.func, observations.constant(source.index[node.func]), {"symbol"})
             elif isinstance(node.func, (ast.Subscript, ast.Attribute)):
-                found = seen.constant(source.index[node.func])
+                found = observations.constant(source.index[node.func])
                 if found and "." not in str(found[1]) and str(found[1])[:1].isupper():
                     replace_by_constant(source, node.func, found, {"symbol"})
-            remove_empty_stars(source, seen, [*node.args, *node.keywords])
+            remove_empty_stars(source, observations, [*node.args, *node.keywords])
         elif isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Load):
-            remove_empty_stars(source, seen, node.elts)
+            remove_empty_stars(source, observations, node.elts)
         elif isinstance(node, ast.Dict):
-            remove_empty_dict_stars(source, seen, node)
+            remove_empty_dict_stars(source, observations, node)
     return source.apply()
 
 
@@ -67,27 +67,27 @@ def replace_by_constant(source: Source, node: ast.expr, value: Value | None, kin
     source.replace(node, text)
 
 
-def remove_empty_stars(source: Source, seen: Observations, elements: list[Any]) -> None:
+def remove_empty_stars(source: Source, observations: Observations, elements: list[Any]) -> None:
     """Removes `*` and `**` of what is always empty."""
     empty = []
     for each in elements:
         inner = each.value if isinstance(each, ast.Starred) or getattr(each, "arg", "") is None else None
-        if inner is not None and is_always_empty(source, seen, inner):
+        if inner is not None and is_always_empty(source, observations, inner):
             empty.append(each)
     if empty:
         source.remove_elements(elements, empty)
 
 
-def is_always_empty(source: Source, seen: Observations, node: ast.expr) -> bool:
+def is_always_empty(source: Source, observations: Observations, node: ast.expr) -> bool:
     """Whether an expression was always an empty list, tuple or dictionary."""
-    found = seen.constant(source.index[node])
+    found = observations.constant(source.index[node])
     return bool(found and found[0] == "empty") or source.text(node) in ("{}", "()", "[]")
 
 
-def remove_empty_dict_stars(source: Source, seen: Observations, node: ast.Dict) -> None:
+def remove_empty_dict_stars(source: Source, observations: Observations, node: ast.Dict) -> None:
     """Removes `**` of what is always empty from a dictionary."""
     kept = [(key, value) for key, value in zip(node.keys, node.values, strict=True)]
-    left = [(k, v) for k, v in kept if not (k is None and is_always_empty(source, seen, v))]
+    left = [(k, v) for k, v in kept if not (k is None and is_always_empty(source, observations, v))]
     if len(left) < len(kept):
         items = (f"{source.text(k)}: {source.text(v)}" if k else f"**{source.text(v)}" for k, v in left)
         source.replace(node, "{" + ", ".join(items) + "}")

@@ -17,9 +17,9 @@ from .rewrite import Source
 Parameter = tuple[Any, str]  # of a function (its line and name) or of a class with fields (its name)
 
 
-def eliminate_dead_arguments(source: Source, seen: Observations) -> str:
+def eliminate_dead_arguments(source: Source, observations: Observations) -> str:
     """Removes parameters and fields that are never read, or always have one value, which replaces their name."""
-    graph = CallGraph(source, seen)
+    graph = CallGraph(source, observations)
     removed = graph.removable()
     for owner, definition in graph.definitions.items():
         mine = {name for place, name in removed if place == owner}
@@ -42,8 +42,8 @@ def eliminate_dead_arguments(source: Source, seen: Observations) -> str:
 class CallGraph:
     """The functions of a file, their calls, and which parameter each argument is for."""
 
-    def __init__(self, source: Source, seen: Observations) -> None:
-        self.source, self.observed = source, seen
+    def __init__(self, source: Source, observations: Observations) -> None:
+        self.source, self.observed = source, observations
         self.definitions: dict[Any, ast.FunctionDef | ast.ClassDef] = {}
         for node in source.nodes:
             if isinstance(node, ast.FunctionDef):

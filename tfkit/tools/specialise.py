@@ -34,11 +34,11 @@ PASSES = (prune_branches, propagate_constants, eliminate_dead_arguments)
 def specialise(text: str, use: Use) -> str:
     """A flat file specialised for what `use` does with it as a module: it makes the model and calls it."""
     text = textbook(Source(text))
-    seen, idle, turns = observe(text, use), 0, cycle(PASSES)
+    observations, idle, turns = observe(text, use), 0, cycle(PASSES)
     while idle < len(PASSES):
-        new = attempt(next(turns)(Source(text), seen), text, use)
+        new = attempt(next(turns)(Source(text), observations), text, use)
         idle = 0 if new else idle + 1
-        text, seen = new or (text, seen)
+        text, observations = new or (text, observations)
     text = join_lines(tidy_sections(text))
     use(execute(compile(text, "flat", "exec")))
     return text

@@ -159,8 +159,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--fast", action="store_true", help="one unit, no API reference, no anatomies: for the tests")
     options = parser.parse_args(arguments)
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as place:
-        source, built = Path(place) / "source", Path(place) / "site"
+    with tempfile.TemporaryDirectory() as scratch:
+        source, built = Path(scratch) / "source", Path(scratch) / "site"
         try:
             names = build.unit_names()
             write_sources(source, names[:1] if options.fast else names, None if options.fast else KEPT)

@@ -116,7 +116,7 @@ class Page:
         if found is None:
             self.unknown += cell.id in outputs.load_outputs(self.folder.name)
             return []
-        parts = [self._output(output, f"{cell.id}-{place}") for place, output in enumerate(found)]
+        parts = [self._output(output, f"{cell.id}-{index}") for index, output in enumerate(found)]
         if "predicted(" in cell.source:  # folded, so that readers can predict first
             return [fold(self.words["shown"], "\n\n".join(parts))]
         return parts

@@ -104,8 +104,8 @@ def hidden() -> dict[str, list[str]]:
         for cell in build.notebook(folder).cells:
             for begin, end in ((build.BEGIN, build.END), build.SCHEME):
                 pieces = re.findall(rf"{re.escape(begin)}\n(.*?){re.escape(end)}", cell.source, re.S)
-                for place, piece in enumerate(pieces):
-                    found[f"{folder.name}/{cell.id}#{place}"] = plain_lines(piece)
+                for index, piece in enumerate(pieces):
+                    found[f"{folder.name}/{cell.id}#{index}"] = plain_lines(piece)
     return found
 
 

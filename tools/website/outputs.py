@@ -56,8 +56,8 @@ def run(unit: str) -> NotebookNode:
     for cell in notebook.cells:
         if cell.metadata.get("tfkit", {}).get("role") == "check":
             cell.source = "pass"
-    with tempfile.TemporaryDirectory() as place:
-        client = NotebookClient(notebook, timeout=900, kernel_name="python3", resources={"metadata": {"path": place}})
+    with tempfile.TemporaryDirectory() as scratch:
+        client = NotebookClient(notebook, timeout=900, kernel_name="python3", resources={"metadata": {"path": scratch}})
         try:
             client.execute()
         except CellExecutionError as error:

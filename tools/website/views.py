@@ -64,6 +64,6 @@ def gallery(page: str, root: str) -> str:
     """The body of an exported page, with the views in the site's form. Raises SiteError for another page."""
     states, body = exported_states(page), MAIN.search(page)
     text = re.sub(r'<a class="anchor-link".*?</a>', "", body[1] if body else "")
-    for place, state in enumerate(states):
-        text = text.replace(f'<div id="view-{place}"></div>', view(state, str(place), root))
+    for index, state in enumerate(states):
+        text = text.replace(f'<div id="view-{index}"></div>', view(state, str(index), root))
     return re.sub(r'<div id="view-\d+"></div>', "", text)  # an exported page ends with an empty placeholder

@@ -107,7 +107,7 @@ def _anatomy_table(rows: list[Row]) -> str:
 def benchmark_rows(name: str) -> str:
     """Its rows in the benchmarks, with their header; empty if it has none."""
     lines = (DOCS / "benchmarks.md").read_text(encoding="utf-8").splitlines()
-    head = next(place for place, line in enumerate(lines) if line.startswith("|  | tokens |"))
+    head = next(index for index, line in enumerate(lines) if line.startswith("|  | tokens |"))
     rows = [line for line in lines[head:] if line.startswith(f"| {name} |")]
     return "\n".join([lines[head], lines[head + 1], *rows]) if rows else ""
 

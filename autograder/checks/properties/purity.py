@@ -61,8 +61,10 @@ def _traces(case: Case, reference: Any, subject: Any) -> dict[str, Any]:
     with _as_before():  # the reference and our own answers work in this process
         wanted = _expected()
         call, sent = _callable(case, subject), dict(enumerate(case.arguments(subject))) | dict(case.kwargs)
-        places = [place for place, value in sent.items() if _data(value)]
-        kept = dict(zip(places, subject.keep([sent[place] for place in places]) if places else [], strict=True))
+        arguments = [place for place, value in sent.items() if _data(value)]
+        kept = dict(
+            zip(arguments, subject.keep([sent[place] for place in arguments]) if arguments else [], strict=True)
+        )
         there = sent | kept
         subject.call("given_seed", SEED)
         first = _answer(call, there)
@@ -71,12 +73,12 @@ def _traces(case: Case, reference: Any, subject: Any) -> dict[str, Any]:
         else:
             after = subject.call("given_after", MATRIX)
         back = subject.call("given_kept", list(kept.values())) if kept else []
-        changed = dict(zip(places, back, strict=False)) if type(back) is list else {}  # a box may say anything
-        touched = [place for place in places if compare(sent[place], changed.get(place)) is not None]
+        changed = dict(zip(arguments, back, strict=False)) if type(back) is list else {}  # a box may say anything
+        touched = [place for place in arguments if compare(sent[place], changed.get(place)) is not None]
         differing = _differing(wanted, after)
         # a box that lies about its arguments still computes with the changed ones; the second call may not return
         if not touched and not differing["draw"] and compare(first, _answer(call, there), case.tolerance) is not None:
-            touched = places[:1] or [0]
+            touched = arguments[:1] or [0]
     return {"arguments": touched, "random numbers": differing.pop("draw"), **differing}
 
 
@@ -148,8 +150,8 @@ def _as_before() -> Iterator[None]:
 
 def _blame(expected: Any, actual: dict[str, Any]) -> str:
     if actual["arguments"]:
-        place = actual["arguments"][0]
-        named = f"argument {place + 1}" if isinstance(place, int) else f"the argument `{place}`"
+        argument = actual["arguments"][0]
+        named = f"argument {argument + 1}" if isinstance(argument, int) else f"the argument `{argument}`"
         return f"the call changes its own input ({named}); the caller still needs it"
     if actual["random numbers"]:
         return "the call draws random numbers or sets a seed; the same inputs must always give the same result"

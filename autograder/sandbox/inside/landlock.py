@@ -40,22 +40,22 @@ def restrict(read: list[str], write: list[str]) -> None:
     attributes = struct.pack("<QQQ", EVERY_FILE_RIGHT, 3, 3)
     ruleset = _checked(LIBC.syscall(CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)),
                        "ruleset")  # fmt: skip
-    for place in read:
-        _allow(ruleset, place, READ)
-    for place in write:
-        _allow(ruleset, place, EVERY_FILE_RIGHT & ~EXECUTE)
-    for place in DEVICES:
-        _allow(ruleset, place, READ_FILE | WRITE_FILE)
+    for path in read:
+        _allow(ruleset, path, READ)
+    for path in write:
+        _allow(ruleset, path, EVERY_FILE_RIGHT & ~EXECUTE)
+    for path in DEVICES:
+        _allow(ruleset, path, READ_FILE | WRITE_FILE)
     _checked(LIBC.prctl(38, 1, 0, 0, 0), "no_new_privs")
     _checked(LIBC.syscall(RESTRICT_SELF, ruleset, ctypes.c_uint32(0)), "restrict")
     os.close(ruleset)
 
 
-def _allow(ruleset: int, place: str, rights: int) -> None:
-    if not os.path.exists(place):
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    if not os.path.exists(path):
         return
-    rights &= EVERY_FILE_RIGHT if os.path.isdir(place) else ON_A_FILE
-    descriptor = os.open(place, os.O_PATH | os.O_CLOEXEC)
+    rights &= EVERY_FILE_RIGHT if os.path.isdir(path) else ON_A_FILE
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     rule = struct.pack("<Qi", rights, descriptor)
-    _checked(LIBC.syscall(ADD_RULE, ruleset, ctypes.c_uint32(1), rule, ctypes.c_uint32(0)), place)
+    _checked(LIBC.syscall(ADD_RULE, ruleset, ctypes.c_uint32(1), rule, ctypes.c_uint32(0)), path)
     os.close(descriptor)

@@ -80,8 +80,8 @@ def own_mounts(scratch_mb: int) -> None:
     Without `subset=pid` a box that root started could write the kernel's settings, since the user id 0 suffices for it.
     """
     mount(None, "/", PRIVATE | RECURSIVE)
-    for place in ("/tmp", "/box", "/dev/shm"):
-        mount("tmpfs", place, NOSUID | NODEV, f"size={scratch_mb}m,mode=1777")
+    for path in ("/tmp", "/box", "/dev/shm"):
+        mount("tmpfs", path, NOSUID | NODEV, f"size={scratch_mb}m,mode=1777")
     mount("proc", "/proc", NOSUID | NODEV | NOEXEC, "subset=pid")
     if os.path.isdir(HOST_PROC):
         mount("tmpfs", HOST_PROC, NOSUID | NODEV | READ_ONLY, "size=4096,mode=0")

@@ -68,7 +68,7 @@ def record_attention(
     maps = fit_budget(lambda factor: [stack.pack(factor) for stack in stacks], longest, budget)
     past = {cols - rows for stack in stacks if "memory" in stack.present for rows, cols in [stack.maps.shape[-2:]]}
     if past and not keys and tokens:
-        keys = [*(f"memory {place}" for place in range(-max(past), 0)), *tokens]
+        keys = [*(f"memory {offset}" for offset in range(-max(past), 0)), *tokens]
     head = {"schema": "tfkit.trace/1", "kind": "attention", "title": title or type(model).__name__}
     return Attention({**head, "tokens": list(tokens), "keys": list(keys), "maps": maps})
 
@@ -126,22 +126,22 @@ def trace_layers(model: Any, inputs: dict[str, Any], steps: Tensor | None) -> li
     ids, mapping = inputs.get("input_ids"), inputs.get("target_mapping")
     if isinstance(ids, Tensor) and len(ids) != 1:
         raise ValueError(f"input_ids has shape {list(ids.shape)}: attention is shown over one sentence, [1,L]")
-    with tracing.trace(model, keep=KEEP) as seen:
+    with tracing.trace(model, keep=KEEP) as recorded:
         model(**inputs)
     length = ids.size(-1) if isinstance(ids, Tensor) else 0
-    return list(layers(model, seen, length, None if mapping is None else mapping[0].any(0), steps))
+    return list(layers(model, recorded, length, None if mapping is None else mapping[0].any(0), steps))
 
 
 def hook_layers(model: nn.Module, inputs: dict[str, Any]) -> list[Layer]:
     """The attentions of any other model, recorded by forward hooks in order of execution; all keys are "text"."""
-    seen: dict[str, Tensor] = {}
+    recorded: dict[str, Tensor] = {}
 
     def listen(name: str) -> Any:
         """A forward hook that stores weights under this name; the last of several calls counts."""
 
         def hook(_module: nn.Module, _args: Any, out: Any) -> None:
             if isinstance(out, tuple) and len(out) == 2 and isinstance(out[1], Tensor) and out[1].dim() == 4:
-                seen[name] = out[1].detach()
+                recorded[name] = out[1].detach()
 
         return hook
 
@@ -151,7 +151,9 @@ def hook_layers(model: nn.Module, inputs: dict[str, Any]) -> list[Layer]:
     finally:
         for handle in handles:
             handle.remove()
-    return [Layer(name, weights[0], torch.ones_like(weights[0], dtype=torch.uint8)) for name, weights in seen.items()]
+    return [
+        Layer(name, weights[0], torch.ones_like(weights[0], dtype=torch.uint8)) for name, weights in recorded.items()
+    ]
 
 
 class Attention(Picture):

@@ -47,9 +47,9 @@ class FoundFeedForward:
     output: Tensor
 
 
-def attentions(seen: Operations) -> Iterator[FoundAttention]:
+def attentions(operations: Operations) -> Iterator[FoundAttention]:
     """Every attention, in order."""
-    for op in seen.all:
+    for op in operations.all:
         if op.name.startswith(_FUSED) and op.value.dim() == 4:
             yield _fused(op)
         elif op.name in _PRODUCTS:
@@ -58,9 +58,9 @@ def attentions(seen: Operations) -> Iterator[FoundAttention]:
                 yield _open(op, chain)
 
 
-def feed_forwards(seen: Operations) -> Iterator[FoundFeedForward]:
+def feed_forwards(operations: Operations) -> Iterator[FoundFeedForward]:
     """Every linear layer after an activation after a linear layer."""
-    for op in seen.all:
+    for op in operations.all:
         if op.name in ("mm", "addmm"):
             plain = lambda found: not {step.name for step in found} & (_SHARES | {"copy", "index_put"})
             chain = _chain(op, _left(op), plain, _BETWEEN - {"add", "div", "sub", "native_dropout"})
@@ -114,7 +114,7 @@ def read_by(op: Operation) -> Tensor:
 
 def _fused(op: Operation) -> FoundAttention:
     """The stages of a fused attention, recomputed one by one."""
-    q, k, v = (op.inputs[place][0].float() for place in range(3))
+    q, k, v = (op.inputs[index][0].float() for index in range(3))
     scale = op.arguments.get("scale") or q.size(-1) ** -0.5
     given = op.arguments.get("attn_mask", op.arguments.get("attn_bias"))
     groups = len(q) // len(k)

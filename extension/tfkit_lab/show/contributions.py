@@ -86,8 +86,8 @@ class Contributions(Picture):
 
     def body(self) -> str:
         """A table of the parts and their contributions to the chosen token's logit, with bars."""
-        place = min(self.place.get("target", 0), len(self.trace["targets"]) - 1)
-        found = [row[place] for row in self.trace["values"]]
+        target = min(self.place.get("target", 0), len(self.trace["targets"]) - 1)
+        found = [row[target] for row in self.trace["values"]]
         most = max(map(abs, found)) or 1
         lines = [
             (
@@ -97,7 +97,7 @@ class Contributions(Picture):
             )
             for part, value in zip(self.trace["parts"], found, strict=True)
         ]
-        goal = self.trace["targets"][place]["token"]
+        goal = self.trace["targets"][target]["token"]
         return table(
             ("part", f"{self.trace['measure']} of {goal}", "▮ for, ▯ against"), [*lines, ("sum", sum(found), "")]
         )

@@ -51,9 +51,9 @@ class Operation:
         """Whether it only moves numbers."""
         return self.name in _SHAPES or bool(self.arguments.get("view"))
 
-    def parent(self, place: int = 0) -> Operation | None:
+    def parent(self, index: int = 0) -> Operation | None:
         """The operation that made an input, skipping those that only move numbers."""
-        found = self.parents[place] if place < len(self.parents) else None
+        found = self.parents[index] if index < len(self.parents) else None
         while found is not None and found.reshapes:
             found = found.parents[0] if found.parents else None
         return found

@@ -29,7 +29,7 @@ class Layer:
 
 def layers(
     model: nn.Module,
-    seen: tracing.Recorder,
+    recorder: tracing.Recorder,
     length: int,
     has_query: Tensor | None = None,
     steps: Tensor | None = None,
@@ -37,14 +37,14 @@ def layers(
     """Every attention in one forward pass of a tfkit model over one sentence of `length` tokens, traced with `KEEP`.
     has_query: for two streams, bool [L]: where the second has a query, or None; steps: for an order, int64 [L]: the
     step of each position, or None."""
-    for path in [name.removesuffix("weights") for name in seen if name.endswith("weights")]:
+    for path in [name.removesuffix("weights") for name in recorder if name.endswith("weights")]:
         name = path.rstrip(".")
-        if f"{path}rows" in seen:
-            weights, kinds = (t[:, :length, :length] for t in spread(seen, path))
-            yield Layer(name, weights, kinds, hashed_pattern(seen, path, length))
+        if f"{path}rows" in recorder:
+            weights, kinds = (t[:, :length, :length] for t in spread(recorder, path))
+            yield Layer(name, weights, kinds, hashed_pattern(recorder, path, length))
             continue
-        calls = seen.all(f"{path}weights")
-        masks = seen.all(f"{path}seen") if f"{path}seen" in seen else [weights > 0 for weights in calls]
+        calls = recorder.all(f"{path}weights")
+        masks = recorder.all(f"{path}seen") if f"{path}seen" in recorder else [weights > 0 for weights in calls]
         for stream in STREAMS[-len(calls) :] if has_query is not None else ("",):
             at = -1 if stream != STREAMS[0] else 0
             weights, kinds = full_pattern(calls[at], masks[at], model.get_submodule(name))
@@ -69,15 +69,15 @@ def turns(steps: Tensor, keys: int) -> tuple[str, Tensor]:
     return "turn", torch.cat([steps.new_zeros(keys - len(steps)), steps + 1])[None]
 
 
-def hashed_pattern(seen: tracing.Recorder, path: str, length: int) -> tuple[str, Tensor] | None:
+def hashed_pattern(recorder: tracing.Recorder, path: str, length: int) -> tuple[str, Tensor] | None:
     """The buckets of the first round, if there are any."""
-    return ("bucket", seen[f"{path}buckets"][0, :, 0, :length].long()) if f"{path}buckets" in seen else None
+    return ("bucket", recorder[f"{path}buckets"][0, :, 0, :length].long()) if f"{path}buckets" in recorder else None
 
 
-def spread(seen: tracing.Recorder, path: str) -> tuple[Tensor, Tensor]:
+def spread(recorder: tracing.Recorder, path: str) -> tuple[Tensor, Tensor]:
     """For attention in blocks, from the positions in `tracing.POSITIONS`: each weight at its place -> weights, kinds,
     including the padding of the last block."""
-    recorded = list(zip(*(seen.all(path + what) for what in ("weights", "seen", *tracing.POSITIONS)), strict=True))
+    recorded = list(zip(*(recorder.all(path + what) for what in ("weights", "seen", *tracing.POSITIONS)), strict=True))
     heads, size = (1 + max(int(call[at].max()) for call in recorded) for at in (2, 3))
     weights, kinds = torch.zeros(heads, size, size), torch.zeros(heads * size * size, dtype=torch.int64)
     for call in recorded:

@@ -24,10 +24,10 @@ def training(run: str | Path | Runs | Any, *, title: str = "Training") -> Traini
     return Training({"schema": "tfkit.trace/1", "kind": "training", "title": title, "series": series})
 
 
-def from_csv(place: Path) -> list[dict[str, Any]]:
+def from_csv(path: Path) -> list[dict[str, Any]]:
     """The curves of a run's metrics.csv, a column each. Raises OSError, ValueError for an entry that is not a
     number."""
-    file = place / "metrics.csv" if place.is_dir() else place
+    file = path / "metrics.csv" if path.is_dir() else path
     with file.open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     names = [name for name in (rows[0] if rows else {}) if name != "step"]

@@ -45,13 +45,13 @@ def walk(
     fast = torch.backends.mha.get_fastpath_enabled()  # type: ignore[no-untyped-call]
     torch.backends.mha.set_fastpath_enabled(False)  # type: ignore[no-untyped-call]  # it computes all in one operation
     try:
-        with operations(call) as seen:
+        with operations(call) as recorded:
             result = call(*args, **inputs)
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)  # type: ignore[no-untyped-call]
     name = getattr(call, "__name__", type(call).__name__)
-    stages = [*_input(args, inputs, seen), *(list(_layers(seen, name)) or _steps(seen, name))]
-    ends, candidates = _ending(result, seen, token, at, drawn)
+    stages = [*_input(args, inputs, recorded), *(list(_layers(recorded, name)) or _steps(recorded, name))]
+    ends, candidates = _ending(result, recorded, token, at, drawn)
     if not stages:
         raise ValueError(f"{name} ran no operation on tensors: there is nothing to show")
     head = {"schema": "tfkit.trace/1", "kind": "walk", "title": title or "Walk through one step"}
@@ -90,7 +90,7 @@ class WalkStage:
     note: str = ""
 
 
-def _input(args: Sequence[Any], inputs: dict[str, Any], seen: Operations) -> Iterator[WalkStage]:
+def _input(args: Sequence[Any], inputs: dict[str, Any], recorded: Operations) -> Iterator[WalkStage]:
     """The stage of the ids and their embeddings."""
     given: dict[str, Tensor] = {name: inputs[name] for name in ("input_ids", "decoder_input_ids") if name in inputs}
     first = next((value for value in args if isinstance(value, Tensor) and value.dtype == torch.int64), None)
@@ -100,7 +100,9 @@ def _input(args: Sequence[Any], inputs: dict[str, Any], seen: Operations) -> Ite
         ids = [WalkMatrix(name, value.reshape(-1, 1), whose[name]) for name, value in given.items()]
         yield WalkStage("ids", "input", Code(), ids)
     lengths = {value.numel(): whose[name] for name, value in given.items()}
-    tables = [op for op in seen.all if op.name == "embedding" and op.value.dim() > 1 and op.value.size(-2) in lengths]
+    tables = [
+        op for op in recorded.all if op.name == "embedding" and op.value.dim() > 1 and op.value.size(-2) in lengths
+    ]
     if tables:
         found = [WalkMatrix(_table(op), op.value, lengths[op.value.size(-2)]) for op in tables]
         yield WalkStage("vectors", "input", tables[0].code, found)
@@ -111,10 +113,12 @@ def _table(op: Operation) -> str:
     return op.module.rpartition(".")[2] or op.code.text or "embedding"
 
 
-def _steps(seen: Operations, name: str) -> list[WalkStage]:
+def _steps(recorded: Operations, name: str) -> list[WalkStage]:
     """The first few operations that compute numbers."""
     made = [
-        op for op in seen.all if not op.reshapes and op.value.dim() and op.value.numel() and not op.value.is_complex()
+        op
+        for op in recorded.all
+        if not op.reshapes and op.value.dim() and op.value.numel() and not op.value.is_complex()
     ]
     return [
         WalkStage("step", name, op.code, [WalkMatrix(op.code.name or op.name, op.value, "numbers")])
@@ -122,11 +126,11 @@ def _steps(seen: Operations, name: str) -> list[WalkStage]:
     ]
 
 
-def _layers(seen: Operations, name: str) -> Iterator[WalkStage]:
+def _layers(recorded: Operations, name: str) -> Iterator[WalkStage]:
     """Each attention, and each feed-forward layer, in the order in which they ran; name: of the call."""
-    place = {id(op): i for i, op in enumerate(seen.all)}
-    found: list[FoundAttention | FoundFeedForward] = [*attentions(seen), *feed_forwards(seen)]
-    found.sort(key=lambda part: place[id(part.operation)])
+    order = {id(op): i for i, op in enumerate(recorded.all)}
+    found: list[FoundAttention | FoundFeedForward] = [*attentions(recorded), *feed_forwards(recorded)]
+    found.sort(key=lambda part: order[id(part.operation)])
     counts: dict[tuple[str, type], int] = {}
     for one in found:
         path = one.operation.module
@@ -186,7 +190,7 @@ def _feed_forward(one: FoundFeedForward, part: str) -> Iterator[WalkStage]:
 
 
 def _ending(
-    result: Any, seen: Operations, token: Callable[[int], str], at: int, drawn: int | None
+    result: Any, recorded: Operations, token: Callable[[int], str], at: int, drawn: int | None
 ) -> tuple[list[WalkStage], list[dict[str, Any]]]:
     """The logits of one position and the candidates among them, if the call returns a language model's logits.
 
@@ -207,7 +211,7 @@ def _ending(
     candidates = [
         {"token": token(i), "id": i, "logit": float(row[i]), "p": float(p[i]), "drawn": i == chosen} for i in ids
     ]
-    made = seen.producer(logits)
+    made = recorded.producer(logits)
     made = made.parent() if made is not None and made.reshapes else made
     stages = [] if made is None or not made.inputs else [_last_vector(made, at)]
     return stages, candidates

@@ -31,7 +31,7 @@ def draw_layer(trace: Mapping[str, Any], stage: int, head: int) -> str:
 
 def first_softmax(trace: Mapping[str, Any]) -> int:
     """The stage at which the view opens, or else the first."""
-    return next((place for place, stage in enumerate(trace["stages"]) if stage["name"] == "softmax"), 0)
+    return next((index for index, stage in enumerate(trace["stages"]) if stage["name"] == "softmax"), 0)
 
 
 def unpack(trace: Mapping[str, Any]) -> Numbers:
@@ -56,10 +56,10 @@ def draw(
     begins = matrix["at"] + which * rows * cols
     values = numbers[begins : begins + rows * cols].astype(np.float64).reshape(rows, cols)
     weights = stage["name"] == "softmax"
-    seen = np.isfinite(values) & (values > FAR) & ~(weights & (values == 0))
-    low, high = (float(values[seen].min()), float(values[seen].max())) if seen.any() else (0.0, 1.0)
+    visible = np.isfinite(values) & (values > FAR) & ~(weights & (values == 0))
+    low, high = (float(values[visible].min()), float(values[visible].max())) if visible.any() else (0.0, 1.0)
     step = (high - low) / 254 or 1.0
-    bytes_ = np.where(seen, 1 + np.round((np.where(seen, values, low) - low) / step), 0).astype(np.uint8)
+    bytes_ = np.where(visible, 1 + np.round((np.where(visible, values, low) - low) / step), 0).astype(np.uint8)
     scale = (shares(1.0, low - step, high) if weights else sign_tones(low - step, high))[1:]
     side = lambda name: trace["axes"][matrix[name]]["names"]
     label = f"{matrix['name']}{f', head {which + 1}' if matrix['heads'] > 1 else ''}, {low:.3g} to {high:.3g}"

@@ -154,8 +154,8 @@ def einsum(equation: str, *operands: Any) -> Any:
     lengths: dict[str, int] = {}
     for term, letters, one in zip(terms, named, operands, strict=True):
         at = term.index("...") if "..." in term else 0
-        for place, letter in enumerate(letters):
-            lengths[letter] = max(lengths.get(letter, 1), one.shape[at + place])
+        for index, letter in enumerate(letters):
+            lengths[letter] = max(lengths.get(letter, 1), one.shape[at + index])
     whole = []
     for term, letters, one in zip(terms, named, operands, strict=True):
         at = term.index("...") if "..." in term else 0
