@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from autograder import misconceptions, registry, trouble
+from autograder import error_messages, misconceptions, registry
 from autograder.api import Exercise, Verdict, with_hints
 from autograder.benchmark import command as benchmark
 from autograder.capstone import command as capstone
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     except BrokenPipeError:  # `autograder list | head`
         code = 0
     except Exception as error:
-        message = trouble.line(error, f"the course {getattr(arguments, 'course', '')} and its gradebook")
+        message = error_messages.explain(error, f"the course {getattr(arguments, 'course', '')} and its gradebook")
         if message is None:
             raise
         print(plain(f"autograder: {message}"), file=sys.stderr)

@@ -50,9 +50,9 @@ def _sandbox(kind: type[Backend]) -> list[str]:
 def _card(backend: Backend) -> dict[str, str]:
     import torch
 
-    from autograder.checks.device import lack_of_card
+    from autograder.checks.device import no_gpu_reason
 
-    return {"CUDA": lack_of_card(backend) or "a box was tried with it"} if torch.cuda.is_available() else {}
+    return {"CUDA": no_gpu_reason(backend) or "a box was tried with it"} if torch.cuda.is_available() else {}
 
 
 def _version(name: str) -> str:

@@ -39,7 +39,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder import trouble
+from autograder import error_messages
 from autograder.api import Exercise
 from autograder.nbgrader import config
 from course import all_exercises, glossary
@@ -465,7 +465,7 @@ def main(arguments: list[str] | None = None) -> int:
     except LessonError as error:
         parser.exit(1, f"course.build: {error}\n")
     except Exception as error:
-        message = trouble.line(error, f"the course {options.directory}")
+        message = error_messages.explain(error, f"the course {options.directory}")
         if message is None:
             raise
         parser.exit(1, f"course.build: {message}\n")

@@ -16,7 +16,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from autograder import trouble
+from autograder import error_messages
 from autograder.answers import Answer
 from autograder.api import Exercise
 from autograder.diagnose import known_answers
@@ -159,7 +159,7 @@ def main(arguments: list[str] | None = None) -> int:
     except builder.LessonError as error:
         parser.exit(1, f"course.guide: {error}\n")
     except OSError as error:
-        parser.exit(1, f"course.guide: {trouble.line(error, str(options.directory)) or error}\n")
+        parser.exit(1, f"course.guide: {error_messages.explain(error, str(options.directory)) or error}\n")
     return 0
 
 

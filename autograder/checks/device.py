@@ -23,12 +23,12 @@ def choose(requested: str, backend: Any) -> tuple[str, str]:
     """("cuda" or "cpu", why there is no GPU) for "auto", "cpu" or "cuda", in the boxes of this backend."""
     if requested == "cpu":
         return "cpu", ""
-    why = lack_of_card(backend)
+    why = no_gpu_reason(backend)
     return "cpu" if why and requested == "auto" else "cuda", why
 
 
 @cache
-def lack_of_card(backend: Any) -> str:
+def no_gpu_reason(backend: Any) -> str:
     """Why checks and boxes of this backend can't use a CUDA device, found by a test run; "" if they can."""
     if not torch.cuda.is_available():
         return "no CUDA device is here"

@@ -8,7 +8,7 @@ import secrets
 import shutil
 from pathlib import Path
 
-from autograder import trouble
+from autograder import error_messages
 
 CONFIG, KEY, IGNORE = "nbgrader_config.py", "course.key", ".gitignore"
 PRIVATE = (  # what must not be committed: secrets, students' work, marks
@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         written = install(directory)
     except OSError as error:
-        parser.exit(1, f"autograder.nbgrader.config: {trouble.line(error, str(directory)) or error}\n")
+        parser.exit(1, f"autograder.nbgrader.config: {error_messages.explain(error, str(directory)) or error}\n")
     print("\n".join(f"wrote {path}" for path in written) or "nothing to do: configuration and key are there")
 
 

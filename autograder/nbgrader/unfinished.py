@@ -24,8 +24,8 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import NbGraderException
 from traitlets import log as traitlets_log
 
+from autograder.error_messages import SERVER_ADVICE
 from autograder.report.text import plain
-from autograder.trouble import SERVER_ADVICE
 
 LOCKS = ".grading"
 DEATHS = "deaths"  # the folder in LOCKS of files with one line per killed grader

@@ -17,7 +17,7 @@ from dask.system import CPU_COUNT
 from rich.console import Console
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder import trouble
+from autograder import error_messages
 from autograder.cluster import pool as pools
 from autograder.cluster.course import BadCourse
 from autograder.cluster.interrupt import Interrupt
@@ -151,7 +151,7 @@ class GradingService:
                 busy |= course.step()
                 self._passback(course)
             except FAULTS as error:
-                self.error = trouble.line(error, str(course.root)) or str(error).partition("\n")[0]
+                self.error = error_messages.explain(error, str(course.root)) or str(error).partition("\n")[0]
                 self.console.print(f"! {course.course_id}: {self.error}", style="yellow", markup=False)
         return busy and not self.error
 

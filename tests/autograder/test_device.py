@@ -147,12 +147,12 @@ class Walled:
 @pytest.mark.parametrize("card", [False, True])
 def test_what_is_asked_for_and_what_there_is(monkeypatch, card):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: card)
-    device.lack_of_card.cache_clear()
+    device.no_gpu_reason.cache_clear()
     lack = "boxes of walled reach no graphics card" if card else "no CUDA device is here"
     assert device.choose("cpu", Walled()) == ("cpu", "")
     assert device.choose("auto", Walled()) == ("cpu", lack)
     assert device.choose("cuda", Walled()) == ("cuda", lack)
-    device.lack_of_card.cache_clear()
+    device.no_gpu_reason.cache_clear()
 
 
 def judged(monkeypatch, where, why):

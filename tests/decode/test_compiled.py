@@ -14,7 +14,7 @@ import tfkit
 from tests.models.table import drawn
 from tests.models.test_laws import make
 from tfkit.decode import Beam, Contrastive, Diverse, Greedy, Sample, Speculative
-from tfkit.decode.compiled import bucket
+from tfkit.decode.compiled import round_up_capacity
 from tfkit.nn import Attention, StaticCache
 
 HOW = {"max_new_tokens": 8, "end_id": 2, "start_id": 1, "pad_id": 0}
@@ -64,7 +64,7 @@ def test_a_longer_run_has_a_graph_of_its_own_from_the_next_power_of_two_on():
     for length, graphs in ((3, 1), (8, 1), (9, 2), (20, 2), (5, 2)):
         tfkit.generate(model, drawn(2, length), compile=backend, **HOW | {"end_id": -1})
         assert backend.graphs == graphs, length
-    assert [bucket(room) for room in (1, 16, 17, 32, 33)] == [16, 16, 32, 32, 64]
+    assert [round_up_capacity(capacity) for capacity in (1, 16, 17, 32, 33)] == [16, 16, 32, 32, 64]
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from tfkit.nn.state_space import StateCache
 
 Backend = str | Callable[..., Any]
-LEAST_ROOM = 16
+MIN_CAPACITY = 16
 
 compiled_steps: WeakKeyDictionary[nn.Module, dict[Any, Callable[..., Any]]] = WeakKeyDictionary()
 
@@ -36,9 +36,9 @@ def backend_of(compile: bool | Backend) -> Backend | None:
     return compile
 
 
-def bucket(room: int) -> int:
+def round_up_capacity(capacity: int) -> int:
     """The next power of two: runs of similar length share their graphs."""
-    return max(LEAST_ROOM, 1 << (room - 1).bit_length())
+    return max(MIN_CAPACITY, 1 << (capacity - 1).bit_length())
 
 
 def step(model: Any, given: dict[str, Any], cache: Any) -> tuple[Tensor, Tensor | None]:
@@ -47,13 +47,13 @@ def step(model: Any, given: dict[str, Any], cache: Any) -> tuple[Tensor, Tensor 
     return out.logits, out.last_hidden_state
 
 
-def compiled_step(model: Any, backend: Backend, room: int, new: int) -> Callable[..., Any]:
+def compiled_step(model: Any, backend: Backend, capacity: int, new: int) -> Callable[..., Any]:
     """`step`, compiled for this model, this capacity and `new` tokens at a time; repeated calls return the same
     function.
 
     torch keeps graphs per code object and gives up after eight of them, so each gets its own copy of `step`'s code."""
     steps = compiled_steps.setdefault(model, {})
-    key = (backend, room, new)
+    key = (backend, capacity, new)
     if key not in steps:
         own = FunctionType(step.__code__.replace(), step.__globals__, step.__name__)
         steps[key] = torch.compile(own, backend=backend, fullgraph=True)

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tfkit.decode.compiled import Backend, bucket, run_step
+from tfkit.decode.compiled import Backend, round_up_capacity, run_step
 from tfkit.nn import StaticCache
 from tfkit.nn.state_space import StateCache
 
@@ -93,13 +93,13 @@ def decoder_for(
     model: Any,
     source: Tensor | None,
     mask: Tensor | None = None,
-    room: int = 0,
+    capacity: int = 0,
     static: bool = False,
     backend: Backend | None = None,
     cross_attention_inputs: Mapping[str, Tensor] | None = None,
 ) -> Decoder:
     """The decoder for `model`. source: ids with their mask, or features; mask: for a decoder-only model, that of
-    the prompts; room, static, backend: as in `ModelDecoder`; cross_attention_inputs: what the function of
+    the prompts; capacity, static, backend: as in `ModelDecoder`; cross_attention_inputs: what the function of
     that name returned.
 
     Raises TypeError for an object that is neither a model nor a function, or that lacks its input or its head;
@@ -111,13 +111,13 @@ def decoder_for(
     if predicts_next_from_full_text(model) and not static and backend is None:
         return TextDecoder(model, mask)
     if is_causal(model):
-        return CausalDecoder(model, mask, room, static, backend, cross_attention_inputs)
+        return CausalDecoder(model, mask, capacity, static, backend, cross_attention_inputs)
     if hasattr(model, "encode"):
         if source is None:
             raise TypeError(f"{type(model).__name__} reads a source: give its {source_of(model)}")
         ours = is_tfkit_model(model)
         if ours:
-            return Seq2SeqDecoder(model, source, mask, room, static, backend)
+            return Seq2SeqDecoder(model, source, mask, capacity, static, backend)
         return PlainDecoder(model, source)
     if callable(model) and not isinstance(model, torch.nn.Module):
         return StepDecoder(model)
@@ -130,17 +130,17 @@ def decoder_for(
 class ModelDecoder(ABC):
     """The common part of the decoders for tfkit models, with and without an encoder.
 
-    room: the largest number of positions; static: whether the cache has that fixed size from the start; backend: of
+    capacity: the largest number of positions; static: whether the cache has that fixed size from the start; backend: of
     torch.compile, for every step after the prompt, which needs a static cache. Raises ValueError if a static cache is
     asked for and the model has no cache, or one without a size.
     """
 
     hidden: Tensor | None = None
 
-    def __init__(self, model: Any, room: int, static: bool, backend: Backend | None = None) -> None:
+    def __init__(self, model: Any, capacity: int, static: bool, backend: Backend | None = None) -> None:
         self.forward_args = forward_arguments(type(model))
         self.model, self.backend, self.has_cache = model, backend, "cache" in self.forward_args
-        self.room = room if backend is None else bucket(room)
+        self.capacity = capacity if backend is None else round_up_capacity(capacity)
         if static or backend is not None:
             require_static_cache(model, self.has_cache)
         self.rows, self.length = 0, 0
@@ -250,14 +250,14 @@ class CausalDecoder(ModelDecoder):
     [B,S,E] and encoder_attention_mask [B,S], by name."""
 
     def __init__(
-        self, model: Any, mask: Tensor | None, room: int, static: bool, backend: Backend | None = None,
+        self, model: Any, mask: Tensor | None, capacity: int, static: bool, backend: Backend | None = None,
         cross_attention_inputs: Mapping[str, Tensor] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(model, room, static, backend)
+        super().__init__(model, capacity, static, backend)
         self.cross_attention_inputs = dict(cross_attention_inputs or {})
         self.mask = self.positions = None
         if mask is not None:
-            self.mask = F.pad(mask, (0, self.room - mask.size(1)), value=True)  # bool [B,room]
+            self.mask = F.pad(mask, (0, self.capacity - mask.size(1)), value=True)  # bool [B,capacity]
             self.positions = (self.mask.cumsum(1) - 1).clamp(min=0)
         if static or backend is not None:
             self.cache = self.fixed_cache()
@@ -266,7 +266,7 @@ class CausalDecoder(ModelDecoder):
         """An empty cache of fixed size, which masks the padding of the prompts if the model needs it."""
         if (own := getattr(self.model, "FIXED_CACHE", None)) is not None:
             return own()
-        return StaticCache(self.room) if self.mask is None else LeftPaddedCache(self.room, self.mask)
+        return StaticCache(self.capacity) if self.mask is None else LeftPaddedCache(self.capacity, self.mask)
 
     def needs_mask(self, past: int) -> bool:
         """Whether the model must be given the prompts' mask: not if the cache applies it, nor after the prompt if the
@@ -299,9 +299,15 @@ class Seq2SeqDecoder(ModelDecoder):
     Features have no mask."""
 
     def __init__(
-        self, model: Any, source: Tensor, mask: Tensor | None, room: int, static: bool, backend: Backend | None = None
+        self,
+        model: Any,
+        source: Tensor,
+        mask: Tensor | None,
+        capacity: int,
+        static: bool,
+        backend: Backend | None = None,
     ) -> None:
-        super().__init__(model, room, static, backend)
+        super().__init__(model, capacity, static, backend)
         if reads_features(model):
             mask = None
         else:
@@ -309,7 +315,7 @@ class Seq2SeqDecoder(ModelDecoder):
             mask = None if bool(mask.all()) else mask  # without one, attention is faster
         self.mask, self.encoder_outputs = mask, model.encode(source, mask)
         # otherwise the model makes its own kind: a recurrent one has states in place of keys
-        self.cache = StaticCache(self.room) if static or backend is not None else None
+        self.cache = StaticCache(self.capacity) if static or backend is not None else None
 
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
         """The source is passed in encoded; the model counts the positions itself, so `past` is not needed."""
@@ -324,12 +330,12 @@ class Seq2SeqDecoder(ModelDecoder):
 class LeftPaddedCache(StaticCache):
     """A static cache that masks the padding of the prompts itself: the model needs no mask."""
 
-    def __init__(self, room: int, non_padding: Tensor) -> None:
-        super().__init__(room)
-        self.non_padding = non_padding  # bool [B,room]
+    def __init__(self, capacity: int, non_padding: Tensor) -> None:
+        super().__init__(capacity)
+        self.non_padding = non_padding  # bool [B,capacity]
 
     def written_mask(self, new: int, device: torch.device | None = None) -> Tensor:
-        """bool [B,1,new,room]: a mask for each prompt, as their padding differs"""
+        """bool [B,1,new,capacity]: a mask for each prompt, as their padding differs"""
         mask = super().written_mask(new, device)
         return mask & self.non_padding[:, None, None]
 

@@ -17,11 +17,11 @@ from rich.tree import Tree
 from tfkit_course import replace_unencodable
 
 from .. import registry
-from . import words
-from .say import console, refuse
+from . import text_commands
+from .terminal import exit_with_error, make_console
 
 app = typer.Typer(help="Readable reference models of transformers.", no_args_is_help=True, add_completion=False)
-app.add_typer(words.app)
+app.add_typer(text_commands.app)
 NAME = typer.Argument(help="an architecture")
 
 
@@ -37,7 +37,7 @@ def list_architectures() -> None:
     table = Table.grid(padding=(0, 2))
     for name, doc in docstrings().items():
         table.add_row(Text(name, style="bold"), Text(doc.partition("\n")[0]))
-    console().print(table)
+    make_console().print(table)
 
 
 @app.command()
@@ -50,7 +50,7 @@ def family() -> None:
         for child in (child for child, its in parents.items() if its == name):
             grow(tree.add(label(child, docs[child])), child)
 
-    out = console()
+    out = make_console()
     for name in (name for name, its in parents.items() if its not in parents):
         tree = Tree(label(name, docs[name]))
         grow(tree, name)
@@ -98,7 +98,7 @@ def anatomy(
         else:
             rows = parts(type(model).__name__, model, 4 if depth is None else depth)
     except (LookupError, ValueError) as error:
-        raise refuse("anatomy", error) from None
+        raise exit_with_error("anatomy", error) from None
     columns = ["module", "parameters", "class", "weights"]
     table = Table(
         *(column for column in columns if names == "ours" or column != "class"), box=None, padding=(0, 2, 0, 0)
@@ -107,7 +107,7 @@ def anatomy(
     for row in rows:
         shapes = row.shapes.replace("[", r"\[")
         table.add_row(row.name, f"{row.parameters:,}", *([row.kind] if names == "ours" else []), shapes)
-    console().print(table)
+    make_console().print(table)
 
 
 @app.command()
@@ -123,8 +123,8 @@ def read(
     try:
         text = page(name)
     except LookupError as error:
-        raise refuse("read", error) from None
-    out = console()
+        raise exit_with_error("read", error) from None
+    out = make_console()
     if not out.is_terminal:
         typer.echo(text, nl=False)
         return
@@ -154,7 +154,7 @@ def flatten(
     try:
         text = flat(name, head, more or ()) if head is None or whole else flatten_size(name, head, more or ())
     except (LookupError, ValueError) as error:
-        raise refuse("flatten", error) from None
+        raise exit_with_error("flatten", error) from None
     if output is None:
         typer.echo(text, nl=False)
     else:
@@ -172,7 +172,7 @@ def diff(
     from . import compare
     from .read import changes as page_changes
 
-    docs, out = docstrings(), console()
+    docs, out = docstrings(), make_console()
     try:
         for name in (one, other):
             registry.load(name)
@@ -180,7 +180,7 @@ def diff(
         tables = {"configuration": compare.settings, "modules": compare.modules}
         changes = {title: compare.changes(look(one), look(other)) for title, look in tables.items()}
     except (LookupError, ValueError) as error:
-        raise refuse("diff", error) from None
+        raise exit_with_error("diff", error) from None
     out.print(Text(f"{one} → {other}", style="bold"))
     if docstring_field(docs.get(other, ""), "Parent").startswith(one):
         out.print(Text(section(docs[other], "Differs")))
@@ -226,12 +226,12 @@ def reproduce(
 
     try:
         if listed or not (names or every or write):
-            terminal.show_claims(console())
+            terminal.show_claims(make_console())
         else:
             write = Path("docs") if every and write is None else write
-            terminal.reproduce(console(), names or [], every, "full" if full else "small", seeds, kept, write)
+            terminal.reproduce(make_console(), names or [], every, "full" if full else "small", seeds, kept, write)
     except (LookupError, ValueError, ModuleNotFoundError) as error:
-        raise refuse("reproduce", error) from None
+        raise exit_with_error("reproduce", error) from None
     except KeyboardInterrupt:
         typer.echo("\nstopped: finished runs are stored, and the same command continues from there", err=True)
         raise typer.Exit(130) from None

@@ -87,8 +87,8 @@ def test_where_the_driver_tells_nothing_only_a_card_alone_is_known(tmp_path, mon
     monkeypatch.setattr(nvidia, "DRIVER", tmp_path / "none")
     for name in (*(f"nvidia{number}" for number in nodes), *nvidia.SHARED):
         write(tmp_path / name)
-    card = nvidia.assigned_card("0")
-    assert card == (nvidia.Card(found, nodes[0]) if found else None)
+    card = nvidia.assigned_gpu("0")
+    assert card == (nvidia.GPUDevice(found, nodes[0]) if found else None)
 
 
 class Library:

@@ -19,7 +19,7 @@ ADVICE = {  # a part of what SQLite says → what to do
 SERVER_ADVICE = "start the database server, or correct c.CourseDirectory.db_url in nbgrader_config.py"
 
 
-def line(error: BaseException, where: str) -> str | None:
+def explain(error: BaseException, where: str) -> str | None:
     """The line about `error`: of `where`, if neither it nor its note names a file; None if it is none of these."""
     found = _database(error)
     where = next(iter(getattr(error, "__notes__", ())), where)

@@ -8,7 +8,7 @@ import sqlite3
 
 import pytest
 
-from autograder import trouble
+from autograder import error_messages
 from autograder.cli import main
 from autograder.cluster import command, pool
 from autograder.cluster.course import BadCourse, Course
@@ -88,11 +88,13 @@ def test_what_sqlite_and_the_system_say_gets_advice(tmp_path):
     db.execute("pragma max_page_count = 2")
     with pytest.raises(sqlite3.OperationalError) as error:
         db.execute("insert into t values (zeroblob(100000))")
-    assert trouble.line(error.value, "here") == "here: database or disk is full: free some space on that disk"
+    assert error_messages.explain(error.value, "here") == "here: database or disk is full: free some space on that disk"
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/there")
-    assert trouble.line(full, "here") == "/there: No space left on device: free some space there"
-    assert trouble.line(PermissionError(errno.EACCES, "Permission denied", "/x"), "") == "/x: Permission denied"
-    assert trouble.line(ValueError("a fault of ours"), "here") is None
+    assert error_messages.explain(full, "here") == "/there: No space left on device: free some space there"
+    assert (
+        error_messages.explain(PermissionError(errno.EACCES, "Permission denied", "/x"), "") == "/x: Permission denied"
+    )
+    assert error_messages.explain(ValueError("a fault of ours"), "here") is None
 
 
 @pytest.mark.parametrize(

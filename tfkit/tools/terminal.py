@@ -6,13 +6,13 @@ import typer
 from rich.console import Console
 
 
-def console() -> Console:
+def make_console() -> Console:
     """As wide as the terminal; in a file or a pipe, no line is broken."""
     found = Console()
     return found if found.is_terminal else Console(width=200)
 
 
-def refuse(command: str, error: Exception) -> typer.Exit:
+def exit_with_error(command: str, error: Exception) -> typer.Exit:
     """Prints on stderr, in one line, why a command failed -> the exception to raise, with exit status 2"""
     message = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
     typer.echo(f"tfkit {command}: {message}", err=True)

@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 from rich.text import Text as Line
 
-from .say import console, refuse
+from .terminal import exit_with_error, make_console
 
 app = typer.Typer()
 
@@ -81,7 +81,7 @@ def fill(
             table = Table(f"mask {number}", "probability", box=None, padding=(0, 2, 0, 0))
             for candidate in candidates:
                 table.add_row(Line(candidate.token), f"{candidate.probability:.4f}")
-            console().print(table)
+            make_console().print(table)
 
 
 @app.command()
@@ -107,7 +107,7 @@ def verify(path: Annotated[str, PATH]) -> None:
         for row in checks.verify(locate(path)):
             table.add_row("✓" if row.right else "✗", Line(row.what), Line(row.found))
             wrong += not row.right
-        console().print(table)
+        make_console().print(table)
         typer.echo(f"{wrong} of {table.row_count} differ" if wrong else "tfkit and transformers agree")
     raise typer.Exit(1 if wrong else 0)
 
@@ -165,7 +165,7 @@ def show_packages() -> None:
     for offer, folder in offers:
         here = "yes" if (folder / offer.name).is_dir() else "no"
         table.add_row(*map(Line, (offer.name, f"{offer.megabytes[0]} MB", offer.licence, offer.about, here)))
-    console().print(table)
+    make_console().print(table)
 
 
 def open_model(path: str, dtype: str | None = None) -> Any:
@@ -217,6 +217,6 @@ def report_errors(command: str) -> Iterator[None]:
     try:
         yield
     except (OSError, LookupError, ModuleNotFoundError, TypeError, ValueError) as error:
-        raise refuse(command, error) from None
+        raise exit_with_error(command, error) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
