@@ -7,7 +7,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,21 +48,42 @@ class RealRun:
 
 
 def run(number: int, workers: int, minutes: float, console: Console) -> RealRun:
-    """Hand in and grade `number` submissions, or as many as the minutes allow. Raises RuntimeError if the run
-    failed."""
+    """Hand in and grade `number` submissions, or as many as the minutes allow; Ctrl-C ends it and keeps what there is.
+    Raises RuntimeError if the run failed."""
     with tempfile.TemporaryDirectory(prefix="scale") as folder:
         bench = Bench(Path(folder), number, console)
         console.print(f"sending in {number} submissions of {UNIT}")
         bench.prepare()
         call = [sys.executable, "-m", "autograder", "grade", str(bench.ours), UNIT, "--workers", str(workers)]
         started = time.monotonic()
-        process = subprocess.Popen(call, env=bench.env, stdout=subprocess.PIPE, text=True)
-        samples = _watch(process, started + 60 * minutes, max(1, number // 100), console)
+        # a process group of its own: Ctrl-C reaches it through us, once
+        process = subprocess.Popen(call, env=bench.env, stdout=subprocess.PIPE, text=True, process_group=0)
+        with _passed_on(process, console):
+            samples = _watch(process, started + 60 * minutes, max(1, number // 100), console)
         seconds = time.monotonic() - started
         graded = samples[-1].graded if samples else 0
         if process.wait() != (0 if graded == number else STOPPED) or not graded:
             raise RuntimeError(f"`autograder grade` ended with {process.returncode}, {graded} graded")
         return RealRun(UNIT, number, graded, workers, seconds, samples)
+
+
+@contextmanager
+def _passed_on(process: subprocess.Popen[str], console: Console) -> Iterator[None]:
+    """A block in which Ctrl-C asks the grader to stop, once, and its last records are still read."""
+    asked = False
+
+    def ask(*_: object) -> None:
+        nonlocal asked
+        if not asked:
+            console.print("stopping after the submissions that are being graded")
+            process.send_signal(signal.SIGINT)
+        asked = True
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _watch(process: subprocess.Popen[str], until: float, every: int, console: Console) -> list[MemorySample]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from course.scale import __main__ as command
-from course.scale import simulate
+from course.scale import real, simulate
 from course.scale.measure import ServiceTimes
 from course.scale.simulate import HOUR, WEEK, SimulatedTerm
 
@@ -50,15 +55,47 @@ def test_checks_on_one_core_wait_as_in_a_queue_of_one_server():
     assert found.waits.mean() == pytest.approx(service * (1 + 0.5), rel=0.25)
 
 
+GRADER = """
+import signal, sys, time
+def stop(*_):
+    print("✓ s3 the one in work", flush=True)
+    sys.exit(130)
+signal.signal(signal.SIGINT, stop)
+for n in range(3):
+    print(f"✓ s{n}", flush=True)
+time.sleep(60)
+"""
+
+
+def test_ctrl_c_ends_a_real_run_and_keeps_what_was_graded(monkeypatch, capsys):
+    """Also a second Ctrl-C, which would make the grader leave at once."""
+    looks = []
+
+    def look(grader: object) -> tuple[float, float]:
+        looks.append(grader)
+        if len(looks) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+        return 100.0, 200.0
+
+    monkeypatch.setattr(real, "_memory", look)
+    call = [sys.executable, "-c", GRADER]
+    process = subprocess.Popen(call, stdout=subprocess.PIPE, text=True, process_group=0)
+    with real._passed_on(process, Console()):
+        samples = real._watch(process, float("inf"), 1, Console())
+    assert process.wait() == real.STOPPED and [one.graded for one in samples] == [1, 2, 3, 4]
+    assert capsys.readouterr().out.count("stopping after") == 1
+
+
 @pytest.mark.slow
 def test_what_the_page_needs_is_measured_and_a_class_is_graded(tmp_path):
     small = ["--students", "20", "--assignments", "1", "--workers", "1", "--cores", "1"]
     command.main(["--docs", str(tmp_path), "--measure", "3", "--real", "3", "--real-workers", "1", *small])
     kept = json.loads((tmp_path / "scale.json").read_text())
-    times, real = kept["times"], kept["real"]
+    times, run = kept["times"], kept["real"]
     assert all(min(times[name]) > 0 for name in ("check", "grade", "feedback", "write", "look"))
-    assert real["submissions"] == real["handed_in"] == real["samples"][-1]["graded"] == 3
-    assert all(one["grader_mib"] > 50 and one["workers_mib"] > 50 for one in real["samples"])
+    assert run["submissions"] == run["handed_in"] == run["samples"][-1]["graded"] == 3
+    assert all(one["grader_mib"] > 50 and one["workers_mib"] > 50 for one in run["samples"])
     assert "of a class of 3 it graded 3 in" in " ".join((tmp_path / "scale.md").read_text().split())
 
 
