@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-slow nightly test-wheel release fuzz test-ui check api site bench bench-models bench-grading bench-widgets gpu corpus clean
+.PHONY: help setup demo lab course course-run test test-slow nightly test-wheel release fuzz test-ui check api site bench bench-models bench-grading bench-widgets gpu corpus chart clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -75,7 +75,7 @@ test: setup $(STAMP)/published  ## the tests, one process on each core
 test-slow: setup $(STAMP)/published  ## the tests that take minutes, a sample of their cases
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m slow
 
-nightly: setup $(STAMP)/published $(STAMP)/site  ## every case of every test, then the site (some hours)
+nightly: setup $(STAMP)/published $(STAMP)/site $(STAMP)/chart  ## every case of every test, then the site (some hours)
 	@failed=0; OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'slow or not slow' --every-case || failed=1; \
 	  OMP_NUM_THREADS=1 $(BIN)/python -m tools.website site || failed=1; exit $$failed
 
@@ -136,6 +136,14 @@ gpu: setup  ## what a graphics card shows, in four parts (PARTS=contact training
 
 corpus: setup  ## what the checks catch of the collected misconceptions
 	@$(BIN)/autograder corpus --report
+
+# Helm as a library and Kubernetes' API as schemas: 200 MB for one check
+$(STAMP)/chart: $(STAMP)/packages
+	@$(BIN)/pip install -q helm-python-sdk==0.2.2 kubernetes-validate==1.37.0
+	@touch $@
+
+chart: setup $(STAMP)/chart  ## examples/kubernetes against Zero to JupyterHub's chart and Kubernetes' API; CHART=its folder
+	@$(BIN)/python tools/check_chart.py $(or $(CHART),$(error CHART is the folder `jupyterhub` of a copy of Zero to JupyterHub's repository))
 
 clean:  ## remove what was built
 	rm -rf $(VENV) $(STAMP) demo build dist extension/node_modules extension/lib extension/src/generated extension/tfkit_lab/labextension \

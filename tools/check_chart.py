@@ -1,6 +1,7 @@
-"""Render Zero to JupyterHub's chart with examples/kubernetes and check all of it: `python tools/check_chart.py CHART`.
+"""Render Zero to JupyterHub's chart with examples/kubernetes and check all of it: `make chart CHART=FOLDER`.
 
-CHART is the folder `jupyterhub` of the chart's repository. Needs `pip install helm-python-sdk kubernetes-validate`.
+CHART is the folder `jupyterhub` of the chart's repository. The chart's schema validates the values, Helm renders the
+templates, and every manifest, the grader's too, is validated against Kubernetes' API.
 """
 
 from __future__ import annotations
@@ -22,19 +23,36 @@ def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     return base | inner
 
 
-def main(chart: Path) -> int:
-    """0 if schema, templates and Kubernetes' API agree; differences are printed."""
-    import kubernetes_validate
-    from helm_python import Chart
-
-    values = yaml.safe_load((HERE / "values.yaml").read_text())
+def value_faults(chart: Path) -> list[str]:
+    """What the chart's schema says against our values, a line each."""
+    ours = yaml.safe_load((HERE / "values.yaml").read_text())
     defaults = yaml.safe_load((chart / "values.yaml").read_text())
     schema = yaml.safe_load((chart / "values.schema.yaml").read_text())
-    faults = [f"values: {list(error.path)}: {error.message}"
-              for error in jsonschema.Draft7Validator(schema).iter_errors(merge(defaults, values))]  # fmt: skip
-    rendered = Chart.load(str(chart)).render(values, name="hub", namespace="hub")
-    texts = {name: text for name, text in rendered.items() if not name.endswith(".txt")}
-    texts["grader.yaml"] = (HERE / "grader.yaml").read_text()
+    found = jsonschema.Draft7Validator(schema).iter_errors(merge(defaults, ours))
+    return [f"values: {list(error.path)}: {error.message}" for error in found]
+
+
+def main(chart: Path) -> int:
+    """0 if schema, templates and Kubernetes' API agree, else 1; prints what does not.
+
+    Raises SystemExit if the folder has no chart or a package is missing.
+    """
+    if not (chart / "Chart.yaml").is_file():
+        raise SystemExit(f"{chart} has no chart: CHART is the folder `jupyterhub` of Zero to JupyterHub's repository")
+    try:
+        import kubernetes_validate
+        from helm_python import Chart
+        from helm_python.errors import HelmError
+    except ImportError as error:
+        raise SystemExit(f"{error.name} is not installed: `make chart CHART=…` installs it") from error
+
+    faults, texts = value_faults(chart), {"grader.yaml": (HERE / "grader.yaml").read_text()}
+    try:
+        values = yaml.safe_load((HERE / "values.yaml").read_text())
+        rendered = Chart.load(str(chart)).render(values, name="hub", namespace="hub")
+        texts |= {name: text for name, text in rendered.items() if not name.endswith(".txt")}
+    except HelmError as error:
+        faults.append(f"templates: {error}")
     version, number = kubernetes_validate.latest_version(), 0
     for name, text in texts.items():
         for manifest in filter(None, yaml.safe_load_all(text)):

@@ -17,6 +17,8 @@ FORMULA = re.compile(
     r"|\$(?P<inline>[^$]+?)\$",
     re.S,
 )
+SEPARATORS = re.compile(r"(\\(?:qquad|left|right)(?![A-Za-z])|\\(?:begin|end)\{[a-z]+\*?\}|\\[{}]|[{}])")
+OPENING, CLOSING = re.compile(r"\{|\\begin|\\left"), re.compile(r"\}|\\end|\\right")
 TAGS = frozenset(
     """math mfrac mi mn mo mover mpadded mphantom mroot mrow mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr
     munder munderover""".split()  # noqa: SIM905
@@ -47,6 +49,19 @@ def mathml(latex: str, display: str = "inline") -> str:
     if left:
         raise ValueError(f"{left} is not known")
     return tostring(element, encoding="unicode")
+
+
+def side_by_side(latex: str) -> list[str]:
+    r"""The formulas that stand in one line, with `\qquad` between them: a narrow page may break the line there."""
+    found, depth = [""], 0
+    for token in filter(None, SEPARATORS.split(latex)):
+        if token == r"\qquad" and depth == 0:
+            found.append("")
+            continue
+        depth += OPENING.match(token) is not None
+        depth -= CLOSING.match(token) is not None
+        found[-1] += token
+    return [one for one in map(str.strip, found) if one]
 
 
 def _one(found: re.Match[str]) -> str:

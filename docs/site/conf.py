@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from autograder.report.formulas import mathml
+from autograder.report.formulas import mathml, side_by_side
 
 project = "tfkit"
 html_title = "tfkit"
@@ -39,8 +39,12 @@ def formula(display):
     def visit(translator, node):
         from docutils.nodes import SkipNode
 
-        text = mathml(node.astext().strip(), display)
-        translator.body.append(f'<div class="math">{text}</div>' if display == "block" else text)
+        latex = node.astext().strip()
+        if display == "block":
+            parts = "".join(f"<div>{mathml(one, display)}</div>" for one in side_by_side(latex))
+            translator.body.append(f'<div class="math">{parts}</div>')
+        else:
+            translator.body.append(mathml(latex, display))
         raise SkipNode
 
     return visit

@@ -40,6 +40,13 @@ def test_every_architecture_has_a_page_with_its_code_and_its_family():
             assert zoo.parents()[name] is None or f"({zoo.parents()[name]}.md)" in text
 
 
+def test_small_models_and_published_sizes_are_timed_in_tables_of_their_own():
+    small, published = zoo.benchmark_tables("gpt2")
+    assert small.startswith("A small model:") and "| gpt2 | 1024 |" in small and "| gpt2 | 128 |" not in small
+    assert published.startswith("The published size:") and "| gpt2 | 128 |" in published
+    assert len(zoo.benchmark_tables("llama")) == 1 and zoo.benchmark_tables("rnn_seq2seq") == []
+
+
 def test_an_anatomy_is_kept_and_read_again(tmp_path):
     rows = zoo.anatomy("gpt2", tmp_path)
     assert rows[0].parameters == 124_439_808

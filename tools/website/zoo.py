@@ -20,6 +20,7 @@ from tools.website.book import fence, raw
 FIELDS = ("Parent", "Differs", "Trained")
 ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5}|[a-z-]+/\d{7})")
 DEPTH = 3  # of the tree of modules
+SMALL, PUBLISHED = "A small model", "The published size"
 
 
 @lru_cache(maxsize=1)
@@ -104,12 +105,17 @@ def _anatomy_table(rows: list[Row]) -> str:
     return raw(f'<div class="table-wrapper">{table}</div>')
 
 
-def benchmark_rows(name: str) -> str:
-    """Its rows in the benchmarks, with their header; empty if it has none."""
-    lines = (DOCS / "benchmarks.md").read_text(encoding="utf-8").splitlines()
+def benchmark_tables(name: str) -> list[str]:
+    """Its rows in the benchmarks, small models and published sizes apart; a table each, without those it is not in."""
+    found: dict[str, list[str]] = {SMALL: [], PUBLISHED: []}
+    lines, section = (DOCS / "benchmarks.md").read_text(encoding="utf-8").splitlines(), SMALL
     head = next(index for index, line in enumerate(lines) if line.startswith("|  | tokens |"))
-    rows = [line for line in lines[head:] if line.startswith(f"| {name} |")]
-    return "\n".join([lines[head], lines[head + 1], *rows]) if rows else ""
+    for line in lines:
+        if line.startswith("## "):
+            section = PUBLISHED if line == "## Published sizes" else SMALL
+        elif line.startswith(f"| {name} |") and line.count("|") == lines[head].count("|"):
+            found[section].append(line)
+    return [f"{size}:\n\n" + "\n".join([lines[head], lines[head + 1], *rows]) for size, rows in found.items() if rows]
 
 
 def claims(name: str) -> list[str]:
@@ -132,10 +138,10 @@ def write_page(name: str, kept: Path | None = None) -> str:
     if sizes := presets(name):
         text.append("## Published sizes\n\n" + " · ".join(f"`{size}`" for size in sizes))
     text.append(f"## Against transformers\n\n{parity.section(name, parity.load())}")
-    if table := benchmark_rows(name):
+    if tables := benchmark_tables(name):
         text.append(
             "## Measured\n\nThe same weights in transformers and here; time or memory of theirs over ours, above 1 is "
-            f"better ([how it was measured](../library/benchmarks.md)).\n\n{table}"
+            "better ([how it was measured](../library/benchmarks.md)).\n\n" + "\n\n".join(tables)
         )
     if tried := claims(name):
         run = set(re.findall(r"^#+ (\w+)$", (DOCS / "reproductions.md").read_text(encoding="utf-8"), re.M))

@@ -8,15 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbconvert.filters import markdown2html
 
-import course
 from autograder.nbgrader.feedback import FeedbackExporter
-from autograder.report.formulas import ATTRIBUTES, LONGEST, TAGS, mathml, render_formulas
-from course import build
+from autograder.report.formulas import ATTRIBUTES, LONGEST, TAGS, mathml, render_formulas, side_by_side
+from course import build, units
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 
 
-@pytest.mark.parametrize("unit", course.units(), ids=lambda unit: unit.name)
+@pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.name)
 def test_every_formula_of_the_lessons_is_drawn(unit):
     words = "\n\n".join(cell.source for cell in build.notebook(unit).cells if cell.cell_type == "markdown")
     page = markdown2html(words)
@@ -67,3 +66,25 @@ def test_the_feedback_page_has_them_drawn_and_stays_clean():
     to_html = FeedbackExporter().markdown2html
     shown = to_html({}, r"$\sqrt{d}$ and $\text{<script>alert(1)</script>}$")
     assert "<msqrt>" in shown and "<script" not in shown
+
+
+def test_formulas_in_one_line_may_be_put_below_each_other():
+    assert side_by_side(r"a = b, \qquad c = \frac{d}{e} \qquad\qquad f") == ["a = b,", r"c = \frac{d}{e}", "f"]
+    together = [
+        r"\begin{cases} a & \qquad b \end{cases}", r"\text{if \qquad so}", r"\left( a \qquad b \right)", r"a = b",
+        r"\leftarrow \rightarrow",
+    ]  # fmt: skip
+    assert [side_by_side(one) for one in together] == [[one] for one in together]
+    assert side_by_side(r"x \leftarrow y \qquad \{a\} \to b") == [r"x \leftarrow y", r"\{a\} \to b"]
+
+
+def test_formulas_of_the_lessons_stay_valid_when_they_are_parted():
+    found = [
+        block.replace("\n# ", " ")
+        for folder in units()
+        for block in re.findall(r"\$\$(.+?)\$\$", (folder / "lesson.py").read_text(encoding="utf-8"), re.S)
+    ]
+    parted = [side_by_side(one) for one in found]
+    assert sum(len(one) > 1 for one in parted) > 20
+    for one in parted:
+        assert all(mathml(part, "block") for part in one)
