@@ -70,14 +70,14 @@ def run(number: int, workers: int, minutes: float, console: Console) -> RealRun:
 @contextmanager
 def _passed_on(process: subprocess.Popen[str], console: Console) -> Iterator[None]:
     """A block in which Ctrl-C asks the grader to stop, once, and its last records are still read."""
-    asked = False
+    stopping = False
 
     def ask(*_: object) -> None:
-        nonlocal asked
-        if not asked:
+        nonlocal stopping
+        if not stopping:
             console.print("stopping after the submissions that are being graded")
             process.send_signal(signal.SIGINT)
-        asked = True
+        stopping = True
 
     before = signal.signal(signal.SIGINT, ask)
     try:
