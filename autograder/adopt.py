@@ -75,7 +75,7 @@ def _counted(number: int, what: str) -> str:
 def adopt(file: Path, course: Path) -> tuple[Path, Report]:
     """Write the source notebook and the corpus of its mutants below `course` -> the notebook, the report.
 
-    Raises AdoptionError, before anything is written, where the notebook is none, has no solution or no test, or where
+    Raises AdoptionError, before anything is written, if the file is not a notebook, has no solution or no test, or if
     its own solution fails its own tests.
     """
     name = file.stem

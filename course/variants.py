@@ -19,8 +19,8 @@ from tfkit_course import replace_unencodable
 
 
 def choices(folder: Path) -> dict[str, Sequence[Any]]:
-    """The values from which `variant(…)` chooses in the unit's lesson. LessonError unless it is a plain list or
-    range."""
+    """The values from which `variant(…)` chooses in the unit's lesson. Raises LessonError for one that is not a plain
+    list or range."""
     found: dict[str, Sequence[Any]] = {}
     for cell in code(builder.notebook(folder)):
         for node in (node for top in tree(cell) for node in ast.walk(top) if isinstance(node, ast.Call)):
@@ -44,7 +44,7 @@ def _literal(unit: str, keyword: ast.keyword) -> Sequence[Any]:
 
 
 def table(folder: Path, students: Sequence[str]) -> Table:
-    """A row for each student. LessonError if the unit has no variants."""
+    """A row for each student. Raises LessonError if the unit has no variants."""
     of = choices(folder)
     if not of:
         raise builder.LessonError(f"{folder.name} is the same for all students: no cell of it calls variant(…)")
@@ -55,7 +55,7 @@ def table(folder: Path, students: Sequence[str]) -> Table:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line; 1 with one line on stderr where there is nothing to show."""
+    """The command line; exits with 1 and one line on stderr if there is nothing to show."""
     replace_unencodable()
     parser = argparse.ArgumentParser(prog="python -m course.variants", description="Print each student's own numbers.")
     parser.add_argument("unit")

@@ -1,4 +1,4 @@
-"""N real submissions graded by one run of `autograder grade`, and the memory of its processes while they come."""
+"""N real submissions graded by one run of `autograder grade`, and the memory that its processes take meanwhile."""
 
 from __future__ import annotations
 

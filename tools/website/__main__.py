@@ -1,4 +1,5 @@
-"""Builds the site: `python -m tools.website DIR [--unit NAME …] [--without-api]`; 1 with a line for each problem."""
+"""Builds the site: `python -m tools.website DIR [--unit NAME …] [--without-api]`; exits with 1
+and prints a line for each problem."""
 
 from __future__ import annotations
 

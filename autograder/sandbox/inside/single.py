@@ -20,7 +20,7 @@ class Pipes:
         self.reading, self.writing = os.dup(0), os.dup(1)
 
     def settimeout(self, seconds: float | None) -> None:
-        """As of a socket, but only None (no limit) is supported."""
+        """Like a socket's, but only None (no limit) is supported."""
         assert seconds is None, "the box waits for the grader as long as it takes"
 
     def recv(self, size: int) -> bytes:
