@@ -188,14 +188,14 @@ export async function generated() {
   const imports = kinds.map(kind => `import { mount as ${kind} } from '../widgets/${kind}';`).join('\n');
   const sheet = readFileSync(join(HERE, '../autograder/report/tokens.css'), 'utf-8');
   const names =
-    /--tfk-(ink(-soft)?|card|sunk|page|(on-)?accent|line(-strong)?|(on-)?lit|font-ui|t[1-4]|s[1-4]|r[12]|quick|seq-\w+|void|hatch|c[12]):/;
+    /--tfk-(ink(-soft)?|card|sunk|page|(on-)?accent|line(-strong)?|(on-)?lit|font-ui|t[124]|s[1-4]|r2|quick|seq-\w+|void|hatch|c[12]):/;
   const framing = line => names.test(line); // what a stepper needs
   const parts = { FRAME: line => framing(line), SCALES: line => !framing(line) };
   files['tokens.ts'] = `${BANNER.replace('the schema', 'autograder/report/tokens.css')}\n`;
   for (const [name, wanted] of Object.entries(parts)) {
     const lines = sheet.split('\n').filter(line => !line.trim().startsWith('--') || wanted(line));
     const { code } = await transform(lines.join('\n'), { loader: 'css', minify: true });
-    files['tokens.ts'] += `export const ${name} = ${JSON.stringify(code.trim())};\n`;
+    files['tokens.ts'] += `export const ${name} = ${JSON.stringify(code.trim().replace(/(--[\w-]+:|,) /g, '$1'))};\n`;
   }
   files['views.ts'] =
     `${BANNER}\nimport { Mount } from '../widgets/picture';\n${imports}\n\nexport const VIEWS: Record<string, Mount> = { ${kinds.join(', ')} };\n`;

@@ -47,5 +47,5 @@ export function framed(
   step: number
 ): void {
   frame.className = 'tfk-framed';
-  frame.replaceChildren(h('span', {}), side(cols, step, 'cols'), side(rows, step, 'rows'), canvas);
+  frame.replaceChildren(side(rows, step, 'rows'), h('div', {}, side(cols, step, 'cols'), canvas));
 }

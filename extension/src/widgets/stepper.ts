@@ -205,7 +205,9 @@ class Stepper {
     this._strips = this._makeStrips();
     this._panes.forEach((pane, i) => {
       const strips = this._strips[i].map(({ node }) => node);
-      this._panels.append(h('div', {}, ...this._headOf(pane, i), ...strips, pane.node));
+      this._panels.append(
+        h('div', {}, ...this._headOf(pane, i), h('div', { className: 'tfk-row' }, ...strips), pane.node)
+      );
     });
   }
 

@@ -44,7 +44,7 @@ export class Strip {
     most: number,
     go: (step: number) => void
   ) {
-    const width = Math.max(4, Math.min(18, Math.floor(560 / Math.max(1, _values.length))));
+    const width = Math.max(4, Math.min(18, Math.floor(260 / Math.max(1, _values.length))));
     this._width = width;
     this._svg = svg('svg', {
       width: width * _values.length,

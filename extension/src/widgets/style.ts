@@ -18,12 +18,11 @@ button:disabled,button[aria-disabled=true]{opacity:.45;cursor:default}
 .tfk-bar svg{vertical-align:-2px}
 label{display:inline-flex;gap:4px;align-items:center}
 [role=toolbar]{position:sticky;top:0;z-index:1;background:var(--paper);padding:2px 0}
-.tfk-tree text.tfk-lit{fill:var(--ink);text-decoration:underline;outline:2px solid var(--hot)}
-.tfk-toks{font-family:var(--mono);line-height:1.9;max-height:7.6em;overflow:auto;margin:0 0 8px;
-padding:0;list-style:none}
-.tfk-toks li{display:inline-block;padding:0 6px;border-radius:5px;background:var(--box);margin-right:4px;line-height:1.6;border:1px solid transparent}
-.tfk-toks .tfk-source{background:none;border-color:var(--line)}
-.tfk-toks .tfk-now{background:var(--hot);color:var(--tfk-on-accent);border-color:var(--hot);font-weight:700}
+.tfk-toks{font-family:var(--mono);line-height:1.9;max-height:7.6em;overflow:auto;margin:0 0 8px;padding:0;list-style:none;
+li{display:inline-block;padding:0 6px;border-radius:5px;background:var(--box);margin-right:4px;line-height:1.6;border:1px solid transparent}
+.tfk-source{background:none;border-color:var(--line)}
+.tfk-now{background:var(--hot);color:var(--tfk-on-accent);border-color:var(--hot);font-weight:700}
+.tfk-forced{background:none;border:1px dashed var(--ink)}.tfk-parting{outline:3px double var(--ink);outline-offset:1px}}
 .tfk-row{display:flex;gap:20px;flex-wrap:wrap;align-items:flex-start}
 canvas{image-rendering:pixelated;display:block;outline:1px solid var(--tfk-line);border-radius:2px}
 canvas.tfk-ahead{background:repeating-linear-gradient(135deg,var(--tfk-void) 0 4px,var(--tfk-hatch) 4px 5px)}
@@ -37,14 +36,12 @@ tr.tfk-chosen .tfk-p{background:var(--tfk-c2)}
 .tfk-note{color:var(--soft);font-size:var(--tfk-t1);margin:4px 0 0}
 .tfk-row>*{min-width:0;max-width:100%}.tfk-row .tfk-note{max-width:250px}.tfk-row>:empty{display:none}
 .tfk-tree{overflow:auto;max-height:min(70vh,480px);max-width:100%;border:1px solid var(--tfk-line);border-radius:6px;padding:4px;box-sizing:border-box}
-.tfk-tree>svg{display:block;max-width:none}
-.tfk-tree text{fill:var(--ink);font:11px var(--mono)}
-.tfk-tree circle{fill:var(--hot);stroke:var(--hot)}
-.tfk-tree path{fill:none;stroke:var(--line)}
-.tfk-tree .tfk-dropped circle{fill:none;stroke:var(--line);stroke-dasharray:2 2}
-.tfk-tree .tfk-dropped text{fill:var(--soft)}
-.tfk-tree .tfk-finished circle{stroke:var(--ink);stroke-width:3}
-.tfk-tree .tfk-best text{font-weight:700}.tfk-tree path.tfk-best{stroke:var(--hot);stroke-width:2.5}
+.tfk-tree{>svg{display:block;max-width:none}
+text{fill:var(--ink);font:11px var(--mono)}text.tfk-lit{fill:var(--ink);text-decoration:underline;outline:2px solid var(--hot)}
+circle{fill:var(--hot);stroke:var(--hot)}path{fill:none;stroke:var(--line)}
+.tfk-dropped{circle{fill:none;stroke:var(--line);stroke-dasharray:2 2}text{fill:var(--soft)}}
+.tfk-finished circle{stroke:var(--ink);stroke-width:3}
+.tfk-best text{font-weight:700}path.tfk-best{stroke:var(--hot);stroke-width:2.5}}
 input{color:inherit;background:var(--paper);border:1px solid var(--line);border-radius:3px;font:inherit;padding:3px 6px}
 input[type=number]{width:4em}input[type=range]{padding:0}[aria-pressed=true]{outline:2px solid var(--hot)}
 form{display:inline-flex;gap:6px;align-items:center}form input{min-width:16em}
@@ -53,22 +50,23 @@ td button{min-height:0;padding:0 6px;font-size:11px}
 .tfk-panes{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:20px}
 .tfk-pane>*,.tfk-pane section{min-width:0;max-width:100%}section{margin-bottom:var(--tfk-s3)}
 .tfk-which{margin:4px 0}.tfk-scroll{overflow:auto;max-width:100%;margin-bottom:4px}
-.tfk-toks .tfk-forced{background:none;border:1px dashed var(--ink)}
-.tfk-toks .tfk-parting{outline:3px double var(--ink);outline-offset:1px}
-.tfk-strip rect{fill:var(--line);transition:fill var(--tfk-quick)}.tfk-strip .tfk-current{fill:var(--hot)}
-.tfk-strip text{fill:var(--soft);font-size:10px;text-anchor:middle}.tfk-strip .tfk-mark{fill:var(--ink);font-size:11px}
-.tfk-strip{cursor:pointer;overflow:visible}.tfk-strip line{stroke:var(--tfk-line)}
+.tfk-strip{display:block;cursor:pointer;overflow:visible;rect{fill:var(--line);transition:fill var(--tfk-quick)}.tfk-current{fill:var(--hot)}
+text{fill:var(--soft);font-size:10px;text-anchor:middle}.tfk-mark{fill:var(--ink);font-size:11px}line{stroke:var(--tfk-line)}}
 .tfk-labelled{display:flex;gap:8px;margin-bottom:var(--tfk-s1)}.tfk-labelled .tfk-note{flex:0 0 9em;margin:0;line-height:1.25;align-self:center}
 .tfk-ends{display:grid;align-content:space-between;text-align:right;font-size:10px;line-height:1;color:var(--soft);min-width:2.2em;height:44px;margin-top:7px}.tfk-labelled .tfk-scroll{min-width:0}
+@container(max-width:480px){.tfk-labelled{display:grid;grid-template:auto/auto 1fr;width:100%}.tfk-labelled .tfk-note{grid-column:1/-1}}
+.tfk-panes>*{container-type:inline-size}
+@container(min-width:820px){.tfk-pane{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:0 20px;align-items:start}.tfk-pane>*{grid-column:1/-1}
+.tfk-pane>section:not([hidden]){grid-column:2}.tfk-row:has(+section:not([hidden])){grid-column:1}}
 .tfk-zoom{position:sticky;left:0;top:0;display:inline-flex;gap:4px}
 .tfk-cache text{fill:var(--ink);font:10px var(--mono)}
 .tfk-cache rect{fill:var(--box);stroke:var(--line)}.tfk-cache .tfk-moved{fill:var(--line);stroke:var(--ink)}
 .tfk-cache .tfk-new{fill:var(--hot);stroke:var(--hot)}[hidden]{display:none}
 .tfk-lit{background:var(--tfk-lit)!important;color:var(--tfk-on-lit)!important;outline:2px solid var(--tfk-on-lit);outline-offset:-1px}
-.tfk-framed{display:inline-grid;grid-template-columns:auto auto;justify-content:start}
+.tfk-framed{display:flex;align-items:flex-end}.tfk-map .tfk-framed{overflow:auto}
 .tfk-axis{display:flex;font:10px/1 var(--mono);color:var(--soft)}
 .tfk-axis span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-.tfk-axis-rows{flex-direction:column;padding:1px 4px 0 0;max-width:12ch;overflow:hidden;text-align:right}
+.tfk-axis-rows{flex:none;flex-direction:column;padding:1px 4px 0 0;max-width:12ch;overflow:hidden;text-align:right;position:sticky;left:0;background:var(--paper)}
 .tfk-axis-cols{padding:0 0 3px 1px;align-items:flex-end}
 .tfk-axis-cols span{writing-mode:vertical-rl;transform:rotate(180deg);max-height:12ch}.tfk-axis-cols .tfk-upright{transform:none}
 .tfk-share{display:inline-flex;gap:4px;float:right;margin:-2px 0 0 8px}

@@ -280,6 +280,11 @@ test('the stepper goes both ways, tells the kernel, and reopens without one wher
   const button = name => stepper(page).getByRole('button', { name, exact: true });
   await expect(page.locator('.tfkit-Trace .jupyter-widgets-disconnected, .jupyter-widgets-error')).toHaveCount(0);
   await expect(page.locator('.tfkit-Trace > div:last-child .tfk')).toBeVisible(); // the live one has taken over
+  await page.setViewportSize({ width: 1360, height: 560 });
+  await stepper(page).evaluate(node => node.scrollIntoView({ block: 'end' }));
+  await expect(stepper(page).getByRole('heading').first()).not.toBeInViewport();
+  await expect(stepper(page).getByRole('toolbar')).toBeInViewport({ ratio: 1 }); // it sticks to the notebook's top
+  await page.setViewportSize({ width: 1360, height: 1000 });
   await button('Step forward').click();
   await button('Step forward').click();
   await button('Step back').click();

@@ -132,6 +132,42 @@ test('the status page updates itself, and keeps focus and scroll positions', asy
   await expect(page.getByRole('status')).toBeEmpty();
 });
 
+test('the tree stands beside the maps where there is room; by touch and at 200 % nothing is out of reach', async ({
+  browser
+}) => {
+  const context = await browser.newContext({ viewport: { width: 1360, height: 1000 }, hasTouch: true });
+  const page = await context.newPage();
+  await page.goto(`file://${join(__dirname, '../.tmp/root/page.html')}`);
+  const group = name => page.getByRole('group', { name, exact: true }).first();
+  const beside = async () => {
+    const [tree, maps] = [await group('Beam').boundingBox(), await group('Self-attention').boundingBox()];
+    return tree.x >= maps.x + maps.width && tree.y < maps.y + maps.height;
+  };
+  await expect.poll(beside).toBe(true);
+  const forward = page.getByRole('button', { name: 'Step forward', exact: true });
+  for (const [width, height] of [
+    [680, 500], // what a window of 1360 × 1000 has at 200 %
+    [380, 800]
+  ]) {
+    await page.setViewportSize({ width, height });
+    await expect.poll(beside).toBe(false);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0);
+    await group('Beam').scrollIntoViewIfNeeded();
+    await forward.tap(); // the controls are still in sight
+  }
+  await expect(page.locator('[role=status]')).toHaveText(/^Step 3 of 6/);
+  await page.goto(`file://${join(__dirname, '../.tmp/root/views.html')}`);
+  const map = group('Attention').locator('.tfk-grid').last();
+  await map.evaluate(node => {
+    node.style.width = '120px';
+    node.scrollLeft = 80;
+  });
+  const [names, box] = [await map.locator('.tfk-axis-rows').boundingBox(), await map.boundingBox()];
+  expect(names.x).toBeGreaterThanOrEqual(box.x); // the names of the rows stay
+  await page.screenshot({ path: 'screenshots/views-touch.png' });
+  await context.close();
+});
+
 test('512 tokens can be stepped through', async ({ page }) => {
   await page.goto(`file://${join(__dirname, '../.tmp/root/long.html')}`);
   const said = page.locator('[role=status]');

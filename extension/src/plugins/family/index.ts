@@ -81,11 +81,13 @@ class FamilyWidget extends Widget {
     this._cleanup?.();
     this._cleanup = undefined;
     this._detail.replaceChildren(h('p', {}, this._trans.__('Building %1 …', kin.name)));
+    this._detail.scrollIntoView({ block: 'nearest' }); // in a narrow window it stands below the tree
     try {
       const trace = await request<Trace>(this._settings, `anatomy/${query}`);
       const view = this._views.find(trace.kind);
       this._detail.replaceChildren();
       this._cleanup = view?.mount(new RecordedModel({ trace }), this._detail);
+      this._detail.scrollIntoView({ block: 'nearest' });
     } catch (error) {
       this._detail.replaceChildren(h('p', { role: 'alert' }, error instanceof Error ? error.message : String(error)));
     }
