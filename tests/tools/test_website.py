@@ -154,6 +154,12 @@ def test_links_among_documents_become_links_among_pages(tmp_path, capsys):
     assert "README.md links to docs/nowhere.md, which is not there" in capsys.readouterr().err
 
 
+def test_decisions_have_headings_of_one_form():
+    for file in sorted((DOCS / "decisions").glob("*.md")):
+        heading = file.read_text(encoding="utf-8").partition("\n")[0]
+        assert re.match(rf"# {int(file.name[:3])}\. \S", heading), file.name
+
+
 def test_the_guide_that_all_may_read_has_no_mark_scheme():
     text = pages.teaching(FOLDERS["01-recurrence-to-attention"])
     assert "## Common misconceptions" in text and "How to mark it" not in text
