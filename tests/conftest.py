@@ -8,11 +8,18 @@ does not run at all; `make nightly` runs every case of every test.
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+QUICK = str(Path(__file__).parent / "quick_start")  # what this process and those that it starts import first
+if QUICK not in sys.path:
+    sys.path.insert(0, QUICK)
+    os.environ["PYTHONPATH"] = os.pathsep.join([QUICK, *filter(None, [os.environ.get("PYTHONPATH")])])
 
 settings.register_profile("same", derandomize=True)
 if "FUZZ_CASES" not in os.environ:

@@ -18,12 +18,13 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of a process that has the plugin installed."""
     site = tmp_path_factory.mktemp("site")
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target", str(site)]
-    subprocess.run([*pip, str(PLUGIN)], check=True, timeout=120)
+    subprocess.run([*pip, str(PLUGIN)], check=True, timeout=500)
     return {**os.environ, "PYTHONPATH": str(site), "OMP_NUM_THREADS": "1"}
 
 
 def run(plugin: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *command], env=plugin, capture_output=True, text=True, timeout=240)
+    env = {**plugin, "PYTHONPATH": os.pathsep.join([plugin["PYTHONPATH"], os.environ["PYTHONPATH"]])}
+    return subprocess.run([sys.executable, *command], env=env, capture_output=True, text=True, timeout=500)
 
 
 def test_architecture(plugin: dict[str, str]) -> None:

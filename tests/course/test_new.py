@@ -20,13 +20,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
     tmp = tmp_path_factory.mktemp("new")
     folder = new.write(NAME, tmp)
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target"]
-    subprocess.run([*pip, str(tmp / "site"), str(folder)], check=True, timeout=120)
-    return folder, {**os.environ, "PYTHONPATH": str(tmp / "site"), "OMP_NUM_THREADS": "1"}
+    subprocess.run([*pip, str(tmp / "site"), str(folder)], check=True, timeout=500)
+    path = os.pathsep.join([str(tmp / "site"), os.environ["PYTHONPATH"]])
+    return folder, {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
 
 
 def run(env: dict[str, str], *command: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     arguments = [sys.executable, "-m", *command]
-    return subprocess.run(arguments, env=env, cwd=cwd, capture_output=True, text=True, timeout=300)
+    return subprocess.run(arguments, env=env, cwd=cwd, capture_output=True, text=True, timeout=500)
 
 
 def test_its_own_tests_pass(made: tuple[Path, dict[str, str]]) -> None:
