@@ -14,10 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from autograder.fork_server import ForkedProcess, check_processes
 from autograder.misconceptions import misconception_options
 from autograder.report.html import style
 from autograder.translate import say
-from autograder.warm import Process, WarmProcesses, complaint, request
+from autograder.warm import Process, complaint, request
 
 SECONDS = 300.0
 PROGRESS_S = 1.0  # seconds between two progress reports
@@ -29,7 +30,7 @@ PRACTICE = (
 )
 BROWSER = "emscripten"  # Python in a browser tab
 STILL_CHECKING = "Go on working: the verdict will appear here."
-_warm = WarmProcesses("--trust")
+_warm = check_processes("--trust")
 _turn = threading.Lock()  # "Run All" starts many checks at once; one after the other they finish sooner
 OnProgress = Callable[[float], object]  # called regularly with the seconds so far
 
@@ -120,7 +121,9 @@ def verdict(exercise: str, history: list[str], on_progress: OnProgress = lambda 
     return json.loads(lines[-1])
 
 
-def _answer(process: Process, command: str | None, exercise: str, on_progress: OnProgress) -> tuple[str, str]:
+def _answer(
+    process: Process | ForkedProcess, command: str | None, exercise: str, on_progress: OnProgress
+) -> tuple[str, str]:
     """The standard output and error of the process, within the time limit."""
     end = time.monotonic() + SECONDS
     while True:

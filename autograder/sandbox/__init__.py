@@ -11,7 +11,7 @@ from types import ModuleType
 from autograder import plugins
 from autograder.sandbox.base import Backend, Box, SandboxError, Usage
 
-__all__ = ["Backend", "Box", "SandboxError", "Usage", "backends", "choose", "close_all"]
+__all__ = ["Backend", "Box", "SandboxError", "Usage", "adopt_all", "all_alive", "backends", "choose", "close_all"]
 
 SYSTEM = sys.platform
 _chosen: dict[tuple[bool, str, tuple[str, ...]], Backend] = {}
@@ -71,6 +71,17 @@ def close_all() -> None:
     """Ends the processes of every backend that `choose` gave; also done when this process ends in the usual way."""
     for backend in _chosen.values():
         backend.close()
+
+
+def all_alive() -> bool:
+    """Whether every backend that `choose` gave can start a box at once."""
+    return all(backend.alive for backend in _chosen.values())
+
+
+def adopt_all() -> None:
+    """To be called in a forked process: it uses its parent's warm processes, and leaves them to it."""
+    for backend in _chosen.values():
+        backend.adopt()
 
 
 def _wanted(name: str) -> list[type[Backend]]:

@@ -135,6 +135,14 @@ class Backend(ABC):
     def close(self) -> None:  # noqa: B027 (most have nothing to close)
         """Ends the processes that the backend keeps between boxes."""
 
+    @property
+    def alive(self) -> bool:
+        """Whether the processes that the backend keeps between boxes, if any, still run."""
+        return True
+
+    def adopt(self) -> None:  # noqa: B027 (most have nothing to share)
+        """Called in a process that was forked: it shares what its parent keeps between boxes, and doesn't end it."""
+
     def probe(self) -> None:
         """Runs a tiny box as a test. Raises SandboxError with one line where the isolation does not work."""
         from autograder.sandbox_client import SandboxClient, StudentError
@@ -222,8 +230,17 @@ class WarmBackend(Backend):
         status.send(b"go")
         return Box(channel, status, pid, group, cwd, self.kill)
 
+    @property
+    def alive(self) -> bool:
+        """See `Backend.alive`."""
+        return self._process is None or self._process.poll() is None
+
+    def adopt(self) -> None:
+        """See `Backend.adopt`: the warm process is another's child, so that it is neither waited for nor ended here."""
+        self._process = None
+
     def _warm(self) -> socket.socket:
-        if self._control is not None and self._process is not None and self._process.poll() is None:
+        if self._control is not None and self.alive:
             return self._control
         if self._starting is None:
             self._launch()

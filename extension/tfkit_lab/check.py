@@ -11,16 +11,17 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from autograder.fork_server import check_processes
 from autograder.misconceptions import misconception_options
 from autograder.report import verdict_html
-from autograder.warm import WarmProcesses, complaint, request
+from autograder.warm import complaint, request
 from tfkit_lab.course import STATES
 
 SECONDS = 300.0  # a limit for when the autograder hangs; it has limits of its own
 MAX_CELLS = 500
 MAX_SOURCE = 2 << 20  # characters in total
 MAX_CODE = 4000  # characters of a generated cell
-_warm = WarmProcesses(own_group=True)
+_warm = check_processes(own_group=True)
 _CALL = re.compile(r"[A-Za-z_]\w*(\([\w\s.,=]*\))?")
 _EXERCISE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 _META = ("role", "exercise")

@@ -16,8 +16,8 @@ import nbformat
 import pytest
 from tornado.httpclient import HTTPClientError
 
+from autograder import fork_server, sandbox, warm
 from autograder import notebook as in_kernel
-from autograder import sandbox, warm
 from autograder.warm import NO_SANDBOX
 from course.build import build
 from tfkit_course import install
@@ -33,7 +33,8 @@ CELLS = [{"source": "def causal_mask(): ...", "role": "exercise", "exercise": EX
 def prepared(monkeypatch):
     """How often a lab with a course made ready for a check; no process is started for it."""
     calls = []
-    monkeypatch.setattr(warm.WarmProcesses, "prepare", lambda self: calls.append(self))
+    for kind in (warm.WarmProcesses, fork_server.ForkServer):
+        monkeypatch.setattr(kind, "prepare", lambda self: calls.append(self))
     return calls
 
 

@@ -18,6 +18,7 @@ import importlib.util
 import json
 import os
 import resource
+import select
 import signal
 import socket
 import sys
@@ -143,6 +144,25 @@ def set_limits(config: dict[str, Any]) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
 
 
+def supervise_while_wanted(pid: int, status: socket.socket) -> int:
+    """As `supervise`, but ends the box once the grader, who holds the other end of `status`, has gone."""
+    ended, poller = os.pidfd_open(pid), select.poll()
+    poller.register(ended, select.POLLIN)
+    poller.register(status, 0)  # only that it is closed
+    poller.poll()
+    if has_gone(status):
+        os.kill(pid, signal.SIGKILL)
+    os.close(ended)
+    return supervise(pid)
+
+
+def has_gone(status: socket.socket) -> bool:
+    """Whether the grader has closed its end."""
+    poller = select.poll()
+    poller.register(status, 0)
+    return bool(poller.poll(0))
+
+
 def supervise(pid: int) -> int:
     """Reaps every process until `pid` ends; returns its exit code, or 128 + signal where a signal ended it."""
     while True:
@@ -152,17 +172,18 @@ def supervise(pid: int) -> int:
             return code if code >= 0 else 128 - code
 
 
-def watch_memory(pid: int, megabytes: int, proc: int, memory: ModuleType) -> int | None:
-    """As `supervise`, but ends the box and returns None once its processes together exceed their memory."""
+def watch_memory(pid: int, megabytes: int, proc: int, status: socket.socket, memory: ModuleType) -> int | None:
+    """As `supervise_while_wanted`, but also ends the box, and returns None, once its processes together exceed their
+    memory."""
     most, looks = memory.memory_bytes(proc, [os.getpid()]) + (megabytes << 20), 0
     while True:
-        done, status = os.waitpid(-1, os.WNOHANG)
+        done, wait_status = os.waitpid(-1, os.WNOHANG)
         if done == pid:
-            code = os.waitstatus_to_exitcode(status)
+            code = os.waitstatus_to_exitcode(wait_status)
             return code if code >= 0 else 128 - code
         if not done:
             held, looks = memory.memory_bytes(proc, [pid, *memory.descendants(proc, pid)]), looks + 1
-            if held > most:
+            if held > most or has_gone(status):
                 os.kill(pid, signal.SIGKILL)
                 return None
             if not held and looks > 30:
@@ -175,9 +196,11 @@ def witness(pid: int, status: socket.socket, proc: int, config: dict[str, Any], 
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     close_all_but({status.fileno(), proc})
     watched = config["watched_mb"]
-    code = watch_memory(pid, watched, proc, memory) if watched else supervise(pid)
+    code = watch_memory(pid, watched, proc, status, memory) if watched else supervise_while_wanted(pid, status)
     try:
         status.send(b"memory" if code is None else b"exit %d" % code)
+    except BrokenPipeError:
+        code = None  # nobody is left to be told
     finally:
         if config["isolate"] == "landlock":
             os.killpg(0, signal.SIGKILL)  # what is left of the box, and this process

@@ -1,0 +1,299 @@
+"""Checks that start at once: one process loads torch, the exercises and a box's process, and forks for each check.
+
+    server = ForkServer("--trust")
+    with server.process() as process:
+        out, err = process.communicate(request(["check", "masks.causal", "mine.py", "--json"]), timeout=300)
+
+It is used as `warm.WarmProcesses` is, of which each process serves one check and takes seconds to replace. Here the
+process that loads serves none itself. A file of a unit that changes makes it load everything again.
+"""
+
+from __future__ import annotations
+
+import array
+import gc
+import json
+import os
+import random
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import NoReturn
+
+from autograder.warm import WAIT_S, WarmProcesses, leave, load
+
+COMMAND = (sys.executable, "-P", "-m", "autograder.fork_server")
+WORKS = sys.platform == "linux"
+SUFFIXES = (".py", ".toml")  # of a unit's files; others are read when they are needed
+CHUNK = 1 << 16
+
+
+class ForkedProcess:
+    """One check, forked by the server's process: what the rest of the code uses of `subprocess.Popen`.
+
+    It reports its process id when it starts and its exit code at its end, since only its own parent can wait for it.
+    """
+
+    def __init__(self, server: socket.socket, own_group: bool) -> None:
+        pipes = [os.pipe() for _ in range(4)]
+        self._stdin, (self._stdout, self._stderr, self._report) = pipes[0][1], [one for one, _ in pipes[1:]]
+        theirs = [pipes[0][0], *(other for _, other in pipes[1:])]
+        self._own_group = own_group
+        self._texts: dict[int, bytes] = {self._stdout: b"", self._stderr: b"", self._report: b""}
+        self._open = set(self._texts)
+        self.returncode: int | None = None
+        try:
+            message = json.dumps({"own_group": own_group}).encode()
+            server.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", theirs))])
+        except OSError:
+            self.close()
+            raise
+        finally:
+            for fd in theirs:
+                os.close(fd)
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id, as soon as it has started."""
+        self._read(0)
+        told = self._texts[self._report].split()
+        return int(told[0]) if told else None
+
+    def communicate(self, text: str | None = None, timeout: float | None = None) -> tuple[str, str]:
+        """Tells it `text`, and returns its standard output and error. Raises TimeoutExpired, after which ask again."""
+        end = None if timeout is None else time.monotonic() + timeout
+        if text is not None and self._stdin >= 0:
+            with suppress(BrokenPipeError):
+                os.write(self._stdin, text.encode())  # a line of arguments, which fits in a pipe
+        self._shut_stdin()
+        while self._open:
+            left = None if end is None else end - time.monotonic()
+            if left is not None and left <= 0:
+                raise subprocess.TimeoutExpired("autograder", timeout or 0.0)
+            self._read(left)
+        out, err = (self._texts[fd].decode("utf-8", "replace") for fd in (self._stdout, self._stderr))
+        return out, err
+
+    def poll(self) -> int | None:
+        """Its exit code; None while it runs. A process that did not report one was killed."""
+        self._read(0)
+        return self.returncode
+
+    def kill(self) -> None:
+        """Kills it, with its group where it has its own; one that has not started ends when it reads no arguments."""
+        self._shut_stdin()
+        if self.poll() is None and self.pid is not None:
+            with suppress(ProcessLookupError):
+                (os.killpg if self._own_group else os.kill)(self.pid, signal.SIGKILL)
+                self.returncode = -signal.SIGKILL
+
+    def close(self) -> None:
+        """Closes its pipes."""
+        self._shut_stdin()
+        self._open.clear()
+        for fd in (self._stdout, self._stderr, self._report):
+            with suppress(OSError):
+                os.close(fd)
+
+    def _shut_stdin(self) -> None:
+        if self._stdin >= 0:
+            os.close(self._stdin)
+            self._stdin = -1
+
+    def _read(self, seconds: float | None) -> None:
+        """Reads what has come on any pipe, waiting for it for so long."""
+        if not self._open:
+            return
+        with selectors.DefaultSelector() as selector:
+            for fd in self._open:
+                selector.register(fd, selectors.EVENT_READ)
+            for key, _ in selector.select(seconds):
+                if found := os.read(key.fd, CHUNK):
+                    self._texts[key.fd] += found
+                else:
+                    self._open.discard(key.fd)
+        if self._report not in self._open and self.returncode is None:
+            told = self._texts[self._report].split()
+            self.returncode = int(told[1]) if len(told) > 1 else -signal.SIGKILL
+
+
+class ForkServer:
+    """Starts the process that forks, and again if it has ended; it ends when nobody has asked for WAIT_S."""
+
+    def __init__(self, *options: str, own_group: bool = False) -> None:
+        self._options, self._own_group = options, own_group
+        self._lock = threading.Lock()
+        self._server: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+        self._timer = threading.Timer(0, lambda: None)
+
+    @contextmanager
+    def process(self) -> Iterator[ForkedProcess]:
+        """A process that waits for its arguments; killed at the end of the block if it still runs."""
+        process = self._fork()
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.close()
+            self._wait_again()
+
+    def prepare(self) -> None:
+        """Starts loading, unless that is done already."""
+        with self._lock:
+            self._start()
+        self._wait_again()
+
+    def close(self) -> None:
+        """Ends the process that forks. Checks that run go on."""
+        with self._lock:
+            self._timer.cancel()
+            self._end()
+
+    def _fork(self) -> ForkedProcess:
+        with self._lock:
+            try:
+                return ForkedProcess(self._start(), self._own_group)
+            except OSError:  # it died a moment ago
+                self._end()
+                return ForkedProcess(self._start(), self._own_group)
+
+    def _start(self) -> socket.socket:
+        if self._socket is not None and self._server is not None and self._server.poll() is None:
+            return self._socket
+        self._end()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._server = subprocess.Popen(
+                [*COMMAND, str(theirs.fileno()), *self._options], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL
+            )
+        self._socket = ours
+        return ours
+
+    def _end(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+        if self._server is not None:
+            self._server.kill()
+            self._server.wait()
+        self._socket = self._server = None
+
+    def _wait_again(self) -> None:
+        with self._lock:
+            self._timer.cancel()
+            self._timer = threading.Timer(WAIT_S, self.close)
+            self._timer.daemon = True
+            self._timer.start()
+
+
+def check_processes(*options: str, own_group: bool = False) -> ForkServer | WarmProcesses:
+    """Whatever gives processes for checks soonest on this system."""
+    return (ForkServer if WORKS else WarmProcesses)(*options, own_group=own_group)
+
+
+def main() -> None:
+    """Loads what a check needs, and forks a process for each request until the socket is closed."""
+    from autograder import sandbox
+
+    signal.signal(signal.SIGINT, lambda *_: None)  # a notebook's interrupt is meant for the cell that runs
+    control, trust, complaint = socket.socket(fileno=int(sys.argv[1])), "--trust" in sys.argv, ""
+    try:
+        import torch
+
+        torch.set_num_threads(1)  # a fork after a multi-threaded region would hang
+        load(trust)
+    except ImportError:
+        complaint = traceback.format_exc()
+    loaded_from = {} if complaint else unit_files()
+    gc.collect()
+    gc.freeze()  # else a collection in a fork would copy all that was loaded
+    with selectors.DefaultSelector() as selector:
+        selector.register(control, selectors.EVENT_READ)
+        while True:
+            selector.select()
+            if not complaint and (unit_files() != loaded_from or not sandbox.all_alive()):
+                _load_again(control)
+            message, fds, _, _ = socket.recv_fds(control, CHUNK, 4)
+            if not message:
+                return
+            _serve(control, fds, json.loads(message)["own_group"], complaint)
+            if complaint:  # what is missing may have been installed when the next one asks
+                return
+
+
+def unit_files() -> dict[str, int]:
+    """The files of the units that can be checked, each with the time of its last change."""
+    from autograder import registry
+
+    folders = {exercise.folder for exercise in registry.exercises() if exercise.folder is not None}
+    files = (file for folder in folders for file in folder.glob("*") if file.suffix in SUFFIXES)
+    return {str(file): file.stat().st_mtime_ns for file in files}
+
+
+def _load_again(control: socket.socket) -> NoReturn:
+    """Starts this program anew. The request that has come stays in the socket."""
+    from autograder import sandbox
+
+    sandbox.close_all()
+    control.set_inheritable(True)
+    os.execv(sys.executable, [*COMMAND, str(control.fileno()), *sys.argv[2:]])
+
+
+def _serve(control: socket.socket, fds: list[int], own_group: bool, complaint: str) -> None:
+    """Forks a process that is `autograder` with the arguments that it reads from the first descriptor."""
+    while True:  # those that have ended
+        try:
+            if not os.waitpid(-1, os.WNOHANG)[0]:
+                break
+        except ChildProcessError:
+            break
+    if os.fork():
+        for fd in fds:
+            os.close(fd)
+        return
+    try:
+        control.close()
+        if own_group:
+            os.setsid()
+        for place, fd in enumerate(fds[:3]):
+            os.dup2(fd, place)
+            os.close(fd)
+        os.write(fds[3], b"%d\n" % os.getpid())
+        _check(fds[3], complaint)
+    finally:
+        os._exit(1)
+
+
+def _check(report: int, complaint: str) -> NoReturn:
+    """Runs one command of `autograder`, and reports its exit code."""
+    from autograder import cli, sandbox
+
+    random.seed()
+    line, code = sys.stdin.readline(), 1
+    if complaint:
+        print(complaint, file=sys.stderr)
+    elif line:  # else whoever asked has gone
+        sandbox.adopt_all()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            cli.main(json.loads(line))
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 1
+        except BaseException:
+            traceback.print_exc()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os.write(report, b"%d\n" % code)
+    leave(code)
+
+
+if __name__ == "__main__":
+    main()
