@@ -85,6 +85,7 @@ class Verdict:
 
 
 HINTS = 3  # the number of hint levels
+BESIDES = "And besides:"  # stands in a hint before each mistake after the first
 
 
 def with_hints(verdict: Mapping[str, Any], steps: int = HINTS) -> dict[str, Any]:

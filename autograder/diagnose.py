@@ -10,16 +10,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from autograder.answers import Answer, answers
-from autograder.api import Exercise
+from autograder.api import BESIDES, Exercise
 from autograder.diagnosis.compose import find_combination
-from autograder.translate import translate_text
+from autograder.translate import say, translate_text
 
 if TYPE_CHECKING:
     from autograder.checks.local import LocalSubject
     from autograder.checks.probe import Answer as Reply
     from autograder.checks.probe import Finding
 
-HINT_SEPARATOR = "\n\nAnd besides: "
+HINT_SEPARATOR = f"\n\n{BESIDES} "
 MAX_SHOWN = 64  # a counter-example with more numbers would not help a reader
 
 
@@ -99,7 +99,7 @@ def _together(exercise: Exercise, replies: Sequence[Reply], known: list[Answer])
     if found is None:
         return None
     hints = [translate_text(student_sentence(part), exercise.folder) for part in found.parts]
-    return Misconception(found.stem, HINT_SEPARATOR.join(hints))
+    return Misconception(found.stem, f"\n\n{say(BESIDES)} ".join(hints))
 
 
 def _agrees(path: Answer, replies: Sequence[Reply]) -> bool:
@@ -159,11 +159,23 @@ def _beside(answer: Any) -> dict[str, Any]:
     """The student's answer to this case, and which entries are wrong, without any values of the right answer."""
     from autograder.checks.compare import wrong_entries
 
-    actual = answer.actual
+    expected, actual, part = _first_wrong_part(answer.expected, answer.actual, answer.probe.tolerance)
     if not hasattr(actual, "numel") or actual.is_complex() or not 0 < actual.numel() <= MAX_SHOWN:
         return {"yours": None, "wrong": None}
-    wrong = wrong_entries(answer.expected, actual, answer.probe.tolerance)
-    return {"yours": _shown(actual.detach()), "wrong": wrong.tolist() if wrong is not None else None}
+    wrong = wrong_entries(expected, actual, answer.probe.tolerance)
+    return {"yours": _shown(actual.detach()), "part": part, "wrong": wrong.tolist() if wrong is not None else None}
+
+
+def _first_wrong_part(expected: Any, actual: Any, tolerance: Any) -> tuple[Any, Any, str]:
+    """Of several results the first that differs, as expected and as it is, and its place, such as `[1]`."""
+    from autograder.checks.compare import compare
+
+    place = ""
+    while isinstance(actual, tuple) and isinstance(expected, tuple) and len(actual) == len(expected) > 0:
+        pairs = list(zip(expected, actual, strict=True))
+        index = next((n for n, pair in enumerate(pairs) if compare(*pair, tolerance) is not None), 0)
+        (expected, actual), place = pairs[index], f"{place}[{index}]"
+    return expected, actual, place
 
 
 def simplest(findings: Sequence[Finding]) -> Finding | None:

@@ -122,8 +122,8 @@ def _listed(symbols: Sequence[str]) -> str:
 
 def _not_seen(checks: Sequence[CheckResult]) -> str:
     """Which checks of a passed exercise were not run, as text."""
-    left = [f"{check.name} was not run ({check.message})" for check in checks if check.status == "not_run"]
-    return f"passed, but {'; '.join(left)}" if left else ""
+    left = [f"{check.name} ({check.message})" for check in checks if check.status == "not_run"]
+    return f"passed; not run: {'; '.join(left)}" if left else ""
 
 
 def _results(exercise: Exercise, findings: Sequence[Finding], weights: Mapping[str, float]) -> tuple[CheckResult, ...]:

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -60,8 +61,11 @@ class Server:
             data=None if body is None else json.dumps(body).encode(),
             headers={"Authorization": f"token {TOKEN}", "Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=CHECK_S) as reply:
-            return json.loads(reply.read())
+        try:
+            with urllib.request.urlopen(request, timeout=CHECK_S) as reply:
+                return json.loads(reply.read())
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"{route}: {error.code} {error.read().decode()[:500]}") from None
 
     def check(self, exercise: str, answer: str, code: str) -> Timed:
         """Checks one answer, as the button does."""
@@ -87,7 +91,7 @@ def served(root: Path) -> Iterator[Server]:
                 try:
                     server.ask("api/status")
                     break
-                except OSError:
+                except (OSError, RuntimeError):
                     if time.monotonic() > end:
                         raise TimeoutError(f"no Jupyter server after {START_S:g} s") from None
                     time.sleep(0.2)

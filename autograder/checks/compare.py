@@ -220,7 +220,7 @@ def _compare_entries(expected: Tensor, actual: Tensor, tolerance: Tolerance, nam
     most = tuple(wrong.nonzero()[gap[wrong].nan_to_num(torch.inf, torch.inf).argmax()].tolist())
     deviation = gap[most].item()
     place = f"{name} at {list(most)}" if most else name
-    how = _how(expected[most].item(), actual[most].item(), deviation)
+    how = "differs" if expected.dtype is torch.bool else _how(expected[most].item(), actual[most].item(), deviation)
     message = f"{place} {how} ({int(wrong.sum())} of {wrong.numel()} entries differ)"
     return Difference(message, most, deviation, shape, tuple(wrong.nonzero()[0].tolist()))
 

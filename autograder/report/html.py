@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from autograder.api import HINTS, with_hints
+from autograder.api import BESIDES, HINTS, with_hints
 from autograder.report.matrix import corner, example, flow, mark_code, matrices, render_matrix
 from autograder.report.words import (
     SIGNS,
@@ -25,6 +25,7 @@ from autograder.report.words import (
     missing_points,
     number,
     places,
+    sentence,
     size,
 )
 from autograder.translate import say
@@ -95,14 +96,23 @@ def _right(data: Mapping[str, Any]) -> str:
 def _lesson(data: Mapping[str, Any]) -> str:
     """The misconception in words, and what stopped the code."""
     named = data.get("hint") or (data.get("misconception") or "").replace("_", " ")
-    first, _, more = named.strip().partition("\n\n")  # the mistake, then the explanation
-    blocks = [f'<p class="tfkit-v-hint">{_code(first)}</p>'] if first else []
-    blocks += [f"<p>{_code(more)}</p>"] if more else []
+    besides = "|".join(map(re.escape, (BESIDES, say(BESIDES))))
+    mistakes = [one for one in re.split(rf"\n\n(?:{besides}) ", named.strip()) if one]
+    blocks = [_mistake(one, place, len(mistakes)) for place, one in enumerate(mistakes, 1)]
     if data.get("reason"):
-        blocks.append(f"<p>{_code(data['reason'])}</p>")
+        kind = ' class="tfkit-v-hint"' if data["status"] == "failed" and not mistakes else ""
+        blocks.append(f"<p{kind}>{_code(sentence(str(data['reason'])))}</p>")
     if data["status"] == "not_graded":
         blocks.append(f"<p>{say('This is not your mistake. An instructor will grade it by hand.')}</p>")
     return "".join(blocks)
+
+
+def _mistake(text: str, place: int, count: int) -> str:
+    """The sentence that names a mistake, with its number where there are several, and the explanation."""
+    first, _, more = text.partition("\n\n")
+    nth = f'<span class="tfkit-v-nth">{place}</span> ' if count > 1 else ""
+    besides = f"<small>{escape(say(BESIDES))}</small> " if place > 1 else ""
+    return f'<p class="tfkit-v-hint">{nth}{besides}{_code(first)}</p>' + (f"<p>{_code(more)}</p>" if more else "")
 
 
 def _line(data: Mapping[str, Any]) -> str:

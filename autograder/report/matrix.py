@@ -226,7 +226,7 @@ def example(given: Mapping[str, Any]) -> str:
 def answers(given: Mapping[str, Any]) -> list[Matrix]:
     """The student's answer with its wrong entries marked, and the part of it that is right."""
     wrong, yours = given.get("wrong"), given.get("yours")
-    own = matrices(say("your answer"), yours, wrong)[:MAX_MATRICES]
+    own = matrices(say("your answer") + str(given.get("part") or "")[:10], yours, wrong)[:MAX_MATRICES]
     held = matrices(say(HOLDS), _masked(yours, wrong))[:MAX_MATRICES] if wrong is not None and own else []
     some = any(entry != UNKNOWN for matrix in held for row in matrix.rows for entry in row)
     return own + (held if some else [])
@@ -244,7 +244,7 @@ def sentences(given: Mapping[str, Any], already_shown: Sequence[str] = ()) -> li
     shown = [sentence(places(message))[: 10 * LONGEST]] if message and message not in already_shown else []
     if isinstance(given.get("yours"), bool | int | float | str):
         shown.append(say("Your answer is {value}.", value=entry_text(given["yours"])[:LONGEST]))
-    if shape is not None and given.get("wrong") is None and str(list(shape)) not in message:
+    if shape and given.get("wrong") is None and str(list(shape)) not in message:
         shown.append(say("A right answer has shape {shape}.", shape=list(shape)))
     first, most = given.get("first_wrong_entry"), given.get("entry")
     if first and first != most:
