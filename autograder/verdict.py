@@ -15,6 +15,7 @@ from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import reference_of
 from autograder.diagnose import Misconception, counterexample, diagnose, diagnose_edge
 from autograder.diagnosis.kinds import kind
+from autograder.report.words import sentence
 from autograder.sandbox_client import CellOutcome
 from autograder.translate import say
 
@@ -97,7 +98,9 @@ def explain_unknown_mistake(exercise: Exercise, findings: Sequence[Finding], rel
     explanation = kind(exercise, findings, reference_of(exercise))
     if not explanation and relation:
         explanation = say("The first value that departs from right answers {relation}.", relation=relation)
-    return say("{said} It is not one of the known mistakes.", said=explanation) if explanation else say(NOTHING_FITS)
+    if not explanation:
+        return say(NOTHING_FITS)
+    return say("{said} It is not one of the known mistakes.", said=sentence(explanation))
 
 
 def unwritten_symbols(exercise: Exercise, findings: Sequence[Finding]) -> list[str]:

@@ -209,6 +209,7 @@ def example(given: Mapping[str, Any]) -> str:
         "message",
         "first_wrong_entry",
         "first_wrong_step",
+        "part",
     )
     inputs = {**inputs, **{name: value for name, value in given.items() if name not in (*known, "yours", "wrong")}}
     tables = [table for name, value in inputs.items() for table in matrices(str(name), value)[:MAX_MATRICES]]

@@ -27,7 +27,7 @@ HANDBOOK = (
 )  # fmt: skip
 LIBRARY = (
     "library", "architecture", "reproductions", "benchmarks", "benchmarks-gpu", "benchmarks-grading",
-    "benchmarks-widgets", "diagnosis",
+    "benchmarks-checks", "benchmarks-widgets", "diagnosis",
 )  # fmt: skip
 
 
