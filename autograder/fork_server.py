@@ -66,8 +66,8 @@ class ForkedProcess:
     def pid(self) -> int | None:
         """Its process id, as soon as it has started."""
         self._read(0)
-        told = self._texts[self._report].split()
-        return int(told[0]) if told else None
+        fields = self._texts[self._report].split()
+        return int(fields[0]) if fields else None
 
     def communicate(self, text: str | None = None, timeout: float | None = None) -> tuple[str, str]:
         """Tells it `text`, and returns its standard output and error. Raises TimeoutExpired, after which ask again."""
@@ -123,8 +123,8 @@ class ForkedProcess:
                 else:
                     self._open.discard(key.fd)
         if self._report not in self._open and self.returncode is None:
-            told = self._texts[self._report].split()
-            self.returncode = int(told[1]) if len(told) > 1 else -signal.SIGKILL
+            fields = self._texts[self._report].split()
+            self.returncode = int(fields[1]) if len(fields) > 1 else -signal.SIGKILL
 
 
 class ForkServer:

@@ -39,7 +39,7 @@ GOALS = {"median": 1.0, "p95": 2.0, "first": 3.0}  # seconds
 
 
 @dataclass(frozen=True)
-class Timed:
+class CheckTime:
     """One check: of which exercise and answer, its verdict, and how long it took."""
 
     exercise: str
@@ -67,16 +67,16 @@ class Server:
         except urllib.error.HTTPError as error:
             raise RuntimeError(f"{route}: {error.code} {error.read().decode()[:500]}") from None
 
-    def check(self, exercise: str, answer: str, code: str) -> Timed:
+    def check(self, exercise: str, answer: str, code: str) -> CheckTime:
         """Checks one answer, as the button does."""
         cells = [{"source": code, "role": "exercise", "exercise": exercise}]
         started = time.monotonic()
         found = self.ask("tfkit/check", {"exercise": exercise, "cells": cells, "path": "02-masks/02-masks.ipynb"})
-        return Timed(exercise, answer, found["status"], time.monotonic() - started)
+        return CheckTime(exercise, answer, found["status"], time.monotonic() - started)
 
 
 @contextmanager
-def served(root: Path) -> Iterator[Server]:
+def start_server(root: Path) -> Iterator[Server]:
     """A server in the folder, until the end of the block. Raises TimeoutError if it does not start."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -114,20 +114,20 @@ def spread(count: int, seed: int) -> list[tuple[str, str, str]]:
     return chosen
 
 
-def measure(count: int, firsts: int, seed: int) -> tuple[list[Timed], list[float]]:
+def measure(count: int, firsts: int, seed: int) -> tuple[list[CheckTime], list[float]]:
     """The checks of a warm lab, one right after the other; and the first checks of labs that were just opened."""
     with tempfile.TemporaryDirectory(prefix="tfkit-bench-") as folder:
         root = Path(folder)
         build(root, ["02-masks"])
         warm, first = [], []
-        with served(root / "source") as server:
+        with start_server(root / "source") as server:
             server.ask("tfkit/course")
             time.sleep(OPEN_S)
             for one in spread(count, seed):
                 warm.append(server.check(*one))
                 print(f"{warm[-1].seconds:6.2f} s  {warm[-1].status:8} {one[0]} {one[1]}", flush=True)
         for one in spread(firsts, seed + 1):
-            with served(root / "source") as server:
+            with start_server(root / "source") as server:
                 server.ask("tfkit/course")
                 first.append(server.check(*one).seconds)
                 print(f"{first[-1]:6.2f} s  the first check of a lab: {one[0]} {one[1]}", flush=True)
@@ -140,7 +140,7 @@ def quantile(seconds: Sequence[float], share: float) -> float:
     return ordered[max(0, -int(-share * len(ordered) // 1) - 1)]
 
 
-def page(warm: Sequence[Timed], first: Sequence[float], load: tuple[float, float]) -> str:
+def page(warm: Sequence[CheckTime], first: Sequence[float], load: tuple[float, float]) -> str:
     """The Markdown page."""
     seconds = [one.seconds for one in warm]
     of_kind = {kind: [one.seconds for one in warm if one.answer.startswith(kind)] for kind in ("right", "wrong")}

@@ -240,7 +240,7 @@ def _masked(value: Any, wrong: Any) -> Any:
 
 
 def sentences(given: Mapping[str, Any], already_shown: Sequence[str] = ()) -> list[str]:
-    """Sentences on what the pictures show, without those already in `told`."""
+    """Sentences on what the pictures show, without those in `already_shown`."""
     message, shape = str(given.get("message") or ""), given.get("expected_shape")
     shown = [sentence(places(message))[: 10 * LONGEST]] if message and message not in already_shown else []
     if isinstance(given.get("yours"), bool | int | float | str):
