@@ -126,7 +126,7 @@ def _listed(symbols: Sequence[str]) -> str:
 def _not_seen(checks: Sequence[CheckResult]) -> str:
     """Which checks of a passed exercise were not run, as text."""
     left = [f"{check.name} ({check.message})" for check in checks if check.status == "not_run"]
-    return f"passed; not run: {'; '.join(left)}" if left else ""
+    return f"Not run here: {'; '.join(left)}." if left else ""
 
 
 def _results(exercise: Exercise, findings: Sequence[Finding], weights: Mapping[str, float]) -> tuple[CheckResult, ...]:

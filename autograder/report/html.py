@@ -101,7 +101,8 @@ def _lesson(data: Mapping[str, Any]) -> str:
     blocks = [_mistake(one, place, len(mistakes)) for place, one in enumerate(mistakes, 1)]
     if data.get("reason"):
         kind = ' class="tfkit-v-hint"' if data["status"] == "failed" and not mistakes else ""
-        blocks.append(f"<p{kind}>{_code(sentence(str(data['reason'])))}</p>")
+        reason = _code(sentence(str(data["reason"])))
+        blocks.append(f"<p><small>{reason}</small></p>" if data["status"] == "passed" else f"<p{kind}>{reason}</p>")
     if data["status"] == "not_graded":
         blocks.append(f"<p>{say('This is not your mistake. An instructor will grade it by hand.')}</p>")
     return "".join(blocks)

@@ -159,7 +159,7 @@ def test_an_answer_too_large_for_a_float_is_wrong_and_not_ungraded(number):
 def test_what_passed_says_what_was_not_run():
     source = answers(SPLIT, "right")[0].read_text()
     verdict = graded(SPLIT, source)
-    assert verdict.status == "passed" and verdict.reason.startswith("passed; not run: on a CUDA device (")
+    assert verdict.status == "passed" and verdict.reason.startswith("Not run here: on a CUDA device (")
     from autograder.report.text import verdict_text
 
     assert "passed (not run: on a CUDA device)" in verdict_text(verdict.as_json())

@@ -15,6 +15,7 @@ from autograder.report import operations, similar_page
 from autograder.report.similar import compare
 
 from ..cluster.conftest import course as course
+from ..cluster.conftest import released_class as released_class
 from ..nbgrader.conftest import UNIT, find
 from .test_class_report import Found
 

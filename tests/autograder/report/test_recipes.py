@@ -21,6 +21,7 @@ from autograder.report import classroom, gradescope, recipes
 from autograder.sandbox import SandboxError
 
 from ..cluster.conftest import course as course
+from ..cluster.conftest import released_class as released_class
 from ..nbgrader.conftest import IDS, UNIT
 
 spec = importlib.util.spec_from_file_location("footprint", Path(__file__).parents[3] / "tools/footprint.py")

@@ -16,6 +16,7 @@ from course import exercises
 from course.mock_class import ALL, STUDENTS, submission
 
 from ..cluster.conftest import course as course
+from ..cluster.conftest import released_class as released_class
 from ..nbgrader.conftest import UNIT, find
 from .test_class_report import Found
 
