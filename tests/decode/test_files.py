@@ -21,22 +21,22 @@ def model(name, head):
 def files_until(target, call, folder="models"):
     """The files of ours that `call` passes through, in order, until a function called `target` of the folder begins."""
     found: list[str] = []
-    before = sys.gettrace()
+    before = sys.getprofile()  # a profiler, not a tracer: under sys.settrace a call after torch.compile has not ended
 
-    def trace(frame, event, arg):
+    def profile(frame, event, arg):
         file = Path(frame.f_code.co_filename)
-        if ROOT in file.parents:
+        if event == "call" and ROOT in file.parents:
             name = file.relative_to(ROOT).as_posix()
             if file.parent == ROOT / folder and frame.f_code.co_name == target:
-                sys.settrace(None)
+                sys.setprofile(None)
             elif name not in found:
                 found.append(name)
 
-    sys.settrace(trace)
+    sys.setprofile(profile)
     try:
         call()
     finally:
-        sys.settrace(before)
+        sys.setprofile(before)
     return found
 
 
