@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -16,13 +17,14 @@ from typing import Any
 from autograder import registry
 from autograder.answers import answers
 from autograder.api import Exercise
-from autograder.assistants.statement import StatementError, definition, statement_of
+from autograder.assistants.statement import StatementError, definition, parse, statement_of
 
 WITHHELD = "[a line of a solution was withheld]"
 SHORTEST = 12  # characters; shorter lines, such as `return x + y`, reveal nothing
 LONGEST = 2000  # characters of one text, as texts may contain output of a student's code
 _WORDS = re.compile(r"\w+:?")  # `return logits`, squeezed: ordinary sentences contain that, too
 _NOISE = re.compile(r"[\s'\"\\]+")
+_READING = threading.Lock()
 
 
 def squeeze(text: str) -> str:
@@ -30,12 +32,18 @@ def squeeze(text: str) -> str:
     return _NOISE.sub("", text)
 
 
-@lru_cache(maxsize=1)
 def solution_lines() -> frozenset[str]:
-    """Every revealing line of every reference and of every collected right answer, squeezed.
+    """Every revealing line of every reference and of every collected right answer, squeezed; read once, while other
+    threads wait.
 
     A line that the course itself shows, in a lesson or in a released notebook, is not secret.
     """
+    with _READING:
+        return _read_solution_lines()
+
+
+@lru_cache(maxsize=1)
+def _read_solution_lines() -> frozenset[str]:
     shown = "".join(squeeze(text) for exercise in registry.exercises() for text in _shown(exercise))
     lines = {line for exercise in registry.exercises() for line in _lines_of(exercise)}
     distinctive = (line for line in lines if len(line) >= SHORTEST and not _WORDS.fullmatch(line))
@@ -57,7 +65,7 @@ def _lines_of(exercise: Exercise) -> Iterator[str]:
         except StatementError:  # an answer cannot read it either
             continue
     for path in answers(exercise, "right"):
-        yield from code_lines(ast.parse(path.read_text(encoding="utf-8")))
+        yield from code_lines(parse(path.read_text(encoding="utf-8")))
 
 
 def code_lines(tree: ast.AST) -> Iterator[str]:
