@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -501,11 +502,10 @@ def _mcp(arguments: argparse.Namespace) -> int:
             from autograder.assistants.server import make_server
         except ImportError as error:
             raise BadInput(_lack("mcp", error, "grading", "mcp")) from error
-        make_server(found, arguments.trust).run("stdio")
+        with suppress(KeyboardInterrupt):  # the user ends it in the terminal
+            make_server(found, arguments.trust).run("stdio")
     except (rules.BadRules, log.LogError) as error:
         raise BadInput(str(error)) from error
-    except KeyboardInterrupt:  # the user ended it in the terminal
-        pass
     return 0
 
 

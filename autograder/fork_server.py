@@ -31,7 +31,7 @@ from typing import NoReturn
 from autograder.warm import WAIT_S, WarmProcesses, leave, load
 
 COMMAND = (sys.executable, "-P", "-m", "autograder.fork_server")
-WORKS = sys.platform == "linux"
+SUPPORTED = sys.platform == "linux"
 SUFFIXES = (".py", ".toml")  # of a unit's files; others are read when they are needed
 CHUNK = 1 << 16
 RARE = "torch._dynamo"  # imported by torch.utils.checkpoint and torch.optim at their first use; takes some seconds
@@ -198,7 +198,7 @@ class ForkServer:
 
 def check_processes(*options: str, own_group: bool = False) -> ForkServer | WarmProcesses:
     """Whatever gives processes for checks soonest on this system."""
-    return (ForkServer if WORKS else WarmProcesses)(*options, own_group=own_group)
+    return (ForkServer if SUPPORTED else WarmProcesses)(*options, own_group=own_group)
 
 
 def main() -> None:

@@ -39,7 +39,7 @@ GOALS = {"median": 1.0, "p95": 2.0, "first": 3.0}  # seconds
 
 
 @dataclass(frozen=True)
-class CheckTime:
+class TimedCheck:
     """One check: of which exercise and answer, its verdict, and how long it took."""
 
     exercise: str
@@ -49,12 +49,12 @@ class CheckTime:
 
 
 @dataclass(frozen=True)
-class Server:
+class JupyterServer:
     """A Jupyter server that shows a course."""
 
     port: int
 
-    def ask(self, route: str, body: dict[str, Any] | None = None) -> Any:
+    def request_json(self, route: str, body: dict[str, Any] | None = None) -> Any:
         """The answer of a route of the extension."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}/{route}",
@@ -67,16 +67,18 @@ class Server:
         except urllib.error.HTTPError as error:
             raise RuntimeError(f"{route}: {error.code} {error.read().decode()[:500]}") from None
 
-    def check(self, exercise: str, answer: str, code: str) -> CheckTime:
+    def check(self, exercise: str, answer: str, code: str) -> TimedCheck:
         """Checks one answer, as the button does."""
         cells = [{"source": code, "role": "exercise", "exercise": exercise}]
         started = time.monotonic()
-        found = self.ask("tfkit/check", {"exercise": exercise, "cells": cells, "path": "02-masks/02-masks.ipynb"})
-        return CheckTime(exercise, answer, found["status"], time.monotonic() - started)
+        found = self.request_json(
+            "tfkit/check", {"exercise": exercise, "cells": cells, "path": "02-masks/02-masks.ipynb"}
+        )
+        return TimedCheck(exercise, answer, found["status"], time.monotonic() - started)
 
 
 @contextmanager
-def start_server(root: Path) -> Iterator[Server]:
+def start_server(root: Path) -> Iterator[JupyterServer]:
     """A server in the folder, until the end of the block. Raises TimeoutError if it does not start."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -85,11 +87,11 @@ def start_server(root: Path) -> Iterator[Server]:
                "ServerApp.allow_root": True, "IdentityProvider.token": TOKEN}  # fmt: skip
     command = [sys.executable, "-m", "jupyterlab", *(f"--{key}={value}" for key, value in options.items())]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        server, end = Server(port), time.monotonic() + START_S
+        server, end = JupyterServer(port), time.monotonic() + START_S
         try:
             while True:
                 try:
-                    server.ask("api/status")
+                    server.request_json("api/status")
                     break
                 except (OSError, RuntimeError):
                     if time.monotonic() > end:
@@ -100,53 +102,47 @@ def start_server(root: Path) -> Iterator[Server]:
             process.terminate()
 
 
-def spread(count: int, seed: int) -> list[tuple[str, str, str]]:
+def draw_answers(count: int, seed: int) -> list[tuple[str, str, str]]:
     """(exercise, answer, code) of so many answers, right and wrong in turn, over all units."""
     draw = random.Random(seed)
     exercises = list(registry.exercises())
     draw.shuffle(exercises)
     chosen = []
-    for place in range(count):
-        exercise = exercises[place % len(exercises)]
-        kind = ("right", "wrong")[place % 2]
+    for index in range(count):
+        exercise = exercises[index % len(exercises)]
+        kind = ("right", "wrong")[index % 2]
         answer = draw.choice(answers(exercise, kind))
         chosen.append((exercise.id, f"{kind}/{answer.stem}", answer.read_text(encoding="utf-8")))
     return chosen
 
 
-def measure(count: int, firsts: int, seed: int) -> tuple[list[CheckTime], list[float]]:
+def measure(count: int, firsts: int, seed: int) -> tuple[list[TimedCheck], list[float]]:
     """The checks of a warm lab, one right after the other; and the first checks of labs that were just opened."""
     with tempfile.TemporaryDirectory(prefix="tfkit-bench-") as folder:
         root = Path(folder)
         build(root, ["02-masks"])
         warm, first = [], []
         with start_server(root / "source") as server:
-            server.ask("tfkit/course")
+            server.request_json("tfkit/course")
             time.sleep(OPEN_S)
-            for one in spread(count, seed):
+            for one in draw_answers(count, seed):
                 warm.append(server.check(*one))
                 print(f"{warm[-1].seconds:6.2f} s  {warm[-1].status:8} {one[0]} {one[1]}", flush=True)
-        for one in spread(firsts, seed + 1):
+        for one in draw_answers(firsts, seed + 1):
             with start_server(root / "source") as server:
-                server.ask("tfkit/course")
+                server.request_json("tfkit/course")
                 first.append(server.check(*one).seconds)
                 print(f"{first[-1]:6.2f} s  the first check of a lab: {one[0]} {one[1]}", flush=True)
     return warm, first
 
 
-def quantile(seconds: Sequence[float], share: float) -> float:
-    """The smallest value that at least this share of them does not exceed."""
-    ordered = sorted(seconds)
-    return ordered[max(0, -int(-share * len(ordered) // 1) - 1)]
-
-
-def page(warm: Sequence[CheckTime], first: Sequence[float], load: tuple[float, float]) -> str:
+def markdown_page(warm: Sequence[TimedCheck], first: Sequence[float], load: tuple[float, float]) -> str:
     """The Markdown page."""
     seconds = [one.seconds for one in warm]
     of_kind = {kind: [one.seconds for one in warm if one.answer.startswith(kind)] for kind in ("right", "wrong")}
     rows = [
         ("median", statistics.median(seconds), GOALS["median"]),
-        ("95 of 100 take at most", quantile(seconds, 0.95), GOALS["p95"]),
+        ("95 of 100 take at most", statistics.quantiles(seconds, n=20, method="inclusive")[-1], GOALS["p95"]),
         ("the longest", max(seconds), None),
         *((f"median, {kind} answers", statistics.median(each), None) for kind, each in of_kind.items()),
         (f"the first check of a lab, median of {len(first)}", statistics.median(first), GOALS["first"]),
@@ -183,7 +179,7 @@ def main() -> None:
     arguments = parser.parse_args()
     before = os.getloadavg()[0]
     warm, first = measure(arguments.count, arguments.firsts, arguments.seed)
-    text = page(warm, first, (before, os.getloadavg()[0]))
+    text = markdown_page(warm, first, (before, os.getloadavg()[0]))
     print(text)
     if arguments.write:
         arguments.write.write_text(text, encoding="utf-8")

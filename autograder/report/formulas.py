@@ -51,7 +51,7 @@ def mathml(latex: str, display: str = "inline") -> str:
     return tostring(element, encoding="unicode")
 
 
-def side_by_side(latex: str) -> list[str]:
+def split_at_quads(latex: str) -> list[str]:
     r"""The formulas that stand in one line, with `\qquad` between them: a narrow page may break the line there."""
     found, depth = [""], 0
     for token in filter(None, SEPARATORS.split(latex)):

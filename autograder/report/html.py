@@ -122,13 +122,13 @@ def _line(data: Mapping[str, Any]) -> str:
     if not found:
         return ""
     cell = f" tfkit-in-{found['cell']}" if CELL.fullmatch(str(found.get("cell"))) else ""
-    sentence = f"<b>{say('Line {line}', line=int(found['line']))}</b>: {_code(found['sentence'])}."
+    where = f"<b>{say('Line {line}', line=int(found['line']))}</b>: {_code(found['sentence'])}."
     source = f"<pre><code>{_text(found['text'])}</code></pre>" if found.get("text") else ""
     value = found.get("value") or {}
     tables = "".join(map(render_matrix, matrices(value.get("name", ""), value.get("value"), value.get("wrong"))))
     box = f'<div class="tfkit-v-row">{tables}</div>' if tables else ""
     part = f"<small>{_text(corner(value))}</small>" if tables and corner(value) else ""
-    return f'<div class="tfkit-v-line tfkit-line-{int(found["line"])}{cell}"><p>{sentence}</p>{source}{box}{part}</div>'
+    return f'<div class="tfkit-v-line tfkit-line-{int(found["line"])}{cell}"><p>{where}</p>{source}{box}{part}</div>'
 
 
 def _steps(data: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from autograder.report.formulas import mathml, side_by_side
+from autograder.report.formulas import mathml, split_at_quads
 
 project = "tfkit"
 html_title = "tfkit"
@@ -41,7 +41,7 @@ def formula(display):
 
         latex = node.astext().strip()
         if display == "block":
-            parts = "".join(f"<div>{mathml(one, display)}</div>" for one in side_by_side(latex))
+            parts = "".join(f"<div>{mathml(one, display)}</div>" for one in split_at_quads(latex))
             translator.body.append(f'<div class="math">{parts}</div>')
         else:
             translator.body.append(mathml(latex, display))

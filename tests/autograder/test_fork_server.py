@@ -15,7 +15,7 @@ from autograder.answers import answers
 from autograder.fork_server import ForkServer, check_processes
 from autograder.warm import WarmProcesses, complaint, request
 
-pytestmark = pytest.mark.skipif(not fork_server.WORKS, reason="processes are forked on Linux only")
+pytestmark = pytest.mark.skipif(not fork_server.SUPPORTED, reason="processes are forked on Linux only")
 CAUSAL = registry.find("masks.causal")
 ENDLESS = "def causal_mask(length):\n    while True:\n        pass\n"
 
@@ -127,6 +127,7 @@ def test_the_server_ends_with_whoever_started_it():
     done = subprocess.run([sys.executable, "-c", f"{code}; os._exit(0)"], capture_output=True, text=True, check=True)
     pid = int(done.stdout)
     until(lambda: not psutil.pid_exists(pid), "its end")
+    assert not psutil.pid_exists(pid)
 
 
 def test_nobody_waits_for_ever(monkeypatch):
@@ -138,5 +139,5 @@ def test_nobody_waits_for_ever(monkeypatch):
 
 
 def test_elsewhere_each_process_serves_one_check(monkeypatch):
-    monkeypatch.setattr(fork_server, "WORKS", False)
+    monkeypatch.setattr(fork_server, "SUPPORTED", False)
     assert isinstance(check_processes(), WarmProcesses)

@@ -249,7 +249,7 @@ def prepare_prompts(
     """
     if is_causal(model) and source is not None:
         ids, mask = move_padding_left(source, mask, *special)
-        before = start_ids(prefix, ids)
+        before = prefix_ids(prefix, ids)
         if mask is not None and before.size(1):  # all rows have the codes: they are put before the padding
             mask = torch.cat([torch.ones_like(before, dtype=torch.bool), mask], 1)
         return torch.cat([before, ids], 1), mask
@@ -258,7 +258,7 @@ def prepare_prompts(
     device = next(model.parameters()).device if is_causal(model) else None
     device, rows = (device, 1) if source is None else (source.device, len(source))
     first = torch.full((rows, 1), start, device=device)
-    return torch.cat([first, start_ids(prefix, first)], 1), mask
+    return torch.cat([first, prefix_ids(prefix, first)], 1), mask
 
 
 def move_padding_left(ids: Tensor, mask: Tensor | None, pad: int, ends: Sequence[int]) -> tuple[Tensor, Tensor | None]:
@@ -278,8 +278,8 @@ def move_padding_left(ids: Tensor, mask: Tensor | None, pad: int, ends: Sequence
     return ids, mask
 
 
-def start_ids(prefix: Ids | Tensor, like: Tensor) -> Tensor:
-    """-> int64 [B,n]"""
+def prefix_ids(prefix: Ids | Tensor, like: Tensor) -> Tensor:
+    """The prefix of each of the rows `like` [B,...] -> int64 [B,n], on their device; n = 0 without a prefix"""
     prefix = [] if prefix is None else [prefix] if isinstance(prefix, int) else prefix
     rows = torch.as_tensor(prefix, dtype=torch.int64, device=like.device)
     return rows if rows.dim() == 2 else rows.expand(len(like), -1)
@@ -293,7 +293,7 @@ def special_ids(
     Raises ValueError for a missing start id, and for a given id that is not in the vocabulary. An id outside the
     vocabulary that only the config names is the default of a larger model and is ignored."""
     config = model.config if is_tfkit_model(model) else None
-    size = vocabulary(config)
+    size = vocabulary_size(config)
 
     def own(name: str, default: Any = None) -> Any:
         found = settings.get(name)
@@ -327,7 +327,7 @@ def to_list(ids: Ids) -> list[int]:
 
 def require_known_ids(model: Any, given: Mapping[str, Any]) -> None:
     """Raises ValueError for an id outside the vocabulary in the settings of `LogitsProcessors` of a call."""
-    size = vocabulary(model.config if is_tfkit_model(model) else None)
+    size = vocabulary_size(model.config if is_tfkit_model(model) else None)
     named_ids = {name: to_list(given.get(name)) for name in NAMED_IDS}
     named_ids["bad_words_ids"] = [token for word in given.get("bad_words_ids") or () for token in word]
     for name, ids in named_ids.items():
@@ -335,7 +335,7 @@ def require_known_ids(model: Any, given: Mapping[str, Any]) -> None:
             raise ValueError(f"{name} names {high}, outside the vocabulary: ids go from 0 to {size - 1}")
 
 
-def vocabulary(config: Any) -> float:
+def vocabulary_size(config: Any) -> float:
     """How many ids a model can generate; infinite if its config does not tell."""
     sizes = [getattr(config, name, None) for name in ("decoder_vocab_size", "vocab_size")]
     return next((size for size in sizes if size is not None), math.inf)

@@ -144,19 +144,19 @@ def set_limits(config: dict[str, Any]) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
 
 
-def supervise_while_wanted(pid: int, status: socket.socket) -> int:
+def supervise_until_closed(pid: int, status: socket.socket) -> int:
     """As `supervise`, but ends the box once the grader, who holds the other end of `status`, has gone."""
     ended, poller = os.pidfd_open(pid), select.poll()
     poller.register(ended, select.POLLIN)
     poller.register(status, 0)  # only that it is closed
     poller.poll()
-    if has_gone(status):
+    if is_closed(status):
         os.kill(pid, signal.SIGKILL)
     os.close(ended)
     return supervise(pid)
 
 
-def has_gone(status: socket.socket) -> bool:
+def is_closed(status: socket.socket) -> bool:
     """Whether the grader has closed its end."""
     poller = select.poll()
     poller.register(status, 0)
@@ -173,7 +173,7 @@ def supervise(pid: int) -> int:
 
 
 def watch_memory(pid: int, megabytes: int, proc: int, status: socket.socket, memory: ModuleType) -> int | None:
-    """As `supervise_while_wanted`, but also ends the box, and returns None, once its processes together exceed their
+    """As `supervise_until_closed`, but also ends the box, and returns None, once its processes together exceed their
     memory."""
     most, looks = memory.memory_bytes(proc, [os.getpid()]) + (megabytes << 20), 0
     while True:
@@ -183,7 +183,7 @@ def watch_memory(pid: int, megabytes: int, proc: int, status: socket.socket, mem
             return code if code >= 0 else 128 - code
         if not done:
             held, looks = memory.memory_bytes(proc, [pid, *memory.descendants(proc, pid)]), looks + 1
-            if held > most or has_gone(status):
+            if held > most or is_closed(status):
                 os.kill(pid, signal.SIGKILL)
                 return None
             if not held and looks > 30:
@@ -196,7 +196,7 @@ def witness(pid: int, status: socket.socket, proc: int, config: dict[str, Any], 
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     close_all_but({status.fileno(), proc})
     watched = config["watched_mb"]
-    code = watch_memory(pid, watched, proc, status, memory) if watched else supervise_while_wanted(pid, status)
+    code = watch_memory(pid, watched, proc, status, memory) if watched else supervise_until_closed(pid, status)
     try:
         status.send(b"memory" if code is None else b"exit %d" % code)
     except BrokenPipeError:

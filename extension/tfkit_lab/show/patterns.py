@@ -40,7 +40,7 @@ def layers(
     for path in [name.removesuffix("weights") for name in recorder if name.endswith("weights")]:
         name = path.rstrip(".")
         if f"{path}rows" in recorder:
-            weights, kinds = (t[:, :length, :length] for t in spread(recorder, path))
+            weights, kinds = (t[:, :length, :length] for t in dense_weights(recorder, path))
             yield Layer(name, weights, kinds, hashed_pattern(recorder, path, length))
             continue
         calls = recorder.all(f"{path}weights")
@@ -74,7 +74,7 @@ def hashed_pattern(recorder: tracing.Recorder, path: str, length: int) -> tuple[
     return ("bucket", recorder[f"{path}buckets"][0, :, 0, :length].long()) if f"{path}buckets" in recorder else None
 
 
-def spread(recorder: tracing.Recorder, path: str) -> tuple[Tensor, Tensor]:
+def dense_weights(recorder: tracing.Recorder, path: str) -> tuple[Tensor, Tensor]:
     """For attention in blocks, from the positions in `tracing.POSITIONS`: each weight at its place -> weights, kinds,
     including the padding of the last block."""
     recorded = list(zip(*(recorder.all(path + what) for what in ("weights", "seen", *tracing.POSITIONS)), strict=True))

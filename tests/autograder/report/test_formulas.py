@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nbconvert.filters import markdown2html
 
 from autograder.nbgrader.feedback import FeedbackExporter
-from autograder.report.formulas import ATTRIBUTES, LONGEST, TAGS, mathml, render_formulas, side_by_side
+from autograder.report.formulas import ATTRIBUTES, LONGEST, TAGS, mathml, render_formulas, split_at_quads
 from course import build, units
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
@@ -69,13 +69,13 @@ def test_the_feedback_page_has_them_drawn_and_stays_clean():
 
 
 def test_formulas_in_one_line_may_be_put_below_each_other():
-    assert side_by_side(r"a = b, \qquad c = \frac{d}{e} \qquad\qquad f") == ["a = b,", r"c = \frac{d}{e}", "f"]
+    assert split_at_quads(r"a = b, \qquad c = \frac{d}{e} \qquad\qquad f") == ["a = b,", r"c = \frac{d}{e}", "f"]
     together = [
         r"\begin{cases} a & \qquad b \end{cases}", r"\text{if \qquad so}", r"\left( a \qquad b \right)", r"a = b",
         r"\leftarrow \rightarrow",
     ]  # fmt: skip
-    assert [side_by_side(one) for one in together] == [[one] for one in together]
-    assert side_by_side(r"x \leftarrow y \qquad \{a\} \to b") == [r"x \leftarrow y", r"\{a\} \to b"]
+    assert [split_at_quads(one) for one in together] == [[one] for one in together]
+    assert split_at_quads(r"x \leftarrow y \qquad \{a\} \to b") == [r"x \leftarrow y", r"\{a\} \to b"]
 
 
 def test_formulas_of_the_lessons_stay_valid_when_they_are_parted():
@@ -84,7 +84,7 @@ def test_formulas_of_the_lessons_stay_valid_when_they_are_parted():
         for folder in units()
         for block in re.findall(r"\$\$(.+?)\$\$", (folder / "lesson.py").read_text(encoding="utf-8"), re.S)
     ]
-    parted = [side_by_side(one) for one in found]
+    parted = [split_at_quads(one) for one in found]
     assert sum(len(one) > 1 for one in parted) > 20
     for one in parted:
         assert all(mathml(part, "block") for part in one)
