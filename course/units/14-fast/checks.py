@@ -216,7 +216,8 @@ def chunked_loss() -> list[Check]:
         yield _loss(draw, (1, 2, 3, 1), torch.full((1,), -100), 1.0)
 
     def many(draw: Draw):
-        case = _loss(draw, (1500, 2, 5, 1), draw.integers(0, 5, 1500), 1.0)
+        # each loss is near ln 5 and below 2, which a sum of 512 in bfloat16 ignores
+        case = _loss(draw, (1500, 2, 5, 1), draw.integers(0, 5, 1500), 0.3)
         yield replace(case.to(lambda t: t.bfloat16()), length=4, amplify=2.0)
 
     def long(draw: Draw):
