@@ -1,6 +1,11 @@
-"""How many files a reader must open to follow a call of `generate` from the ids to the model."""
+"""How many files a reader must open to follow a call of `generate` from the ids to the model.
+
+Calls are followed in a process of its own: where torch.compile has run before, a call under a profiler may not end.
+"""
 
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -12,31 +17,42 @@ from tfkit.decode import Sample
 ROOT = Path(tfkit.__file__).parent
 
 
-def model(name, head):
+@pytest.fixture(scope="module")
+def fresh_process():
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        yield pool
+
+
+@pytest.fixture
+def files_until(fresh_process):
+    """The function below, in the other process."""
+    return lambda *args, **kwargs: fresh_process.submit(follow, *args, **kwargs).result(timeout=120)
+
+
+def follow(name, head, target, folder="models", **settings):
+    """The files of ours that a call of `generate` passes through, in order, until a function called `target` of the
+    folder begins."""
     torch.manual_seed(0)
     sizes = dict(vocab_size=40, d_model=16, n_layers=1, n_heads=2, d_ff=32, max_length=32)
-    return tfkit.from_config(name, head, **sizes, eos_token_id=1, pad_token_id=2).eval()
-
-
-def files_until(target, call, folder="models"):
-    """The files of ours that `call` passes through, in order, until a function called `target` of the folder begins."""
+    model = tfkit.from_config(name, head, **sizes, eos_token_id=1, pad_token_id=2).eval()
+    ids = torch.tensor([[3, 4, 5], [6, 7, 8]])
+    tfkit.generate(model, ids, max_new_tokens=2, **settings)  # what is imported on first use is no part of the walk
     found: list[str] = []
-    before = sys.getprofile()  # a profiler, not a tracer: under sys.settrace a call after torch.compile has not ended
 
     def profile(frame, event, arg):
         file = Path(frame.f_code.co_filename)
         if event == "call" and ROOT in file.parents:
-            name = file.relative_to(ROOT).as_posix()
+            path = file.relative_to(ROOT).as_posix()
             if file.parent == ROOT / folder and frame.f_code.co_name == target:
                 sys.setprofile(None)
-            elif name not in found:
-                found.append(name)
+            elif path not in found:
+                found.append(path)
 
     sys.setprofile(profile)
     try:
-        call()
+        tfkit.generate(model, ids, max_new_tokens=2, **settings)
     finally:
-        sys.setprofile(before)
+        sys.setprofile(None)
     return found
 
 
@@ -49,22 +65,15 @@ def files_until(target, call, folder="models"):
     ],
     ids=["greedy", "sampling", "encoder-decoder"],
 )
-def test_a_call_reaches_the_model_through_five_files_at_most(name, head, target, settings):
-    ours = model(name, head)
-    ids = torch.tensor([[3, 4, 5], [6, 7, 8]])
-    call = lambda: tfkit.generate(ours, ids, max_new_tokens=2, **settings)
-    call()  # what is imported on first use is no part of the walk
-    found = files_until(target, call)
+def test_a_call_reaches_the_model_through_five_files_at_most(files_until, name, head, target, settings):
+    found = files_until(name, head, target, **settings)
     assert "decode/generate.py" in found and "decode/decoders.py" in found, found
     assert len(found) <= 5, found
 
 
-def test_the_ids_pass_six_files_before_the_first_product():
+def test_the_ids_pass_six_files_before_the_first_product(files_until):
     """`generate`, the search and the decoder, then the interface of models, the model, and the checks of its input."""
-    ours, ids = model("gpt2", "causal_lm"), torch.tensor([[3, 4, 5], [6, 7, 8]])
-    call = lambda: tfkit.generate(ours, ids, max_new_tokens=2)
-    call()
-    found = set(files_until("split_heads", call, folder="nn"))
+    found = set(files_until("gpt2", "causal_lm", "split_heads", folder="nn"))
     without_ids = {"decode/settings.py", "nn/cache.py", "nn/positions.py", "nn/dropout.py", "nn/attention.py"}
     assert found - without_ids == {
         "decode/generate.py", "decode/search.py", "decode/decoders.py", "models/_base.py", "models/gpt2.py",
@@ -72,10 +81,7 @@ def test_the_ids_pass_six_files_before_the_first_product():
     }  # fmt: skip
 
 
-def test_processors_are_one_file_more():
-    ours, ids = model("gpt2", "causal_lm"), torch.tensor([[3, 4, 5]])
-    call = lambda **how: tfkit.generate(ours, ids, max_new_tokens=2, **how)
-    call(repetition_penalty=2.0)
-    plain = files_until("forward", call)
-    found = files_until("forward", lambda: call(repetition_penalty=2.0))
+def test_processors_are_one_file_more(files_until):
+    plain = files_until("gpt2", "causal_lm", "forward")
+    found = files_until("gpt2", "causal_lm", "forward", repetition_penalty=2.0)
     assert set(found) - set(plain) == {"decode/logits_processors.py"}
