@@ -30,6 +30,7 @@ SETTINGS = {  # for the cluster on this machine
     "distributed.scheduler.allowed-failures": 1,  # a bundle that ended two workers is tried alone
     "distributed.scheduler.http.routes": [],  # no web pages, since any user of the machine could read them
     "distributed.worker.http.routes": [],
+    "distributed.admin.low-level-log-length": 50,  # its entries hold whole bundles: 20 KiB for a submission
     "distributed.worker.profile.enabled": False,  # keeps a call tree a second, for an hour: 1.3 MiB for a submission
 }
 TIMEOUT_S = 120.0  # to wait for a lost scheduler, or for the first worker
