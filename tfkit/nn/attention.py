@@ -237,34 +237,19 @@ def concat_neighbours(blocks: Tensor, before: int, after: int) -> Tensor:
     return torch.cat([blocks.roll(-shift, 1) for shift in range(-before, after + 1)], dim=2)
 
 
-def sliding_attention(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    mask: Any,
-    *,
-    before: int = 1,
-    after: int = 1,
-    shared: tuple[Any, ...] | None = None,
-    dropout: float = 0.0,
+def chunked_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor, *, before: int = 1, after: int = 1, dropout: float = 0.0
 ) -> Tensor:
-    """Attention within a window, in memory linear in L: each block of queries meets a few blocks of keys.
+    """Attention in chunks, in memory linear in L: each chunk of queries meets its own keys and those of a few chunks
+    around it; the first and the last chunk are neighbours.
 
-    q, k, v [B,L,H,D], mask [B,N,W,(before+1+after)·W], as from `window_mask`; shared: (keys [B,G,H,D], values
-    [B,G,H,D], non_padding bool [B,G]) that all queries see besides; a rule as the mask has its own shared keys
-    -> [B,L,H·D]
+    q, k, v [B,L,H,D], mask [B,N,W,(before+1+after)·W] -> [B,L,H·D]
     """
-    if not isinstance(mask, Tensor):
-        return merge_heads(attend(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), mask=mask, dropout=dropout))
     batch, length, heads, width = q.shape
-    blocks, reach = mask.shape[1:3]
-    q, k, v = (F.pad(x, (0, 0, 0, 0, 0, -length % reach)).unflatten(1, (blocks, reach)) for x in (q, k, v))
+    chunks, size = mask.shape[1:3]
+    q, k, v = (F.pad(x, (0, 0, 0, 0, 0, -length % size)).unflatten(1, (chunks, size)) for x in (q, k, v))
     k, v = concat_neighbours(k, before, after), concat_neighbours(v, before, after)  # [B,N,3W,H,D]
-    if shared is not None:
-        keys, values, is_global = (x[:, None].expand(-1, blocks, *x.shape[1:]) for x in shared)  # [B,N,G,...]
-        k, v = torch.cat([keys, k], 2), torch.cat([values, v], 2)
-        mask = torch.cat([is_global[:, :, None].expand(-1, -1, reach, -1), mask], -1)
-    q, k, v = (x.flatten(0, 1).transpose(1, 2) for x in (q, k, v))  # [B·N,H,W,D]: each block is a separate row
+    q, k, v = (x.flatten(0, 1).transpose(1, 2) for x in (q, k, v))  # [B·N,H,W,D]: each chunk is a separate row
     out = attend(q, k, v, mask=mask.flatten(0, 1)[:, None], dropout=dropout)
     return out.transpose(1, 2).reshape(batch, -1, heads * width)[:, :length]
 

@@ -18,10 +18,10 @@ from .. import tracing
 from .attention import (
     Projections,
     attend,
+    chunked_attention,
     concat_neighbours,
     merge_heads,
     scaled_dot_product_attention,
-    sliding_attention,
     split_heads,
 )
 from .cache import Cache
@@ -270,8 +270,9 @@ class LocalAttention(Projections):
         chunk = q.size(1) if whole else self.chunk
         mask = self.mask(context.non_padding, q, chunk, before, after)
         if tracing.recorder() is not None:
-            trace_window(q.size(1), chunk, self.n_heads, before, after)
-        return self.o_proj(sliding_attention(q, k, v, mask, before=before, after=after, dropout=self.dropout_now()))
+            at = torch.arange(q.size(1)).view(-1, chunk)
+            trace_window(at, concat_neighbours(at[None], before, after)[0], self.n_heads)
+        return self.o_proj(chunked_attention(q, k, v, mask, before=before, after=after, dropout=self.dropout_now()))
 
     def mask(self, non_padding: Tensor | None, q: Tensor, chunk: int, before: int, after: int) -> Tensor:
         """-> bool [B,N,W,(before+1+after)·W]"""

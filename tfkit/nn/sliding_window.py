@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .. import tracing
-from .attention import Projections, attend, concat_neighbours, merge_heads, sliding_attention, split_heads
+from .attention import Projections, attend, merge_heads, split_heads
 
 
 def local_global_mask(length: int, window: int, global_positions: list[int]) -> Tensor:
@@ -41,32 +41,69 @@ def sliding_window_attention(q: Tensor, k: Tensor, v: Tensor, window: int) -> Te
 
 
 def window_mask(non_padding: Tensor, reach: int) -> Tensor:
-    """The keys that each position sees in its own block and the two adjacent ones, of `reach` positions each.
+    """The keys that each position sees, `reach` of them on either side. The positions are taken in blocks of half that
+    size: the smaller a block, the fewer keys it meets that only some of its positions see.
 
-    non_padding bool [B,L]: the keys that count, reach int -> bool [B,N,W,3W] with W = reach and N = ceil(L / W)
+    non_padding bool [B,L]: the keys that count, reach int -> bool [B,N,W,W+2R] with R = reach, W = ceil(R / 2) and
+    N = ceil(L / W)
     """
-    length = non_padding.size(1)
-    non_padding = F.pad(non_padding, (0, -length % reach)).unflatten(1, (-1, reach))  # [B,N,W]
-    offset = torch.arange(3 * reach, device=non_padding.device) - reach  # of a key, from the start of the query's block
-    near = (torch.arange(reach, device=non_padding.device)[:, None] - offset).abs() <= reach  # [W,3W]
-    key = torch.arange(non_padding.size(1), device=non_padding.device)[:, None] * reach + offset  # [N,3W]
-    inside = (key >= 0) & (key < length)  # no wrapping around the ends
-    return near & (concat_neighbours(non_padding, 1, 1) & inside)[:, :, None]
+    block = (reach + 1) // 2
+    keys = block + 2 * reach
+    non_padding = F.pad(non_padding, (reach, reach + -non_padding.size(1) % block)).unfold(1, keys, block)  # [B,N,W+2R]
+    query, key = (torch.arange(count, device=non_padding.device) for count in (block, keys))
+    near = (query[:, None] + reach - key).abs() <= reach  # [W,W+2R]
+    return near & non_padding[:, :, None]
 
 
-def trace_window(
-    length: int, reach: int, heads: int, before: int = 1, after: int = 1, shared: Tensor | None = None
-) -> None:
-    """Records for a trace the positions of queries and keys of `sliding_attention`; shared: positions int64 [1,G] or
-    None"""
-    at = torch.arange(length + -length % reach).view(1, -1, reach)  # [1,N,W]
-    near = concat_neighbours(at, before, after)[0]  # [N,3W]
-    kinds = torch.full_like(near, tracing.KINDS.index("window"))
+def attend_in_windows(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Any,
+    *,
+    shared: tuple[Tensor, Tensor, Tensor] | None = None,
+    dropout: float = 0.0,
+) -> Tensor:
+    """Attention within a window, in memory linear in L: each block of queries meets the keys that one of them sees.
+
+    q, k, v [B,L,H,D], mask bool [B,N,W,W+2R], as from `window_mask`; shared: (keys [B,G,H,D], values [B,G,H,D],
+    non_padding bool [B,G]) that all queries see besides; a rule as the mask has its own shared keys -> [B,L,H·D]
+    """
+    if not isinstance(mask, Tensor):
+        return merge_heads(attend(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), mask=mask, dropout=dropout))
+    batch, length = q.shape[:2]
+    blocks, block, keys = mask.shape[1:]
+    end = -length % block
+    q, k, v = (F.pad(x, (0, 0, 0, 0, 0, end)) if end else x for x in (q, k, v))
+    k, v = (overlapping_blocks(x, block, (keys - block) // 2) for x in (k, v))  # [B·N,H,W+2R,D]
     if shared is not None:
-        shared = shared[:1].cpu().expand(len(near), -1)
-        near = torch.cat([shared, near], 1)
+        *more, visible = (x.repeat_interleave(blocks, dim=0) for x in shared)  # [B·N,G,...]
+        k, v = (torch.cat([extra.transpose(1, 2), x], 2) for extra, x in zip(more, (k, v), strict=True))
+        mask = torch.cat([visible.view(batch, blocks, 1, -1).expand(-1, -1, block, -1), mask], -1)
+    q = q.reshape(batch * blocks, block, *q.shape[2:]).transpose(1, 2)  # [B·N,H,W,D]: each block is a row of its own
+    out = attend(q, k, v, mask=mask.flatten(0, 1)[:, None], dropout=dropout)
+    return out.transpose(1, 2).reshape(batch, length + end, -1)[:, :length]
+
+
+def overlapping_blocks(x: Tensor, block: int, reach: int) -> Tensor:
+    """x [B,L,H,D], L a multiple of W = block -> [B·N,H,W+2R,D]: each block and the `reach` positions on either side.
+
+    It is a view, so keys are not copied for each block that meets them. For that the texts of a batch stand one after
+    the other: the first block of one overlaps the last of another, which the mask must hide.
+    """
+    texts = F.pad(x.flatten(0, 1), (0, 0, 0, 0, reach, reach))  # [B·L+2R,H,D]
+    return texts.unfold(0, block + 2 * reach, block).transpose(-1, -2)
+
+
+def trace_window(queries: Tensor, keys: Tensor, heads: int, shared: Tensor | None = None) -> None:
+    """Records for a trace the positions of attention in blocks: queries int64 [N,W], the keys that each block of them
+    meets int64 [N,K]; shared: positions [1,G] that all meet besides, or None"""
+    kinds = torch.full_like(keys, tracing.KINDS.index("window"))
+    if shared is not None:
+        shared = shared[:1].cpu().expand(len(keys), -1)
+        keys = torch.cat([shared, keys], 1)
         kinds = torch.cat([torch.full_like(shared, tracing.KINDS.index("global")), kinds], 1)
-    tracing.note_positions(torch.arange(heads), at[0][:, None], near[:, None, None], kinds[:, None, None])
+    tracing.note_positions(torch.arange(heads), queries[:, None], keys[:, None, None], kinds[:, None, None])
 
 
 def trace_global(length: int, heads: int, at: Tensor) -> None:
@@ -79,7 +116,7 @@ def trace_global(length: int, heads: int, at: Tensor) -> None:
 class WindowContext:
     """Which positions attend to which, for all layers of a text with windows and global tokens.
 
-    non_padding bool [B,L]; local_masks: half a window's width -> the mask of `sliding_attention`; global_positions
+    non_padding bool [B,L]; local_masks: half a window's width -> the mask of `attend_in_windows`; global_positions
     int64 [B,G] and is_global bool [B,G], false where a row has fewer than G; both None where no token is global.
     """
 
@@ -105,10 +142,11 @@ class WindowAttention(Projections):
         q, k, v = (f(x).unflatten(-1, (self.n_heads, -1)) for f in (self.q_proj, self.k_proj, self.v_proj))  # [B,L,H,D]
         dropout, rows = self.dropout_now(), torch.arange(len(x), device=x.device)[:, None]
         at, is_global = context.global_positions, context.is_global
-        shared = None if at is None else (k[rows, at], v[rows, at], is_global)
-        out = sliding_attention(q, k, v, context.local_masks[self.reach], shared=shared, dropout=dropout)
+        shared = None if at is None or is_global is None else (k[rows, at], v[rows, at], is_global)
+        mask = context.local_masks[self.reach]
+        out = attend_in_windows(q, k, v, mask, shared=shared, dropout=dropout)
         if tracing.recorder() is not None:
-            trace_window(x.size(1), self.reach, self.n_heads, shared=at)
+            self.trace(x.size(1), at)
         if at is not None and is_global is not None:
             global_out = self.global_attention(x, x[rows, at], context.non_padding, dropout)  # [B,G,E]
             if tracing.recorder() is not None:
@@ -116,6 +154,13 @@ class WindowAttention(Projections):
             global_out = torch.where(is_global[..., None], global_out, out[rows, at])
             out = out.scatter(1, at[..., None].expand_as(global_out), global_out)
         return self.o_proj(out * context.non_padding[..., None])
+
+    def trace(self, length: int, global_positions: Tensor | None) -> None:
+        """Records which positions the blocks of `attend_in_windows` hold; those outside the text are masked."""
+        block = (self.reach + 1) // 2
+        queries = torch.arange(length + -length % block).view(-1, block)  # [N,W]
+        keys = queries[:, :1] + torch.arange(-self.reach, block + self.reach)  # [N,W+2R]
+        trace_window(queries, keys % queries.numel(), self.n_heads, global_positions)
 
     def global_attention(self, x: Tensor, chosen: Tensor, non_padding: Tensor, dropout: float) -> Tensor:
         """x [B,L,E], chosen [B,G,E], non_padding bool [B,L] -> [B,G,E], from every position"""
