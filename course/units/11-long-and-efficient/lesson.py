@@ -492,7 +492,7 @@ except NotImplementedError:
     print("Build local_global_mask and lsh_buckets first.")
 
 # %% [markdown]
-# *Figure: memory over length, both axes logarithmic. Two steep parallel lines: all scores from 0.5 to 32 MiB, and with a mask twice as much. Two flatter ones, window and hashed, from 0.5 to 4 MiB.*
+# *Figure: memory over length, both axes logarithmic. Two steep parallel lines: all scores from 0.5 to 32 MiB, and with a mask twice as much. Two flatter ones, window and hashed, from 0.4 to 3 MiB.*
 #
 # **Second, the price: who hears of whom, and when?** After one layer position 0 is known to those who look at it; after two to those who look at these. The cell follows the news through the layers.
 #
