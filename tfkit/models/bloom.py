@@ -1,10 +1,9 @@
 """BLOOM (Scao et al. 2022, arXiv:2211.05100).
 
-Parent   llama
+Parent   gpt2 (by idea)
 Differs  no position embeddings but a linear bias: each head subtracts a slope times the distance between query and key
          from the scores (ALiBi, Press et al. 2021, arXiv:2108.12409), which extends to texts longer than any in
-         training; LayerNorm, and one more after the embeddings; an ungated feed-forward network; biases; tied
-         input and output embeddings
+         training; a norm after the embeddings; one fused projection for queries, keys and values, head by head
 Trained  objectives.causal_lm, on 46 languages and 13 programming languages
 """
 

@@ -1,8 +1,8 @@
 """OPT (Zhang et al. 2022, arXiv:2205.01068): GPT-3's sizes, with open weights.
 
-Parent   llama
-Differs  GPT-3's layer: learned positions, counted from the first token that is not padding, LayerNorm, ReLU, biases;
-         tied input and output embeddings; in the 350m model narrower embeddings, and post-norm
+Parent   gpt3 (by idea)
+Differs  every layer attends to all earlier positions; ReLU; positions are counted from the first token that is not
+         padding; in the 350m model narrower embeddings, and post-norm
 Trained  objectives.causal_lm
 """
 
