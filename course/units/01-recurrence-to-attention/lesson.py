@@ -23,6 +23,7 @@ import time
 import matplotlib.pyplot as plt
 
 import tfkit.nn as reference
+from tfkit_lab import show
 
 torch.manual_seed(0)
 torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
@@ -340,7 +341,9 @@ class Copier(nn.Module):
         last = states[torch.arange(len(ids)), mask.sum(1) - 1]
         previous = torch.cat([torch.zeros_like(ids[:, :1]), ids[:, :-1]], dim=1)
         queries = rnn_encode(self.letters(previous) + places, *self.decoder)
-        reads = [attend(query, states, mask)[0] if self.looks_back else last for query in queries.unbind(1)]
+        found = [attend(query, states, mask) for query in queries.unbind(1)] if self.looks_back else []
+        self.looked = [weights for _, weights in found]  # where each letter looked: [B,S]
+        reads = [context for context, _ in found] or [last] * queries.size(1)
         return self.out(torch.cat([queries, torch.stack(reads, dim=1)], dim=-1))
 
 # %% role="experiment"
@@ -352,7 +355,7 @@ def letters(batch, generator):
 
 
 def train_copier(looks_back, steps=400):
-    """Train one copier and return its accuracy per length, 2 to 12, on fresh sequences."""
+    """Train one copier; return it, and its accuracy per length, 2 to 12, on fresh sequences."""
     torch.manual_seed(1)
     generator, model = torch.Generator().manual_seed(2), Copier(looks_back)
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
@@ -365,7 +368,7 @@ def train_copier(looks_back, steps=400):
         optimizer.step()
         if step % 100 == 0:
             print(f"{'attention' if looks_back else 'fixed':9s} step {step:4d}   loss {loss.item():.2f}")
-    return accuracy_by_length(model, letters(2000, generator))
+    return model, accuracy_by_length(model, letters(2000, generator))
 
 # %% role="experiment"
 @torch.no_grad()
@@ -378,7 +381,9 @@ def accuracy_by_length(model, ids):
 
 guess = predicted("01.bottleneck")
 try:
-    results = {name: train_copier(name == "attention") for name in ("fixed", "attention")}
+    copiers, results = {}, {}
+    for name in ("fixed", "attention"):
+        copiers[name], results[name] = train_copier(name == "attention")
     guess.compare(next((n for n, share in enumerate(results["fixed"], 2) if share < 0.9), 13),
                   "yes" if min(results["attention"]) < 0.9 else "no")
 except NotImplementedError:
@@ -402,6 +407,31 @@ if results:
 #
 # The two models differ in one line. One has to write a whole sequence into 48 numbers; the other leaves it where it is
 # and looks it up.
+#
+# **Where does it look?** Below are the weights of *your* `attend` for one sequence of eight letters: a row for each letter
+# that is written, a column for each one that was read. **Before you run it:** nobody told the model which letter to look at.
+# What should the picture look like before the training, and after it?
+
+# %% role="experiment"
+if results:
+    torch.manual_seed(1)
+    copiers["before training"] = Copier(looks_back=True)
+    ids = torch.tensor([[3, 9, 1, 17, 9, 5, 12, 1]])
+    read = [chr(ord("a") + letter) for letter in ids[0].tolist()]
+    maps = {}
+    for name in ("before training", "attention"):
+        with torch.no_grad():
+            copiers[name](ids)
+        maps[name.replace("attention", "after training")] = torch.cat(copiers[name].looked)
+    display(show.matrices(maps, read, read, "Where each letter looks", ("letter written", "letter read")))
+
+# %% [markdown]
+# *Figure, in words: two maps of eight by eight squares, letters written down the side, letters read along the top. Before
+# the training each row falls on one or a few letters, in no order. After it all of the weight lies on the diagonal: each letter
+# looks at its own source, also where a letter occurs twice.*
+#
+# That is an *alignment*, and it was learned from the task alone. Between two languages it is no diagonal: Bahdanau et al. (2015,
+# figure 3) show where English and French turn their words round. Unit 05 draws it for your own translator.
 #
 # What does the falling curve measure? Not yet how much 48 numbers can *hold*: twelve letters of 19 are only 51 bits. It
 # measures how much the model has *learned*, in 400 updates, to store there and to read out again through a long chain of

@@ -35,6 +35,8 @@ from torch import nn
 # %% role="demo"
 import matplotlib.pyplot as plt
 
+from tfkit_lab import show
+
 fig, axes = plt.subplots(1, 3, figsize=(9, 2.6))
 axes[0].bar([x - 0.2 for x in range(5)], [0, 0, 1, 0, 0], 0.4, color="#bbbbbb", label="hard")
 axes[0].bar([x + 0.2 for x in range(5)], [0.05, 0.05, 0.8, 0.05, 0.05], 0.4, color="#2a6fb0", label="smoothed")
@@ -343,7 +345,25 @@ try:
 except NotImplementedError:
     print("Build learn_bpe and apply_bpe first.")
 
+# %% role="demo"
+def piece_of(word, merges):
+    """For each symbol of the word, the number of the piece that it is in."""
+    found = apply_bpe(word, merges)
+    return [number for number, piece in enumerate(found) for _ in piece.replace("</w>", "_")]
+
+
+try:
+    merges = learn_bpe(COUNTS, 10)
+    turns = ["letters", *(f"{left}+{right}" for left, right in merges)]
+    rows = torch.tensor([piece_of("lowest", merges[:count]) for count in range(len(turns))])
+    display(show.matrices({"number of the piece": rows}, turns, [*"lowest", "</w>"], "lowest, after each merge", ("merge", "symbol")))
+except NotImplementedError:
+    print("Build learn_bpe and apply_bpe first.")
+
 # %% [markdown]
+# *Figure: a row for each of the ten merges, a column for each letter of "lowest" and one for `</w>`; squares of one piece have one colour. At the top there are seven pieces. "e" joins "s" and then "t", the end of the word joins them, and "l", "o" and "w" join one after another:
+# at the bottom there are two pieces, "low" and "est" with the end. Merges that do not occur in the word leave its row as it was.*
+#
 # **On real text.** The English side of unit 05's corpus, a few hundred merges; then the *test* sentences, cut with 0 to 300 of them. Your code counts everything anew for each merge, so give it half a minute.
 #
 # **Predict.** How many pieces has a word on average, with no merge and with 300? Where does most of the gain come from?

@@ -27,6 +27,7 @@ from torch import nn
 import tfkit
 from tfkit.nn import masked_softmax, scaled_dot_product_attention
 from tfkit.tools.memory import peak_bytes
+from tfkit_lab import show
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # for the kernel at the end; read when triton is first imported
@@ -93,6 +94,26 @@ except NotImplementedError:
     print("Build flash_attention first.")
 
 # %% [markdown]
+# What does the correction do to the weights? With the six scores of the prediction, *your* function reads one block, then two, then all three; its $\text{lse}$ says what each key weighs so far, $e^{s_j - \text{lse}}$.
+
+# %% role="demo"
+try:
+    column, so_far = scores.view(1, 6, 1), torch.zeros(3, 6)
+    for blocks in (1, 2, 3):
+        part = column[:, : 2 * blocks]
+        _, lse = flash_attention(torch.ones(1, 1, 1), part, part, 2)
+        so_far[blocks - 1, : 2 * blocks] = (part - lse.unsqueeze(-1)).exp().flatten()
+    read, keys = ["1", "1+2", "1+2+3"], [f"{score:.0f}" for score in scores]
+    display(show.matrices({"weight so far": so_far}, read, keys, "One query, block by block", ("blocks read", "key with the score")))
+except NotImplementedError:
+    print("Build flash_attention first.")
+
+# %% [markdown]
+# *Figure: three rows, six keys. After one block, the keys with scores 2 and 1 share the whole attention, 0.73 and 0.27. Then comes the score 5: in the second row it has nearly everything, and the first two have shrunk together, to a fifteenth of what they were. The third block takes a third
+# of its share, and nothing larger comes.*
+#
+# Both early weights were multiplied by the *same* factor, so nothing has to be known of them but their sum. That is why the scores of a block can be forgotten.
+#
 # How much memory does it save? The next cell counts, exactly, how many bytes are alive at once while each way runs.
 
 # %% role="demo"
@@ -265,17 +286,12 @@ pages = torch.zeros(8, SIZE)
 for text in range(3):
     for place in range(int(lengths[text])):
         pages[tables[text, place // SIZE], place % SIZE] = text + 1
-fig, ax = plt.subplots(figsize=(6.5, 2.3))
-colors = plt.matplotlib.colors.ListedColormap(["#e8e8e8", "#2a6fb0", "#dd8452", "#55a868"])
-ax.pcolormesh(pages, cmap=colors, vmin=0, vmax=3, edgecolors="white", linewidth=1.2)
-ax.set(xlabel="place in the page", ylabel="page", yticks=[row + 0.5 for row in range(8)], yticklabels=range(8), xticks=[])
-for text, name in enumerate(("5 tokens", "17 tokens", "33 tokens")):
-    ax.plot([], [], "s", color=colors(text + 1), label=f"{name}: pages {[int(page) for page in tables[text] if page >= 0]}")
-ax.invert_yaxis(), ax.legend(frameon=False, bbox_to_anchor=(1, 1), loc="upper left"), plt.tight_layout()
-plt.show()
+for text, count in enumerate(lengths.tolist(), 1):
+    print(f"text {text}, {count:2} tokens: pages {[int(page) for page in tables[text - 1] if page >= 0]}")
+show.matrices({"whose token (0: free)": pages.long()}, title="A cache in pages", axes=("page", "place in the page"))
 
 # %% [markdown]
-# *Figure: eight pages of sixteen places. The three texts lie scattered over six of them, each page of one colour; the last page of every text is partly empty, and two pages are free. The legend gives each text's pages in the order of the text.*
+# *Figure: eight pages of sixteen places. The three texts lie scattered over six of them, each page of one colour; the last page of every text is partly empty, and two pages are free. The lines above it give each text's pages in the order of the text.*
 
 # %% role="demo"
 torch.manual_seed(0)

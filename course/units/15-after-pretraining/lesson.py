@@ -24,6 +24,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import tfkit
+from tfkit_lab import show
 
 # %% [markdown]
 # ## 0 · A model to tune
@@ -73,6 +74,7 @@ def pretrain(steps=1500):
 
 
 base = pretrain()
+models = {"pretrained": base}  # and what becomes of it
 
 # %% role="experiment"
 @torch.no_grad()
@@ -153,7 +155,19 @@ predict("15.end", predict.choice("Behind its answer the model …", "stops all t
 
 # %% role="exercise" exercise="tuning.chat_labels"
 
+# %% role="demo"
+TALK = [("user", [4, 1, 9, 3]), ("assistant", [1, 3, 4, 9]), ("user", [7, 0, 7, 2]), ("assistant", [0, 2, 7, 7])]
+try:
+    ids, labels = chat_labels(TALK, END)
+    names = ["END" if token == END else str(token) for token in ids]
+    learned = torch.tensor([label != -100 for label in labels])
+    display(show.matrices({"has a label": learned[None]}, ["learned"], names, "Two questions, two answers", ("", "token")))
+except NotImplementedError:
+    print("Build chat_labels first.")
+
 # %% [markdown]
+# *Figure: one row, twenty squares, for two questions and two answers of four digits with an END each. Filled are the four digits and the END of both answers, and nothing of the questions.*
+#
 # ## 3 · How likely is a whole answer?
 #
 # All that follows needs one number: $\log p(\text{answer} \mid \text{question}) = \sum_t \log p(y_t \mid y_{<t})$, over the tokens that have a label. Labels are not shifted, so the label at $t$ is what the logits at $t - 1$ should have said.
@@ -180,6 +194,7 @@ try:
         optimizer.zero_grad(), loss.backward(), optimizer.step()
         if step % 20 == 19:
             print(f"after {step + 1} steps: loss {loss.item():.2f}, right {share_right(tuned):.0%}")
+    models["demonstrations"] = tuned
     predicted("15.end").compare("goes on as the pretrained model would")
 except NotImplementedError:
     print("Build LoRALinear, chat_labels and sequence_log_probs first.")
@@ -283,11 +298,11 @@ try:
     fig, ax = plt.subplots(figsize=(6, 2.6))
     for line, label in zip(zip(*moved, strict=True), ("chosen", "rejected"), strict=True):
         ax.plot(line, label=label)
-    ax.axhline(0, color="#888888", lw=0.8), ax.legend()
-    ax.set(xlabel="step", ylabel="log p, less the reference's"), plt.show()
+    ax.axhline(0, color="#888888", lw=0.8), ax.legend(), ax.set(xlabel="step", ylabel="log p, less the reference's"), plt.show()
     up, down = torch.tensor(moved[-20:]).mean(0).tolist()
     guess.compare("further than the chosen ones'" if abs(down) > abs(up) else "less far than the chosen ones' rises")
     print(f"chosen {up:+.1f}, rejected {down:+.1f}; right {share_right(policy):.0%}")
+    models["preferences"] = policy
 except NotImplementedError:
     print("Build sequence_log_probs and dpo_loss first.")
 
@@ -371,6 +386,7 @@ try:
     axes[0].plot(right), axes[0].set(xlabel="step", ylabel="share of right answers", ylim=(0, 1.02))
     axes[1].plot(far), axes[1].set(xlabel="step", ylabel="divergence for each token")
     plt.tight_layout(), plt.show()
+    models["rewards"] = policy
     guess.compare(100 * share_right(policy))
 except NotImplementedError:
     print("Build group_advantages, clipped_policy_loss and kl_estimate first.")
@@ -379,6 +395,31 @@ except NotImplementedError:
 # *Figure: left, the share of right answers against steps: it starts at a tenth, reaches four fifths after fifteen steps and stays around 95% in the second half, in jerks. Right, the divergence from the pretrained model: it grows to about 0.4 while the share rises, and then stays near that, with peaks up to one, where the penalty holds it.*
 #
 # Of fresh answers 97% are right at the end. DPO saw the same task through pairs, and came to about half; the reward that says exactly what is wanted does better than opinions of which looks more sorted.
+#
+# What has become of the four ways? *Your* `sequence_log_probs` asks each of the models how likely it finds each kind of answer to 500 fresh questions; what is left goes to answers of no kind at all. **Before you run it:** where has the rest of DPO's probability gone?
+
+# %% role="experiment"
+@torch.no_grad()
+def four_likely(model, question):
+    """The mean probability of each of the four answers, and of all others: [5]."""
+    texts = [text_of(question, answer) for answer in four_ways(question)]
+    found = torch.stack([log_prob(model, ids).exp().mean() for ids in texts])
+    return torch.cat([found, 1 - found.sum(0, keepdim=True)])
+
+
+try:
+    fresh = questions(2000, torch.Generator().manual_seed(5))
+    sorted_too = (fresh[:, 1:] >= fresh[:, :-1]).all(1) | (fresh[:, 1:] <= fresh[:, :-1]).all(1)
+    fresh = fresh[~sorted_too][:500]  # there, two of the ways are one
+    likely = torch.stack([four_likely(model, fresh) for model in models.values()])
+    ways = ["repeated", "turned", "down", "up", "other"]
+    display(show.heads(likely, [*models], ways, title="What became of the four ways", measure="probability of the answer", axes=("trained on", "answer")))
+except NotImplementedError:
+    print("Build sequence_log_probs first.")
+
+# %% [markdown]
+# *Figure: a row for each of the four models, a column for each kind of answer. The pretrained one repeats and turns round in a third each, sorts down in a sixth and up in a fourteenth. After demonstrations, and after rewards, 0.95 and 0.94 are in the column "up". After preferences 0.45 are there
+# and 0.51 under "other". The other three ways are below 0.03 in all three.*
 #
 # Nothing new was learned: all four ways were in the pretrained model, and one of them was made likelier. Had it *never* sorted, all rewards in all groups would have been zero, all advantages too, and nothing would have happened.
 #

@@ -186,26 +186,42 @@ class LanguageModel(nn.Module):
 # %% [markdown]
 # ## Try it here
 #
-# A few seconds of training say whether the code runs; the losses are in nats, over $\ln 2$ they are bits. The second half of the cell checks what the measurement checks.
+# Twenty seconds of training say whether the code runs; the losses are in nats, over $\ln 2$ they are bits. The second half of the cell checks what the measurement checks.
 
 # %% role="experiment"
 try:
     torch.manual_seed(0)
     model = LanguageModel()
-    model.fit(ids, 4.0)
+    model.fit(ids, 20.0)
     pieces = [("\n" + practice.text(96, f"piece {n}")[0])[:96] for n in range(32)]
     rows, bits = torch.tensor([list(piece.encode()) for piece in pieces]), 0.0
     for t in range(1, 96, 5):  # every fifth byte, to save time
         answer = model.log_probs(rows[:, :t])
         assert answer.shape == (32, 256) and torch.allclose(answer.exp().sum(1), torch.ones(32), atol=1e-3), "no distribution"
         bits -= answer.gather(1, rows[:, t : t + 1]).mean().item() / math.log(2) / 19
-    print(f"after 4 seconds: {bits:.2f} bits a byte")
+    print(f"after 20 seconds: {bits:.2f} bits a byte")
     alone = model.log_probs(rows[:1, :40])
     print("asked alone, the same answer:", torch.allclose(alone, model.log_probs(rows[:, :40])[:1], atol=1e-3))
 except NotImplementedError:
+    model = None
     print("Build LanguageModel first.")
 
 # %% [markdown]
+# *Where* do the bits go? Here is the beginning of one new text, byte by byte: what each costs the table that knows only the byte before, and what it costs your model after its twenty seconds.
+
+# %% role="experiment"
+from tfkit_lab import show
+
+if model is not None:
+    piece = ("\n" + practice.text(96, "a piece to look at")[0])[:26]
+    row = torch.tensor([list(piece.encode())])
+    yours = torch.stack([-model.log_probs(row[:, :t])[0, row[0, t]] for t in range(1, row.size(1))]) / math.log(2)
+    costs = torch.stack([-after[row[0, :-1], row[0, 1:]].log2(), yours])
+    display(show.matrices({"bits": costs}, ["pairs", "yours"], list(piece[1:]), "What each byte costs", ("model", "byte")))
+
+# %% [markdown]
+# *Figure: two rows over the first 25 bytes of a sentence. For the table of pairs every byte costs something, one to five bits. For the model blanks, and words that follow from the words before, cost next to nothing; the letters of names and nouns, which it does not know yet, cost as much as before.*
+#
 # In a terminal, `autograder capstone check 17-capstone.ipynb` measures it as your course will: two minutes of training in the box, then byte by byte. `--seconds 10` is for trying out, and `--seed 1` draws the same language again, so that two of your versions can be compared.
 #
 # **What to try first.** Print the loss every second against the seconds. Does it still fall when the time is up? Then a smaller model, or a larger step, would have got further. Is it flat long before? Then the model is too small. Look at *where* the bits go: the first letter of a word costs most, the endings should cost nothing. If they do cost something, what would have to be remembered, and from how far back?
