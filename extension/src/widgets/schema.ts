@@ -1,31 +1,31 @@
-/** Says in words what a validator that was made from a schema (`schemas.mjs`, by ajv) finds wrong with a value. */
+/** Says in words what a validator finds wrong with a value. Complaints have ajv's form. */
 
-/** What a complaint of ajv's says of its keyword, which decides what there is. */
-interface IParams {
-  type?: string;
+/** What a complaint says of its keyword, which decides what there is. */
+export interface IParams {
+  type?: string | string[];
   allowedValue?: unknown;
-  allowedValues?: string[];
+  allowedValues?: unknown[];
   missingProperty?: string;
   additionalProperty?: string;
   propertyName?: string;
   limit?: number;
 }
 
-/** One complaint of ajv's. */
-interface IComplaint {
+/** One complaint. */
+export interface IComplaint {
   instancePath: string;
   keyword: string;
   params: IParams;
 }
 
-/** What stands in `src/generated/*.valid.ts`. */
+/** What stands in `src/generated/*.valid.ts`, and what ajv makes of a schema. */
 export interface IValidate {
   (value: unknown): boolean;
   errors?: IComplaint[] | null;
 }
 
 const WORDS: Record<string, (params: IParams) => string> = {
-  type: ({ type }) => `must be of type ${type}`,
+  type: ({ type }) => `must be of type ${String(type)}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   enum: ({ allowedValues }) => `must be one of ${allowedValues?.join(', ')}`,
   required: ({ missingProperty }) => `lacks ${JSON.stringify(missingProperty)}`,
