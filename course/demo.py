@@ -32,11 +32,10 @@ from course.mock_class import ALL, STUDENTS, MockStudent, hand_in, submit_one
 COURSE = "tfkit"
 WIDTH = 110
 NOT_FOR_STUDENTS = (  # of JupyterLab's plugins, in the lab that shows the course as a student sees it
-    "@jupyter/nbgrader:formgrader",
-    "@jupyter/nbgrader:course-list",
-    "@jupyter/nbgrader:create-assignment",
+    "@jupyter/nbgrader",  # all of it: there is no class here to fetch from or hand in to
     "@jupyterlab/apputils-extension:announcements",
     "@tfkit/lab:instructor",
+    "jupyterlab-jupytext",  # installed to read the lessons; its commands fill menus and launcher
     "@jupyterlite/pyodide-kernel-extension",  # for labs in a tab: here it finds no kernel to start, and logs an error
 )
 OUTBOUND = "exchange/tfkit/outbound"
@@ -67,7 +66,7 @@ class Demo:
         units: Sequence[str] = ALL,
         others: Sequence[str] = (),
     ) -> None:
-        """`units`: the units that the class takes; `other_units`: others that only the lab shows."""
+        """`units`: the units that the class takes; `others`: others that only the lab shows."""
         self.root = root.resolve()
         self.students = students
         self.units = units
@@ -368,7 +367,7 @@ def _older(made: Path, source: Path) -> bool:
 
 def lab(root: Path, arguments: Sequence[str]) -> None:
     """Replace this process by JupyterLab on the released notebooks. Does not return."""
-    demo = Demo(root, others=other_units())
+    demo = Demo(root, units=(), others=other_units(()))  # no unit goes through the exchange: that takes half a minute
     demo.release()
     home = demo.root / "student"
     call = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={home}"]

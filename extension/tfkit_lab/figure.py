@@ -20,6 +20,7 @@ SEQUENTIAL: tuple[Colour, ...] = ((227, 237, 240), (85, 169, 181), (20, 44, 99))
 NEGATIVE, ZERO, POSITIVE = (147, 52, 10), (243, 243, 240), (26, 92, 168)
 LETTER = 6.1  # pixels of one letter of a name
 LONGEST = 10  # letters of a name
+DIRECTION = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # they turn all the text behind them
 BLANKS = {" ": "␣", "\n": "↵"}
 _BAR = "display:inline-block;height:.8em;background:#0068a8"
 _CELL = "padding:0 10px 0 0;text-align:left;border:0;background:none"
@@ -31,7 +32,7 @@ def figure(trace: Trace, step: int, layer: int, head: int) -> str:
     step = max(0, min(step, len(trace["steps"]) - 1))  # the run may start later or end earlier
     node = focus(trace, step)
     total = len(trace["steps"])
-    so_far = " ".join(html.escape(token) for token in tokens_so_far(trace, node))
+    so_far = " ".join(html.escape(isolate(token)) for token in tokens_so_far(trace, node))
     title = html.escape(trace["title"] or f"Decoding: {trace['strategy']}")
     progress = f"step {min(step + 1, total)} of {total}"
     caption = f"<figcaption><strong>{title}</strong>, {progress}: <code>{so_far}</code></figcaption>"
@@ -43,7 +44,8 @@ def _candidates(trace: Trace, step: int, node: int) -> str:
     if not trace["steps"]:
         return ""
     rows = "".join(
-        f'<tr><th scope="row" style="{_CELL}"><code>{html.escape(token)}</code></th><td style="{_CELL}">{p:.3f}</td>'
+        f'<tr><th scope="row" style="{_CELL}"><code>{html.escape(isolate(token))}</code></th>'
+        f'<td style="{_CELL}">{p:.3f}</td>'
         f'<td style="{_CELL}"><span style="{_BAR};width:{round(140 * p)}px"></span></td></tr>'
         for token, _, p in trace["steps"][step]["topk"].get(str(node), ())
     )
@@ -121,6 +123,13 @@ def ticks(names: Sequence[str], count: int, scale: int, flat: bool) -> list[tupl
         every = next((one for one in (1, 2, 5, 10, 20, 50, 100) if one >= least), least)
         return [(at, str(at)) for at in range(0, count, every)]
     return [(at, visible(names[at])) for at in range(0, min(count, len(names)), least)]
+
+
+def isolate(token: str) -> str:
+    """A token that turns nothing beside it: Hebrew and Arabic are isolated, and marks of direction are spelled out."""
+    plain = "".join(f"⟨U+{ord(letter):X}⟩" if letter in DIRECTION else letter for letter in token)
+    turns = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in plain)
+    return f"\u2068{plain}\u2069" if turns else plain
 
 
 def visible(token: str) -> str:

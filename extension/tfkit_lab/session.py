@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from tfkit.decode import record
 from tfkit.decode.decoders import is_causal
@@ -43,6 +44,10 @@ class Session:
         how["max_new_tokens"] = max(0, how.get("max_new_tokens", 40) - len(ids))
         if ids and is_causal(self.model):
             source = torch.cat([source, source.new_tensor([list(ids)])], 1)
+            own = how.get("attention_mask")
+            before = torch.ones_like(self.source) if own is None else torch.as_tensor(own).view_as(self.source)
+            # a forced token is none of padding, even if it is the padding's: a model may say that one too
+            how["attention_mask"] = F.pad(before.bool(), (0, len(ids)), value=True)
         elif ids:
             how["prefix"] = [*how.get("prefix", ()), *ids]
         generator = torch.Generator(device(self.model)).manual_seed(self.seed)

@@ -37,6 +37,14 @@ def test_a_decoder_goes_on_from_another_token():
     assert stepper.other["offset"] == 2 and stepper.other["prompt"][-2:] == [NAMES[said[0]], NAMES[other]]
 
 
+def test_a_forced_token_is_a_token_even_if_it_is_that_of_padding():
+    """A model that was hardly trained says anything: its own words are no padding, and stay where they are."""
+    pad = next(i for i in range(len(NAMES)) if i not in (*PROMPT, END))
+    stepper = Stepper.live(causal(), torch.tensor(PROMPT), strategy=Greedy(), pad_id=pad, **HOW)
+    stepper.answer({"do": "branch", "of": 0, "ids": [pad, 4]})
+    assert stepper.other["prompt"] == [NAMES[i] for i in (*PROMPT, pad, 4)]
+
+
 @pytest.mark.parametrize("model", [plain, ours], ids=["by hand", "tfkit's"])
 def test_an_encoder_decoder_goes_on_from_another_token_and_from_there_again(model):
     stepper, token = seq2seq(Beam(2), model()), 4

@@ -16,7 +16,7 @@ from tests.extension.conftest import GOLDEN
 from tfkit.decode import Greedy, record
 from tfkit_lab import Stepper
 from tfkit_lab import trace as t
-from tfkit_lab.figure import figure, picture, png, shares, sign_tones
+from tfkit_lab.figure import figure, isolate, picture, png, shares, sign_tones
 
 
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.json")), ids=lambda file: file.stem)
@@ -55,6 +55,13 @@ def test_rows_of_a_head_are_probabilities(trace):
     for row in t.weights(trace["attention"]["self"], 1, 3):
         assert sum(row) / 255 == pytest.approx(1, abs=0.02)
     assert [len(row) for row in t.weights(trace["attention"]["self"], 0, 0)] == list(range(1, len(trace["path"]) + 1))
+
+
+def test_a_token_turns_nothing_beside_it(trace):
+    assert isolate("cat") == "cat" and isolate("שלום") == "\u2068שלום\u2069"
+    assert isolate("\u202ecat") == "⟨U+202E⟩cat"  # it would turn the whole line
+    turned = json.loads(json.dumps(trace).replace("<s>", "كلمة"))
+    assert figure(turned, 0, 0, 0).count("\u2068كلمة\u2069") > 0 == figure(trace, 0, 0, 0).count("\u2068")
 
 
 def test_tokens_so_far_begin_with_the_prompt_once(trace):

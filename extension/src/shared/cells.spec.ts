@@ -80,3 +80,27 @@ it('holds a cell in view while what is above it grows, until the reader scrolls'
   expect(disconnect).toHaveBeenCalledOnce();
   vi.unstubAllGlobals();
 });
+
+it('shows a cell below the heading of its section, and the cell’s first lines where the section is long', () => {
+  const outer = document.body.appendChild(document.createElement('div'));
+  const [heading, cell] = [0, 1].map(() => outer.appendChild(document.createElement('div')));
+  Object.defineProperty(outer, 'clientHeight', { value: 500 });
+  vi.stubGlobal(
+    'ResizeObserver',
+    class {
+      observe = vi.fn();
+      disconnect = vi.fn();
+    }
+  );
+  const placed = (sectionTop: number, cellTop: number): number => {
+    outer.scrollTop = 0;
+    heading.getBoundingClientRect = () => ({ top: sectionTop - outer.scrollTop }) as DOMRect;
+    cell.getBoundingClientRect = () => ({ top: cellTop - outer.scrollTop }) as DOMRect;
+    holdInView(outer, cell, () => heading);
+    return outer.scrollTop;
+  };
+  expect(placed(700, 900)).toBe(688); // the heading and a little over it
+  expect(placed(860, 900)).toBe(800); // a fifth of the height at least
+  expect(placed(100, 900)).toBe(600); // two fifths of the height are left to the cell
+  vi.unstubAllGlobals();
+});

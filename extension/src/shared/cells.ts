@@ -124,19 +124,38 @@ export async function showCell(panel: NotebookPanel, fits: (model: ICellModel) =
   content.activeCellIndex = index;
   await content.scrollToCell(cells[index], 'start');
   content.activate();
-  holdInView(content.outerNode, cells[index].node);
+  holdInView(content.outerNode, cells[index].node, () => headingOver(cells.slice(0, index).map(({ node }) => node)));
   return true;
 }
 
+const HEADINGS = '.jp-RenderedMarkdown :is(h1, h2, h3, h4, h5, h6)';
+
+/** The last heading in cells, such as those above an exercise; null where none of them is drawn. */
+function headingOver(cells: readonly HTMLElement[]): Element | null {
+  for (const cell of [...cells].reverse()) {
+    const [found] = Array.from(cell.isConnected ? cell.querySelectorAll(HEADINGS) : []).reverse();
+    if (found) {
+      return found;
+    }
+  }
+  return null;
+}
+
 const HOLD_MS = 15000; // a long notebook draws its formulas for some seconds
-const ABOVE = 0.2; // of the height: the text that asks the question stays in sight
+const ABOVE = 0.2; // of the height, at least: the text that asks the question stays in sight
+const MOST_ABOVE = 0.6; // of the height: where a section is longer, its end and the cell's first lines are in sight
+const MARGIN = 12; // pixels over a heading
 const MOVES = ['wheel', 'pointerdown', 'touchstart', 'keydown'] as const;
 
-/** Keeps a cell in view while the cells above it still grow, until the reader does anything. */
-export function holdInView(outer: HTMLElement, cell: HTMLElement): void {
+/** Keeps a cell in view, below the heading of its section if there is room, while the cells above it still grow, until
+ * the reader does anything. */
+export function holdInView(outer: HTMLElement, cell: HTMLElement, heading: () => Element | null = () => null): void {
   const place = (): void => {
-    const top = cell.getBoundingClientRect().top - outer.getBoundingClientRect().top;
-    const away = top - ABOVE * outer.clientHeight;
+    const at = cell.getBoundingClientRect().top;
+    const start = heading()?.getBoundingClientRect().top;
+    const wanted = start === undefined ? 0 : at - start + MARGIN;
+    const above = Math.max(ABOVE * outer.clientHeight, Math.min(wanted, MOST_ABOVE * outer.clientHeight));
+    const away = at - outer.getBoundingClientRect().top - above;
     if (cell.isConnected && Math.abs(away) > 1) {
       outer.scrollTop += away;
     }

@@ -91,7 +91,7 @@ export const PICTURE_CSS = `
 ${SCALES}
 .tfk .tfk-axis-flat span{writing-mode:horizontal-tb;transform:none;overflow:visible}
 .tfk .tfk-grid{display:inline-block;max-width:100%;overflow:auto}.tfk .tfk-heads{display:flex;gap:4px;align-items:center;margin-bottom:4px}
-.tfk .tfk-overview{max-height:min(60vh,420px)}
+.tfk .tfk-overview{max-height:min(60vh,420px);scrollbar-gutter:stable}
 .tfk .tfk-heads span{flex:0 0 7em;font-size:11px;overflow-wrap:anywhere}
 .tfk .tfk-all{position:relative;display:flex;gap:2px}.tfk .tfk-all canvas{position:absolute;left:3px;top:3px;outline:0}
 .tfk .tfk-all button{position:relative;flex:none;box-sizing:border-box;min-height:0;padding:0;background:none}

@@ -91,7 +91,8 @@ export function thumbnails(
   const [to] = plans; // all are of one size
   const side = Math.max(1, Math.floor(thumbnailSize(heads.map.heads) / Math.max(to.height, to.width)));
   const [width, height] = [to.width * side, to.height * side];
-  const canvas = h('canvas', { 'aria-hidden': 'true', width: heads.map.heads * (width + STEP), height });
+  const across = heads.map.heads * (width + STEP) - STEP; // nothing behind the last, which would make the row scroll
+  const canvas = h('canvas', { 'aria-hidden': 'true', width: across, height });
   const buttons = Array.from({ length: heads.map.heads }, (_, head) => {
     const button = h('button', {
       type: 'button',

@@ -32,7 +32,12 @@ test('the course panel lists the units and opens an exercise', async ({ page }) 
     window.jupyterapp.shell.currentWidget.content.activeCell.model.getMetadata('tfkit')
   );
   expect(at).toEqual({ role: 'exercise', exercise: EXERCISE });
+  const heading = page.locator('.jp-Notebook h2', { hasText: '1 · Not the future' });
+  await expect(heading).toBeInViewport(); // with what is to be read before the cell
+  await expect(page.locator('.jp-Cell.jp-mod-active .cm-line').first()).toBeInViewport();
   await shot(page, 'course-panel');
+  await command(page, 'tfkit:open-exercise', { path: UNIT, exercise: 'masks.gone' });
+  await expect(page.getByRole('alert')).toContainText('The cell of masks.gone is gone from 02-masks.ipynb');
 });
 
 test('the tour is offered once: it goes by the keys, Escape ends it, and a command shows it again', async ({
@@ -92,6 +97,8 @@ test('the lab opens on the home page, which leads to the next exercise and finds
   await expect(home.locator('.tfkit-Card')).toContainText('60 min');
   await home.getByRole('button', { name: 'Start the course' }).focus();
   await page.keyboard.press('Enter');
+  await expect(page.locator('.jp-Notebook h1')).toBeInViewport(); // who starts reads the introduction
+  await command(page, 'tfkit:open-exercise', { path: UNIT, exercise: EXERCISE });
   expect(await (await exerciseHere(page)).jsonValue()).toBe(EXERCISE);
   await expect(page.locator('.jp-Cell.jp-mod-active')).toBeInViewport(); // it was scrolled to
 
@@ -194,6 +201,13 @@ test('the card is there when the notebook is opened again, and is one for the bu
 test('a check that runs in the kernel counts, the first cell after a restart too', async ({ page }) => {
   await lab(page, UNIT);
   await command(page, 'tfkit:show-course');
+  await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
+  const imports = page.locator('.jp-Notebook .jp-CodeCell', { hasText: 'torch.manual_seed(0)' }).first();
+  await imports.locator('.cm-line').first().click();
+  await command(page, 'notebook:run-cell');
+  await expect(imports.locator('.jp-OutputArea')).toContainText("name 'torch' is not defined", { timeout: 60000 });
+  await page.getByRole('button', { name: 'Run them, and this one' }).click();
+  await expect(imports.locator('.jp-OutputArea-output')).toHaveCount(0, { timeout: 60000 });
   const exercise = 'masks.padding';
   const entry = page.locator(`#tfkit-course [data-exercise="${exercise}"]`);
   await activate(page, { role: 'check', exercise });

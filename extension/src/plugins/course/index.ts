@@ -1,12 +1,16 @@
 /** Provides the course as the server sees it: units, exercises, and the state of each. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { Notification } from '@jupyterlab/apputils';
+import type { ICodeCellModel } from '@jupyterlab/cells';
+import { PathExt } from '@jupyterlab/coreutils';
 import { NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { ServerConnection } from '@jupyterlab/services';
-import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { ISignal, Signal } from '@lumino/signaling';
 import { outcomesOf, PendingChecks, showCell, showExercise } from '../../shared/cells';
 import { request } from '../../shared/server';
 import { ICourse, IUnit } from '../../shared/tokens';
+import { missingName, someNotRun } from './names';
 
 /** Opens the notebook `path`, at the cell of an `exercise` or at the one whose id is `cell`, if either is given. */
 const OPEN = 'tfkit:open-exercise';
@@ -46,6 +50,38 @@ class Course implements ICourse {
   private readonly _changed = new Signal<ICourse, void>(this);
 }
 
+/** Offers to run the cells above one of a course notebook that stopped at a name which its kernel does not know. */
+function offerCellsAbove(app: JupyterFrontEnd, trans: TranslationBundle): void {
+  let shown = '';
+  NotebookActions.executed.connect((_, { notebook, cell, success, error }) => {
+    const name = success ? null : missingName(error);
+    const at = notebook.widgets.indexOf(cell);
+    const count = (cell.model as ICodeCellModel).executionCount;
+    const above = notebook.widgets.slice(0, at).map(({ model }) => model);
+    if (!name || !notebook.model?.getMetadata('tfkit') || !someNotRun(above, count)) {
+      return;
+    }
+    Notification.dismiss(shown); // one is enough
+    const run = {
+      label: trans.__('Run them, and this one'),
+      callback: () => {
+        notebook.activeCellIndex = notebook.widgets.indexOf(cell);
+        void app.commands.execute('notebook:run-all-above').then(() => app.commands.execute('notebook:run-cell'));
+      }
+    };
+    const words = trans.__('This kernel does not know %1: cells above have not been run since it was started.', name);
+    shown = Notification.info(words, { autoClose: false, actions: [run] });
+  });
+}
+
+/** What to do where an exercise has no cell any more, or one that has lost its metadata. */
+const lost = (trans: TranslationBundle, exercise: string, path: string): string =>
+  trans.__(
+    'The cell of %1 is gone from %2: it cannot be checked. Fetch the notebook again, and copy your answers.',
+    exercise,
+    PathExt.basename(path) // a notification has room for 140 characters
+  );
+
 export const coursePlugin: JupyterFrontEndPlugin<ICourse> = {
   id: '@tfkit/lab:course',
   description: 'Provides the units and exercises on this server.',
@@ -67,15 +103,24 @@ export const coursePlugin: JupyterFrontEndPlugin<ICourse> = {
         }
       });
     });
+    const trans = (translator ?? nullTranslator).load('tfkit_lab');
+    offerCellsAbove(app, trans);
     app.commands.addCommand(OPEN, {
-      label: (translator ?? nullTranslator).load('tfkit_lab').__('Open an Exercise'),
+      label: trans.__('Open an Exercise'),
       execute: async args => {
         const { path, exercise, cell } = args as { path: string; exercise?: string; cell?: string };
         const opened: unknown = await app.commands.execute('docmanager:open', { path });
         if (!(opened instanceof NotebookPanel) || !(exercise || cell)) {
           return opened instanceof NotebookPanel;
         }
-        return exercise ? showExercise(opened, exercise) : showCell(opened, model => model.id === cell);
+        if (!exercise) {
+          return showCell(opened, model => model.id === cell);
+        }
+        const found = await showExercise(opened, exercise);
+        if (!found) {
+          Notification.warning(lost(trans, exercise, path), { autoClose: false });
+        }
+        return found;
       }
     });
     return course;

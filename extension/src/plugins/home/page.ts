@@ -126,7 +126,9 @@ export class HomePage extends Widget {
       ...(exercise.state === 'not_started' ? [] : [this._state(exercise.state)]),
       ...(left ? [this._trans.__('about %1 minutes left in this unit', left)] : [])
     ];
-    return this._ahead(unit, exercise.title, facts, words, { path: unit.path, exercise: exercise.id });
+    // a course starts at the top of its first notebook: there are the introduction and the cell with the imports
+    const to = started ? { path: unit.path, exercise: exercise.id } : { path: unit.path };
+    return this._ahead(unit, exercise.title, facts, words, to);
   }
 
   /** What is next, and the one strong button of the page. */

@@ -21,7 +21,7 @@ export function tourSteps(trans: TranslationBundle): ITourStep[] {
     },
     {
       title: trans.__('Go on here'),
-      words: trans.__('This button opens the next exercise: the notebook scrolls to its cell.'),
+      words: trans.__('This button opens the first notebook at its top, and later the exercise to go on with.'),
       target: '.tfkit-Home .tfkit-Continue'
     },
     {
