@@ -51,6 +51,12 @@ class View(anywidget.AnyWidget, metaclass=Kind):
         """The state of the view: the trace and the selected part of it."""
         return {name: getattr(self, name) for name in ("trace", *self.kept)}
 
+    def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:
+        """The traits of these names, or all. Drops no defaults: the script is one, and a page of ipywidgets' `embed`
+        has no other source for it."""
+        kept: dict[str, Any] = super().get_state(key)
+        return kept
+
     def to_html(self) -> str:
         """A page that needs no kernel, no server and no network."""
         return page(self.trace["title"] or self.trace["kind"], [self.state()], {self.trace["kind"]: self.script})

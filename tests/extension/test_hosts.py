@@ -8,6 +8,7 @@ import types
 from pathlib import Path
 
 import pytest
+from ipywidgets import embed
 
 from tfkit_lab import Stepper, hosts
 from tfkit_lab.widgets import WIDGET_VIEW
@@ -58,3 +59,11 @@ def test_the_environment_decides(shell, monkeypatch, said, has):
 
 def test_a_picture_says_how_to_step(shell):
     assert "It can be stepped through in JupyterLab" in bundle()[1]["text/html"]
+
+
+def test_a_page_of_ipywidgets_embed_brings_the_script_and_every_trait():
+    """What `embed_minimal_html` leaves out as a default, the page cannot know: of anywidgets, the script itself."""
+    stepper = Stepper(TRACE)
+    state = embed.embed_data(views=[stepper])["manager_state"]["state"][stepper.model_id]["state"]
+    assert state["_esm"] == stepper.script.read_text(encoding="utf-8")
+    assert state["trace"] == TRACE and state["step"] == 0 and state["requests"] == []
