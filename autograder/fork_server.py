@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
-from autograder.warm import WAIT_S, WarmProcesses, leave, load
+from autograder.warm import WAIT_S, WarmProcesses, leave, load_first, load_rest
 
 COMMAND = (sys.executable, "-P", "-m", "autograder.fork_server")
 SUPPORTED = sys.platform == "linux"
@@ -211,17 +211,18 @@ def main() -> None:
         import torch
 
         torch.set_num_threads(1)  # a fork after a multi-threaded region would hang
-        load(trust)
+        load_first(trust)
     except ImportError:
         complaint = traceback.format_exc()
-    loaded_from, whole = {} if complaint else unit_files(), False
-    gc.collect()
+    loaded_from = {} if complaint else unit_files()
+    rest = iter(()) if complaint else _load_rest()
     gc.freeze()  # else a collection in a fork would copy all that was loaded
+    pause_s: float | None = IDLE_S
     with selectors.DefaultSelector() as selector:
         selector.register(control, selectors.EVENT_READ)
         while True:
-            if not selector.select(None if whole else IDLE_S):
-                whole = _load_rest()
+            if not selector.select(pause_s):
+                pause_s = next(rest, None)
                 continue
             if not complaint and (unit_files() != loaded_from or not sandbox.all_alive()):
                 _load_again(control)
@@ -229,17 +230,20 @@ def main() -> None:
             if not message:
                 return
             _serve(control, fds, json.loads(message)["own_group"], complaint)
+            pause_s = pause_s if pause_s is None else IDLE_S
             if complaint:  # what is missing may have been installed when the next one asks
                 return
 
 
-def _load_rest() -> bool:
-    """Loads what only few answers use, while nobody waits; True."""
+def _load_rest() -> Iterator[float]:
+    """Loads what only some checks use, while nobody waits: a part at each step, and how long to wait before the next.
+    Whoever asks meanwhile is served between two of them."""
+    for _ in load_rest():
+        yield 0.0
     with suppress(ImportError):
         importlib.import_module(RARE)
     gc.collect()
     gc.freeze()
-    return True
 
 
 def unit_files() -> dict[str, int]:

@@ -11,6 +11,7 @@ ended, and at once if no other waits. `prepare` starts them before anybody asks.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -29,7 +30,7 @@ COMMAND = (sys.executable, "-P", "-m", "autograder.warm")  # -P: nothing is impo
 WAIT_S = 600.0  # how long processes keep their memory when nobody asks for anything
 N_WAITING = 1 if "JUPYTERHUB_USER" in os.environ else 2  # on a hub, each user has some
 
-LATE = ("torch.fx.experimental.symbolic_shapes",)  # imported by the first gradient; takes 0.4 s with sympy
+LATE = ("torch.fx.experimental.symbolic_shapes",)  # imported by few operations; takes 0.4 s with sympy
 MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 NO_SANDBOX = "no sandbox works here"  # as sandbox.choose says it
 GROUPS = hasattr(os, "killpg")  # not on Windows
@@ -124,23 +125,41 @@ def complaint(err: str) -> str:
 
 def load(trust: bool) -> None:
     """Loads a box, and whatever a check of any exercise would load. Raises ImportError without torch."""
+    load_first(trust)
+    for _ in load_rest():
+        continue
+
+
+def load_first(trust: bool) -> None:
+    """Loads a box, and what every check needs. Raises ImportError without torch."""
     # the box's process loads torch at the same time, and is waited for in a thread
-    box = threading.Thread(target=_choose_box, args=(trust,))
+    collects, box = gc.isenabled(), threading.Thread(target=_choose_box, args=(trust,))
+    gc.disable()  # collecting while torch is imported takes a quarter of a second and finds nothing
     box.start()
     try:
         import torch  # noqa: F401
 
-        from autograder import cli, registry, run  # noqa: F401
-        from autograder.checks.reference import reference_of
-
-        for name in LATE:
-            importlib.import_module(name)
-        with suppress(Exception):  # a unit that cannot be loaded: who asks for its exercise will be told
-            for exercise in registry.exercises():
-                registry.check_function(exercise)
-                reference_of(exercise)
+        from autograder import cli, run  # noqa: F401
     finally:
         box.join()
+        if collects:
+            gc.enable()
+
+
+def load_rest() -> Iterator[None]:
+    """Loads what only some checks use, a part at each step: every exercise's checks and reference, and LATE."""
+    from autograder import registry
+    from autograder.checks.reference import reference_of
+
+    with suppress(Exception):  # a unit that cannot be loaded: who asks for its exercise will be told
+        for exercise in registry.exercises():
+            registry.check_function(exercise)
+            reference_of(exercise)
+            yield
+    for name in LATE:
+        with suppress(ImportError):
+            importlib.import_module(name)
+        yield
 
 
 def _choose_box(trust: bool) -> None:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_map
 
-from autograder.sandbox.inside.agent import leaves
+from autograder.sandbox.inside.agent import leaves, pull_back
 from autograder.sandbox_client import StudentError
 
 _sizes: ContextVar[list[int] | None] = ContextVar("sizes", default=None)
@@ -165,10 +165,7 @@ def _vjp(
     with _as_student_error():
         value = function(*args, **kwargs)
         pairs = _paired(value, cotangents)
-        outputs, seeds = [out for out, _ in pairs], [seed for _, seed in pairs]
-        grads = (
-            torch.autograd.grad(outputs, wanted, seeds, allow_unused=True) if pairs and wanted else [None] * len(wanted)
-        )
+        grads = pull_back(pairs, wanted) if pairs and wanted else [None] * len(wanted)
     named = dict(zip(parameters, grads[len(floats) :], strict=True))
     _noted([value, *grads])
     return _detached(value), list(grads[: len(floats)]), named

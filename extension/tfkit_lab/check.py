@@ -104,7 +104,12 @@ def _cell(place: int, cell: Any) -> dict[str, Any]:
 
 async def prepare() -> None:
     """Loads what a check needs before the first request."""
-    await asyncio.to_thread(_warm.prepare)
+    await asyncio.to_thread(prepare_now)
+
+
+def prepare_now() -> None:
+    """As `prepare`, for a thread of its own."""
+    _warm.prepare()
 
 
 async def check(exercise: str, cells: list[dict[str, Any]], folder: Path | None = None) -> dict[str, Any]:

@@ -35,6 +35,11 @@ def units(root: Path) -> list[dict[str, Any]]:
     return [unit for unit in found if unit is not None]
 
 
+def is_shown(root: Path) -> bool:
+    """Whether there is a notebook of a course below the root."""
+    return any(_unit(root, path, {}) is not None for path in _notebooks(root))
+
+
 def _notebooks(root: Path) -> Iterator[Path]:
     count = 0
     for folder, folders, files in os.walk(root):

@@ -54,6 +54,17 @@ def test_each_check_is_a_process_of_its_own_and_all_are_of_one_that_has_loaded(s
     assert out == "" and "no exercise is called 'no.such'" in err and process.returncode == 2
 
 
+def test_it_serves_before_it_has_loaded_every_unit_and_loads_them_in_pauses():
+    code = (
+        "import sys; from autograder import fork_server; "
+        "loaded = lambda: any(name.startswith('autograder_unit_') or name == 'sympy' for name in sys.modules); "
+        "fork_server.load_first(True); before = loaded(); "
+        "print(before, next(fork_server.load_rest()), loaded(), 'sympy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "None", "True", "False"]
+
+
 def test_one_that_is_cut_short_takes_its_box_with_it_and_leaves_the_others_theirs(server, tmp_path):
     (tmp_path / "endless.py").write_text(ENDLESS)
     server.prepare()

@@ -16,6 +16,7 @@ import nbformat
 import pytest
 from tornado.httpclient import HTTPClientError
 
+import tfkit_lab
 from autograder import fork_server, sandbox, warm
 from autograder import notebook as in_kernel
 from autograder.warm import NO_SANDBOX
@@ -222,6 +223,15 @@ async def test_a_lab_with_a_course_makes_ready_for_the_first_check(jp_fetch, jp_
     await jp_fetch("tfkit", "course")
     await until(lambda: prepared, "the first check to be made ready")  # the answer does not wait for it
     assert prepared == [engine._warm]
+
+
+async def test_a_server_in_a_courses_folder_makes_ready_while_it_starts(jp_serverapp, jp_root_dir, prepared):
+    tfkit_lab._load_jupyter_server_extension(jp_serverapp)
+    await asyncio.sleep(0.2)
+    assert not prepared
+    notebook(jp_root_dir / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
+    tfkit_lab._load_jupyter_server_extension(jp_serverapp)
+    await until(lambda: prepared, "the first check to be made ready")
 
 
 async def test_the_course_lists_units_exercises_and_states(jp_fetch, jp_root_dir):

@@ -32,10 +32,10 @@ NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x200000
 READ_ONLY, NOSUID, NODEV, NOEXEC, RECURSIVE, PRIVATE = 1, 2, 4, 8, 1 << 14, 1 << 18
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 4, 24, 38, 47
 HOST_PROC = "/hostproc"  # only if the grader is root, see bubblewrap.py; covered before student code runs
-PRELOADED = (  # modules that torch and IPython import at first use; imported once here instead of in every box
-    "torch.optim", "torch.nn.functional", "matplotlib_inline.config", "IPython.core.magics",
-    "torch.fx.experimental.symbolic_shapes",  # imported by the first gradient; takes 0.4 s with sympy
-)  # fmt: skip
+# modules that torch and IPython import at first use; imported once here instead of in every box
+PRELOADED = ("torch.optim", "torch.nn.functional", "matplotlib_inline.config", "IPython.core.magics")
+LATER = "torch.fx.experimental.symbolic_shapes"  # of few answers; takes 0.4 s with sympy, so that it waits for a pause
+IDLE_MS = 1000
 CHANNEL = 200  # the frame channel's descriptor, far from those that student code opens and closes
 
 
@@ -304,11 +304,27 @@ def warm_up(path: list[str]) -> dict[str, ModuleType]:
 
     torch.set_num_threads(1)  # a fork after a multi-threaded region would hang
     for name in PRELOADED:
-        try:
-            importlib.import_module(name)
-        except ImportError as error:
-            print(f"box: {name} is not installed: {error}", file=sys.stderr)
+        preload(name)
     return modules
+
+
+def preload(name: str) -> None:
+    """Imports a module that boxes can do without."""
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        print(f"box: {name} is not installed: {error}", file=sys.stderr)
+
+
+def load_in_pause(control: socket.socket) -> bool:
+    """Imports what few boxes use once nobody has asked for a box for a while; whether it has."""
+    poller = select.poll()
+    poller.register(control, select.POLLIN)
+    if poller.poll(IDLE_MS):
+        return False
+    preload(LATER)
+    gc.freeze()
+    return True
 
 
 def spawn(control: socket.socket, message: bytes, fds: list[int], modules: dict[str, ModuleType]) -> None:
@@ -331,16 +347,18 @@ def spawn(control: socket.socket, message: bytes, fds: list[int], modules: dict[
 
 def main() -> None:
     """Reports `warm`, then forks a box for each request until the control socket is closed."""
+    gc.disable()  # collecting while torch is imported takes a quarter of a second and finds nothing
     control = socket.socket(fileno=int(sys.argv[1]))
     modules = warm_up(json.loads(sys.argv[2]))
     try:
         modules["shell"].warm_up()
     except OSError as error:
         print(f"box: no shell was made ahead: {error}", file=sys.stderr)
-    gc.collect()
     gc.freeze()
     control.send(b"warm")
+    whole = False
     while True:
+        whole = whole or load_in_pause(control)
         message, ancillary, _, _ = control.recvmsg(1 << 16, socket.CMSG_SPACE(8))
         if not message:
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import pytest
 from autograder import sandbox
 from autograder.api import Limits
 from autograder.sandbox.base import Backend, SandboxError, WarmBackend
-from autograder.sandbox.bubblewrap import distributions, find_bwrap
+from autograder.sandbox.bubblewrap import distributions, find_bwrap, top_level_entries
 from autograder.sandbox.bubblewrap_alone import BubblewrapOnly
 from autograder.sandbox.inside import seccomp
 from autograder.sandbox.plain import Subprocess
@@ -126,3 +127,14 @@ def test_packages_that_a_course_names_can_be_imported():
 def test_a_package_that_is_not_installed_is_named():
     with pytest.raises(SandboxError, match="c.BoxedExecute.packages names no-such-thing, which is not installed here"):
         distributions(["no-such-thing"])
+
+
+def test_the_top_level_entries_are_those_of_every_file(tmp_path):
+    for distribution in distributions():
+        assert top_level_entries(distribution) == {file.parts[0] for file in distribution.files or []}
+    info = tmp_path / "odd-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: odd\nVersion: 1.0\n")
+    (info / "RECORD").write_text('"odd, but allowed/one.py",,\nplain.py,,\n../../bin/odd,,\n')
+    found = top_level_entries(importlib.metadata.Distribution.at(info))
+    assert found == {"odd, but allowed", "plain.py", ".."}
