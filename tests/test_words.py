@@ -127,6 +127,9 @@ REFUSED_MEMBERS = {
         "asks": "requires", "deeds": "changes", "harmless": "harmless_changes", "story": "description",
         "least": "min_share", "presses": "check_requests", "again": "resubmissions",
     },
+    "extension/tfkit_lab": {
+        "said": "message", "asked": "form, or what it holds", "answered": "n_answers",
+    },
 }  # fmt: skip
 # what TypeScript may not export, and the term to use
 REFUSED_EXPORTS = {

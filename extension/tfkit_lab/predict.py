@@ -96,7 +96,7 @@ class Predict:
             from tfkit_lab.prediction_widget import Prediction
 
             widget = Prediction(name, list(questions), Path.cwd())
-            widget.place = display(widget, display_id=True)
+            widget.display_handle = display(widget, display_id=True)
 
 
 predict = Predict()

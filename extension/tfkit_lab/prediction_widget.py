@@ -21,13 +21,13 @@ class Prediction(anywidget.AnyWidget):
 
     _esm = STATIC / "prediction.js"
     _css = traitlets.Unicode().tag(sync=True)
-    asked: Any = traitlets.Dict().tag(sync=True)
+    form: Any = traitlets.Dict().tag(sync=True)
     sealed: Any = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
     problem = traitlets.Unicode().tag(sync=True)
-    place: Any = None  # the display that shows it
+    display_handle: Any = None  # of the output that shows it
 
     def __init__(self, name: str, questions: list[Question], folder: Path) -> None:
-        super().__init__(asked={"name": name, "questions": questions}, _css=prediction_card.style())
+        super().__init__(form={"name": name, "questions": questions}, _css=prediction_card.style())
         self.folder = folder
         self.on_msg(self._answered)
 
@@ -43,9 +43,9 @@ class Prediction(anywidget.AnyWidget):
         """Handle a message of the browser: {"do": "seal", "answers": […]} or {"do": "pass"}. Raises ValueError for
         answers that cannot be sealed, OSError if the folder cannot be written."""
         self.problem = ""
-        name, questions = self.asked["name"], self.asked["questions"]
+        name, questions = self.form["name"], self.form["questions"]
         answers = check_answers(questions, content.get("answers")) if content.get("do") == "seal" else None
         entry = sealed.seal(self.folder, name, questions, answers)
         self.sealed = entry
-        if self.place is not None:  # so that a saved notebook shows the card without a kernel
-            self.place.update(prediction_card.bundle(name, entry), raw=True)
+        if self.display_handle is not None:  # so that a saved notebook shows the card without a kernel
+            self.display_handle.update(prediction_card.bundle(name, entry), raw=True)

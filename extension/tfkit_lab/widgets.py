@@ -91,8 +91,8 @@ class Stepper(View):
     head = traitlets.Int(0, min=0).tag(sync=True)
     pin = traitlets.Int(-1, min=-1).tag(sync=True)
     requests = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    said = traitlets.Unicode().tag(sync=True)
-    answered = traitlets.Int(0).tag(sync=True)  # how many requests: an answer can be the picture that is there already
+    message = traitlets.Unicode().tag(sync=True)
+    n_answers = traitlets.Int(0).tag(sync=True)  # counts them: an answer may change neither the runs nor the message
     session: Session | None = None
 
     def __init__(
@@ -128,16 +128,16 @@ class Stepper(View):
         try:
             self.answer(request)
         except Exception as error:  # an error of the model, which may be a student's: it is shown with the request
-            self.said = f"{type(error).__name__}: {error}"
+            self.message = f"{type(error).__name__}: {error}"
         finally:
-            self.answered += 1
+            self.n_answers += 1
 
     def answer(self, request: dict[str, Any]) -> None:
         """Handle a request of the browser: {"do": "branch", "of": 0, "ids": […]}, {"do": "prompt", "text": …}, {"do":
         "keep", "of": 1}. Raises ValueError for anything else, or without a model."""
         if self.session is None:
             raise ValueError("this run was recorded: use Stepper.live to branch from it")
-        self.said = ""
+        self.message = ""
         if request["do"] == "branch":
             self.other = self.session.branch(request["of"], request["ids"])
         elif request["do"] == "prompt":
@@ -145,7 +145,7 @@ class Stepper(View):
             unknown, of = self.session.unknown()
             if unknown:
                 which = f"{unknown} of {of} tokens of this text are unknown to the tokenizer"
-                self.said = f"{which}: the model cannot tell them apart"
+                self.message = f"{which}: the model cannot tell them apart"
         elif request["do"] == "keep":
             self.session.keep(request["of"])
             self.trace, self.other = (self.trace, self.other)[request["of"]], None

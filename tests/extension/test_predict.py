@@ -196,7 +196,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path, monkeypatch):
     widget = Prediction("01.x", QUESTIONS[:1], tmp_path)
     widget._answered(widget, {"do": "seal", "answers": [3]}, [])
     assert "could not be stored" in widget.problem and widget.sealed is None
-    assert json.dumps(widget.asked)
+    assert json.dumps(widget.form)
 
 
 def test_students_are_numbered_in_the_order_in_which_they_said_something():

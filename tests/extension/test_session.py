@@ -87,9 +87,9 @@ def test_what_the_tokenizer_does_not_know_is_told():
     encode = lambda text: [words.get(word, words["!"]) for word in text.split()]
     stepper = Stepper.live(plain(), SOURCES[:1], strategy=Greedy(), encode=encode, **how)
     stepper._on_request(stepper, {"do": "prompt", "text": "the 日本語 😀"}, [])
-    assert stepper.said.startswith("2 of 3 tokens of this text are unknown") and stepper.answered == 1
+    assert stepper.message.startswith("2 of 3 tokens of this text are unknown") and stepper.n_answers == 1
     stepper._on_request(stepper, {"do": "prompt", "text": "the the"}, [])
-    assert stepper.said == "" and stepper.answered == 2
+    assert stepper.message == "" and stepper.n_answers == 2
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_what_cannot_be_done_is_told_where_it_was_asked(asked, words):
     stepper = seq2seq(Greedy(), encode=lambda text: [NAMES.index(word) for word in text.split()])
     before = stepper.trace
     stepper._on_request(stepper, asked, [])
-    assert words in stepper.said and stepper.trace == before and stepper.other is None
+    assert words in stepper.message and stepper.trace == before and stepper.other is None
 
 
 def test_a_recording_cannot_be_branched():

@@ -9,8 +9,8 @@ class Model extends RecordedModel {
   }
 }
 
-function asked(...questions: Record<string, unknown>[]): { model: Model; el: HTMLElement } {
-  const model = new Model({ asked: { name: '01.x', questions }, sealed: null, problem: '' });
+function mountForm(...questions: Record<string, unknown>[]): { model: Model; el: HTMLElement } {
+  const model = new Model({ form: { name: '01.x', questions }, sealed: null, problem: '' });
   const el = document.createElement('div');
   document.body.append(el);
   mount(model, el);
@@ -48,7 +48,7 @@ describe('what is typed', () => {
 
 describe('the form', () => {
   it('sends every answer, once all are there', () => {
-    const { model, el } = asked(
+    const { model, el } = mountForm(
       { kind: 'number', label: 'How many?' },
       { kind: 'choice', label: 'Which?', options: ['a', 'b'], several: false }
     );
@@ -62,7 +62,7 @@ describe('the form', () => {
   });
 
   it('takes none of several as an answer', () => {
-    const { model, el } = asked({ kind: 'choice', label: 'Which?', options: ['a', 'b'], several: true });
+    const { model, el } = mountForm({ kind: 'choice', label: 'Which?', options: ['a', 'b'], several: true });
     const boxes = el.querySelectorAll<HTMLInputElement>('input[type=checkbox]');
     boxes[2].checked = true;
     submit(el);
@@ -70,7 +70,7 @@ describe('the form', () => {
   });
 
   it('draws a mask by keys', () => {
-    const { model, el } = asked({ kind: 'mask', label: 'Where?', rows: ['0', '1'], columns: ['0', '1'] });
+    const { model, el } = mountForm({ kind: 'mask', label: 'Where?', rows: ['0', '1'], columns: ['0', '1'] });
     const cells = el.querySelectorAll<HTMLButtonElement>('td button');
     expect([...cells].map(cell => cell.tabIndex)).toEqual([0, -1, -1, -1]);
     cells[0].dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true, cancelable: true }));
@@ -91,7 +91,7 @@ describe('the form', () => {
   });
 
   it('passes, says what the kernel says, and closes', () => {
-    const { model, el } = asked({ kind: 'shape', label: 'What shape?' });
+    const { model, el } = mountForm({ kind: 'shape', label: 'What shape?' });
     el.querySelectorAll<HTMLButtonElement>('button')[1].click();
     expect(model.sent).toEqual([{ do: 'pass' }]);
     model.set('problem', 'the folder cannot be written');

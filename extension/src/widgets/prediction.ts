@@ -160,9 +160,9 @@ function field(question: IQuestion, place: number, name: string, changed: () => 
   }
 }
 
-/** The form; it says what it wants to the kernel, which answers with `sealed` or with a `problem`. */
+/** The form; it sends the answers to the kernel, which replies with `sealed` or with a `problem`. */
 function form(model: IModel): HTMLElement {
-  const { name, questions } = model.get('asked') as { name: string; questions: IQuestion[] };
+  const { name, questions } = model.get('form') as { name: string; questions: IQuestion[] };
   const seal = h('button', { type: 'submit', className: 'tfkit-p-seal' }, translated('Seal the prediction'));
   const pass = h('button', { type: 'button', className: 'tfkit-p-pass' }, translated('Pass'));
   pass.title = translated('Go on without a prediction');
@@ -202,18 +202,18 @@ function form(model: IModel): HTMLElement {
 }
 
 export function mount(model: IModel, el: HTMLElement): () => void {
-  const asked = form(model);
-  const closed = (): void => {
+  const questionForm = form(model);
+  const showSealed = (): void => {
     if (model.get('sealed')) {
-      const said = h('p', { role: 'status' }, translated('Sealed. Now run the cell below.'));
-      el.replaceChildren(h('div', { className: 'tfkit-verdict tfkit-predict' }, said));
+      const message = h('p', { role: 'status' }, translated('Sealed. Now run the cell below.'));
+      el.replaceChildren(h('div', { className: 'tfkit-verdict tfkit-predict' }, message));
     }
   };
-  el.append(asked);
-  closed();
-  model.on('change:sealed', closed);
+  el.append(questionForm);
+  showSealed();
+  model.on('change:sealed', showSealed);
   return () => {
-    model.off('change:sealed', closed);
+    model.off('change:sealed', showSealed);
     el.replaceChildren();
   };
 }

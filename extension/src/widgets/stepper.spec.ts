@@ -11,7 +11,7 @@ const golden = (name: string): ITrace => JSON.parse(readFileSync(`../tests/exten
 
 class Counting extends RecordedModel {
   listeners = 0;
-  asked: unknown[] = [];
+  requests: unknown[] = [];
   send?: (message: Record<string, unknown>) => void;
   on(event: string, callback: () => void): void {
     this.listeners++;
@@ -30,7 +30,7 @@ function shownIn(
 ): { model: Counting; el: HTMLElement; root: HTMLElement; off: () => void } {
   const model = new Counting({ trace, step, layer: 0, head: 0, ...more });
   if (more.requests) {
-    model.send = message => model.asked.push(message);
+    model.send = message => model.requests.push(message);
   }
   const el = document.createElement('div');
   document.body.append(el);
@@ -320,8 +320,8 @@ describe('the stepper', () => {
     const { model, root } = shownIn(golden('greedy'), 1, { requests: ['branch', 'prompt'] });
     root.querySelector<HTMLElement>('[aria-label^="Take "]')!.click();
     expect(root.getAttribute('aria-busy')).toBe('true');
-    model.set('said', 'ValueError: no');
-    model.set('answered', 1);
+    model.set('message', 'ValueError: no');
+    model.set('n_answers', 1);
     expect([root.hasAttribute('aria-busy'), root.querySelector('[role=log]')!.textContent]).toEqual([
       false,
       'ValueError: no'
@@ -350,12 +350,12 @@ describe('the stepper', () => {
     const trace = golden('greedy');
     const { model, root } = shownIn(trace, 1, { requests: ['branch', 'prompt'] });
     root.querySelectorAll<HTMLButtonElement>('[aria-label="Next token"] td button')[0].click();
-    const [first] = model.asked as { do: string; of: number; ids: number[] }[];
+    const [first] = model.requests as { do: string; of: number; ids: number[] }[];
     expect([first.do, first.of, first.ids[0], first.ids.length]).toEqual(['branch', 0, trace.nodes[1].token_id, 2]);
     root.querySelector<HTMLInputElement>('input[type=text]')!.value = 'a dog';
     root.querySelector('form')!.dispatchEvent(new Event('submit', { cancelable: true }));
-    expect(model.asked[1]).toEqual({ do: 'prompt', text: 'a dog' });
-    model.set('said', 'ValueError: no');
+    expect(model.requests[1]).toEqual({ do: 'prompt', text: 'a dog' });
+    model.set('message', 'ValueError: no');
     expect(root.querySelector('[role=log]')!.textContent).toBe('ValueError: no');
   });
 

@@ -30,7 +30,7 @@ class Stepper {
       (trace, of) =>
         new Pane(trace, able ? (ids, name) => this._ask({ do: 'branch', of, ids }, visibleToken(name)) : null)
     );
-    this._parting = traces[1] ? divergence(traces[0], traces[1]) : -1;
+    this._divergence = traces[1] ? divergence(traces[0], traces[1]) : -1;
     this._build();
     this.root.addEventListener('keydown', event => this._key(event));
     this.draw();
@@ -51,14 +51,14 @@ class Stepper {
   }
 
   /** Shows a message of the kernel, usually why a request failed. */
-  tell(words: string): void {
-    this._said.textContent = words;
+  showMessage(message: string): void {
+    this._message.textContent = message;
   }
 
-  /** The kernel has answered; what it says, if anything, stays. */
-  answered(said: string): void {
+  /** The kernel has answered: shows its message, which is empty if it has none. */
+  showAnswer(message: string): void {
     this.root.removeAttribute('aria-busy');
-    this.tell(said);
+    this.showMessage(message);
   }
 
   dispose(): void {
@@ -83,7 +83,13 @@ class Stepper {
       clamp(Number(this._model.get(key)) || 0, 0, Math.max(0, most - 1));
     const [layers, heads] = this._panes[0].maps;
     const pinned = Number(this._model.get('pin') ?? -1);
-    return { step: this.step, layer: at('layer', layers), head: at('head', heads), pinned, divergence: this._parting };
+    return {
+      step: this.step,
+      layer: at('layer', layers),
+      head: at('head', heads),
+      pinned,
+      divergence: this._divergence
+    };
   }
 
   private _set(key: (typeof KEPT)[number], value: number): void {
@@ -126,7 +132,7 @@ class Stepper {
   }
 
   private _ask(message: Record<string, unknown>, what: string): void {
-    this.tell(translated('Asking the kernel: %1 …', what));
+    this.showMessage(translated('Asking the kernel: %1 …', what));
     this.root.setAttribute('aria-busy', 'true'); // the picture fades until the answer is there
     this._model.send?.(message);
   }
@@ -199,7 +205,7 @@ class Stepper {
       bar,
       this._forms(),
       this._panels,
-      this._said,
+      this._message,
       this._live
     );
     this._strips = this._makeStrips();
@@ -263,9 +269,9 @@ class Stepper {
 
   private _forms(): HTMLElement {
     const box = h('div', { className: 'tfk-bar' });
-    if (this._parting >= 0) {
-      const label = translated('First difference: step %1', this._parting + 1);
-      box.append(h('button', { type: 'button', onclick: () => this._go(this._parting) }, label));
+    if (this._divergence >= 0) {
+      const label = translated('First difference: step %1', this._divergence + 1);
+      box.append(h('button', { type: 'button', onclick: () => this._go(this._divergence) }, label));
     } else if (this._panes.length > 1) {
       const [one, other] = this._panes.map(pane => countSteps(pane.trace));
       box.append(
@@ -307,7 +313,7 @@ class Stepper {
       this._drawBeam(pane, i);
       return (this._panes.length > 1 ? `${'AB'[i]} ` : '') + pane.draw(now);
     });
-    const parts = step === this._parting ? translated(' (here they part)') : '';
+    const parts = step === this._divergence ? translated(' (here they part)') : '';
     this._live.textContent = translated('Step %1 of %2: %3', step + 1, this._count, words.join('; ')) + parts;
   }
 
@@ -343,24 +349,24 @@ class Stepper {
   private readonly _panels = h('div', { className: 'tfk-panes' });
   private _strips: Strip[][] = [];
   private _beams: HTMLSelectElement[] = [];
-  private readonly _said = h('p', { className: 'tfk-note', role: 'log' });
+  private readonly _message = h('p', { className: 'tfk-note', role: 'log' });
   private readonly _live = h('div', { className: 'tfk-sr', role: 'status', 'aria-live': 'polite' });
   private readonly _panes: Pane[];
-  private readonly _parting: number;
+  private readonly _divergence: number;
   private _playing = 0;
   private _drawn = '';
 }
 
-/** What a run is told by: its strategy, the settings, and how much of it was chosen by hand. */
+/** The name of a run: its strategy, the settings, and how many steps were chosen by hand. */
 function nameOf(trace: ITrace): string {
   const forced = trace.offset ? translated('steps chosen by hand: %1', trace.offset) : '';
   return [`${trace.strategy} ${settings(trace)}`.trim(), forced].filter(Boolean).join(', ');
 }
 
-/** A strategy's settings, those that say something. */
+/** A strategy's settings, without those that are unset or not plain values. */
 function settings(trace: ITrace): string {
-  const said = Object.entries(trace.settings ?? {}).filter(([, value]) => value !== null && typeof value !== 'object');
-  return said.length ? `(${said.map(([name, value]) => `${name} ${String(value)}`).join(', ')})` : '';
+  const shown = Object.entries(trace.settings ?? {}).filter(([, value]) => value !== null && typeof value !== 'object');
+  return shown.length ? `(${shown.map(([name, value]) => `${name} ${String(value)}`).join(', ')})` : '';
 }
 
 /** Draws the model's run in `el`; returns a function that removes it with its listeners. Reports an invalid trace in words. */
@@ -384,21 +390,21 @@ export function mount(model: IModel, el: HTMLElement): () => void {
     node?.dispatchEvent(new CustomEvent('tfkit:state', { bubbles: true, detail }));
   };
   const change = (): void => view?.draw();
-  const say = (): void => view?.tell((model.get('said') ?? '') as string);
-  const answered = (): void => view?.answered((model.get('said') ?? '') as string);
-  const heard: [string, () => void][] = [
+  const showMessage = (): void => view?.showMessage((model.get('message') ?? '') as string);
+  const showAnswer = (): void => view?.showAnswer((model.get('message') ?? '') as string);
+  const listeners: [string, () => void][] = [
     ['trace', rebuild],
     ['other', rebuild],
-    ['said', say],
-    ['answered', answered],
+    ['message', showMessage],
+    ['n_answers', showAnswer],
     ...KEPT.map((key): [string, () => void] => [key, change])
   ];
   build();
-  heard.forEach(([key, act]) => model.on(`change:${key}`, act));
-  const still = onTheme(change);
+  listeners.forEach(([key, act]) => model.on(`change:${key}`, act));
+  const stopThemeUpdates = onTheme(change);
   return () => {
-    still();
-    heard.forEach(([key, act]) => model.off(`change:${key}`, act));
+    stopThemeUpdates();
+    listeners.forEach(([key, act]) => model.off(`change:${key}`, act));
     view?.dispose();
     node?.remove();
   };
