@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Task = tuple[tuple[str, ...], "Row"]  # the names of graders, and the answer that they judge
 SEED = 20261123
+STOPPED = 130  # by Ctrl-C, as a shell reports it
 
 
 class BenchmarkError(ValueError):
@@ -80,10 +81,16 @@ def _run(arguments: argparse.Namespace) -> int:
     ids = {row["id"] for row in rows}
     results = [one for one in before if one.id in ids and one.grader in chosen]
     left = [(tuple(name for name in chosen if (name, row["id"]) not in done), row) for row in rows]
-    for found in _judged([(names, row) for names, row in left if names], arguments.workers):
-        results += _keep(found, arguments.output)
-        last = found[-1].id if found else ""
-        print(f"\r{len(results)} judgements, {last:60.60}", end="", file=sys.stderr, flush=True)
+    try:
+        for found in _judged([(names, row) for names, row in left if names], arguments.workers):
+            results += _keep(found, arguments.output)
+            last = found[-1].id if found else ""
+            print(f"\r{len(results)} judgements, {last:60.60}", end="", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        kept = f"{arguments.output} keeps them, and the same command continues" if arguments.output else \
+            "with --output they would have been kept"  # fmt: skip
+        print(f"\nautograder: stopped after {len(results)} judgements: {kept}", file=sys.stderr)
+        return STOPPED
     print(file=sys.stderr)
     part = f"at most {arguments.sample} answers of each exercise and kind" if arguments.sample else "all answers"
     head = f"Dataset {dataset()[1]['version']}; {part}; seed {arguments.seed}; box {backend.name}.\n\n"
