@@ -5,6 +5,9 @@ const tests = require('../playwright.config');
 module.exports = {
   ...tests,
   testDir: '.',
-  timeout: 600000,
+  outputDir: '../.tmp/pictures',
+  timeout: 240000,
+  retries: 0,
+  use: { ...tests.use, actionTimeout: 60000 },
   webServer: { ...tests.webServer, cwd: join(__dirname, '..') }
 };
