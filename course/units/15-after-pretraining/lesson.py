@@ -158,8 +158,8 @@ predict("15.end", predict.choice("Behind its answer the model …", "stops all t
 # %% role="demo"
 TALK = [("user", [4, 1, 9, 3]), ("assistant", [1, 3, 4, 9]), ("user", [7, 0, 7, 2]), ("assistant", [0, 2, 7, 7])]
 try:
-    ids, labels = chat_labels(TALK, END)
-    names = ["END" if token == END else str(token) for token in ids]
+    ids, labels = chat_labels(TALK, 10)  # the number of END
+    names = ["END" if token == 10 else str(token) for token in ids]
     learned = torch.tensor([label != -100 for label in labels])
     display(show.matrices({"has a label": learned[None]}, ["learned"], names, "Two questions, two answers", ("", "token")))
 except NotImplementedError:
