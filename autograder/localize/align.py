@@ -110,10 +110,10 @@ class KnownValues:
             return False
         flat = np.ascontiguousarray(data).reshape(-1)
         one, other = (_directions(flat.size) @ flat).tolist()
-        room = tolerance * (np.abs(flat).max(initial=0.0) + 1e-3) * flat.size**0.5 * 3
-        at = bisect_left(pairs, (one - room, -np.inf))
-        while at < len(pairs) and pairs[at][0] <= one + room:
-            if abs(pairs[at][1] - other) <= room:
+        margin = tolerance * (np.abs(flat).max(initial=0.0) + 1e-3) * flat.size**0.5 * 3
+        at = bisect_left(pairs, (one - margin, -np.inf))
+        while at < len(pairs) and pairs[at][0] <= one + margin:
+            if abs(pairs[at][1] - other) <= margin:
                 return True
             at += 1
         return False
@@ -153,55 +153,56 @@ class Departure:
 
 def departure(trace: Trace, known: KnownValues, root: Sequence[int]) -> Departure | None:
     """The first value that departs among those that led to the versions `root`; None if there is none."""
-    waiting, met, seen = list(root), [], set(root)
-    while waiting:
-        version = waiting.pop()
+    stack, met, visited = list(root), [], set(root)
+    while stack:
+        version = stack.pop()
         value = trace.values[version]
         has = known.has(value)
-        if value.kind != OPAQUE and value.data is not None and not has and not _given(trace, version):
+        if value.kind != OPAQUE and value.data is not None and not has and not _is_input(trace, version):
             met.append(version)
         if has and is_rich(value) and version not in root:
             continue
-        for other in _made_of(trace, version):
-            if other not in seen:
-                seen.add(other)
-                waiting.append(other)
+        for other in _operands(trace, version):
+            if other not in visited:
+                visited.add(other)
+                stack.append(other)
     if not met:
         return None
     first = min(met, key=lambda version: trace.values[version].event)
     return Departure(first, trace.values[first].event, tuple(sorted(met, key=lambda one: trace.values[one].event)))
 
 
-def _given(trace: Trace, version: int) -> bool:
+def _is_input(trace: Trace, version: int) -> bool:
     """Whether it came from outside: a name whose value no recorded event made."""
     node = trace.producer(version)
     return node.operation == "load" and trace.values[version].before < 0
 
 
-def _made_of(trace: Trace, version: int) -> list[int]:
+def _operands(trace: Trace, version: int) -> list[int]:
     value = trace.values[version]
     operands = [one for one in trace.operands[value.event] if one != version]
     return operands + ([value.before] if value.before >= 0 else [])
 
 
-def first_difference(trace: Trace, rights: Sequence[Trace], root: Sequence[int]) -> int | None:
+def first_difference(trace: Trace, right_traces: Sequence[Trace], root: Sequence[int]) -> int | None:
     """The first event without a match in any right answer: the same operation, operands and result.
 
-    For cases in which each value is known but not in its place: searches the events that led to the result, and the
-    conditions around them.
+    For cases in which each value is known but in the wrong position. It searches the events that led to the result,
+    and the conditions around them, before all others.
     """
-    known = {_step(right, at) for right in rights for at in range(len(right.events))}
-    for places in (sorted(_made(trace, root)), range(len(trace.events))):  # a loop without iterations makes nothing
-        for at in places:
+    known = {_step(right, at) for right in right_traces for at in range(len(right.events))}
+    every = range(len(trace.events))  # searched too, since a loop without iterations produces nothing
+    for indices in (sorted(_producers(trace, root)), every):
+        for at in indices:
             if _step(trace, at) not in known and trace.node(at).operation != "load":
                 return at
     return None
 
 
-def _step(trace: Trace, place: int) -> tuple:
+def _step(trace: Trace, index: int) -> tuple:
     """An operation, its operands' values and its result's, in a form that is equal for equal values."""
-    used = tuple(key(trace.values[one]) for one in trace.operands[place])
-    return trace.node(place).operation, used, key(trace.values[trace.events[place].version])
+    used = tuple(key(trace.values[one]) for one in trace.operands[index])
+    return trace.node(index).operation, used, key(trace.values[trace.events[index].version])
 
 
 def key(value: Value) -> tuple:
@@ -213,27 +214,27 @@ def key(value: Value) -> tuple:
     return value.key
 
 
-def _made(trace: Trace, root: Sequence[int]) -> set[int]:
+def _producers(trace: Trace, root: Sequence[int]) -> set[int]:
     """The events that made these versions, and those of the enclosing conditions."""
     events: dict[int, list[int]] = defaultdict(list)
-    for place, event in enumerate(trace.events):
-        events[event.node].append(place)
-    waiting, seen, places = list(root), set(root), set()
-    while waiting:
-        version = waiting.pop()
-        place = trace.values[version].event
-        places.add(place)
-        tests = [at for test in trace.node(place).tests for at in events.pop(test, [])]  # each condition once
-        places.update(tests)
-        made = [*_made_of(trace, version), *(trace.events[at].version for at in tests)]
-        waiting += [one for one in dict.fromkeys(made) if one not in seen]
-        seen |= set(made)
-    return places | {place for place, event in enumerate(trace.events) if event.version in root}
+    for index, event in enumerate(trace.events):
+        events[event.node].append(index)
+    stack, visited, indices = list(root), set(root), set()
+    while stack:
+        version = stack.pop()
+        index = trace.values[version].event
+        indices.add(index)
+        tests = [at for test in trace.node(index).tests for at in events.pop(test, [])]  # each condition once
+        indices.update(tests)
+        made = [*_operands(trace, version), *(trace.events[at].version for at in tests)]
+        stack += [one for one in dict.fromkeys(made) if one not in visited]
+        visited |= set(made)
+    return indices | {index for index, event in enumerate(trace.events) if event.version in root}
 
 
 @dataclass(frozen=True)
 class FaultyVersion:
-    """A wrong version, and the right answer's value in its place, if there is one."""
+    """A wrong version, and the right answer's value for it, if there is one."""
 
     version: int
     replacement: Value | None = None
@@ -241,44 +242,47 @@ class FaultyVersion:
     unfinished: bool = False  # right in itself, but no right answer continues from it
 
 
-def find_faulty_operand(trace: Trace, found: Departure, rights: Sequence[Trace]) -> FaultyVersion:
+def find_faulty_operand(trace: Trace, found: Departure, right_traces: Sequence[Trace]) -> FaultyVersion:
     """What is wrong about the operation that departs: its operand, if right answers use another one.
 
     Each operation is compared with the right answer's operation of the same name that shares most operands; from an
     operand that differs the search continues with the event that made it, in both.
     """
-    place, pairs = found.event, [(right, at) for right in rights for at in _like(trace, found.event, right)]
-    if (carried := _carried(trace, place, pairs)) is not None:
+    index = found.event
+    pairs = [(right, at) for right in right_traces for at in _similar_events(trace, index, right)]
+    if (carried := _carried_over(trace, index, pairs)) is not None:
         return FaultyVersion(carried, unfinished=True)
-    result = FaultyVersion(found.version, _best(trace, place, pairs))
+    result = FaultyVersion(found.version, _best(trace, index, pairs))
     for _ in range(DEEPEST):
-        best = max(pairs, key=lambda pair: _shared(trace, place, *pair)[0], default=None)
+        best = max(pairs, key=lambda pair: _shared(trace, index, *pair)[0], default=None)
         if best is None:
             break
-        shared, mine, theirs = _shared(trace, place, *best)
-        if shared and mine is None and theirs is not None and _lacks(trace, place):
-            return FaultyVersion(result.version, result.replacement, _caller(trace, place))
-        if not shared or mine is None or theirs is None or not _goes_back(trace, place, mine, best[0].values[theirs]):
+        shared, actual, expected = _shared(trace, index, *best)
+        if shared and actual is None and expected is not None and _omits_argument(trace, index):
+            return FaultyVersion(result.version, result.replacement, _caller(trace, index))
+        if not shared or actual is None or expected is None:
             break
-        result = FaultyVersion(mine, best[0].values[theirs])
-        returned = _last_return(trace, mine, place)
+        if not _is_operand_at_fault(trace, index, actual, best[0].values[expected]):
+            break
+        result = FaultyVersion(actual, best[0].values[expected])
+        returned = _last_return(trace, actual, index)
         if returned is not None and any(
-            key(one) == key(trace.values[mine]) for right in rights for one in right.values
+            key(one) == key(trace.values[actual]) for right in right_traces for one in right.values
         ):
-            return FaultyVersion(mine, None, returned, unfinished=True)
-        place, other = trace.values[mine].event, best[0].values[theirs].event
-        if trace.node(place).operation != best[0].node(other).operation:
+            return FaultyVersion(actual, None, returned, unfinished=True)
+        index, other = trace.values[actual].event, best[0].values[expected].event
+        if trace.node(index).operation != best[0].node(other).operation:
             break
         pairs = [(best[0], other)]
-    return _first_multiple(trace, result, rights)
+    return _first_multiple(trace, result, right_traces)
 
 
-def departs_only_in_form(trace: Trace, found: Departure, rights: Sequence[Trace]) -> FaultyVersion | None:
+def departs_only_in_form(trace: Trace, found: Departure, right_traces: Sequence[Trace]) -> FaultyVersion | None:
     """A right answer's value with equal numbers if the departing one differs only in dtype or gradient; else None."""
     value = trace.values[found.version]
     if value.kind != TENSOR or value.data is None:
         return None
-    same = [other for right in rights for other in right.values if key(other) == key(value)]
+    same = [other for right in right_traces for other in right.values if key(other) == key(value)]
     other = max(same, key=lambda one: (one.grad, one.dtype != value.dtype), default=None)
     differs = other is not None and (other.grad > value.grad or all(one.dtype != value.dtype for one in same))
     return FaultyVersion(found.version, other) if differs else None
@@ -290,62 +294,62 @@ def _last_return(trace: Trace, version: int, before: int) -> int | None:
     return next(given, None)
 
 
-def _carried(trace: Trace, place: int, pairs: Sequence[tuple[Trace, int]]) -> int | None:
+def _carried_over(trace: Trace, index: int, pairs: Sequence[tuple[Trace, int]]) -> int | None:
     """A value from an earlier iteration of a loop from which no right answer continues in this way.
 
     It is right in itself, but a step is missing before the next iteration, or there should be none.
     """
-    node = trace.node(place)
-    used = _on_line(trace, place)
-    frame = trace.events[place].frame
+    node = trace.node(index)
+    used = _on_line(trace, index)
+    frame = trace.events[index].frame
     later = [one for one in used if trace.producer(one).line > node.line and is_rich(trace.values[one])]
-    mine = [one for one in later if trace.events[trace.values[one].event].frame == frame]
-    if not mine:
+    same_frame = [one for one in later if trace.events[trace.values[one].event].frame == frame]
+    if not same_frame:
         return None
-    theirs = {key(right.values[one]) for right, at in pairs for one in _on_line(right, at)}
-    left = [one for one in mine if key(trace.values[one]) not in theirs]
-    return left[-1] if len(left) == len(mine) else None
+    right_keys = {key(right.values[one]) for right, at in pairs for one in _on_line(right, at)}
+    unused = [one for one in same_frame if key(trace.values[one]) not in right_keys]
+    return unused[-1] if len(unused) == len(same_frame) else None
 
 
-def _on_line(trace: Trace, place: int) -> list[int]:
+def _on_line(trace: Trace, index: int) -> list[int]:
     """The versions from other lines that a line used for this event."""
-    line, found, waiting, seen = trace.node(place).line, list[int](), [place], {place}
-    while waiting:
-        for version in trace.operands[waiting.pop()]:
+    line, found, stack, visited = trace.node(index).line, list[int](), [index], {index}
+    while stack:
+        for version in trace.operands[stack.pop()]:
             at = trace.values[version].event
             if trace.node(at).line != line:
                 found.append(version)
-            elif at not in seen and len(seen) < MOST_ALIKE:
-                seen.add(at)
-                waiting.append(at)
+            elif at not in visited and len(visited) < MOST_ALIKE:
+                visited.add(at)
+                stack.append(at)
     return found
 
 
-def _goes_back(trace: Trace, place: int, operand: int, instead: Value) -> bool:
+def _is_operand_at_fault(trace: Trace, index: int, operand: int, expected: Value) -> bool:
     """Whether the fault is in the operand: a multiple of the right one, or one passed on by another function.
 
     Otherwise a step between the two is missing.
     """
     value = trace.values[operand]
-    if factor(value, instead) is not None:
+    if factor(value, expected) is not None:
         return True
-    elsewhere = trace.events[value.event].frame != trace.events[place].frame
+    elsewhere = trace.events[value.event].frame != trace.events[index].frame
     if value.data is None or value.data.size < 2 or not (elsewhere or not is_rich(value)):
         return False  # few numbers may be right by chance
-    both = value.dtype == instead.dtype == 0 and instead.data is not None and value.data.shape == instead.data.shape
-    return not (both and (value.data != instead.data).all())  # a missing `~` shows where the value is used
+    both = value.dtype == expected.dtype == 0 and expected.data is not None and value.data.shape == expected.data.shape
+    return not (both and (value.data != expected.data).all())  # a missing `~` shows where the value is used
 
 
-def _first_multiple(trace: Trace, result: FaultyVersion, rights: Sequence[Trace]) -> FaultyVersion:
+def _first_multiple(trace: Trace, result: FaultyVersion, right_traces: Sequence[Trace]) -> FaultyVersion:
     """Back to the first value that is too large by the same factor."""
     value = trace.values[result.version]
     times = None if result.replacement is None else factor(value, result.replacement)
     if times is None:
-        result = _multiple_of(trace, result.version, rights, None) or result
+        result = _multiple_of(trace, result.version, right_traces, None) or result
         times = None if result.replacement is None else factor(value, result.replacement)
     for _ in range(DEEPEST if times is not None else 0):
         operands = trace.operands[trace.values[result.version].event][:8]
-        before = (_multiple_of(trace, one, rights, times) for one in operands if one != result.version)
+        before = (_multiple_of(trace, one, right_traces, times) for one in operands if one != result.version)
         one = next((found for found in before if found is not None), None)
         if one is None:
             break
@@ -353,11 +357,13 @@ def _first_multiple(trace: Trace, result: FaultyVersion, rights: Sequence[Trace]
     return result
 
 
-def _multiple_of(trace: Trace, version: int, rights: Sequence[Trace], times: float | None) -> FaultyVersion | None:
+def _multiple_of(
+    trace: Trace, version: int, right_traces: Sequence[Trace], times: float | None
+) -> FaultyVersion | None:
     value = trace.values[version]
-    if value.data is None or value.data.size < 3 or _given(trace, version):
+    if value.data is None or value.data.size < 3 or _is_input(trace, version):
         return None
-    for right in rights:
+    for right in right_traces:
         same = (one for one in right.values if one.data is not None and one.data.shape == value.data.shape)
         for other in islice(same, MOST_ALIKE):
             found = factor(value, other)
@@ -366,16 +372,16 @@ def _multiple_of(trace: Trace, version: int, rights: Sequence[Trace], times: flo
     return None
 
 
-def _lacks(trace: Trace, place: int) -> bool:
+def _omits_argument(trace: Trace, index: int) -> bool:
     """Whether an operand is an argument that was not passed."""
-    used = [one for one in trace.operands[place] if _given(trace, one)]
+    used = [one for one in trace.operands[index] if _is_input(trace, one)]
     return any(trace.values[one].kind == TEXT and trace.values[one].dtype == 4 for one in used)  # the text of None
 
 
-def _caller(trace: Trace, place: int) -> int | None:
+def _caller(trace: Trace, index: int) -> int | None:
     """The call of the function to which an event belongs; its value is that of the function's `return`."""
-    frame, given = trace.events[place].frame, None
-    for at in range(place, len(trace.events)):
+    frame, given = trace.events[index].frame, None
+    for at in range(index, len(trace.events)):
         event = trace.events[at]
         if given is None and event.frame == frame and trace.node(at).returned:
             given = event.version
@@ -384,9 +390,9 @@ def _caller(trace: Trace, place: int) -> int | None:
     return None
 
 
-def _like(trace: Trace, place: int, right: Trace) -> list[int]:
+def _similar_events(trace: Trace, index: int, right: Trace) -> list[int]:
     """The right answer's events of the same operation with a result of the same sizes."""
-    operation, shape = trace.node(place).operation, sizes(trace.values[trace.events[place].version])
+    operation, shape = trace.node(index).operation, sizes(trace.values[trace.events[index].version])
     like = (
         at
         for at, event in enumerate(right.events)
@@ -395,25 +401,26 @@ def _like(trace: Trace, place: int, right: Trace) -> list[int]:
     return list(islice(like, MOST_ALIKE))
 
 
-def _best(trace: Trace, place: int, pairs: Sequence[tuple[Trace, int]]) -> Value | None:
+def _best(trace: Trace, index: int, pairs: Sequence[tuple[Trace, int]]) -> Value | None:
     """The result of the most similar operation of a right answer."""
-    best = max(pairs, key=lambda pair: _shared(trace, place, *pair)[0], default=None)
+    best = max(pairs, key=lambda pair: _shared(trace, index, *pair)[0], default=None)
     return None if best is None else best[0].values[best[0].events[best[1]].version]
 
 
-def _shared(trace: Trace, place: int, right: Trace, other: int) -> tuple[int, int | None, int | None]:
+def _shared(trace: Trace, index: int, right: Trace, other: int) -> tuple[int, int | None, int | None]:
     """The number of operands that agree, and the first two comparable ones that do not."""
-    mine = [one for one in trace.operands[place] if trace.values[one].data is not None]
-    theirs = [one for one in right.operands[other] if right.values[one].data is not None]
-    keys, own = {key(right.values[one]) for one in theirs}, {key(trace.values[one]) for one in mine}
-    shared = sum(1 + 2 * is_rich(trace.values[one]) for one in mine if key(trace.values[one]) in keys)
-    rest = [one for one in theirs if key(right.values[one]) not in own]
-    odd = [one for one in mine if key(trace.values[one]) not in keys and not _given(trace, one)]
+    actual = [one for one in trace.operands[index] if trace.values[one].data is not None]
+    expected = [one for one in right.operands[other] if right.values[one].data is not None]
+    expected_keys = {key(right.values[one]) for one in expected}
+    actual_keys = {key(trace.values[one]) for one in actual}
+    shared = sum(1 + 2 * is_rich(trace.values[one]) for one in actual if key(trace.values[one]) in expected_keys)
+    unmatched = [one for one in expected if key(right.values[one]) not in actual_keys]
+    odd = [one for one in actual if key(trace.values[one]) not in expected_keys and not _is_input(trace, one)]
     for one in odd:
-        for two in rest:
+        for two in unmatched:
             if factor(trace.values[one], right.values[two]) is not None:
                 return shared + 4, one, two
-    return shared, next(iter(odd), None), next(iter(rest), None)
+    return shared, next(iter(odd), None), next(iter(unmatched), None)
 
 
 def sizes(value: Value) -> tuple[int, ...] | None:
@@ -425,37 +432,37 @@ def factor(value: Value, other: Value) -> float | None:
     """The constant factor between the value and `other`; None if there is none, or if it is 1."""
     if value.data is None or other.data is None or value.data.shape != other.data.shape or not is_rich(value):
         return None
-    mine, theirs = value.data, other.data
-    hidden = ~(np.isfinite(theirs) & (np.abs(theirs) < LOWEST))
-    if (hidden != ~(np.isfinite(mine) & (np.abs(mine) < LOWEST))).any():
+    actual, expected = value.data, other.data
+    hidden = ~(np.isfinite(expected) & (np.abs(expected) < LOWEST))
+    if (hidden != ~(np.isfinite(actual) & (np.abs(actual) < LOWEST))).any():
         return None
-    mine, theirs = mine[~hidden], theirs[~hidden]
-    if mine.size < 3 or not theirs.any():
+    actual, expected = actual[~hidden], expected[~hidden]
+    if actual.size < 3 or not expected.any():
         return None
-    factor = float((mine @ theirs) / (theirs @ theirs))
-    close = np.abs(mine - factor * theirs).max() <= 1e-3 * np.abs(mine).max()
+    factor = float((actual @ expected) / (expected @ expected))
+    close = np.abs(actual - factor * expected).max() <= 1e-3 * np.abs(actual).max()
     return factor if close and abs(factor) > 1e-6 and abs(factor - 1) > 1e-3 else None
 
 
 def roots(trace: Trace) -> list[int]:
     """The versions of which the answer consists: the outermost function's result, or the inputs of an error."""
     if trace.error is not None:
-        return _reached(trace, trace.error)
+        return _computed_before(trace, trace.error)
     if len(trace.events) >= EVENTS:  # the end was not recorded: whatever departs first
         return list(range(len(trace.values)))
-    place = next((at for at in range(len(trace.events) - 1, -1, -1) if trace.node(at).returned), None)
-    return [] if place is None else [trace.events[place].version]
+    index = next((at for at in range(len(trace.events) - 1, -1, -1) if trace.node(at).returned), None)
+    return [] if index is None else [trace.events[index].version]
 
 
-def _reached(trace: Trace, statement: int) -> list[int]:
+def _computed_before(trace: Trace, statement: int) -> list[int]:
     """The values that a statement had computed when it raised."""
     last = {event.node: event.version for event in trace.events}
-    waiting, found = [statement], []
-    while waiting:
-        node = trace.table.nodes[waiting.pop()]
+    stack, found = [statement], []
+    while stack:
+        node = trace.table.nodes[stack.pop()]
         for one in (*node.single_operands, *node.repeated_operands):
             if one in last:
                 found.append(last[one])
             else:
-                waiting.append(one)
+                stack.append(one)
     return found

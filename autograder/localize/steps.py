@@ -25,19 +25,19 @@ def steps(found: FaultLocation, sources: dict[str, str]) -> list[dict[str, Any]]
     right."""
     if found.trace is None or not found.right_traces:
         return []
-    mine = steps_of(found.trace)[:MAX_STEPS]
+    actual = steps_of(found.trace)[:MAX_STEPS]
     right = max(found.right_traces, key=lambda one: _common(found.trace, one))  # type: ignore[arg-type]
-    theirs = steps_of(right)[:MAX_STEPS]
+    expected = steps_of(right)[:MAX_STEPS]
     known = KnownValues(found.right_traces)
     # a right answer may compute the value that departs too, but goes on from it in another way
     departing = None if found.faulty_version is None else key(found.trace.values[found.faulty_version.version])
     rows: list[dict[str, Any]] = []
-    for one, other in _aligned(found.trace, mine, right, theirs):
-        shape = None if other is None else _sizes(right, theirs[other][1])
+    for one, other in _aligned(found.trace, actual, right, expected):
+        shape = None if other is None else _sizes(right, expected[other][1])
         if one is None:
             rows.append({"line": None, "text": "", "yours": None, "right": shape, "known": None})
             continue
-        line, version = mine[one]
+        line, version = actual[one]
         text = sources.get(found.trace.producer(version).cell, "").splitlines()[line - 1 : line]
         value = found.trace.values[version]
         right_so_far = known.has(value) and line != found.line and key(value) != departing
@@ -58,13 +58,13 @@ def _common(trace: Trace, other: Trace) -> int:
 
 
 def _aligned(
-    trace: Trace, mine: Sequence[tuple[int, int]], right: Trace, theirs: Sequence[tuple[int, int]]
+    trace: Trace, actual: Sequence[tuple[int, int]], right: Trace, expected: Sequence[tuple[int, int]]
 ) -> list[tuple[int | None, int | None]]:
     """Pairs of indices, None if the other trace has no counterpart."""
-    best = np.zeros((len(mine) + 1, len(theirs) + 1))
-    best[:, 0], best[0, :] = GAP_SCORE * np.arange(len(mine) + 1), GAP_SCORE * np.arange(len(theirs) + 1)
-    for i, (_, one) in enumerate(mine):
-        for j, (_, other) in enumerate(theirs):
+    best = np.zeros((len(actual) + 1, len(expected) + 1))
+    best[:, 0], best[0, :] = GAP_SCORE * np.arange(len(actual) + 1), GAP_SCORE * np.arange(len(expected) + 1)
+    for i, (_, one) in enumerate(actual):
+        for j, (_, other) in enumerate(expected):
             both = best[i, j] + _alike(trace, one, right, other)
             best[i + 1, j + 1] = max(both, best[i, j + 1] + GAP_SCORE, best[i + 1, j] + GAP_SCORE)
     return _path(best)

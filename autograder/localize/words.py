@@ -41,10 +41,10 @@ def sentence(found: FaultLocation) -> str:
     if faulty.event is not None:
         operation = trace.node(faulty.event).operation
         return say("this call of `{operation}` leaves out an argument that it should pass", operation=operation)
-    mine, theirs = trace.values[faulty.version], faulty.replacement
-    if theirs is None or theirs.data is None or mine.data is None:
+    actual, expected = trace.values[faulty.version], faulty.replacement
+    if expected is None or expected.data is None or actual.data is None:
         return say("{it} is the first value that no right answer computes; its inputs are right", it=it)
-    return f"{it} {describe_relation(mine, theirs)}"
+    return f"{it} {describe_relation(actual, expected)}"
 
 
 def _called(node: Node) -> str:
@@ -61,23 +61,25 @@ def _called(node: Node) -> str:
     return f"`{node.text}`" if node.text else say("the value computed here")
 
 
-def describe_relation(mine: Value, theirs: Value) -> str:
+def describe_relation(actual: Value, expected: Value) -> str:
     """`is 2.83 times what it should be; each row differs`: how one value is related to another."""
-    a, b = mine.data, theirs.data
+    a, b = actual.data, expected.data
     assert a is not None and b is not None
     if a.shape != b.shape:
         if sorted(a.shape) == sorted(b.shape) and _transposed(a, b):
             return say("has its axes in the wrong order: its shape is {shape}", shape=list(a.shape))
         return say("has the wrong shape, {shape}", shape=list(a.shape))
-    if _same(a, b, mine):
-        return _form(mine, theirs)
-    relation = _relation(mine, theirs) or say("is not what it should be")
-    return f"{relation}{rows(a, b, mine)}"
+    if _same(a, b, actual):
+        return _form(actual, expected)
+    relation = _relation(actual, expected) or say("is not what it should be")
+    return f"{relation}{rows(a, b, actual)}"
 
 
-def _relation(mine: Value, theirs: Value) -> str:
+def _relation(actual: Value, expected: Value) -> str:
     """How a value follows from the right one of the same shape; "" if no known relation fits."""
-    found = (rule(mine, theirs) for rule in (_inverted, _multiple, _offset, _transposed_square, _shifted, _transformed))
+    found = (
+        rule(actual, expected) for rule in (_inverted, _multiple, _offset, _transposed_square, _shifted, _transformed)
+    )
     return next(filter(None, found), "")
 
 
@@ -85,9 +87,9 @@ def relation_phrase(found: FaultLocation) -> str:
     """`a value on the way …`: the relation alone, if it says more than that the value is wrong."""
     if found.trace is None or found.faulty_version is None or found.faulty_version.replacement is None:
         return ""
-    mine, theirs = found.trace.values[found.faulty_version.version], found.faulty_version.replacement
-    same_shape = mine.data is not None and theirs.data is not None and mine.data.shape == theirs.data.shape
-    return _relation(mine, theirs) if same_shape else ""
+    actual, expected = found.trace.values[found.faulty_version.version], found.faulty_version.replacement
+    same_shape = actual.data is not None and expected.data is not None and actual.data.shape == expected.data.shape
+    return _relation(actual, expected) if same_shape else ""
 
 
 def _same(a: np.ndarray, b: np.ndarray, like: Value) -> bool:
@@ -97,26 +99,28 @@ def _same(a: np.ndarray, b: np.ndarray, like: Value) -> bool:
 def _differs(a: np.ndarray, b: np.ndarray, like: Value) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         same = (a == b) | (np.isnan(a) & np.isnan(b))
-        room = TOLERANCE.get(like.dtype, CLOSE) * np.abs(b[np.isfinite(b)]).max(initial=1e-6)
-        return ~same & ~(np.abs(a - b) <= room)
+        tolerance = TOLERANCE.get(like.dtype, CLOSE) * np.abs(b[np.isfinite(b)]).max(initial=1e-6)
+        return ~same & ~(np.abs(a - b) <= tolerance)
 
 
-def _form(mine: Value, theirs: Value) -> str:
-    if mine.kind == theirs.kind == TENSOR and mine.dtype != theirs.dtype:
-        return say("is {dtype} where {expected} is expected", dtype=mine.dtype_name, expected=theirs.dtype_name)
-    if theirs.grad and not mine.grad:
+def _form(actual: Value, expected: Value) -> str:
+    if actual.kind == expected.kind == TENSOR and actual.dtype != expected.dtype:
+        return say("is {dtype} where {expected} is expected", dtype=actual.dtype_name, expected=expected.dtype_name)
+    if expected.grad and not actual.grad:
         return say("has the right values, but no gradient flows through it any more")
     return say("has nearly the right values, but not quite")
 
 
-def _inverted(mine: Value, theirs: Value) -> str:
-    assert mine.data is not None and theirs.data is not None
-    opposite = mine.dtype == theirs.dtype == 0 and bool((np.asarray(mine.data) != np.asarray(theirs.data)).all())
+def _inverted(actual: Value, expected: Value) -> str:
+    assert actual.data is not None and expected.data is not None
+    opposite = actual.dtype == expected.dtype == 0 and bool(
+        (np.asarray(actual.data) != np.asarray(expected.data)).all()
+    )
     return say("is inverted: True and False are swapped") if opposite else ""
 
 
-def _multiple(mine: Value, theirs: Value) -> str:
-    times = factor(mine, theirs)
+def _multiple(actual: Value, expected: Value) -> str:
+    times = factor(actual, expected)
     if times is None:
         return ""
     if abs(times + 1) < 1e-3:
@@ -124,11 +128,11 @@ def _multiple(mine: Value, theirs: Value) -> str:
     return say("is {times} times what it should be", times=f"{times:.3g}")
 
 
-def _offset(mine: Value, theirs: Value) -> str:
-    a, b = mine.data, theirs.data
+def _offset(actual: Value, expected: Value) -> str:
+    a, b = actual.data, expected.data
     assert a is not None and b is not None
     known = np.isfinite(a) & np.isfinite(b)
-    if a.size < 3 or not known.all() or mine.dtype == 0:
+    if a.size < 3 or not known.all() or actual.dtype == 0:
         return ""
     gap = float((a - b).mean())
     even = np.abs(a - b - gap).max() <= 1e-3 * abs(gap) and abs(gap) > 1e-6
@@ -145,34 +149,34 @@ def _transposed(a: np.ndarray, b: np.ndarray) -> bool:
     return any(a.transpose(o).shape == b.shape and np.allclose(a.transpose(o), b, 1e-4, 1e-6, True) for o in orders)
 
 
-def _transposed_square(mine: Value, theirs: Value) -> str:
-    assert mine.data is not None and theirs.data is not None
-    swapped = _transposed(mine.data, theirs.data)
+def _transposed_square(actual: Value, expected: Value) -> str:
+    assert actual.data is not None and expected.data is not None
+    swapped = _transposed(actual.data, expected.data)
     return say("has its axes in the wrong order") if swapped else ""
 
 
-def _transformed(mine: Value, theirs: Value) -> str:
+def _transformed(actual: Value, expected: Value) -> str:
     """`is the right one after a ReLU`"""
-    if mine.kind != TENSOR or mine.size < 3 or mine.dtype < 6 or theirs.dtype < 6:
+    if actual.kind != TENSOR or actual.size < 3 or actual.dtype < 6 or expected.dtype < 6:
         return ""
     for name, edit in TENSORS:
         try:
-            made = edit(torch.from_numpy(np.array(theirs.data)).float()).double().numpy()
+            made = edit(torch.from_numpy(np.array(expected.data)).float()).double().numpy()
         except (RuntimeError, IndexError, TypeError, ValueError):
             continue
-        if _same(made, np.asarray(mine.data), mine) and not _same(made, np.asarray(theirs.data), mine):
+        if _same(made, np.asarray(actual.data), actual) and not _same(made, np.asarray(expected.data), actual):
             return say("is the right one {how}", how=say(name))
     return ""
 
 
-def _shifted(mine: Value, theirs: Value) -> str:
-    a, b = mine.data, theirs.data
+def _shifted(actual: Value, expected: Value) -> str:
+    a, b = actual.data, expected.data
     assert a is not None and b is not None
     for axis in range(a.ndim):
         if a.shape[axis] < 3:
             continue
         one, other = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
-        if _same(one[1:], other[:-1], mine) or _same(one[:-1], other[1:], mine):
+        if _same(one[1:], other[:-1], actual) or _same(one[:-1], other[1:], actual):
             return say("is shifted by one along axis {axis}", axis=axis)
     return ""
 
