@@ -55,7 +55,8 @@ class NameMap:
         self.transposed, self.tied, self.constant = set(transposed), dict(tied or {}), tuple(constant)
         rows = {**self.table, **self.heads}
         self.rows = [
-            (theirs, ours if isinstance(ours, FusedTensors) else FusedTensors((ours,))) for theirs, ours in rows.items()
+            (published, local if isinstance(local, FusedTensors) else FusedTensors((local,)))
+            for published, local in rows.items()
         ]
 
     def for_untied_output(self) -> Self:
@@ -68,27 +69,27 @@ class NameMap:
         made.rows = [*self.rows, (matrix.removesuffix(".weight"), FusedTensors(("output",)))]
         return made
 
-    def load(self, theirs: Tensors) -> Tensors:
+    def load(self, published: Tensors) -> Tensors:
         """Published tensors under our names. Raises ValueError that names tensors that are unknown, occur twice, or are
         tied copies with different values."""
-        theirs = self.drop_tied_copies(self.strip_prefix(theirs))
+        published = self.drop_tied_copies(self.strip_prefix(published))
         found: Tensors = {}
         unknown = []
-        for name, tensor in theirs.items():
+        for name, tensor in published.items():
             if not any(re.fullmatch(pattern, name) for pattern in self.constant):
-                ours = self.to_local(name, tensor)
-                if twice := ours.keys() & found.keys():
+                local = self.to_local(name, tensor)
+                if twice := local.keys() & found.keys():
                     raise ValueError(f"{name} is a second {min(twice)}: the file has that tensor twice")
-                found |= ours
-                unknown += [] if ours else [name]
+                found |= local
+                unknown += [] if local else [name]
         if unknown:
             raise UnknownTensors(sorted(unknown))
         return found
 
-    def strip_prefix(self, theirs: Tensors) -> Tensors:
+    def strip_prefix(self, published: Tensors) -> Tensors:
         """The tensors under the names of a newly saved file without a head."""
         found: Tensors = {}
-        for name, tensor in theirs.items():
+        for name, tensor in published.items():
             name = name.removeprefix(self.prefix)
             stem, _, end = name.rpartition(".")
             if end in TENSORFLOW_NAMES and not any(_pattern(template).fullmatch(name) for template, _ in self.rows):
@@ -114,26 +115,26 @@ class NameMap:
         """The tensor, transposed if the published layout is."""
         return tensor.T if template in self.transposed and tensor.dim() == 2 else tensor
 
-    def drop_tied_copies(self, theirs: Tensors) -> Tensors:
+    def drop_tied_copies(self, published: Tensors) -> Tensors:
         """Removes the copies; if a file holds only the copy, it becomes the original."""
-        theirs = {**theirs, **{whose: theirs[name] for name, whose in self.split.items() if name in theirs}}
-        found = {n: tensor for n, tensor in theirs.items() if n not in self.tied and n not in self.split}
+        published = {**published, **{whose: published[name] for name, whose in self.split.items() if name in published}}
+        found = {n: tensor for n, tensor in published.items() if n not in self.tied and n not in self.split}
         for name, whose in self.tied.items():
-            if name in theirs and not torch.equal(found.setdefault(whose, theirs[name]), theirs[name]):
+            if name in published and not torch.equal(found.setdefault(whose, published[name]), published[name]):
                 raise ValueError(f"{name} differs from {whose}, and this architecture has one matrix for both")
         return found
 
-    def dump(self, ours: Tensors, *, with_head: bool) -> Tensors:
+    def dump(self, local: Tensors, *, with_head: bool) -> Tensors:
         """Our tensors under their published names and in the published layout, with or without a head."""
         parts: dict[tuple[str, str], dict[int, torch.Tensor]] = {}
-        for name, tensor in ours.items():
-            template, theirs, index = self.to_published(name)
-            parts.setdefault((template, theirs), {})[index] = tensor
+        for name, tensor in local.items():
+            template, published, index = self.to_published(name)
+            parts.setdefault((template, published), {})[index] = tensor
         found = {}
-        for (template, theirs), pieces in parts.items():
+        for (template, published), pieces in parts.items():
             whole = torch.cat([pieces[index] for index in sorted(pieces)])
             prefix = self.prefix if with_head and template not in self.heads else ""
-            found[prefix + theirs] = self.transpose(template, whole).contiguous()
+            found[prefix + published] = self.transpose(template, whole).contiguous()
         return found | {name: found[whose].clone() for name, whose in self.split.items() if whose in found}
 
     def published_name(self, name: str) -> str | None:
@@ -146,8 +147,8 @@ class NameMap:
     def to_published(self, name: str) -> tuple[str, str, int]:
         """-> the row's template, the published name, and the index of ours in a fused tensor"""
         for template, names in self.rows:
-            for index, ours in enumerate(names):
-                if match := _pattern(ours).fullmatch(name):
+            for index, local in enumerate(names):
+                if match := _pattern(local).fullmatch(name):
                     *numbers, end = match.groups()
                     return template, template.format(*numbers) + end, index
         raise ValueError(f"our tensor {name} is not in the name map, so it cannot be saved")
@@ -165,27 +166,29 @@ class SubmodelMaps:
     ) -> None:
         self.parts, self.rest, self.prefix, self.twice = dict(parts), rest, prefix, twice
 
-    def load(self, theirs: Tensors) -> Tensors:
+    def load(self, published: Tensors) -> Tensors:
         """As `NameMap.load`; tensors outside all parts go through `rest`."""
-        theirs = self.rest.drop_tied_copies({name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()})
+        published = self.rest.drop_tied_copies(
+            {name.removeprefix(self.prefix): tensor for name, tensor in published.items()}
+        )
         found: Tensors = {}
-        for name, (ours, its, _) in self.parts.items():
-            below = its.load(_below(theirs, name + "."))
-            found |= {f"{ours}.{name}": tensor for name, tensor in below.items()}
-            theirs = {key: tensor for key, tensor in theirs.items() if not key.startswith(name + ".")}
-        return found | self.rest.load(theirs)
+        for name, (local, its, _) in self.parts.items():
+            below = its.load(_below(published, name + "."))
+            found |= {f"{local}.{name}": tensor for name, tensor in below.items()}
+            published = {key: tensor for key, tensor in published.items() if not key.startswith(name + ".")}
+        return found | self.rest.load(published)
 
-    def dump(self, ours: Tensors, *, with_head: bool) -> Tensors:
+    def dump(self, local: Tensors, *, with_head: bool) -> Tensors:
         """As `NameMap.dump`; each part's tensors go through its own map, the others through `rest`."""
         found: Tensors = {}
         for name, (our_name, its, its_headed) in self.parts.items():
-            below = its.dump(_below(ours, our_name + "."), with_head=its_headed)
+            below = its.dump(_below(local, our_name + "."), with_head=its_headed)
             found |= {f"{name}.{key}": tensor for key, tensor in below.items()}
-            ours = {key: tensor for key, tensor in ours.items() if not key.startswith(our_name + ".")}
+            local = {key: tensor for key, tensor in local.items() if not key.startswith(our_name + ".")}
         if self.twice:
             found |= {name: found[whose].clone() for name, whose in self.rest.tied.items() if whose in found}
         prefix = self.prefix if with_head else ""
-        return {prefix + key: tensor for key, tensor in found.items()} | self.rest.dump(ours, with_head=with_head)
+        return {prefix + key: tensor for key, tensor in found.items()} | self.rest.dump(local, with_head=with_head)
 
 
 TensorMap: TypeAlias = NameMap | SubmodelMaps
@@ -202,14 +205,14 @@ class IdentityMap:
     """The map of a part that has the same names in files."""
 
     @staticmethod
-    def load(theirs: Tensors) -> Tensors:
+    def load(published: Tensors) -> Tensors:
         """The tensors, unchanged."""
-        return theirs
+        return published
 
     @staticmethod
-    def dump(ours: Tensors, *, with_head: bool) -> Tensors:
+    def dump(local: Tensors, *, with_head: bool) -> Tensors:
         """The tensors, unchanged."""
-        return ours
+        return local
 
 
 def _below(tensors: Tensors, stem: str) -> Tensors:

@@ -47,8 +47,8 @@ def tensors(reply: Reply) -> Pair | None:
     parts = differing(reply.expected, reply.actual, reply.probe.tolerance)
     if all(isinstance(part, list) and any(isinstance(one, Tensor) for one in part) for part in parts):
         parts = differing(tuple(parts[0]), tuple(parts[1]), reply.probe.tolerance)
-    right, theirs = (_tensor(part) for part in parts)
-    return None if right is None or theirs is None else (right, theirs)
+    expected, actual = (_tensor(part) for part in parts)
+    return None if expected is None or actual is None else (expected, actual)
 
 
 def _tensor(value: Any) -> Tensor | None:
@@ -79,10 +79,10 @@ def _of_some_forms(pairs: Sequence[Pair]) -> str | None:
     formed = [pair for pair in pairs if pair[0].shape != pair[1].shape]
     if len(formed) < MIN_ANSWERS:
         return None
-    right, theirs = min(formed, key=lambda pair: pair[0].numel())
+    expected, actual = min(formed, key=lambda pair: pair[0].numel())
     return say(
         "In some cases your result has the wrong shape, in the smallest of them {theirs} instead of {right}.",
-        theirs=_shape(theirs), right=_shape(right),
+        theirs=_shape(actual), right=_shape(expected),
     )  # fmt: skip
 
 
@@ -91,15 +91,20 @@ def _of_fields(core: Sequence[Reply]) -> str | None:
     fields: set[int] | None = None
     size = 0
     for reply in core:
-        right, theirs = differing(reply.expected, reply.actual, reply.probe.tolerance)
-        if not isinstance(right, list) or not isinstance(theirs, list) or len(right) != len(theirs) or not right:
+        expected, actual = differing(reply.expected, reply.actual, reply.probe.tolerance)
+        if (
+            not isinstance(expected, list)
+            or not isinstance(actual, list)
+            or len(expected) != len(actual)
+            or not expected
+        ):
             return None
-        entries = [*right, *theirs]
+        entries = [*expected, *actual]
         size = size or len(entries[0]) if isinstance(entries[0], tuple) else 0
         if not 2 <= size <= len(ORDINALS) or any(not isinstance(one, tuple) or len(one) != size for one in entries):
             return None
         good = {at for at in range(size)
-                if compare_values([one[at] for one in right], [one[at] for one in theirs]) is None}  # fmt: skip
+                if compare_values([one[at] for one in expected], [one[at] for one in actual]) is None}  # fmt: skip
         fields = good if fields is None else fields & good
     if not fields:
         return None
@@ -128,12 +133,12 @@ def _of_pattern(patterns: Sequence[Mapping[str, Pair]]) -> str | None:
     """Of which entries of an input, or a parameter, the result wrongly depends, or wrongly does not."""
     for name in patterns[0]:
         pairs = [one[name] for one in patterns if name in one]
-        wrong = [(right, theirs) for right, theirs in pairs if not torch.equal(right, theirs)]
+        wrong = [(expected, actual) for expected, actual in pairs if not torch.equal(expected, actual)]
         if len(pairs) < len(patterns) or len(wrong) < MIN_ANSWERS:
             continue
         more, less = (any(bool((a & ~b).any()) for a, b in both) for both in ([(t, r) for r, t in wrong], wrong))
         if more and not less:
-            extra = [theirs & ~right for right, theirs in wrong]
+            extra = [actual & ~expected for expected, actual in wrong]
             where = next((say(text) for text, rule in ENTRY_PLACES if all(map(rule, extra))), "")
             if where:
                 return say("Your result should not depend on {where} of {name}, but its gradients show that it does.",
@@ -183,15 +188,15 @@ def _moved(reply: Reply, names: Sequence[str]) -> dict[str, tuple[bool, bool]] |
 
 def _gradients(reply: Reply, names: Sequence[str]) -> list[tuple[str, Any, Any]]:
     """(name, the right gradient, the student's) of each input and parameter; none if they cannot be compared."""
-    right, theirs = reply.expected, reply.actual
-    if not isinstance(right, Mapping) or not isinstance(theirs, Mapping) or set(right) != set(theirs):
+    expected, actual = reply.expected, reply.actual
+    if not isinstance(expected, Mapping) or not isinstance(actual, Mapping) or set(expected) != set(actual):
         return []
     args = [(place, arg) for place, arg in enumerate(reply.probe.case.args) if isinstance(arg, Tensor)]
     floats = [f"`{names[place]}`" if place < len(names) else argument(place)
               for place, arg in args if arg.is_floating_point()]  # fmt: skip
-    inputs = zip(floats, right.get("gradient of input", ()), theirs.get("gradient of input", ()), strict=False)
-    names_of = {key: f"`{key.removeprefix('gradient of ')}`" for key in right if key != "gradient of input"}
-    parameters = ((name, right[key], theirs[key]) for key, name in names_of.items())
+    inputs = zip(floats, expected.get("gradient of input", ()), actual.get("gradient of input", ()), strict=False)
+    names_of = {key: f"`{key.removeprefix('gradient of ')}`" for key in expected if key != "gradient of input"}
+    parameters = ((name, expected[key], actual[key]) for key, name in names_of.items())
     return [*inputs, *parameters]
 
 
@@ -216,21 +221,21 @@ def _of_form(pairs: Sequence[Pair]) -> str:
     """A sentence for answers that all have a wrong shape."""
     if all(_same_numbers(*pair) for pair in pairs):
         return say("Your result holds the right numbers in the wrong shape: axes are transposed, merged or split.")
-    axes = {theirs.dim() - right.dim() for right, theirs in pairs}
+    axes = {actual.dim() - expected.dim() for expected, actual in pairs}
     if len(axes) == 1 and axes != {0}:
         (more,) = axes
         return say(MORE if more > 0 else FEWER, count=abs(more))
     if axes == {0}:
-        for axis in range(1, min(right.dim() for right, _ in pairs) + 1):
-            gaps = {theirs.shape[-axis] - right.shape[-axis] for right, theirs in pairs}
+        for axis in range(1, min(expected.dim() for expected, _ in pairs) + 1):
+            gaps = {actual.shape[-axis] - expected.shape[-axis] for expected, actual in pairs}
             if len(gaps) == 1 and gaps != {0}:
                 (gap,) = gaps
                 return say(LONGER if gap > 0 else SHORTER, gap=abs(gap), where=axis_name(axis))
-    right, theirs = min(pairs, key=lambda pair: pair[0].numel())
+    expected, actual = min(pairs, key=lambda pair: pair[0].numel())
     return say(
         "Your result has the wrong shape, in the smallest case {theirs} instead of {right}.",
-        theirs=_shape(theirs),
-        right=_shape(right),
+        theirs=_shape(actual),
+        right=_shape(expected),
     )
 
 
@@ -254,10 +259,10 @@ def argument(index: int) -> str:
     return say("argument {number}", number=index + 1)
 
 
-def _same_numbers(right: Tensor, theirs: Tensor) -> bool:
-    if right.numel() != theirs.numel() or right.is_complex() or theirs.is_complex():
+def _same_numbers(expected: Tensor, actual: Tensor) -> bool:
+    if expected.numel() != actual.numel() or expected.is_complex() or actual.is_complex():
         return False
-    one, other = (value.double().flatten().sort().values for value in (right, theirs))
+    one, other = (value.double().flatten().sort().values for value in (expected, actual))
     return torch.allclose(one, other, rtol=CLOSE, atol=1e-6)
 
 
@@ -271,14 +276,15 @@ def _of_values(core: Sequence[Reply], names: Sequence[str]) -> str | None:
         return None
     if mixture := _mixture(core, names):
         return mixture
-    if all(right.dtype is torch.bool and theirs.dtype is torch.bool for right, theirs in pairs):
+    if all(expected.dtype is torch.bool and actual.dtype is torch.bool for expected, actual in pairs):
         return _first(TRUTHS, pairs)
-    numbers = [(right.double(), theirs.double()) for right, theirs in pairs]
-    if not all(right.isfinite().equal(theirs.isfinite()) for right, theirs in numbers):
+    numbers = [(expected.double(), actual.double()) for expected, actual in pairs]
+    if not all(expected.isfinite().equal(actual.isfinite()) for expected, actual in numbers):
         return _first(INFINITE, numbers)
     finite = [tuple(torch.where(value.isfinite(), value, 0.0) for value in pair) for pair in numbers]
     wrong = [
-        wrong_entries(right, theirs, reply.probe.tolerance) for reply, (right, theirs) in zip(core, pairs, strict=True)
+        wrong_entries(expected, actual, reply.probe.tolerance)
+        for reply, (expected, actual) in zip(core, pairs, strict=True)
     ]
     return _first(NUMBERS, finite) or _of_places(finite, wrong)  # type: ignore[arg-type]
 
@@ -308,11 +314,11 @@ def _is_mixed(reply: Reply, index: int, mixed: Callable[[Tensor, Tensor], Tensor
 
 
 MIXTURES: tuple[tuple[str, Callable[[Tensor, Tensor], Tensor]], ...] = (
-    ("Your result is the right one plus {name}.", lambda right, given: right + given),
-    ("Your result is the right one minus {name}.", lambda right, given: right - given),
-    ("Your result is {name} minus the right one.", lambda right, given: given - right),
-    ("Your result is the right one times {name}.", lambda right, given: right * given),
-    ("Your result is {name}, unchanged.", lambda right, given: given),
+    ("Your result is the right one plus {name}.", lambda expected, given: expected + given),
+    ("Your result is the right one minus {name}.", lambda expected, given: expected - given),
+    ("Your result is {name} minus the right one.", lambda expected, given: given - expected),
+    ("Your result is the right one times {name}.", lambda expected, given: expected * given),
+    ("Your result is {name}, unchanged.", lambda expected, given: given),
 )
 
 
@@ -325,40 +331,40 @@ def _flat(value: Tensor, axis: int) -> bool:
 
 
 def _off_along(axis: int) -> Callable[[Tensor, Tensor], bool]:
-    return lambda right, theirs: _flat(theirs - right, axis)
+    return lambda expected, actual: _flat(actual - expected, axis)
 
 
 def _times_along(axis: int) -> Callable[[Tensor, Tensor], bool]:
-    def rule(right: Tensor, theirs: Tensor) -> bool:
-        if right.dim() < -axis or right.shape[axis] < 2 or not (theirs - right).any():
+    def rule(expected: Tensor, actual: Tensor) -> bool:
+        if expected.dim() < -axis or expected.shape[axis] < 2 or not (actual - expected).any():
             return False
-        weight = right.square().sum(axis, keepdim=True).clamp(min=1e-12)
-        factor = (right * theirs).sum(axis, keepdim=True) / weight
-        return bool((theirs - factor * right).abs().max() <= CLOSE * theirs.abs().max())
+        weight = expected.square().sum(axis, keepdim=True).clamp(min=1e-12)
+        factor = (expected * actual).sum(axis, keepdim=True) / weight
+        return bool((actual - factor * expected).abs().max() <= CLOSE * actual.abs().max())
 
     return rule
 
 
 def _kept(statistic: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], bool]:
-    def rule(right: Tensor, theirs: Tensor) -> bool:
-        if right.dim() < 1 or right.shape[-1] < 2:
+    def rule(expected: Tensor, actual: Tensor) -> bool:
+        if expected.dim() < 1 or expected.shape[-1] < 2:
             return False
-        one, other = statistic(right), statistic(theirs)
+        one, other = statistic(expected), statistic(actual)
         return bool((one - other).abs().max() <= CLOSE * max(1e-6, float(one.abs().max())))
 
     return rule
 
 
-def _same_order(right: Tensor, theirs: Tensor) -> bool:
-    if right.numel() < 4 or right.unique().numel() < 4:
+def _same_order(expected: Tensor, actual: Tensor) -> bool:
+    if expected.numel() < 4 or expected.unique().numel() < 4:
         return False
-    order = right.flatten().argsort()
-    return bool((theirs.flatten()[order].diff() >= 0).all())
+    order = expected.flatten().argsort()
+    return bool((actual.flatten()[order].diff() >= 0).all())
 
 
 NUMBERS: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
     ("Your result is the right one plus a constant, which is the same for all entries.",
-     lambda right, theirs: right.numel() > 2 and _flat((theirs - right).flatten(), -1)),
+     lambda expected, actual: expected.numel() > 2 and _flat((actual - expected).flatten(), -1)),
     ("Each row of your result is the right one plus a constant, which differs from row to row.", _off_along(-1)),
     ("All rows of your result are off by the same vector.", _off_along(-2)),
     ("Each row of your result is the right one times a factor, which differs from row to row.", _times_along(-1)),
@@ -369,29 +375,29 @@ NUMBERS: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
     ("Each row of your result has the right sum, but it is distributed differently.",
      _kept(lambda value: value.sum(-1))),
     ("Each column of your result has the right sum, but it is distributed differently.",
-     lambda right, theirs: right.dim() > 1 and _kept(lambda value: value.sum(-1))(right.mT, theirs.mT)),
+     lambda expected, actual: expected.dim() > 1 and _kept(lambda value: value.sum(-1))(expected.mT, actual.mT)),
     ("The entries of your result are in the right order by size, but their values are wrong.", _same_order),
     ("No entry of your result is off by more than one.",
-     lambda right, theirs: bool((right == right.round()).all() and (theirs == theirs.round()).all()
-                                and (right - theirs).abs().max() <= 1)),
+     lambda expected, actual: bool((expected == expected.round()).all() and (actual == actual.round()).all()
+                                and (expected - actual).abs().max() <= 1)),
     ("Your result is off by less than a hundredth: a small term is missing or superfluous.",
-     lambda right, theirs: bool((theirs - right).abs().max() < 0.01 * right.abs().max())),
+     lambda expected, actual: bool((actual - expected).abs().max() < 0.01 * expected.abs().max())),
 )  # fmt: skip
 TRUTHS: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
     ("Your mask is True wherever it should be, and in other places too.",
-     lambda right, theirs: not (right & ~theirs).any()),
+     lambda expected, actual: not (expected & ~actual).any()),
     ("Your mask is True only where it should be, but not in all of these places.",
-     lambda right, theirs: not (theirs & ~right).any()),
+     lambda expected, actual: not (actual & ~expected).any()),
     ("Each row of your mask has the right number of True entries, but in the wrong places.",
-     lambda right, theirs: right.dim() > 0 and torch.equal(right.sum(-1), theirs.sum(-1))),
+     lambda expected, actual: expected.dim() > 0 and torch.equal(expected.sum(-1), actual.sum(-1))),
     ("Your mask is True in some places where it should be False, and False in some where it should be True.",
-     lambda right, theirs: bool((right & ~theirs).any() and (theirs & ~right).any())),
+     lambda expected, actual: bool((expected & ~actual).any() and (actual & ~expected).any())),
 )  # fmt: skip
 INFINITE: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
     ("Entries of your result are finite where they should be infinite: something that should be masked is not.",
-     lambda right, theirs: bool(theirs.isfinite()[right.isfinite()].all())),
+     lambda expected, actual: bool(actual.isfinite()[expected.isfinite()].all())),
     ("Entries of your result are infinite or NaN where a number is expected.",
-     lambda right, theirs: bool((right.isfinite() & ~theirs.isfinite()).any())),
+     lambda expected, actual: bool((expected.isfinite() & ~actual.isfinite()).any())),
 )  # fmt: skip
 
 
@@ -399,21 +405,23 @@ def _of_places(pairs: Sequence[Pair], wrong: Sequence[Tensor | None]) -> str | N
     """What the wrong entries have in common."""
     if any(one is None or not one.any() for one in wrong):
         return None
-    marked = [(right[one], theirs[one]) for (right, theirs), one in zip(pairs, wrong, strict=True) if one is not None]
+    marked = [
+        (expected[one], actual[one]) for (expected, actual), one in zip(pairs, wrong, strict=True) if one is not None
+    ]
     return _first(PLACES, marked)
 
 
 PLACES: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
-    ("The wrong entries of your result are zero, and should not be.", lambda right, theirs: not theirs.any()),
-    ("The wrong entries of your result should be zero.", lambda right, theirs: not right.any()),
+    ("The wrong entries of your result are zero, and should not be.", lambda expected, actual: not actual.any()),
+    ("The wrong entries of your result should be zero.", lambda expected, actual: not expected.any()),
     ("The wrong entries of your result have the right magnitude and the wrong sign.",
-     lambda right, theirs: torch.allclose(right, -theirs, rtol=CLOSE)),
-    ("Wherever your result is wrong, it is too large.", lambda right, theirs: bool((theirs > right).all())),
-    ("Wherever your result is wrong, it is too small.", lambda right, theirs: bool((theirs < right).all())),
+     lambda expected, actual: torch.allclose(expected, -actual, rtol=CLOSE)),
+    ("Wherever your result is wrong, it is too large.", lambda expected, actual: bool((actual > expected).all())),
+    ("Wherever your result is wrong, it is too small.", lambda expected, actual: bool((actual < expected).all())),
     ("Wherever your result is wrong, it is too far from zero.",
-     lambda right, theirs: bool((theirs.abs() > right.abs()).all())),
+     lambda expected, actual: bool((actual.abs() > expected.abs()).all())),
     ("Wherever your result is wrong, it is too close to zero.",
-     lambda right, theirs: bool((theirs.abs() < right.abs()).all())),
+     lambda expected, actual: bool((actual.abs() < expected.abs()).all())),
 )  # fmt: skip
 
 

@@ -21,10 +21,10 @@ def side(name: str) -> dict[str, str]:
     table[f"{name}.layer_norm"] = f"{name}_final"
     parts = {"fc1": "ff.up", "fc2": "ff.down"}
     parts |= {norm: f"norm{index}" for index, norm in enumerate(NORMS[name], 1)}
-    for theirs, ours in {"self_attn": "self_attn", "encoder_attn": "cross_attn"}.items():
-        parts |= {f"{theirs}.{letter}_proj": f"{ours}.{letter}_proj" for letter in "qkv"}
-        parts[f"{theirs}.out_proj"] = f"{ours}.o_proj"
-    return table | {f"{name}.layers.{{}}.{theirs}": f"{name}.{{}}.{ours}" for theirs, ours in parts.items()}
+    for published, local in {"self_attn": "self_attn", "encoder_attn": "cross_attn"}.items():
+        parts |= {f"{published}.{letter}_proj": f"{local}.{letter}_proj" for letter in "qkv"}
+        parts[f"{published}.out_proj"] = f"{local}.o_proj"
+    return table | {f"{name}.layers.{{}}.{published}": f"{name}.{{}}.{local}" for published, local in parts.items()}
 
 
 BODY = {"shared": "embed", **side("encoder"), **side("decoder")}
@@ -50,61 +50,61 @@ class FairseqNameMap(NameMap):
         made.untied_tables = True
         return made
 
-    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
-        theirs = self.strip_prefix(theirs)
-        if self.untied_tables and any(name.startswith("encoder.layers") for name in theirs):
-            shared = theirs.pop(self.SHARED, None)
-            own = {ours: theirs.pop(name, None) for name, ours in self.OWN.items()}
+    def load(self, published: dict[str, Tensor]) -> dict[str, Tensor]:
+        published = self.strip_prefix(published)
+        if self.untied_tables and any(name.startswith("encoder.layers") for name in published):
+            shared = published.pop(self.SHARED, None)
+            own = {local: published.pop(name, None) for name, local in self.OWN.items()}
             own = {
-                ours: shared.clone() if table is None and shared is not None else table for ours, table in own.items()
+                local: shared.clone() if table is None and shared is not None else table for local, table in own.items()
             }
-            return super().load(theirs) | {ours: table for ours, table in own.items() if table is not None}
-        if self.ALONE in theirs and not any(name.startswith("encoder.") for name in theirs):
-            theirs.setdefault(self.SHARED, theirs.pop(self.ALONE))
-        return super().load(theirs)
+            return super().load(published) | {local: table for local, table in own.items() if table is not None}
+        if self.ALONE in published and not any(name.startswith("encoder.") for name in published):
+            published.setdefault(self.SHARED, published.pop(self.ALONE))
+        return super().load(published)
 
-    def dump(self, ours: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
-        if "decoder_embed.weight" in ours:
-            return self.dump_tables(ours, with_head)
-        found = super().dump(ours, with_head=with_head)
-        if not any(name.startswith("encoder.") for name in ours):
+    def dump(self, local: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
+        if "decoder_embed.weight" in local:
+            return self.dump_tables(local, with_head)
+        found = super().dump(local, with_head=with_head)
+        if not any(name.startswith("encoder.") for name in local):
             found[self.prefix + self.ALONE] = found.pop(self.prefix + self.SHARED)
         return found
 
-    def dump_tables(self, ours: dict[str, Tensor], with_head: bool) -> dict[str, Tensor]:
+    def dump_tables(self, local: dict[str, Tensor], with_head: bool) -> dict[str, Tensor]:
         """As `dump`, for a model with a table for each side."""
         prefix = self.prefix if with_head else ""
-        found = NameMap.dump(self, {n: t for n, t in ours.items() if n not in self.OWN.values()}, with_head=with_head)
-        tables = {name: ours[own] for name, own in self.OWN.items() if own in ours}
-        if self.untied_tables and self.KEEPS_SHARED and "embed.weight" in ours:
-            tables[self.SHARED] = ours["embed.weight"].clone()
+        found = NameMap.dump(self, {n: t for n, t in local.items() if n not in self.OWN.values()}, with_head=with_head)
+        tables = {name: local[own] for name, own in self.OWN.items() if own in local}
+        if self.untied_tables and self.KEEPS_SHARED and "embed.weight" in local:
+            tables[self.SHARED] = local["embed.weight"].clone()
         return found | {prefix + name: table for name, table in tables.items()}
 
 
 class Sinusoids(FairseqNameMap):
     """Positions are computed (`sines_then_cosines`): a file may omit them; if it has them, they must be equal."""
 
-    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
-        theirs = self.strip_prefix(theirs)
-        for name in [name for name in theirs if name.endswith("embed_positions.weight")]:
-            table = theirs.pop(name).float()
+    def load(self, published: dict[str, Tensor]) -> dict[str, Tensor]:
+        published = self.strip_prefix(published)
+        for name in [name for name in published if name.endswith("embed_positions.weight")]:
+            table = published.pop(name).float()
             if table.dim() != 2 or not torch.allclose(table, sines_then_cosines(*table.shape), atol=1e-2):
                 raise ValueError(f"{name} does not hold the sinusoids that this architecture uses")
-        return super().load(theirs)
+        return super().load(published)
 
 
 class SeparateTablesNameMap(Sinusoids):
     """If nothing is shared, each side has embeddings under its own name, and the output matrix is the decoder's."""
 
-    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
-        theirs = self.strip_prefix(theirs)
-        if self.untied_tables or self.SHARED in theirs or not theirs.keys() >= self.OWN.keys():
-            return super().load(theirs)
-        output = theirs.pop("lm_head.weight", None)
-        own = {ours: theirs.pop(name) for name, ours in self.OWN.items()}
+    def load(self, published: dict[str, Tensor]) -> dict[str, Tensor]:
+        published = self.strip_prefix(published)
+        if self.untied_tables or self.SHARED in published or not published.keys() >= self.OWN.keys():
+            return super().load(published)
+        output = published.pop("lm_head.weight", None)
+        own = {local: published.pop(name) for name, local in self.OWN.items()}
         if output is not None and not torch.equal(output, own["decoder_embed.weight"]):
             raise ValueError(f"lm_head.weight differs from {self.ALONE}, and this architecture has one matrix for both")
-        return super().load(theirs) | own
+        return super().load(published) | own
 
 
 class UntiedNameMap(SeparateTablesNameMap):

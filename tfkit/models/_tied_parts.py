@@ -42,8 +42,8 @@ class TiedParts(SubmodelMaps):
         super().__init__(parts, rest)
         self.shared = shared
 
-    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
-        found = super().load(theirs)
+    def load(self, published: dict[str, Tensor]) -> dict[str, Tensor]:
+        found = super().load(published)
         for name in self.shared:
             copies = [found[key] for key in (f"encoder.{name}", f"decoder.{name}") if key in found]
             if len(copies) == 2 and not torch.equal(*copies):
@@ -51,6 +51,8 @@ class TiedParts(SubmodelMaps):
             found |= {f"{half}.{name}": copies[0] for half in ("encoder", "decoder") if copies}
         return found
 
-    def dump(self, ours: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
-        copies = {name: tensor.clone() for name, tensor in ours.items() if name.removeprefix("decoder.") in self.shared}
-        return super().dump({**ours, **copies}, with_head=with_head)
+    def dump(self, local: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
+        copies = {
+            name: tensor.clone() for name, tensor in local.items() if name.removeprefix("decoder.") in self.shared
+        }
+        return super().dump({**local, **copies}, with_head=with_head)

@@ -122,7 +122,7 @@ MODEL = ALBERT
 LAYER = "encoder.albert_layer_groups.{}.albert_layers.{}."
 HF = NameMap(
     {
-        **{theirs: ours for theirs, ours in bert.BODY.items() if theirs.startswith("embeddings.")},
+        **{published: local for published, local in bert.BODY.items() if published.startswith("embeddings.")},
         "encoder.embedding_hidden_mapping_in": "embed.embed_proj",
         LAYER + "attention.query": "layers.{}.{}.attn.q_proj",
         LAYER + "attention.key": "layers.{}.{}.attn.k_proj",

@@ -283,8 +283,8 @@ BODY = {
     "encoder.layer.{}.attention.output.LayerNorm": "layers.{}.norm1",
     "encoder.layer.{}.attention.self.distance_embedding": "layers.{}.attn.distances",
     **{
-        f"encoder.layer.{{}}.crossattention.{theirs}": f"layers.{{}}.{ours}"
-        for theirs, ours in {
+        f"encoder.layer.{{}}.crossattention.{published}": f"layers.{{}}.{local}"
+        for published, local in {
             "self.query": "cross_attn.q_proj", "self.key": "cross_attn.k_proj", "self.value": "cross_attn.v_proj",
             "output.dense": "cross_attn.o_proj", "output.LayerNorm": "cross_norm",
         }.items()
@@ -341,6 +341,6 @@ HF_FIELDS |= {**DECODER_FIELDS, "position_embedding_type": "position_type"}
 HF_DEFAULTS = {"is_decoder": False}
 HF_FIXED: dict[str, Any] = {}
 ENCODER_FIXED = {"is_decoder": False, "add_cross_attention": False, "position_embedding_type": "absolute"}
-ENCODER_FIELDS = {theirs: ours for theirs, ours in HF_FIELDS.items() if theirs not in ENCODER_FIXED}
+ENCODER_FIELDS = {published: local for published, local in HF_FIELDS.items() if published not in ENCODER_FIXED}
 HF_UNUSED = {"initializer_range", "directionality", "pooler_fc_size", "pooler_num_attention_heads",
              "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type"}  # fmt: skip

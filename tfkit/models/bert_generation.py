@@ -56,7 +56,11 @@ class BertGeneration(BERT):
 MODEL = BertGeneration
 
 HF = NameMap(
-    {theirs: ours for theirs, ours in bert.BODY.items() if "token_type" not in theirs and "pooler" not in theirs},
+    {
+        published: local
+        for published, local in bert.BODY.items()
+        if "token_type" not in published and "pooler" not in published
+    },
     prefix="bert.",
     heads={"lm_head.bias": "task_head.bias"},
     tied={"lm_head.decoder.weight": "embeddings.word_embeddings.weight", "lm_head.decoder.bias": "lm_head.bias"},
@@ -64,9 +68,9 @@ HF = NameMap(
 )
 HF_HEADS = {"BertGenerationEncoder": None, "BertGenerationDecoder": "causal_lm"}
 HF_FIELDS = {
-    theirs: ours
-    for theirs, ours in bert.HF_FIELDS.items()
-    if ours not in (*LABEL_FIELDS, "n_types", "head_dropout", "position_type")
+    published: local
+    for published, local in bert.HF_FIELDS.items()
+    if local not in (*LABEL_FIELDS, "n_types", "head_dropout", "position_type")
 }
 HF_FIXED = {"position_embedding_type": "absolute"}
 HF_UNUSED = {"initializer_range"}

@@ -219,7 +219,7 @@ class DeBERTa(Model):
 MODEL = DeBERTa
 
 BODY = {
-    **{theirs: ours for theirs, ours in bert.BODY.items() if ".self." not in theirs and ours != "pooler"},
+    **{published: local for published, local in bert.BODY.items() if ".self." not in published and local != "pooler"},
     "embeddings.embed_proj": "embed.embed_proj",
     "encoder.rel_embeddings": "distances",
 }

@@ -212,7 +212,7 @@ HF_HEADS = {
 }  # fmt: skip
 NOT_HERE = ("n_kv_heads", "d_head", "ff_bias")
 HF_FIELDS = {
-    **{theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours not in NOT_HERE},
+    **{published: local for published, local in llama.HF_FIELDS.items() if local not in NOT_HERE},
     "q_lora_rank": "d_query_latent", "kv_lora_rank": "d_latent", "qk_nope_head_dim": "d_content",
     "qk_rope_head_dim": "d_rotary", "v_head_dim": "d_value", "moe_intermediate_size": "d_expert",
     "first_k_dense_replace": "n_dense", "n_routed_experts": "n_experts", "n_shared_experts": "n_shared",

@@ -90,9 +90,9 @@ MODEL = DPR
 
 def names(encoder: str, extra: dict[str, str] | None = None) -> NameMap:
     """The map of BERT's body under `encoder`, without the pooler, which is published but not used."""
-    body = {theirs: ours for theirs, ours in bert.BODY.items() if not theirs.startswith("pooler")}
+    body = {published: local for published, local in bert.BODY.items() if not published.startswith("pooler")}
     return NameMap(
-        {f"{encoder}.bert_model.{theirs}": ours for theirs, ours in body.items()}
+        {f"{encoder}.bert_model.{published}": local for published, local in body.items()}
         | {f"{encoder}.encode_proj": "task_head.project", **(extra or {})},
         constant=[f"{encoder}.bert_model.{old}" for old in (*bert.CONSTANT, r"pooler\.dense\.(weight|bias)")],
     )

@@ -84,11 +84,11 @@ def share_embeddings(generator: Any, discriminator: Any) -> None:
     Raises ValueError if the tables differ in shape.
     """
     for name in ("tokens", "positions", "types"):
-        ours, theirs = getattr(generator.embed, name), getattr(discriminator.embed, name)
-        if ours.weight.shape != theirs.weight.shape:
-            shapes = f"{list(ours.weight.shape)} and {list(theirs.weight.shape)}"
+        small, large = getattr(generator.embed, name), getattr(discriminator.embed, name)
+        if small.weight.shape != large.weight.shape:
+            shapes = f"{list(small.weight.shape)} and {list(large.weight.shape)}"
             raise ValueError(f"embed.{name} of generator and discriminator are {shapes}: give both the same d_embed")
-        ours.weight = theirs.weight
+        small.weight = large.weight
 
 
 MODEL = ELECTRA

@@ -280,22 +280,22 @@ MODEL = Funnel
 class FunnelBaseNameMap(NameMap):
     """The tensors of the published model without a decoder have no prefix, although it is a head here."""
 
-    def dump(self, ours: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
-        return super().dump(ours, with_head=False)
+    def dump(self, local: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
+        return super().dump(local, with_head=False)
 
 
-def _layer(theirs: str, ours: str) -> dict[str, str]:
+def _layer(published: str, local: str) -> dict[str, str]:
     attn = {
         "q_head": "q_proj", "k_head": "k_proj", "v_head": "v_proj", "post_proj": "o_proj", "r_w_bias": "content_bias",
         "r_r_bias": "position_bias", "r_s_bias": "segment_bias", "r_kernel": "position_kernel",
         "seg_embed": "segment_embed",
     }  # fmt: skip
-    table = {f"{theirs}.attention.{name}": f"{ours}.attn.{part}" for name, part in attn.items()}
+    table = {f"{published}.attention.{name}": f"{local}.attn.{part}" for name, part in attn.items()}
     return table | {
-        f"{theirs}.attention.layer_norm": f"{ours}.norm1",
-        f"{theirs}.ffn.linear_1": f"{ours}.ff.up",
-        f"{theirs}.ffn.linear_2": f"{ours}.ff.down",
-        f"{theirs}.ffn.layer_norm": f"{ours}.norm2",
+        f"{published}.attention.layer_norm": f"{local}.norm1",
+        f"{published}.ffn.linear_1": f"{local}.ff.up",
+        f"{published}.ffn.linear_2": f"{local}.ff.down",
+        f"{published}.ffn.layer_norm": f"{local}.norm2",
     }
 
 

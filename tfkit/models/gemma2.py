@@ -118,7 +118,7 @@ HF_HEADS = {
     "Gemma2ForTokenClassification": "token_classification",
 }  # fmt: skip
 HF_FIELDS = {
-    **{theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours not in ("ff_bias", "activation")},
+    **{published: local for published, local in llama.HF_FIELDS.items() if local not in ("ff_bias", "activation")},
     "hidden_activation": "activation", "sliding_window": "window", "layer_types": "layer_types",
     "query_pre_attn_scalar": "scale_width", "attn_logit_softcapping": "score_cap",
     "final_logit_softcapping": "logit_cap",

@@ -83,7 +83,7 @@ HF_HEADS = {
     "Gemma3TextModel": None, "Gemma3ForCausalLM": "causal_lm",
 }  # fmt: skip
 HF_FIELDS = {
-    **{theirs: ours for theirs, ours in gemma2.HF_FIELDS.items() if ours != "score_cap"},
+    **{published: local for published, local in gemma2.HF_FIELDS.items() if local != "score_cap"},
     "rope_local_base_freq": "local_rope_theta", "sliding_window_pattern": "period",
 }  # fmt: skip
 HF_FIXED = {"mlp_bias": False, "use_bidirectional_attention": False}

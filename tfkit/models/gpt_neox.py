@@ -130,7 +130,7 @@ HF_HEADS = {
 }  # fmt: skip
 UNKNOWN = ("attn_bias", "ff_bias", "n_kv_heads", "d_head", "eps", "attn_dropout")
 HF_FIELDS = {
-    **{theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours not in UNKNOWN},
+    **{published: local for published, local in llama.HF_FIELDS.items() if local not in UNKNOWN},
     "attention_bias": "attn_bias", "layer_norm_eps": "eps", "attention_dropout": "attn_dropout",
     "hidden_dropout": "dropout", "use_parallel_residual": "parallel", "partial_rotary_factor": "rotary_fraction",
 }  # fmt: skip

@@ -153,7 +153,7 @@ HF_HEADS = {
     "GptOssForTokenClassification": "token_classification",
 }  # fmt: skip
 HF_FIELDS = {
-    **{theirs: ours for theirs, ours in mixtral.HF_FIELDS.items() if ours != "activation"},
+    **{published: local for published, local in mixtral.HF_FIELDS.items() if local != "activation"},
     "attention_bias": "attn_bias", "layer_types": "layer_types", "swiglu_alpha": "gate_slope",
     "swiglu_limit": "gate_limit",
 }  # fmt: skip

@@ -295,7 +295,7 @@ def llama_names(tied: bool, changes: dict[str, Any] | None = None, unread: Itera
         "norm": "norm",
     } | (changes or {})
     return NameMap(
-        {theirs: ours for theirs, ours in table.items() if ours is not None},
+        {published: local for published, local in table.items() if local is not None},
         prefix="model.",
         heads={"lm_head": "lm_head", "score": "task_head.score"},
         tied={"lm_head.weight": "embed_tokens.weight"} if tied else {},

@@ -41,7 +41,7 @@ HF_HEADS = {
     "MistralForSequenceClassification": "sequence_classification",
     "MistralForTokenClassification": "token_classification",
 }  # fmt: skip
-HF_FIELDS = {theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours not in ("attn_bias", "ff_bias")}
+HF_FIELDS = {published: local for published, local in llama.HF_FIELDS.items() if local not in ("attn_bias", "ff_bias")}
 HF_FIELDS["sliding_window"] = "window"
 HF_FIXED = {"attention_bias": False, "mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED

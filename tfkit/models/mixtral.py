@@ -115,7 +115,7 @@ HF_HEADS = {
     "MixtralForTokenClassification": "token_classification",
 }  # fmt: skip
 HF_FIELDS = {
-    **{theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours not in ("attn_bias", "ff_bias")},
+    **{published: local for published, local in llama.HF_FIELDS.items() if local not in ("attn_bias", "ff_bias")},
     "sliding_window": "window", "num_local_experts": "n_experts", "num_experts_per_tok": "experts_per_token",
     "output_router_logits": "router_logits", "router_aux_loss_coef": "balance_weight",
 }  # fmt: skip

@@ -48,9 +48,9 @@ MODEL = MT5
 class MT5NameMap(t5.T5NameMap):
     """A stored output matrix is the model's own, even if it equals the embeddings."""
 
-    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
-        own = {name: tensor for name, tensor in theirs.items() if name == "lm_head.weight"}
-        return super().load({name: tensor for name, tensor in theirs.items() if name not in own}) | own
+    def load(self, published: dict[str, Tensor]) -> dict[str, Tensor]:
+        own = {name: tensor for name, tensor in published.items() if name == "lm_head.weight"}
+        return super().load({name: tensor for name, tensor in published.items() if name not in own}) | own
 
 
 def config_from_tensors(config: Config, names: Collection[str]) -> Config:
@@ -62,7 +62,9 @@ def config_from_tensors(config: Config, names: Collection[str]) -> Config:
 HF = MT5NameMap(t5.BODY, prefix=t5.HF.prefix, heads=t5.HEADED, tied=t5.TIED, constant=t5.CONSTANT)
 HF_HEADS = {name.replace("T5", "MT5"): head for name, head in t5.HF_HEADS.items() if "WithLM" not in name}
 HF_FIELDS = {
-    theirs: ours for theirs, ours in t5.HF_FIELDS.items() if "tie_word" not in theirs and "scale" not in theirs
+    published: local
+    for published, local in t5.HF_FIELDS.items()
+    if "tie_word" not in published and "scale" not in published
 }
 HF_FIXED = t5.HF_FIXED
 HF_UNUSED = {*t5.HF_UNUSED, "tie_word_embeddings", "tokenizer_class"}

@@ -82,7 +82,7 @@ HF, HF_TIED = llama.llama_names(False, ROWS), llama.llama_names(True, ROWS)
 HF_HEADS = {
     "Olmo2Model": None, "Olmo2ForCausalLM": "causal_lm", "Olmo2ForSequenceClassification": "sequence_classification",
 }  # fmt: skip
-HF_FIELDS = {theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours != "ff_bias"}
+HF_FIELDS = {published: local for published, local in llama.HF_FIELDS.items() if local != "ff_bias"}
 HF_FIXED = {"mlp_bias": False}
 HF_UNUSED = llama.HF_UNUSED
 from_hf_fields, to_hf_fields = read_rope, write_rope

@@ -102,7 +102,7 @@ HF_HEADS = {
     "Phi3ForTokenClassification": "token_classification",
 }  # fmt: skip
 HF_FIELDS = {
-    **{theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours not in ("attn_bias", "ff_bias")},
+    **{published: local for published, local in llama.HF_FIELDS.items() if local not in ("attn_bias", "ff_bias")},
     "sliding_window": "window", "resid_pdrop": "dropout",
     "partial_rotary_factor": "rotary_fraction", "original_max_position_embeddings": "trained_length",
 }  # fmt: skip

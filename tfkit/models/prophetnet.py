@@ -262,9 +262,9 @@ def _side(side: str, norms: Sequence[str]) -> dict[str, str]:
     parts["self_attn.relative_pos_embeddings"] = "self_attn.relative"
     for attention in ("self_attn", "cross_attn"):
         names = {"query": "q", "key": "k", "value": "v", "out": "o"}
-        parts |= {f"{attention}.{theirs}_proj": f"{attention}.{ours}_proj" for theirs, ours in names.items()}
+        parts |= {f"{attention}.{published}_proj": f"{attention}.{local}_proj" for published, local in names.items()}
     table = {"position_embeddings": f"{side}_position", "embeddings_layer_norm": f"{side}_norm"}
-    return table | {f"layers.{{}}.{theirs}": f"{side}.{{}}.{ours}" for theirs, ours in parts.items()}
+    return table | {f"layers.{{}}.{published}": f"{side}.{{}}.{local}" for published, local in parts.items()}
 
 
 ENCODER = _side("encoder", ["self_attn", "feed_forward"])
@@ -278,16 +278,16 @@ class ProphetNetNameMap(NameMap):
     """words: the copy of the word table that is written; when reading a file, any copy will do."""
 
     def __init__(self, words: str = "word_embeddings") -> None:
-        sides = {f"encoder.{theirs}": ours for theirs, ours in ENCODER.items()}
-        sides |= {f"decoder.{theirs}": ours for theirs, ours in DECODER.items()}
+        sides = {f"encoder.{published}": local for published, local in ENCODER.items()}
+        sides |= {f"decoder.{published}": local for published, local in DECODER.items()}
         tied = {copy: f"{words}.weight" for copy in COPIES if copy != f"{words}.weight"}
         super().__init__({words: "embed", **sides}, prefix="prophetnet.", tied=tied)
         self.words = f"{words}.weight"
 
-    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
-        theirs = self.strip_prefix(theirs)
-        found = [theirs[name] for name in (self.words, *COPIES) if name in theirs]
-        return super().load({**theirs, self.words: found[0]} if found else theirs)
+    def load(self, published: dict[str, Tensor]) -> dict[str, Tensor]:
+        published = self.strip_prefix(published)
+        found = [published[name] for name in (self.words, *COPIES) if name in published]
+        return super().load({**published, self.words: found[0]} if found else published)
 
 
 class UntiedProphetNetNameMap(NameMap):
@@ -297,8 +297,8 @@ class UntiedProphetNetNameMap(NameMap):
     UNREAD = "word_embeddings.weight"
 
     def __init__(self, decoder_only: bool) -> None:
-        sides = {} if decoder_only else {f"encoder.{theirs}": ours for theirs, ours in ENCODER.items()}
-        sides |= {f"decoder.{theirs}": ours for theirs, ours in DECODER.items()}
+        sides = {} if decoder_only else {f"encoder.{published}": local for published, local in ENCODER.items()}
+        sides |= {f"decoder.{published}": local for published, local in DECODER.items()}
         self.first = "decoder" if decoder_only else "encoder"
         words = {f"{self.first}.word_embeddings": "embed", "decoder.word_embeddings": "embed"}
         words |= {} if decoder_only else {"decoder.word_embeddings": "decoder_embed"}
@@ -307,11 +307,13 @@ class UntiedProphetNetNameMap(NameMap):
     def for_untied_output(self) -> Self:
         return self
 
-    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
-        return super().load({name: tensor for name, tensor in self.strip_prefix(theirs).items() if name != self.UNREAD})
+    def load(self, published: dict[str, Tensor]) -> dict[str, Tensor]:
+        return super().load(
+            {name: tensor for name, tensor in self.strip_prefix(published).items() if name != self.UNREAD}
+        )
 
-    def dump(self, ours: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
-        found, prefix = super().dump(ours, with_head=with_head), self.prefix if with_head else ""
+    def dump(self, local: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
+        found, prefix = super().dump(local, with_head=with_head), self.prefix if with_head else ""
         copied = found.get(f"{prefix}{self.first}.{self.UNREAD}")
         return found if copied is None else {**found, prefix + self.UNREAD: copied.clone()}
 

@@ -84,7 +84,7 @@ HF_HEADS = {
     "Qwen2ForTokenClassification": "token_classification",
 }  # fmt: skip
 HF_FIELDS = {
-    **{theirs: ours for theirs, ours in llama.HF_FIELDS.items() if ours not in ("attn_bias", "ff_bias")},
+    **{published: local for published, local in llama.HF_FIELDS.items() if local not in ("attn_bias", "ff_bias")},
     "sliding_window": "window", "use_sliding_window": "use_window", "max_window_layers": "first_windowed",
     "layer_types": "layer_types",
 }  # fmt: skip

@@ -240,22 +240,23 @@ MODEL = T5
 class T5NameMap(NameMap):
     """Some checkpoints tie the output to the embeddings and some do not: an output matrix that differs is kept."""
 
-    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
-        own = theirs.get("lm_head.weight")
-        if own is None or torch.equal(own, theirs.get("shared.weight", own)):
-            return super().load(theirs)
-        rest = {name: tensor for name, tensor in theirs.items() if name != "lm_head.weight"}
+    def load(self, published: dict[str, Tensor]) -> dict[str, Tensor]:
+        own = published.get("lm_head.weight")
+        if own is None or torch.equal(own, published.get("shared.weight", own)):
+            return super().load(published)
+        rest = {name: tensor for name, tensor in published.items() if name != "lm_head.weight"}
         return super().load(rest) | {"lm_head.weight": own}
 
-    def dump(self, ours: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
+    def dump(self, local: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
         """Only two of transformers' classes have a prefix for the model below the head."""
         return super().dump(
-            ours, with_head=any(name.startswith(("task_head.pre_classifier", "task_head.classifier")) for name in ours)
+            local,
+            with_head=any(name.startswith(("task_head.pre_classifier", "task_head.classifier")) for name in local),
         )
 
 
-def _layer(side: str, ours: str, theirs: str) -> dict[str, str]:
-    return {f"{side}.block.{{}}.layer.{theirs}": f"{side}.{{}}.{ours}"}
+def _layer(side: str, local: str, published: str) -> dict[str, str]:
+    return {f"{side}.block.{{}}.layer.{published}": f"{side}.{{}}.{local}"}
 
 
 def _side(side: str, ff: int) -> dict[str, str]:
@@ -264,8 +265,8 @@ def _side(side: str, ff: int) -> dict[str, str]:
     for letter in "qkvo":
         table |= _layer(side, f"self_attn.{letter}_proj", f"0.SelfAttention.{letter}")
         table |= _layer(side, f"cross_attn.{letter}_proj", f"1.EncDecAttention.{letter}") if ff == 2 else {}
-    for name, ours in {"wi": "up", "wi_0": "gate", "wi_1": "value", "wo": "down"}.items():
-        table |= _layer(side, f"ff.{ours}", f"{ff}.DenseReluDense.{name}")
+    for name, local in {"wi": "up", "wi_0": "gate", "wi_1": "value", "wo": "down"}.items():
+        table |= _layer(side, f"ff.{local}", f"{ff}.DenseReluDense.{name}")
     for index in range(ff + 1):
         table |= _layer(side, f"norm{index + 1}", f"{index}.layer_norm")
     return table

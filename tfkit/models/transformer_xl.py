@@ -222,12 +222,12 @@ MODEL = TransformerXL
 class TransformerXLNameMap(NameMap):
     """u and v may be stored once for all layers, and a second time for each."""
 
-    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
-        theirs = {name.removeprefix(self.prefix): tensor for name, tensor in theirs.items()}
-        shared = {name: theirs.pop(name) for name in ("r_w_bias", "r_r_bias") if name in theirs}
-        for layer in range(sum(name.endswith("dec_attn.o_net.weight") for name in theirs)):
-            theirs |= {f"layers.{layer}.dec_attn.{name}": tensor for name, tensor in shared.items()}
-        return super().load(theirs)
+    def load(self, published: dict[str, Tensor]) -> dict[str, Tensor]:
+        published = {name.removeprefix(self.prefix): tensor for name, tensor in published.items()}
+        shared = {name: published.pop(name) for name in ("r_w_bias", "r_r_bias") if name in published}
+        for layer in range(sum(name.endswith("dec_attn.o_net.weight") for name in published)):
+            published |= {f"layers.{layer}.dec_attn.{name}": tensor for name, tensor in shared.items()}
+        return super().load(published)
 
 
 LAYER: dict[str, Any] = {
@@ -244,7 +244,7 @@ LAYER: dict[str, Any] = {
 BODY = {
     "word_emb.emb_layers.{}": "embed.tables.{}",
     "word_emb.emb_projs.{}": "embed.embed_proj.{}.weight",
-    **{f"layers.{{}}.{theirs}": ours for theirs, ours in LAYER.items()},
+    **{f"layers.{{}}.{published}": local for published, local in LAYER.items()},
 }
 HF = TransformerXLNameMap(
     BODY,

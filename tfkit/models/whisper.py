@@ -298,8 +298,8 @@ PARTS = _fairseq.side("encoder") | _fairseq.side("decoder")
 class WhisperNameMap(NameMap):
     """In the classifier's files, which hold only the encoder, tensors have no prefix."""
 
-    def dump(self, ours: Tensors, *, with_head: bool) -> Tensors:
-        return super().dump(ours, with_head=with_head and "task_head.projector.weight" not in ours)
+    def dump(self, local: Tensors, *, with_head: bool) -> Tensors:
+        return super().dump(local, with_head=with_head and "task_head.projector.weight" not in local)
 
 
 HF = WhisperNameMap(
@@ -313,7 +313,7 @@ HF_HEADS = {
     "WhisperForAudioClassification": "audio_classification", "WhisperForCausalLM": "causal_lm",
 }  # fmt: skip
 ABSENT = {"scale_embedding", "forced_bos_token_id", "forced_eos_token_id", "classifier_dropout"}
-HF_FIELDS = {theirs: ours for theirs, ours in _fairseq.FIELDS.items() if theirs not in ABSENT} | {
+HF_FIELDS = {published: local for published, local in _fairseq.FIELDS.items() if published not in ABSENT} | {
     "max_source_positions": "max_source_length", "max_target_positions": "max_length", "num_mel_bins": "n_mels",
     "classifier_proj_size": "d_projected", "use_weighted_layer_sum": "weighted_layers",
 }  # fmt: skip

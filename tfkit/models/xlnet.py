@@ -300,11 +300,11 @@ MODEL = XLNet
 class XLNetNameMap(NameMap):
     """transformers' matrices are [E,H,D], ours [H*D,E], and the output projection is transposed."""
 
-    def load(self, theirs: dict[str, Tensor]) -> dict[str, Tensor]:
-        return super().load({name: t.flatten(1) if name[-2:] in MATRICES else t for name, t in theirs.items()})
+    def load(self, published: dict[str, Tensor]) -> dict[str, Tensor]:
+        return super().load({name: t.flatten(1) if name[-2:] in MATRICES else t for name, t in published.items()})
 
-    def dump(self, ours: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
-        found = super().dump(ours, with_head=with_head)
+    def dump(self, local: dict[str, Tensor], *, with_head: bool) -> dict[str, Tensor]:
+        found = super().dump(local, with_head=with_head)
         for name in found:
             if name[-2:] in MATRICES:
                 found[name] = found[name].unflatten(1, found[name[:-1] + "r_w_bias"].shape)
@@ -316,12 +316,12 @@ ATTENTION = {
     **{letter: f"{letter}_proj.weight" for letter in "qkvro"},
     "r_w_bias": "content_bias", "r_r_bias": "position_bias", "r_s_bias": "segment_bias", "seg_embed": "segment_embed",
 }  # fmt: skip
-SPANS = {name.removeprefix("qa_outputs."): ours for name, ours in _summary_heads.NAMES.items() if name[:3] == "qa_"}
+SPANS = {name.removeprefix("qa_outputs."): local for name, local in _summary_heads.NAMES.items() if name[:3] == "qa_"}
 HF = XLNetNameMap(
     {
         "word_embedding": "embed.tokens",
         "mask_emb": "embed.mask_token",
-        **{f"layer.{{}}.rel_attn.{theirs}": f"layers.{{}}.attn.{ours}" for theirs, ours in ATTENTION.items()},
+        **{f"layer.{{}}.rel_attn.{published}": f"layers.{{}}.attn.{local}" for published, local in ATTENTION.items()},
         "layer.{}.rel_attn.layer_norm": "layers.{}.norm1",
         "layer.{}.ff.layer_1": "layers.{}.ff.up",
         "layer.{}.ff.layer_2": "layers.{}.ff.down",
