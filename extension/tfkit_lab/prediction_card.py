@@ -31,7 +31,8 @@ def html(name: str, entry: dict[str, Any]) -> str:
     table = f'<table class="tfkit-p"><thead><tr>{top}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
     state, sentence = _state(entry)
     badge = f'<span class="tfkit-v-badge">{escape(sentence)}</span> <code>{escape(name)}</code>'
-    foot = "" if "observed" in entry else '<p class="tfkit-p-next">Now run the cell below.</p>'
+    next_step = "Go on: a cell below compares it with what comes out."
+    foot = "" if "observed" in entry else f'<p class="tfkit-p-next">{next_step}</p>'
     css = " ".join(line.strip() for line in style().splitlines())
     body = (
         f'<div class="tfkit-v-head">{badge}</div>'

@@ -164,7 +164,7 @@ function field(question: IQuestion, place: number, name: string, changed: () => 
 function form(model: IModel): HTMLElement {
   const { name, questions } = model.get('form') as { name: string; questions: IQuestion[] };
   const seal = h('button', { type: 'submit', className: 'tfkit-p-seal' }, translated('Seal the prediction'));
-  const pass = h('button', { type: 'button', className: 'tfkit-p-pass' }, translated('Pass'));
+  const pass = h('button', { type: 'button', className: 'tfkit-p-pass' }, translated('Skip'));
   pass.title = translated('Go on without a prediction');
   const problem = h('p', { className: 'tfkit-p-problem', role: 'alert' });
   const fields = questions.map((question, i) => field(question, i, name, () => (problem.textContent = '')));
@@ -205,7 +205,7 @@ export function mount(model: IModel, el: HTMLElement): () => void {
   const questionForm = form(model);
   const showSealed = (): void => {
     if (model.get('sealed')) {
-      const message = h('p', { role: 'status' }, translated('Sealed. Now run the cell below.'));
+      const message = h('p', { role: 'status' }, translated('Sealed. A cell below compares it with what comes out.'));
       el.replaceChildren(h('div', { className: 'tfkit-verdict tfkit-predict' }, message));
     }
   };

@@ -245,6 +245,8 @@ test('the lab in French has the course and the stepper in French', async ({ page
     await command(page, 'notebook:run-cell');
     await expect(said(page)).toHaveText(/^Pas 1 sur 6/);
     await shot(page, 'french');
+    await command(page, 'tfkit:open-exercise', { path: UNIT, exercise: EXERCISE });
+    await expect(page.locator('.jp-cell-toolbar:visible').getByText('Vérifier', { exact: true })).toBeVisible();
   } finally {
     await language('en');
   }

@@ -29,7 +29,7 @@ test('a prediction is sealed, opens the cell below, is compared, and is in the c
   await form.screenshot({ path: 'screenshots/prediction-narrow.png' });
   await page.setViewportSize({ width: 1360, height: 1000 });
   await form.getByRole('button', { name: 'Seal the prediction' }).click();
-  await expect(output(0)).toContainText('Now run the cell below');
+  await expect(output(0)).toContainText('a cell below compares it');
   await expect(form).toHaveCount(0);
 
   await activate(page, 1);
@@ -56,5 +56,5 @@ test('a prediction is sealed, opens the cell below, is compared, and is in the c
   await page.reload(); // as a saved notebook shows it, with no widget
   await page.waitForFunction(() => window.jupyterapp);
   await lab(page, 'predict.ipynb');
-  await expect(output(0)).toContainText('Now run the cell below');
+  await expect(output(0)).toContainText('a cell below compares it');
 });

@@ -1,10 +1,11 @@
 /** The Check button: sends the notebook's cells to the server, which grades in processes of its own, and shows the verdict. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { ICommandPalette, ISanitizer, MainAreaWidget, Sanitizer } from '@jupyterlab/apputils';
+import { ICommandPalette, ISanitizer, IToolbarWidgetRegistry, MainAreaWidget, Sanitizer } from '@jupyterlab/apputils';
 import { Cell } from '@jupyterlab/cells';
 import { INotebookTracker, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { ServerConnection } from '@jupyterlab/services';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
+import { CommandToolbarButton } from '@jupyterlab/ui-components';
 import { PanelLayout, Widget } from '@lumino/widgets';
 import { pageArea } from '../../shared/area';
 import { answerTo, cardsOf, exerciseOf, meta, PendingChecks } from '../../shared/cells';
@@ -239,7 +240,7 @@ export const checkPlugin: JupyterFrontEndPlugin<void> = {
   description: 'Checks the exercise of a cell and shows the verdict under it.',
   autoStart: true,
   requires: [ICourse, INotebookTracker, ITraceViews],
-  optional: [ITranslator, ICommandPalette, ISanitizer],
+  optional: [ITranslator, ICommandPalette, ISanitizer, IToolbarWidgetRegistry],
   activate: (
     app: JupyterFrontEnd,
     course: ICourse,
@@ -247,7 +248,8 @@ export const checkPlugin: JupyterFrontEndPlugin<void> = {
     views: ITraceViews,
     translator: ITranslator | null,
     palette: ICommandPalette | null,
-    sanitizer: ISanitizer | null
+    sanitizer: ISanitizer | null,
+    toolbars: IToolbarWidgetRegistry | null
   ) => {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
     const draw = (title: string, maps: IMap[]): void =>
@@ -270,6 +272,12 @@ export const checkPlugin: JupyterFrontEndPlugin<void> = {
         return currentWidget && activeCell ? checker.check(currentWidget, activeCell) : null;
       }
     });
+    // the schema's label is not translated
+    toolbars?.addFactory(
+      'Cell',
+      'tfkit-check',
+      () => new CommandToolbarButton({ commands: app.commands, id: CHECK, label: trans.__('Check') })
+    );
     notebooks.activeCellChanged.connect(() => app.commands.notifyCommandChanged(CHECK));
     notebooks.widgetAdded.connect(
       (_, panel) => void panel.context.ready.then(() => panel.revealed).then(() => checker.restore(panel))

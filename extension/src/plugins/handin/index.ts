@@ -1,8 +1,9 @@
 /** Hands a notebook in from a site without a server: downloads a file that nbgrader's zip_collect takes. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { ICommandPalette, InputDialog, showErrorMessage } from '@jupyterlab/apputils';
+import { ICommandPalette, InputDialog, IToolbarWidgetRegistry, showErrorMessage } from '@jupyterlab/apputils';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
+import { CommandToolbarButton } from '@jupyterlab/ui-components';
 import { inTab } from '../../shared/tab';
 import { h } from '../../widgets/dom';
 import { assignmentOf, INotebookContent, nameOf, STUDENT, withoutTab } from './file';
@@ -41,12 +42,13 @@ export const handInPlugin: JupyterFrontEndPlugin<void> = {
   description: 'Hands a notebook in where there is no server: as a file.',
   autoStart: true,
   requires: [INotebookTracker],
-  optional: [ITranslator, ICommandPalette],
+  optional: [ITranslator, ICommandPalette, IToolbarWidgetRegistry],
   activate: (
     app: JupyterFrontEnd,
     notebooks: INotebookTracker,
     translator: ITranslator | null,
-    palette: ICommandPalette | null
+    palette: ICommandPalette | null,
+    toolbars: IToolbarWidgetRegistry | null
   ) => {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
     const assignment = (): string | null => assignmentOf(notebooks.currentWidget?.model?.sharedModel.metadata ?? {});
@@ -69,6 +71,11 @@ export const handInPlugin: JupyterFrontEndPlugin<void> = {
       app.commands.notifyCommandChanged(HAND_IN);
       void panel?.context.ready.then(() => app.commands.notifyCommandChanged(HAND_IN));
     });
+    toolbars?.addFactory(
+      'Notebook',
+      'tfkit-hand-in',
+      () => new CommandToolbarButton({ commands: app.commands, id: HAND_IN, label: trans.__('Hand in') })
+    );
     palette?.addItem({ command: HAND_IN, category: trans.__('Course') });
   }
 };

@@ -136,12 +136,13 @@ class CoursePanel extends Widget {
   private _exercise(unit: IUnit, exercise: IExercise): HTMLElement {
     const button = h('button', {
       type: 'button',
-      className: `tfkit-Exercise tfkit-${exercise.state}`,
+      className: `tfkit-Exercise tfkit-${exercise.lost ? 'lost' : exercise.state}`,
       title: exercise.id
     });
     button.dataset.exercise = exercise.id;
     button.onclick = () => this._open({ path: unit.path, exercise: exercise.id });
-    const mark = stateIcons[exercise.state].element({ tag: 'span', className: 'tfkit-State' });
+    const icon = exercise.lost ? stateIcons.not_graded : stateIcons[exercise.state];
+    const mark = icon.element({ tag: 'span', className: 'tfkit-State' });
     mark.setAttribute('aria-hidden', 'true');
     const state = exercise.lost ? this._trans.__('its cell is gone from the notebook') : this._name(exercise.state);
     const seen = exercise.state === 'not_started' && !exercise.lost ? 'tfkit-Hidden' : 'tfkit-StateName'; // the mark says it
