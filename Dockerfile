@@ -37,6 +37,9 @@ RUN pip install -c /opt/tfkit/constraints.txt ${TORCH_INDEX:+--index-url "$TORCH
 COPY --from=wheel /dist/*.whl /opt/tfkit/wheel/
 RUN pip install -c /opt/tfkit/constraints.txt "$(echo /opt/tfkit/wheel/*.whl)[grading,cluster,lti,hub,postgresql]" \
  && autograder list > /dev/null
+# The exchange of users without a shared folder, as on Kubernetes. Its package asks for an old jupyter-core, which it does
+# not need, so it is installed without its dependencies.
+RUN pip install --no-deps ngshare-exchange==0.5.3 rapidfuzz==3.14.6
 USER 1000
 WORKDIR /home/jovyan
 ENTRYPOINT ["tini", "--"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import yaml
@@ -9,6 +10,7 @@ import yaml
 from autograder import cli
 
 ROOT = Path(__file__).parents[1] / "examples/kubernetes"
+HUB = ROOT.parent / "hub"
 
 
 def test_the_grader_is_the_service_that_the_hub_knows():
@@ -41,3 +43,16 @@ def test_the_hubs_settings_are_python():
     assert len(texts) == 3
     for text in texts:
         compile(text, "values.yaml", "exec")
+
+
+def test_users_get_the_settings_of_the_example_without_kubernetes():
+    """The same folders, but for the exchange: what students are not offered, and the formgrader's frame."""
+    files = yaml.safe_load((ROOT / "values.yaml").read_text())["singleuser"]["extraFiles"].values()
+    found = {one["mountPath"].removeprefix("/etc/tfkit/"): one for one in files}
+    assert {str(path.relative_to(HUB)) for path in HUB.glob("*/**/*") if path.is_file()} == set(found)
+    for path, one in found.items():
+        if path.endswith(".json"):
+            assert one["data"] == json.loads((HUB / path).read_text()), path
+        else:
+            assert "configureExchange(c)" in one["stringData"]
+    assert "ngshare-exchange" in (ROOT.parents[1] / "Dockerfile").read_text()

@@ -72,7 +72,8 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.workers < 1:
         raise BenchmarkError(f"--workers {arguments.workers} leaves nobody to judge: must be 1 or more")
     rows = _rows(arguments, chosen)
-    before = _results(arguments.output)
+    version = dataset()[1]["version"]
+    before = _results(arguments.output, version)
     try:
         backend = choose()
     except SandboxError as error:
@@ -93,7 +94,7 @@ def _run(arguments: argparse.Namespace) -> int:
         return STOPPED
     print(file=sys.stderr)
     part = f"at most {arguments.sample} answers of each exercise and kind" if arguments.sample else "all answers"
-    head = f"Dataset {dataset()[1]['version']}; {part}; seed {arguments.seed}; box {backend.name}.\n\n"
+    head = f"Dataset {version}; {part}; seed {arguments.seed}; box {backend.name}.\n\n"
     text = head + measure.table(results, {name: grader.title for name, grader in chosen.items()})
     print(text, end="")
     failed = [one for one in results if one.failed]
@@ -156,12 +157,20 @@ def _rows(arguments: argparse.Namespace, chosen: Mapping[str, BenchmarkGrader]) 
     return measure.sample(list(answer_rows(exercises)), arguments.sample, arguments.seed)
 
 
-def _results(folder: Path | None) -> list:
+def _results(folder: Path | None, version: str) -> list:
+    """What the folder has of this version of the dataset. Raises BenchmarkError if it is of another."""
     from autograder.benchmark.measure import from_lines
 
-    file = folder / "results.jsonl" if folder else None
-    if file is None or not file.exists():
+    if folder is None:
         return []
+    file, label = folder / "results.jsonl", folder / "dataset.txt"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        label.write_text(version + "\n", encoding="utf-8")
+        return []
+    there = label.read_text(encoding="utf-8").strip() if label.exists() else "no known version"
+    if there != version:
+        raise BenchmarkError(f"{folder} has judgements of dataset {there}, and this is {version}: name a new folder")
     try:
         found = from_lines(file.read_text(encoding="utf-8"))
         # two concurrent runs may have judged the same answer
@@ -175,7 +184,6 @@ def _keep(results: list, folder: Path | None) -> list:
     from autograder.benchmark.measure import as_lines
 
     if folder and results:
-        folder.mkdir(parents=True, exist_ok=True)
         with (folder / "results.jsonl").open("a", encoding="utf-8") as file:
             file.write(as_lines(results))
     return results

@@ -34,3 +34,10 @@ def test_ctrl_c_keeps_what_was_judged_and_the_same_command_continues(monkeypatch
     assert run(asked) == 0
     assert judged[2] == judged[3] and len(judged) == len(set(judged)) + 1  # only the interrupted one is judged again
     assert (tmp_path / "table.md").exists()
+
+
+def test_judgements_of_another_dataset_are_not_continued(capsys, tmp_path):
+    (tmp_path / "results.jsonl").touch()
+    (tmp_path / "dataset.txt").write_text("0.1.0+another\n")
+    assert run(["benchmark", "run", "--exercise", "masks.causal", "--output", str(tmp_path)]) == 2
+    assert "dataset 0.1.0+another, and this is" in capsys.readouterr().err
