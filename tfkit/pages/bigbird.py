@@ -110,7 +110,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, is_token: Tensor, counts: Tensor) -> Tensor:
         """x [B,L,E], is_token bool [B,L], counts [L,L] -> [B,L,E]"""
-        x = self.norm1(x + self.attn(x, is_token, counts))
+        x = self.norm1(x + self.attn(x, is_token, counts))  # [B,L,E]
         return self.norm2(x + self.ff(x))
 
 

@@ -96,7 +96,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, query: Tensor, mask: Tensor, distances: Tensor) -> Tensor:
         """x, query [B,L,E] (the same but in the mask decoder), mask bool [B,1,L,L], distances [2K,E] -> [B,L,E]"""
-        x = self.norm1(query + self.attn(x, query, mask, distances))
+        x = self.norm1(query + self.attn(x, query, mask, distances))  # [B,L,E]
         return self.norm2(x + self.ff(x))
 
 

@@ -103,7 +103,7 @@ class Layer(nn.Module):
     def forward(self, x: Tensor, is_token: Tensor, distances: Tensor) -> Tensor:
         """x [B,L,E], is_token bool [B,L], distances [2K,E] -> [B,L,E]"""
         mask = is_token[:, None, None] & is_token[:, None, :, None]  # [B,1,L,L]
-        x = self.norm1(x + self.attn(x, mask, distances))
+        x = self.norm1(x + self.attn(x, mask, distances))  # [B,L,E]
         return self.norm2(x + self.ff(x))
 
 

@@ -106,7 +106,7 @@ class Attention(nn.Module):
         sharper = 0.1 * c.rope_scaling["mscale_all_dim"] * math.log(c.rope_scaling["factor"]) + 1
         scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)) * sharper**2  # [B,H,L,L]
         mask = torch.ones(x.size(1), x.size(1), dtype=torch.bool).tril()  # [L,L]
-        weights = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        weights = scores.masked_fill(~mask, float("-inf")).softmax(-1)  # [B,H,L,L]
         return self.o_proj((weights @ v).transpose(1, 2).flatten(2))  # [B,L,E]
 
 
@@ -137,15 +137,15 @@ class Experts(nn.Module):
         groups = (scores + self.balance).unflatten(-1, (c.expert_groups, -1))  # [T,G,N/G]
         group_scores = groups.topk(2, dim=-1).values.sum(-1)  # [T,G]
         last = group_scores.topk(c.expert_groups_per_token, dim=-1).values[:, -1:]  # [T,1], of the worst that is kept
-        groups = groups.masked_fill((group_scores < last)[..., None], float("-inf"))
+        groups = groups.masked_fill((group_scores < last)[..., None], float("-inf"))  # [T,G,N/G]
         chosen = groups.flatten(1).topk(c.experts_per_token, dim=-1).indices  # [T,k]
         weights = scores.gather(-1, chosen)  # [T,k], without the bias
-        weights = c.routed_scale * weights / weights.sum(-1, keepdim=True)
-        out = self.shared(flat)
+        weights = c.routed_scale * weights / weights.sum(-1, keepdim=True)  # [T,k]
+        out = self.shared(flat)  # [T,E]
         for index, expert in enumerate(self.experts):
             token, choice = (chosen == index).nonzero(as_tuple=True)  # its tokens, and which of their choices it is
-            out = out.index_add(0, token, weights[token, choice, None] * expert(flat[token]))
-        return out.view_as(x)
+            out = out.index_add(0, token, weights[token, choice, None] * expert(flat[token]))  # [T,E]
+        return out.view_as(x)  # [B,L,E]
 
 
 class Layer(nn.Module):
@@ -156,7 +156,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         """x [B,L,E], cos and sin [L,R/2] -> [B,L,E]"""
-        x = x + self.attn(self.norm1(x), cos, sin)
+        x = x + self.attn(self.norm1(x), cos, sin)  # [B,L,E]
         return x + self.ff(self.norm2(x))
 
 

@@ -86,7 +86,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """x [B,L,E], mask bool [B,1,1,L] -> [B,L,E]"""
-        x = self.norm1(x + self.attn(x, mask))
+        x = self.norm1(x + self.attn(x, mask))  # [B,L,E]
         return self.norm2(x + self.ff(x))
 
 

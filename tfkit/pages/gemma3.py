@@ -116,7 +116,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[B,L,E] -> [B,L,E]"""
-        x = x + self.after_attn(self.attn(self.norm1(x)))
+        x = x + self.after_attn(self.attn(self.norm1(x)))  # [B,L,E]
         return x + self.after_ff(self.ff(self.norm2(x)))
 
 

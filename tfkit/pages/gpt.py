@@ -70,7 +70,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[B,L,E] -> [B,L,E]"""
-        x = self.norm1(x + self.attn(x))
+        x = self.norm1(x + self.attn(x))  # [B,L,E]
         return self.norm2(x + self.ff(x))
 
 

@@ -96,7 +96,7 @@ class Attention(nn.Module):
         at = torch.arange(x.size(1))
         distance = at[:, None] - at  # [L,L], from the key to the query
         mask = distance >= 0 if self.window is None else (distance >= 0) & (distance < self.window)
-        scores = scores.masked_fill(~mask, float("-inf"))
+        scores = scores.masked_fill(~mask, float("-inf"))  # [B,H,L,L]
         sinks = self.sinks[:, None, None].expand(*scores.shape[:-1], 1)  # [B,H,L,1]
         weights = torch.cat([scores, sinks], dim=-1).softmax(-1)[..., :-1]  # [B,H,L,L], rows sum to less than 1
         return self.o_proj((weights @ v).transpose(1, 2).flatten(2))  # [B,L,E]
@@ -128,11 +128,11 @@ class MixtureOfExperts(nn.Module):
         flat = x.flatten(0, 1)  # [T,E]
         best, chosen = self.router(flat).topk(self.k, dim=-1)  # [T,k]
         weights = best.softmax(-1)  # [T,k]
-        out = torch.zeros_like(flat)
+        out = torch.zeros_like(flat)  # [T,E]
         for expert in range(self.router.out_features):
             token, choice = (chosen == expert).nonzero(as_tuple=True)  # its tokens, and which of their choices it is
-            out = out.index_add(0, token, weights[token, choice, None] * self.experts(flat[token], expert))
-        return out.view_as(x)
+            out = out.index_add(0, token, weights[token, choice, None] * self.experts(flat[token], expert))  # [T,E]
+        return out.view_as(x)  # [B,L,E]
 
 
 class Layer(nn.Module):
@@ -143,7 +143,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         """x [B,L,E], cos and sin [L,D/2] -> [B,L,E]"""
-        x = x + self.attn(self.norm1(x), cos, sin)
+        x = x + self.attn(self.norm1(x), cos, sin)  # [B,L,E]
         return x + self.ff(self.norm2(x))
 
 

@@ -83,7 +83,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[B,L,E] -> [B,L,E]"""
-        y = self.norm1(x)
+        y = self.norm1(x)  # [B,L,E]
         return x + self.attn(y) + self.ff(y)
 
 

@@ -102,7 +102,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, is_token: Tensor, is_global: Tensor) -> Tensor:
         """x [B,L,E], is_token, is_global bool [B,L] -> [B,L,E]"""
-        x = self.norm1(x + self.attn(x, is_token, is_global))
+        x = self.norm1(x + self.attn(x, is_token, is_global))  # [B,L,E]
         return self.norm2(x + self.ff(x))
 
 

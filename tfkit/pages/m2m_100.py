@@ -81,7 +81,7 @@ class EncoderLayer(nn.Module):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """x [B,S,E], mask bool [B,1,1,S] -> [B,S,E]"""
         y = self.norm1(x)  # [B,S,E]
-        x = x + self.self_attn(y, y, mask)
+        x = x + self.self_attn(y, y, mask)  # [B,S,E]
         return x + self.ff(self.norm2(x))
 
 
@@ -95,8 +95,8 @@ class DecoderLayer(nn.Module):
     def forward(self, x: Tensor, memory: Tensor, causal_mask: Tensor, memory_mask: Tensor) -> Tensor:
         """x [B,T,E], memory [B,S,E], causal_mask bool [T,T], memory_mask bool [B,1,1,S] -> [B,T,E]"""
         y = self.norm1(x)  # [B,T,E]
-        x = x + self.self_attn(y, y, causal_mask)
-        x = x + self.cross_attn(self.norm2(x), memory, memory_mask)
+        x = x + self.self_attn(y, y, causal_mask)  # [B,T,E]
+        x = x + self.cross_attn(self.norm2(x), memory, memory_mask)  # [B,T,E]
         return x + self.ff(self.norm3(x))
 
 

@@ -37,7 +37,7 @@ class RMSNorm(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """[B,L,width] -> [B,L,width]; each group of columns has a norm of its own"""
         x = x.unflatten(-1, (self.groups, -1))  # [B,L,groups,width/groups]
-        x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)
+        x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)  # [B,L,groups,width/groups]
         return self.weight * x.flatten(-2)
 
 
@@ -60,7 +60,7 @@ class Mixer(nn.Module):
         width, shared = c.n_heads * c.d_head, c.n_groups * c.d_state
         gate, mixed, step = self.in_proj(x).split([width, width + 2 * shared, c.n_heads], dim=-1)
         mixed = self.convolved(mixed)  # [B,L,M]
-        x, write, read = mixed.split([width, shared, shared], dim=-1)
+        x, write, read = mixed.split([width, shared, shared], dim=-1)  # [B,L,width], [B,L,shared] twice
         x = x.unflatten(-1, (c.n_heads, c.d_head))  # [B,L,H,P]
         write, read = self.for_heads(write), self.for_heads(read)  # [B,L,H,N]
         step = F.softplus(step + self.step_bias)  # [B,L,H]
@@ -69,7 +69,7 @@ class Mixer(nn.Module):
         out = []
         for t in range(x.size(1)):
             added = (step[:, t, :, None] * x[:, t])[..., None] * write[:, t, :, None]  # [B,H,P,N]
-            state = decay[:, t, :, None, None] * state + added
+            state = decay[:, t, :, None, None] * state + added  # [B,H,P,N]
             out.append((state @ read[:, t, :, :, None]).squeeze(-1) + self.skip[:, None] * x[:, t])  # [B,H,P]
         y = torch.stack(out, dim=1).flatten(2)  # [B,L,W]
         return self.out_proj(self.norm(y * F.silu(gate)))  # [B,L,E]

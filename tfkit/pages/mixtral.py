@@ -107,7 +107,7 @@ class MixtureOfExperts(nn.Module):
         probabilities = self.router(x).softmax(-1)  # [B,L,N]
         weights, chosen = probabilities.topk(self.experts_per_token, dim=-1)  # [B,L,K]
         weights = weights / weights.sum(-1, keepdim=True)  # [B,L,K], each row sums to 1
-        output = torch.zeros_like(x)
+        output = torch.zeros_like(x)  # [B,L,E]
         for index, expert in enumerate(self.experts):
             weight = (weights * (chosen == index)).sum(-1, keepdim=True)  # [B,L,1], 0 where it was not chosen
             output = output + weight * expert(x)  # [B,L,E]
@@ -124,7 +124,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[B,L,E] -> [B,L,E]"""
-        x = x + self.attn(self.norm1(x))
+        x = x + self.attn(self.norm1(x))  # [B,L,E]
         return x + self.ff(self.norm2(x))
 
 

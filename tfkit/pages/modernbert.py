@@ -35,7 +35,7 @@ def rotate(x: Tensor, base: float) -> Tensor:
     half = torch.arange(0, x.size(-1), 2, dtype=x.dtype) / x.size(-1)  # [D/2]
     angles = torch.arange(x.size(2), dtype=x.dtype)[:, None] * base**-half  # [L,D/2]
     first, second = x.chunk(2, dim=-1)  # [B,H,L,D/2]
-    cos, sin = angles.cos(), angles.sin()
+    cos, sin = angles.cos(), angles.sin()  # [L,D/2]
     return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
 
 
@@ -74,7 +74,7 @@ class Attention(nn.Module):
             mask = mask & ((at[:, None] - at).abs() <= self.window // 2)  # [B,1,L,L], half of it to each side
         scores = (q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))).masked_fill(~mask, float("-inf"))  # [B,H,L,L]
         empty = ~mask.any(-1, keepdim=True)  # [B,1,L or 1,1]: padding that has only padding near it
-        weights = scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)
+        weights = scores.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)  # [B,H,L,L]
         return self.o_proj((weights @ v).transpose(1, 2).flatten(2))  # [B,L,E]
 
 
@@ -100,7 +100,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """x [B,L,E], mask bool [B,1,1,L] -> [B,L,E]"""
-        x = x + self.attn(self.norm1(x), mask)
+        x = x + self.attn(self.norm1(x), mask)  # [B,L,E]
         return x + self.ff(self.norm2(x))
 
 

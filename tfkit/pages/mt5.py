@@ -30,16 +30,16 @@ class Config:
 
 def relative_bucket(distance: Tensor, bidirectional: bool, n_buckets: int, max_distance: int) -> Tensor:
     """distance = key - query [Q,K] -> bucket [Q,K]: small distances have one each, larger ones share"""
-    first = torch.zeros_like(distance)
+    first = torch.zeros_like(distance)  # [Q,K]
     if bidirectional:  # half of the buckets for each side
         n_buckets //= 2
-        first = (distance > 0) * n_buckets
-        distance = distance.abs()
+        first = (distance > 0) * n_buckets  # [Q,K]
+        distance = distance.abs()  # [Q,K]
     else:  # the future is masked anyway
-        distance = (-distance).clamp(min=0)
+        distance = (-distance).clamp(min=0)  # [Q,K]
     exact = n_buckets // 2
-    far = (distance.clamp(min=1).float() / exact).log() / math.log(max_distance / exact) * (n_buckets - exact)
-    far = (exact + far.long()).clamp(max=n_buckets - 1)
+    far = (distance.clamp(min=1).float() / exact).log() / math.log(max_distance / exact) * (n_buckets - exact)  # [Q,K]
+    far = (exact + far.long()).clamp(max=n_buckets - 1)  # [Q,K]
     return first + torch.where(distance < exact, distance, far)
 
 
@@ -89,7 +89,7 @@ class EncoderLayer(nn.Module):
     def forward(self, x: Tensor, mask: Tensor, bias: Tensor) -> Tensor:
         """x [B,S,E], mask bool [B,1,1,S], bias [H,S,S] -> [B,S,E]"""
         y = self.norm1(x)  # [B,S,E]
-        x = x + self.self_attn(y, y, mask, bias)
+        x = x + self.self_attn(y, y, mask, bias)  # [B,S,E]
         return x + self.ff(self.norm2(x))
 
 
@@ -103,8 +103,8 @@ class DecoderLayer(nn.Module):
     def forward(self, x: Tensor, memory: Tensor, causal_mask: Tensor, memory_mask: Tensor, bias: Tensor) -> Tensor:
         """x [B,T,E], memory [B,S,E], causal_mask bool [T,T], memory_mask bool [B,1,1,S], bias [H,T,T] -> [B,T,E]"""
         y = self.norm1(x)  # [B,T,E]
-        x = x + self.self_attn(y, y, causal_mask, bias)
-        x = x + self.cross_attn(self.norm2(x), memory, memory_mask)
+        x = x + self.self_attn(y, y, causal_mask, bias)  # [B,T,E]
+        x = x + self.cross_attn(self.norm2(x), memory, memory_mask)  # [B,T,E]
         return x + self.ff(self.norm3(x))
 
 

@@ -100,7 +100,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[B,L,E] -> [B,L,E]"""
-        x = x + self.norm1(self.attn(x))
+        x = x + self.norm1(self.attn(x))  # [B,L,E]
         return x + self.norm2(self.ff(x))
 
 

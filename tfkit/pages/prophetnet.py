@@ -111,7 +111,7 @@ class EncoderLayer(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """x [B,S,E], mask bool [B,1,1,S] -> [B,S,E]"""
-        x = self.norm1(x + self.self_attn(x, x, mask))
+        x = self.norm1(x + self.self_attn(x, x, mask))  # [B,S,E]
         return self.norm2(x + self.ff(x))
 
 
@@ -124,9 +124,9 @@ class DecoderLayer(nn.Module):
 
     def forward(self, x: Tensor, memory: Tensor, memory_mask: Tensor) -> Tensor:
         """x [B,1+N,T,E], memory [B,S,E], memory_mask bool [B,1,1,S] -> [B,1+N,T,E]"""
-        x = self.norm1(x + self.self_attn(x))
+        x = self.norm1(x + self.self_attn(x))  # [B,1+N,T,E]
         attended = self.cross_attn(x.flatten(1, 2), memory, memory_mask)  # [B,(1+N)*T,E]
-        x = self.norm2(x + attended.view_as(x))
+        x = self.norm2(x + attended.view_as(x))  # [B,1+N,T,E]
         return self.norm3(x + self.ff(x))
 
 

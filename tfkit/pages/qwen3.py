@@ -105,7 +105,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[B,L,E] -> [B,L,E]"""
-        x = x + self.attn(self.norm1(x))
+        x = x + self.attn(self.norm1(x))  # [B,L,E]
         return x + self.ff(self.norm2(x))
 
 

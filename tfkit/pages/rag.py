@@ -83,7 +83,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """x [B,S,E], mask bool [B,1,1,S] -> [B,S,E]"""
-        x = self.norm1(x + self.get_submodule(self.name)(x, x, mask))
+        x = self.norm1(x + self.get_submodule(self.name)(x, x, mask))  # [B,S,E]
         return self.norm2(x + self.ff(x))
 
 
@@ -96,8 +96,8 @@ class DecoderLayer(nn.Module):
 
     def forward(self, x: Tensor, memory: Tensor, causal_mask: Tensor, memory_mask: Tensor) -> Tensor:
         """x [B,T,E], memory [B,S,E], causal_mask bool [T,T], memory_mask bool [B,1,1,S] -> [B,T,E]"""
-        x = self.norm1(x + self.self_attn(x, x, causal_mask))
-        x = self.norm2(x + self.cross_attn(x, memory, memory_mask))
+        x = self.norm1(x + self.self_attn(x, x, causal_mask))  # [B,T,E]
+        x = self.norm2(x + self.cross_attn(x, memory, memory_mask))  # [B,T,E]
         return self.norm3(x + self.ff(x))
 
 

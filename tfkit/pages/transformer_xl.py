@@ -136,7 +136,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, memory: Tensor) -> Tensor:
         """x [B,L,E], memory [B,M,E] -> [B,L,E]"""
-        x = self.norm1(x + self.attn(x, memory))
+        x = self.norm1(x + self.attn(x, memory))  # [B,L,E]
         return self.norm2(x + self.ff(x))
 
 

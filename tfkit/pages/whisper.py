@@ -60,7 +60,7 @@ class Attention(nn.Module):
         v = self.split_heads(self.v_proj(source))  # [B,H,K,D]
         scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))  # [B,H,Q,K]
         if mask is not None:
-            scores = scores.masked_fill(~mask, float("-inf"))
+            scores = scores.masked_fill(~mask, float("-inf"))  # [B,H,Q,K]
         output = scores.softmax(-1) @ v  # [B,H,Q,D]
         return self.o_proj(output.transpose(1, 2).flatten(2))  # [B,Q,E]
 
@@ -84,8 +84,8 @@ class EncoderLayer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[B,S,E] -> [B,S,E]"""
-        h = self.norm1(x)
-        x = x + self.self_attn(h, h)
+        h = self.norm1(x)  # [B,S,E]
+        x = x + self.self_attn(h, h)  # [B,S,E]
         return x + self.ff(self.norm2(x))
 
 
@@ -98,9 +98,9 @@ class DecoderLayer(nn.Module):
 
     def forward(self, x: Tensor, memory: Tensor, causal_mask: Tensor) -> Tensor:
         """x [B,T,E], memory [B,S,E], causal_mask bool [T,T] -> [B,T,E]"""
-        h = self.norm1(x)
-        x = x + self.self_attn(h, h, causal_mask)
-        x = x + self.cross_attn(self.norm2(x), memory)
+        h = self.norm1(x)  # [B,T,E]
+        x = x + self.self_attn(h, h, causal_mask)  # [B,T,E]
+        x = x + self.cross_attn(self.norm2(x), memory)  # [B,T,E]
         return x + self.ff(self.norm3(x))
 
 
@@ -132,7 +132,7 @@ class Whisper(nn.Module):
         """input_features [B,M,F] -> memory [B,S,E]"""
         x = F.gelu(self.conv1(input_features))  # [B,E,F]
         x = F.gelu(self.conv2(x)).transpose(1, 2)  # [B,S,E]
-        x = x + self.encoder_position.weight
+        x = x + self.encoder_position.weight  # [B,S,E]
         for layer in self.encoder:
             x = layer(x)  # [B,S,E]
         return self.encoder_final(x)

@@ -92,7 +92,7 @@ class Layer(nn.Module):
 
     def finish(self, x: Tensor, attended: Tensor) -> Tensor:
         """[...,E] -> [...,E]: the same for both streams"""
-        x = self.norm1(x + attended)
+        x = self.norm1(x + attended)  # [...,E]
         return self.norm2(x + self.ff(x))
 
     def forward(
