@@ -60,7 +60,7 @@ class Mixer(nn.Module):
         width, shared = c.n_heads * c.d_head, c.n_groups * c.d_state
         gate, mixed, step = self.in_proj(x).split([width, width + 2 * shared, c.n_heads], dim=-1)
         mixed = self.convolved(mixed)  # [B,L,M]
-        x, write, read = mixed.split([width, shared, shared], dim=-1)  # [B,L,width], [B,L,shared] twice
+        x, write, read = mixed.split([width, shared, shared], dim=-1)  # [B,L,W], twice [B,L,G·N]
         x = x.unflatten(-1, (c.n_heads, c.d_head))  # [B,L,H,P]
         write, read = self.for_heads(write), self.for_heads(read)  # [B,L,H,N]
         step = F.softplus(step + self.step_bias)  # [B,L,H]
