@@ -15,10 +15,13 @@ async function lab(page, path) {
   await page.waitForFunction(() => window.jupyterapp);
   await page.evaluate(() => window.jupyterapp.restored);
   if (path) {
-    await page.evaluate(async p => {
-      const panel = await window.jupyterapp.commands.execute('docmanager:open', { path: p });
-      await panel.context.ready;
-      await panel.sessionContext.ready;
+    await page.evaluate(p => {
+      const opened = async () => {
+        const panel = await window.jupyterapp.commands.execute('docmanager:open', { path: p });
+        await panel.context.ready;
+        await panel.sessionContext.ready;
+      };
+      return (window.opened = opened()); // kept: Chromium may collect a promise that nothing else in the page holds
     }, path);
     await page.locator('.jp-NotebookPanel .jp-Cell').first().waitFor();
   }
