@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
-from autograder.warm import WAIT_S, WarmProcesses, leave, load_first, load_rest
+from autograder.warm import WAIT_S, WarmProcesses, leave, load_essentials, load_remaining
 
 COMMAND = (sys.executable, "-P", "-m", "autograder.fork_server")
 SUPPORTED = sys.platform == "linux"
@@ -211,11 +211,11 @@ def main() -> None:
         import torch
 
         torch.set_num_threads(1)  # a fork after a multi-threaded region would hang
-        load_first(trust)
+        load_essentials(trust)
     except ImportError:
         complaint = traceback.format_exc()
     loaded_from = {} if complaint else unit_files()
-    rest = iter(()) if complaint else _load_rest()
+    rest = iter(()) if complaint else _load_remaining()
     gc.freeze()  # else a collection in a fork would copy all that was loaded
     pause_s: float | None = IDLE_S
     with selectors.DefaultSelector() as selector:
@@ -235,10 +235,10 @@ def main() -> None:
                 return
 
 
-def _load_rest() -> Iterator[float]:
+def _load_remaining() -> Iterator[float]:
     """Loads what only some checks use, while nobody waits: a part at each step, and how long to wait before the next.
     Whoever asks meanwhile is served between two of them."""
-    for _ in load_rest():
+    for _ in load_remaining():
         yield 0.0
     with suppress(ImportError):
         importlib.import_module(RARE)

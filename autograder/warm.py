@@ -125,12 +125,12 @@ def complaint(err: str) -> str:
 
 def load(trust: bool) -> None:
     """Loads a box, and whatever a check of any exercise would load. Raises ImportError without torch."""
-    load_first(trust)
-    for _ in load_rest():
+    load_essentials(trust)
+    for _ in load_remaining():
         continue
 
 
-def load_first(trust: bool) -> None:
+def load_essentials(trust: bool) -> None:
     """Loads a box, and what every check needs. Raises ImportError without torch."""
     # the box's process loads torch at the same time, and is waited for in a thread
     collects, box = gc.isenabled(), threading.Thread(target=_choose_box, args=(trust,))
@@ -146,7 +146,7 @@ def load_first(trust: bool) -> None:
             gc.enable()
 
 
-def load_rest() -> Iterator[None]:
+def load_remaining() -> Iterator[None]:
     """Loads what only some checks use, a part at each step: every exercise's checks and reference, and LATE."""
     from autograder import registry
     from autograder.checks.reference import reference_of

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_map
 
-from autograder.sandbox.inside.agent import leaves, pull_back
+from autograder.sandbox.inside.agent import leaves, vector_jacobian_products
 from autograder.sandbox_client import StudentError
 
 _sizes: ContextVar[list[int] | None] = ContextVar("sizes", default=None)
@@ -165,7 +165,7 @@ def _vjp(
     with _as_student_error():
         value = function(*args, **kwargs)
         pairs = _paired(value, cotangents)
-        grads = pull_back(pairs, wanted) if pairs and wanted else [None] * len(wanted)
+        grads = vector_jacobian_products(pairs, wanted) if pairs and wanted else [None] * len(wanted)
     named = dict(zip(parameters, grads[len(floats) :], strict=True))
     _noted([value, *grads])
     return _detached(value), list(grads[: len(floats)]), named

@@ -16,10 +16,10 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 
 def _load_jupyter_server_extension(server_app: Any) -> None:
-    from tfkit_lab.handlers import add_routes, prepare_early
+    from tfkit_lab.handlers import add_routes, prepare_at_startup
 
     add_routes(server_app.web_app)
-    prepare_early(server_app.web_app)
+    prepare_at_startup(server_app.web_app)
     server_app.log.info("tfkit_lab: course and check routes are ready")
 
 

@@ -104,10 +104,10 @@ def _cell(place: int, cell: Any) -> dict[str, Any]:
 
 async def prepare() -> None:
     """Loads what a check needs before the first request."""
-    await asyncio.to_thread(prepare_now)
+    await asyncio.to_thread(prepare_blocking)
 
 
-def prepare_now() -> None:
+def prepare_blocking() -> None:
     """As `prepare`, for a thread of its own."""
     _warm.prepare()
 

@@ -35,7 +35,7 @@ def units(root: Path) -> list[dict[str, Any]]:
     return [unit for unit in found if unit is not None]
 
 
-def is_shown(root: Path) -> bool:
+def has_course(root: Path) -> bool:
     """Whether there is a notebook of a course below the root."""
     return any(_unit(root, path, {}) is not None for path in _notebooks(root))
 

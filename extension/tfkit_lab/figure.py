@@ -32,7 +32,7 @@ def figure(trace: Trace, step: int, layer: int, head: int) -> str:
     step = max(0, min(step, len(trace["steps"]) - 1))  # the run may start later or end earlier
     node = focus(trace, step)
     total = len(trace["steps"])
-    so_far = " ".join(html.escape(isolate(token)) for token in tokens_so_far(trace, node))
+    so_far = " ".join(html.escape(bidi_isolate(token)) for token in tokens_so_far(trace, node))
     title = html.escape(trace["title"] or f"Decoding: {trace['strategy']}")
     progress = f"step {min(step + 1, total)} of {total}"
     caption = f"<figcaption><strong>{title}</strong>, {progress}: <code>{so_far}</code></figcaption>"
@@ -44,7 +44,7 @@ def _candidates(trace: Trace, step: int, node: int) -> str:
     if not trace["steps"]:
         return ""
     rows = "".join(
-        f'<tr><th scope="row" style="{_CELL}"><code>{html.escape(isolate(token))}</code></th>'
+        f'<tr><th scope="row" style="{_CELL}"><code>{html.escape(bidi_isolate(token))}</code></th>'
         f'<td style="{_CELL}">{p:.3f}</td>'
         f'<td style="{_CELL}"><span style="{_BAR};width:{round(140 * p)}px"></span></td></tr>'
         for token, _, p in trace["steps"][step]["topk"].get(str(node), ())
@@ -125,7 +125,7 @@ def ticks(names: Sequence[str], count: int, scale: int, flat: bool) -> list[tupl
     return [(at, visible(names[at])) for at in range(0, min(count, len(names)), least)]
 
 
-def isolate(token: str) -> str:
+def bidi_isolate(token: str) -> str:
     """A token that turns nothing beside it: Hebrew and Arabic are isolated, and marks of direction are spelled out."""
     plain = "".join(f"⟨U+{ord(letter):X}⟩" if letter in DIRECTION else letter for letter in token)
     turns = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in plain)

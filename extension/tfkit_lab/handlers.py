@@ -16,7 +16,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from tfkit_lab import classes, course, family, live, sealed
-from tfkit_lab.check import BadRequest, CheckError, check, parse, parse_outcome, prepare, prepare_now
+from tfkit_lab.check import BadRequest, CheckError, check, parse, parse_outcome, prepare, prepare_blocking
 from tfkit_lab.page import STATIC, page
 from tfkit_lab.trace import SCHEMAS
 
@@ -245,16 +245,16 @@ class AnatomyHandler(_Handler):
             self.respond(500, f"{names} was not built within {family.SECONDS:.0f} s")
 
 
-def prepare_early(web_app: Any) -> None:
+def prepare_at_startup(web_app: Any) -> None:
     """Begins to load what the first check needs, in a thread, while the server still starts: if it shows a course."""
     root = Path(web_app.settings["server_root_dir"]).expanduser()
 
-    def prepare_if_shown() -> None:
-        if course.is_shown(root):
-            prepare_now()
+    def prepare_if_course() -> None:
+        if course.has_course(root):
+            prepare_blocking()
 
     if not HUB:  # there, each user's processes would take memory before anybody has opened a course
-        Thread(target=prepare_if_shown, daemon=True).start()
+        Thread(target=prepare_if_course, daemon=True).start()
 
 
 def add_routes(web_app: Any) -> None:

@@ -58,8 +58,8 @@ def test_it_serves_before_it_has_loaded_every_unit_and_loads_them_in_pauses():
     code = (
         "import sys; from autograder import fork_server; "
         "loaded = lambda: any(name.startswith('autograder_unit_') or name == 'sympy' for name in sys.modules); "
-        "fork_server.load_first(True); before = loaded(); "
-        "print(before, next(fork_server.load_rest()), loaded(), 'sympy' in sys.modules)"
+        "fork_server.load_essentials(True); before = loaded(); "
+        "print(before, next(fork_server.load_remaining()), loaded(), 'sympy' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "None", "True", "False"]

@@ -16,7 +16,7 @@ from tests.extension.conftest import GOLDEN
 from tfkit.decode import Greedy, record
 from tfkit_lab import Stepper
 from tfkit_lab import trace as t
-from tfkit_lab.figure import figure, isolate, picture, png, shares, sign_tones
+from tfkit_lab.figure import bidi_isolate, figure, picture, png, shares, sign_tones
 
 
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("*.json")), ids=lambda file: file.stem)
@@ -58,8 +58,8 @@ def test_rows_of_a_head_are_probabilities(trace):
 
 
 def test_a_token_turns_nothing_beside_it(trace):
-    assert isolate("cat") == "cat" and isolate("שלום") == "\u2068שלום\u2069"
-    assert isolate("\u202ecat") == "⟨U+202E⟩cat"  # it would turn the whole line
+    assert bidi_isolate("cat") == "cat" and bidi_isolate("שלום") == "\u2068שלום\u2069"
+    assert bidi_isolate("\u202ecat") == "⟨U+202E⟩cat"  # it would turn the whole line
     turned = json.loads(json.dumps(trace).replace("<s>", "كلمة"))
     assert figure(turned, 0, 0, 0).count("\u2068كلمة\u2069") > 0 == figure(trace, 0, 0, 0).count("\u2068")
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tfkit.nn import local_global_mask, scaled_dot_product_attention
-from tfkit.nn.sliding_window import attend_in_windows, window_mask
+from tfkit.nn.sliding_window import blockwise_window_attention, window_mask
 
 HEADS, WIDTH = 2, 4
 
@@ -22,7 +22,7 @@ def test_windows_equal_a_dense_mask(length, reach):
     dense_mask = local_global_mask(length, 2 * reach, [])[None, None] & non_padding[:, None, None]
     dense, _ = scaled_dot_product_attention(*(x.transpose(1, 2) for x in (q, k, v)), dense_mask)
     expected = dense.transpose(1, 2).flatten(2)
-    found = attend_in_windows(q, k, v, window_mask(non_padding, reach))
+    found = blockwise_window_attention(q, k, v, window_mask(non_padding, reach))
     torch.testing.assert_close(found, expected)
     torch.testing.assert_close(
         torch.autograd.grad(found, (q, k, v), upstream), torch.autograd.grad(expected, (q, k, v), upstream)
@@ -34,7 +34,7 @@ def test_texts_of_a_batch_do_not_meet():
     torch.manual_seed(0)
     q, k, v = (torch.randn(2, 12, HEADS, WIDTH) for _ in "qkv")
     mask = window_mask(torch.ones(2, 12, dtype=torch.bool), 4)
-    together = attend_in_windows(q, k, v, mask)
+    together = blockwise_window_attention(q, k, v, mask)
     for row in range(2):
-        alone = attend_in_windows(*(x[row : row + 1] for x in (q, k, v)), mask[:1])
+        alone = blockwise_window_attention(*(x[row : row + 1] for x in (q, k, v)), mask[:1])
         torch.testing.assert_close(together[row], alone[0])

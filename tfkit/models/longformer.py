@@ -124,8 +124,8 @@ class Longformer(Model):
         return WindowContext(non_padding, local_masks, global_positions, is_global)
 
     def local_mask(self, non_padding: Tensor, global_mask: Tensor | None, reach: int) -> Any:
-        """non_padding, global_mask bool [B,L] or None -> the mask of `attend_in_windows`, without the global keys; a
-        rule has them too"""
+        """non_padding, global_mask bool [B,L] or None -> the mask of `blockwise_window_attention`, without the global
+        keys; a rule has them too"""
         if flex.is_chosen(self, non_padding.size(1), non_padding.device, dropout=self.config.attn_dropout):
             near = flex.window(reach) if global_mask is None else flex.window(reach) | flex.keys(global_mask)
             return flex.visible(non_padding) & near

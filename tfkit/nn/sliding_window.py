@@ -55,7 +55,7 @@ def window_mask(non_padding: Tensor, reach: int) -> Tensor:
     return near & non_padding[:, :, None]
 
 
-def attend_in_windows(
+def blockwise_window_attention(
     q: Tensor,
     k: Tensor,
     v: Tensor,
@@ -116,8 +116,9 @@ def trace_global(length: int, heads: int, at: Tensor) -> None:
 class WindowContext:
     """Which positions attend to which, for all layers of a text with windows and global tokens.
 
-    non_padding bool [B,L]; local_masks: half a window's width -> the mask of `attend_in_windows`; global_positions
-    int64 [B,G] and is_global bool [B,G], false where a row has fewer than G; both None where no token is global.
+    non_padding bool [B,L]; local_masks: half a window's width -> the mask of `blockwise_window_attention`;
+    global_positions int64 [B,G] and is_global bool [B,G], false where a row has fewer than G; both None where no token
+    is global.
     """
 
     non_padding: Tensor
@@ -144,9 +145,9 @@ class WindowAttention(Projections):
         at, is_global = context.global_positions, context.is_global
         shared = None if at is None or is_global is None else (k[rows, at], v[rows, at], is_global)
         mask = context.local_masks[self.reach]
-        out = attend_in_windows(q, k, v, mask, shared=shared, dropout=dropout)
+        out = blockwise_window_attention(q, k, v, mask, shared=shared, dropout=dropout)
         if tracing.recorder() is not None:
-            self.trace(x.size(1), at)
+            self.record_positions(x.size(1), at)
         if at is not None and is_global is not None:
             global_out = self.global_attention(x, x[rows, at], context.non_padding, dropout)  # [B,G,E]
             if tracing.recorder() is not None:
@@ -155,8 +156,8 @@ class WindowAttention(Projections):
             out = out.scatter(1, at[..., None].expand_as(global_out), global_out)
         return self.o_proj(out * context.non_padding[..., None])
 
-    def trace(self, length: int, global_positions: Tensor | None) -> None:
-        """Records which positions the blocks of `attend_in_windows` hold; those outside the text are masked."""
+    def record_positions(self, length: int, global_positions: Tensor | None) -> None:
+        """Records the positions of each block of queries and of its keys; those outside the text are masked."""
         block = (self.reach + 1) // 2
         queries = torch.arange(length + -length % block).view(-1, block)  # [N,W]
         keys = queries[:, :1] + torch.arange(-self.reach, block + self.reach)  # [N,W+2R]

@@ -106,10 +106,12 @@ def gradients(out: Any, cotangents: Any, inputs: list[torch.Tensor]) -> list[tor
         pairs.append((tensor, cotangent.to(tensor.dtype)))
     if not pairs or not inputs:
         return [None] * len(inputs)
-    return pull_back(pairs, inputs)
+    return vector_jacobian_products(pairs, inputs)
 
 
-def pull_back(pairs: list[tuple[torch.Tensor, torch.Tensor]], inputs: list[torch.Tensor]) -> list[torch.Tensor | None]:
+def vector_jacobian_products(
+    pairs: list[tuple[torch.Tensor, torch.Tensor]], inputs: list[torch.Tensor]
+) -> list[torch.Tensor | None]:
     """The vector-Jacobian products of (output, cotangent) pairs; None for an input on which no output depends.
 
     They are the gradients of the sum of output · cotangent: `autograd.grad` would import sympy if it were given the

@@ -304,11 +304,11 @@ def warm_up(path: list[str]) -> dict[str, ModuleType]:
 
     torch.set_num_threads(1)  # a fork after a multi-threaded region would hang
     for name in PRELOADED:
-        preload(name)
+        import_optional(name)
     return modules
 
 
-def preload(name: str) -> None:
+def import_optional(name: str) -> None:
     """Imports a module that boxes can do without."""
     try:
         importlib.import_module(name)
@@ -316,13 +316,13 @@ def preload(name: str) -> None:
         print(f"box: {name} is not installed: {error}", file=sys.stderr)
 
 
-def load_in_pause(control: socket.socket) -> bool:
+def import_when_idle(control: socket.socket) -> bool:
     """Imports what few boxes use once nobody has asked for a box for a while; whether it has."""
     poller = select.poll()
     poller.register(control, select.POLLIN)
     if poller.poll(IDLE_MS):
         return False
-    preload(LATER)
+    import_optional(LATER)
     gc.freeze()
     return True
 
@@ -358,7 +358,7 @@ def main() -> None:
     control.send(b"warm")
     whole = False
     while True:
-        whole = whole or load_in_pause(control)
+        whole = whole or import_when_idle(control)
         message, ancillary, _, _ = control.recvmsg(1 << 16, socket.CMSG_SPACE(8))
         if not message:
             return

@@ -452,14 +452,14 @@ predict(
 
 # %% role="experiment"
 from tfkit.nn.lsh import hashed_attention
-from tfkit.nn.sliding_window import attend_in_windows, window_mask
+from tfkit.nn.sliding_window import blockwise_window_attention, window_mask
 
 REACH = 64
 
 
 def windowed(x):
     real = torch.ones(x.shape[:2], dtype=torch.bool)
-    return attend_in_windows(x[:, :, None], x[:, :, None], x[:, :, None], window_mask(real, REACH))
+    return blockwise_window_attention(x[:, :, None], x[:, :, None], x[:, :, None], window_mask(real, REACH))
 
 
 def hashed(x):

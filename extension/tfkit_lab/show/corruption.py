@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tfkit.objectives._base import Objective
-from tfkit_lab.figure import isolate
+from tfkit_lab.figure import bidi_isolate
 from tfkit_lab.pictures import Picture, table
 from tfkit_lab.widgets import STATIC
 
@@ -70,7 +70,7 @@ class Corruption(Picture):
         """One draw of each objective, inputs beside targets."""
         at = self.place.get("draw", 0)
         drawn = [(one["name"], one["draws"][at % len(one["draws"])]) for one in self.trace["objectives"]]
-        text = lambda tokens: " ".join(isolate(token) for token in tokens if token is not None)
+        text = lambda tokens: " ".join(bidi_isolate(token) for token in tokens if token is not None)
         lines = [(name, text(draw["inputs"]), text(draw["labels"])) for name, draw in drawn]
         return table(("objective", "goes in", "to be written"), [("the text", text(self.trace["tokens"]), ""), *lines])
 
