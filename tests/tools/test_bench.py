@@ -1,5 +1,8 @@
 """The benchmark compares equal work: the two sides agree before they are timed; the floor counts what is multiplied."""
 
+import platform
+import subprocess
+import sys
 import time
 
 import pytest
@@ -37,6 +40,31 @@ def test_a_wrong_model_is_not_timed(tmp_path):
     ids = torch.randint(3, bench.VOCAB, (2, 16))
     with pytest.raises(ValueError, match="gpt2: the logits differ"):
         bench._agree(row, theirs, ours, {"input_ids": ids, "labels": ids})
+
+
+FAULTS = """
+import resource, sys, torch
+from tfkit.tools import bench
+if sys.argv[1] == "kept":
+    bench.disable_malloc_trimming()
+for _ in range(3):  # 64 MB each: as in a benchmark, the first calls find their place in the heap
+    torch.ones(2**24)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(4):
+    torch.ones(2**24)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="malloc is not glibc's: nothing is set")
+def test_freed_pages_are_kept():
+    def faults(how):
+        done = subprocess.run([sys.executable, "-c", FAULTS, how], capture_output=True, text=True, check=True)
+        return int(done.stdout)
+
+    default = faults("default")
+    assert default > 100, "huge pages may make them few, but each block is fetched anew"
+    assert faults("kept") < default / 10
 
 
 def test_the_floor_counts_products():

@@ -90,18 +90,21 @@ def ratio(theirs: Callable[[], Any], ours: Callable[[], Any], turns: int, device
     return a / b, b
 
 
-def keep_freed_memory() -> None:
-    """Tells glibc's malloc to reuse freed blocks of any size in place of returning them to the system, for both sides.
+def disable_malloc_trimming() -> None:
+    """Makes glibc's malloc keep freed memory in this process, which holds both models; with another C library it does
+    nothing.
 
-    Otherwise a large tensor's pages are cleared anew at each call or not at all, depending on what was freed before in
-    this process: up to two hundredths of a ratio that say nothing about either model. Without glibc nothing is done.
+    By default a large block goes back to the system or not depending on what was freed before it, and a block that is
+    fetched anew is cleared page by page at its first use: time that says nothing about either model. Raises OSError if
+    malloc refuses.
     """
     if platform.libc_ver()[0] != "glibc":
         return
+    M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of malloc.h
     mallopt = ctypes.CDLL(None).mallopt
-    mmap_threshold, trim_threshold = -3, -1  # M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of malloc.h
-    mallopt(mmap_threshold, 2**30)
-    mallopt(trim_threshold, 2**31 - 1)
+    for option, size in ((M_MMAP_THRESHOLD, 2**30), (M_TRIM_THRESHOLD, 2**31 - 1)):
+        if not mallopt(option, size):
+            raise OSError(f"mallopt({option}, {size}) was refused")
 
 
 def _wait(device: str) -> None:
@@ -360,7 +363,6 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--resume", action="store_true", help="skip results that are stored already")
     options = parser.parse_args(arguments)
-    keep_freed_memory()
     if options.write and (options.published or options.compile):
         parser.error("--write writes the page of the small rows as they are: leave out --published and --compile")
     if options.kept is None:
@@ -399,4 +401,5 @@ def saved_results(file: Path) -> list[BenchmarkResult]:
 
 
 if __name__ == "__main__":
+    disable_malloc_trimming()  # here and not in main(): it holds for the whole process, and tests call main()
     sys.exit(main())
