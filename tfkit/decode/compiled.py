@@ -4,11 +4,12 @@ This takes a cache of fixed size (`tfkit.nn.StaticCache`), whose write position 
 space model, which a graph writes in place. The capacity of a static cache is rounded up to a power of two, and the
 graph is dynamic in the number of rows and in the length of their sources, so that batches and prompts of different
 sizes share one graph. A batch of one row has a graph of its own, because compilers specialise on a size of one.
+On a GPU its kernels are launched together, by `cuda_graph`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import chain
 from types import FunctionType
 from typing import Any
@@ -17,6 +18,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
+from tfkit.decode.cuda_graph import CapturedStep, StepOutput, is_capturable, tensors
 from tfkit.nn.state_space import StateCache
 
 Backend = str | Callable[..., Any]
@@ -41,7 +43,7 @@ def round_up_capacity(capacity: int) -> int:
     return max(MIN_CAPACITY, 1 << (capacity - 1).bit_length())
 
 
-def step(model: Any, given: dict[str, Any], cache: Any) -> tuple[Tensor, Tensor | None]:
+def step(model: Any, given: dict[str, Any], cache: Any) -> StepOutput:
     """-> logits [N,t,V], and the hidden states behind them, if the model returns them"""
     out = model(**given, cache=cache, use_cache=True)
     return out.logits, out.last_hidden_state
@@ -60,11 +62,23 @@ def compiled_step(model: Any, backend: Backend, capacity: int, new: int) -> Call
     return steps[key]
 
 
-def run_step(model: Any, backend: Backend, given: dict[str, Any], cache: Any, new: int) -> tuple[Tensor, Tensor | None]:
-    """One step of `new` tokens on a cache of fixed size that already holds a prompt -> as `step`"""
+def run_step(
+    model: Any, backend: Backend, given: dict[str, Any], cache: Any, new: int, captured: dict[int, CapturedStep]
+) -> StepOutput:
+    """One step of `new` tokens on a cache of fixed size that already holds a prompt -> as `step`
+
+    captured: the CUDA graphs of this generation by their number of tokens, to which this adds"""
     inner = getattr(cache, "rows", cache)  # RAG's cache counts passages: each is a row of the cache that it wraps
-    mark_dynamic_sizes(given, inner)
-    out: tuple[Tensor, Tensor | None] = compiled_step(model, backend, inner.max_length, new)(model, given, cache)
+
+    def run(given: dict[str, Any]) -> StepOutput:
+        mark_dynamic_sizes(given, inner)
+        found: StepOutput = compiled_step(model, backend, inner.max_length, new)(model, given, cache)
+        return found
+
+    if is_capturable(model, cache):
+        out = captured.setdefault(new, CapturedStep())(run, given, cache)
+    else:
+        out = run(given)
     inner.advance_length(new)
     return out
 
@@ -90,15 +104,6 @@ def mark_dynamic_sizes(given: dict[str, Any], cache: Any) -> None:
         for tensor in pair:
             mark_dynamic(tensor, 0)
             mark_dynamic(tensor, 2)
-
-
-def tensors(what: Any) -> Iterator[Tensor]:
-    """The tensors in a tensor, a dict, an `Output` or None."""
-    if isinstance(what, Tensor):
-        yield what
-    elif isinstance(what, dict):
-        for part in what.values():
-            yield from tensors(part)
 
 
 def mark_dynamic(tensor: Tensor, dim: int) -> None:

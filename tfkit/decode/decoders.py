@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tfkit.decode.compiled import Backend, round_up_capacity, run_step
+from tfkit.decode.cuda_graph import CapturedStep
 from tfkit.nn import StaticCache
 from tfkit.nn.state_space import StateCache
 
@@ -144,6 +145,7 @@ class ModelDecoder(ABC):
         if static or backend is not None:
             require_static_cache(model, self.has_cache)
         self.rows, self.length = 0, 0
+        self.captured: dict[int, CapturedStep] = {}
         self.cache: Any = None
         self.ids = torch.empty(0, 0, dtype=torch.int64)  # the whole text, for models that read it again at each step
 
@@ -174,7 +176,9 @@ class ModelDecoder(ABC):
         if self.compiles(past):
             assert self.backend is not None
             inputs = self.inputs(tokens, past)
-            logits, self.hidden = run_step(self.model, self.backend, inputs, self.cache, tokens.size(1))
+            logits, self.hidden = run_step(
+                self.model, self.backend, inputs, self.cache, tokens.size(1), self.captured
+            )
             return logits
         if self.has_cache:
             out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True, **how)

@@ -100,6 +100,7 @@ class Model(nn.Module):
 
     HEADS: ClassVar[tuple[str | None, ...]] = (None,)
     STATIC_CACHE: ClassVar[bool] = True  # whether its decoder, if any, supports a cache of fixed size
+    CUDA_GRAPH: ClassVar[bool] = True  # whether a decoding step never waits for a GPU, as a CUDA graph requires
     FIXED_CACHE: ClassVar[type | None] = None  # the class of its cache, if that is of fixed size without being static
     FLEX_ATTENTION: ClassVar[bool] = False  # whether it can give its layers the rules of `nn.flex` in place of masks
     PADDING_ROW: ClassVar[bool] = False  # whether the padding token has a row of its own in the token embeddings

@@ -183,6 +183,7 @@ class Layer(llama.Layer):
 
 
 class DeepSeekV3(llama.Llama):
+    CUDA_GRAPH = False  # the number of tokens of an expert is read from the device
     LAYER = Layer
 
     def rotary_width(self) -> int:

@@ -119,6 +119,7 @@ class Layer(llama.Layer):
 
 
 class GPTOSS(llama.Llama):
+    CUDA_GRAPH = False  # the number of tokens of an expert is read from the device
     LAYER: ClassVar[Any] = Layer
     forward = mixtral.routed_forward
 

@@ -96,6 +96,7 @@ def routed_forward(
 
 
 class Mixtral(llama.Llama):
+    CUDA_GRAPH = False  # the number of tokens of an expert is read from the device
     LAYER = Layer
     forward = routed_forward
 

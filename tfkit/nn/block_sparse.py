@@ -100,7 +100,8 @@ def block_table(blocks: int, drawn: Tensor | None = None, device: torch.device |
     ends = torch.zeros_like(middle), torch.full_like(middle, blocks - 1)
     table = torch.stack([ends[0], middle - 1, middle, middle + 1, ends[1]], -1)[None]  # [1,N-2,5]
     first_mention = torch.ones_like(table[0], dtype=torch.bool)
-    first_mention[0, 1] = first_mention[-1, 3] = False  # the ends are their neighbours
+    for end in (first_mention[0, 1], first_mention[-1, 3]):  # the ends are their neighbours
+        end.fill_(False)  # an assignment would wait for the device
     if drawn is None:
         return table, first_mention
     table = torch.cat([table.expand(len(drawn), -1, -1), drawn], -1)

@@ -262,8 +262,9 @@ def distance_bias(bias: Tensor) -> Rule:
     """bias [H,Q+K-1]: what is added to the scores of a head at the distances key - query from 1 - Q to K - 1, of as
     many queries as keys (T5); -inf hides a key."""
     last = bias.size(1) // 2  # Q - 1
+    constant = bias.detach()  # FlexAttention refuses a mask with a gradient
     return Rule(
-        lambda b, h, q, k: bias[h, k - q + last] > float("-inf"), heads=len(bias),
+        lambda b, h, q, k: constant[h, k - q + last] > float("-inf"), heads=len(bias),
         bias=lambda b, h, q, k: bias[h, k - q + last],
     )  # fmt: skip
 

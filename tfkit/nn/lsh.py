@@ -127,7 +127,7 @@ def hashed_attention(
     if tracing.recorder() is not None:
         trace_hashed(buckets, order, at, near, before, after)
     if rounds == 1:
-        out = attend(q, keys, values, bias=bias, scale=1.0, dropout=dropout).view(batch, heads, 1, length, -1)
+        out = attend(q, keys, values, bias=bias, scale=1.0, dropout=dropout).reshape(batch, heads, 1, length, -1)
         return Permute.apply(out, inverse, order)[:, :, 0]
     if tracing.recorder() is not None:
         trace_rounds(q @ keys.transpose(-2, -1) + bias, order, inverse)

@@ -81,10 +81,11 @@ class _TotalLoss(torch.autograd.Function):
         for start in range(0, len(x), rows):
             here = slice(start, start + rows)
             logits = F.linear(x[here], weight, bias)
-            loss, slope = _loss_and_slope(logits.to(wide), labels[here], ignored, cap, any(wanted))
+            counted = labels[here] != ignored
+            loss, slope = _loss_and_slope(logits, labels[here], counted, cap, wide, any(wanted))
             total += loss
             if slope is not None:
-                _add_gradients(grads, here, x, weight, slope.to(logits.dtype))
+                _add_gradients(grads, here, x, weight, slope.to(logits.dtype), counted)
         ctx.save_for_backward(*grads)
         return total
 
@@ -97,29 +98,36 @@ class _TotalLoss(torch.autograd.Function):
 
 
 def _loss_and_slope(
-    logits: Tensor, labels: Tensor, ignored: int, cap: float | None, wanted: bool
+    logits: Tensor, labels: Tensor, counted: Tensor, cap: float | None, wide: torch.dtype, wanted: bool
 ) -> tuple[Tensor, Tensor | None]:
-    """logits [R,V], which are overwritten, labels [R] -> the summed loss, and its derivative at the logits [R,V]"""
+    """logits [R,V], labels [R], counted bool [R] -> the summed loss, and its derivative at the logits [R,V], which is
+    correct where rows count.
+
+    Passes over [R,V] are what this costs on a GPU, so `log_softmax` also converts to the wide dtype."""
+    outer = None
     if cap is not None:
-        logits = logits.div_(cap).tanh_().mul_(cap)
-    counted = labels != ignored
+        logits = logits.to(wide).div_(cap).tanh_()
+        outer = 1 - logits**2
+        logits = logits.mul_(cap)
     at = labels.masked_fill(~counted, 0)[:, None]
-    whole = logits.logsumexp(-1, keepdim=True)
-    loss = ((whole - logits.gather(-1, at)).squeeze(-1) * counted).sum()
+    logs = logits.log_softmax(-1, dtype=wide)
+    loss = -(logs.gather(-1, at).squeeze(-1) * counted).sum()
     if not wanted:
         return loss, None
-    outer = None if cap is None else 1 - (logits / cap) ** 2
-    slope = logits.sub_(whole).exp_()
-    slope.scatter_add_(-1, at, torch.full_like(at, -1, dtype=slope.dtype)).mul_(counted[:, None])
+    slope = logs.exp_().scatter_add_(-1, at, torch.full_like(at, -1, dtype=wide))
     return loss, slope if outer is None else slope.mul_(outer)
 
 
-def _add_gradients(grads: list[Tensor | None], here: slice, x: Tensor, weight: Tensor, slope: Tensor) -> None:
-    """Adds the contribution of the rows `here`, slope [R,V], to the gradients of x [N,E], weight [V,E] and bias [V]."""
+def _add_gradients(
+    grads: list[Tensor | None], here: slice, x: Tensor, weight: Tensor, slope: Tensor, counted: Tensor
+) -> None:
+    """Adds the contribution of the rows `here`, slope [R,V], to the gradients of x [N,E], weight [V,E] and bias [V].
+
+    counted bool [R]: the rows that contribute. They are chosen in x, which is smaller than the slope."""
     of_x, of_weight, of_bias = grads
     if of_x is not None:
-        of_x[here] = slope @ weight
+        of_x[here] = (slope @ weight) * counted[:, None]
     if of_weight is not None:
-        of_weight += slope.t() @ x[here]
+        of_weight += slope.t() @ (x[here] * counted[:, None])
     if of_bias is not None:
-        of_bias += slope.sum(0)
+        of_bias += counted.to(slope.dtype) @ slope
