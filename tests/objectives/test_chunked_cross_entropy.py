@@ -7,6 +7,7 @@ import tfkit
 from tests.models.table import ROWS, kind
 from tests.models.test_laws import lesson, make
 from tfkit import registry
+from tfkit.objectives import chunked_cross_entropy as chunked
 from tfkit.objectives.chunked_cross_entropy import DeferredLogits, chunked_logits
 from tfkit.objectives.cross_entropy import cross_entropy, word_scores
 from tfkit.tools.memory import peak_bytes
@@ -116,3 +117,21 @@ def test_compiles_as_one_graph():
     torch.testing.assert_close(found, cross_entropy(torch.nn.functional.linear(*parts), labels))
     found.backward()
     assert all(part.grad.any() for part in parts)
+
+
+def test_words_added_for_fast_products_change_nothing(monkeypatch):
+    """As on a GPU: there are no kernels for a matrix with an odd number of columns that are fast."""
+    generator = torch.Generator().manual_seed(0)
+    draw = lambda *size: torch.randn(*size, generator=generator, dtype=torch.float64)
+    labels = torch.tensor([3, -100, 0, 12, 5, 7, 7])
+    found = []
+    for multiple in (1, 8):
+        monkeypatch.setitem(chunked.ALIGNED_WORDS, "cpu", multiple)
+        for cap in (None, 3.0):
+            generator.manual_seed(0)
+            given = [draw(7, 6).requires_grad_(), draw(13, 6).requires_grad_(), draw(13).requires_grad_()]
+            with chunked_logits(3):
+                loss = DeferredLogits(*given, cap).total_loss(labels, -100)
+            found.append([loss, *torch.autograd.grad(loss, given)])
+    for plain, padded in zip(found[:2], found[2:], strict=True):
+        torch.testing.assert_close(padded, plain, rtol=1e-12, atol=1e-12)

@@ -176,9 +176,7 @@ class ModelDecoder(ABC):
         if self.compiles(past):
             assert self.backend is not None
             inputs = self.inputs(tokens, past)
-            logits, self.hidden = run_step(
-                self.model, self.backend, inputs, self.cache, tokens.size(1), self.captured
-            )
+            logits, self.hidden = run_step(self.model, self.backend, inputs, self.cache, tokens.size(1), self.captured)
             return logits
         if self.has_cache:
             out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True, **how)

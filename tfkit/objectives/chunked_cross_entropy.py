@@ -22,6 +22,8 @@ from torch.autograd.function import once_differentiable
 
 NUMBERS = 2**25  # logits held at once if the number of rows is not given: 128 MiB in float32
 
+ALIGNED_WORDS = {"cuda": 64}  # by type of device
+
 rows_at_once: int | None = None  # within `chunked_logits`; 0: as many as NUMBERS allow
 
 
@@ -73,7 +75,8 @@ class _TotalLoss(torch.autograd.Function):
         logits."""
         wide = torch.promote_types(x.dtype, torch.float32)
         total = torch.zeros((), dtype=wide, device=x.device)
-        wanted = ctx.needs_input_grad[:3]
+        wanted, words = ctx.needs_input_grad[:3], weight.size(0)
+        weight, bias = align_words(weight, bias)
         grads: list[Tensor | None] = [
             torch.zeros_like(t) if need and t is not None else None
             for t, need in zip((x, weight, bias), wanted, strict=True)
@@ -82,11 +85,12 @@ class _TotalLoss(torch.autograd.Function):
             here = slice(start, start + rows)
             logits = F.linear(x[here], weight, bias)
             counted = labels[here] != ignored
-            loss, slope = _loss_and_slope(logits, labels[here], counted, cap, wide, any(wanted))
+            loss, slope = _loss_and_slope(logits, words, labels[here], counted, cap, wide, any(wanted))
             total += loss
             if slope is not None:
                 _add_gradients(grads, here, x, weight, slope.to(logits.dtype), counted)
-        ctx.save_for_backward(*grads)
+        of_x, *of_words = grads
+        ctx.save_for_backward(of_x, *(None if grad is None else grad[:words] for grad in of_words))
         return total
 
     @staticmethod
@@ -97,11 +101,20 @@ class _TotalLoss(torch.autograd.Function):
         return *found, None, None, None, None
 
 
+def align_words(weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    """weight [V,E], bias [V] or None -> both with rows of zeros up to a multiple of 64 on a GPU: its fast kernels take
+    no matrix with 50,257 columns."""
+    extra = -weight.size(0) % ALIGNED_WORDS.get(weight.device.type, 1)
+    if not extra:
+        return weight, bias
+    return F.pad(weight, (0, 0, 0, extra)), None if bias is None else F.pad(bias, (0, extra))
+
+
 def _loss_and_slope(
-    logits: Tensor, labels: Tensor, counted: Tensor, cap: float | None, wide: torch.dtype, wanted: bool
+    logits: Tensor, words: int, labels: Tensor, counted: Tensor, cap: float | None, wide: torch.dtype, wanted: bool
 ) -> tuple[Tensor, Tensor | None]:
-    """logits [R,V], labels [R], counted bool [R] -> the summed loss, and its derivative at the logits [R,V], which is
-    correct where rows count.
+    """logits [R,V], of which the first `words` columns count, labels [R], counted bool [R] -> the summed loss, and its
+    derivative at the logits [R,V], which is correct where rows count.
 
     Passes over [R,V] are what this costs on a GPU, so `log_softmax` also converts to the wide dtype."""
     outer = None
@@ -109,6 +122,7 @@ def _loss_and_slope(
         logits = logits.to(wide).div_(cap).tanh_()
         outer = 1 - logits**2
         logits = logits.mul_(cap)
+    logits[:, words:].fill_(float("-inf"))
     at = labels.masked_fill(~counted, 0)[:, None]
     logs = logits.log_softmax(-1, dtype=wide)
     loss = -(logs.gather(-1, at).squeeze(-1) * counted).sum()

@@ -97,9 +97,9 @@ def synchronize(device: str) -> None:
         torch.cuda.synchronize()
 
 
-def seconds(do: Callable[[], Any], device: str, turns: int = 5, least: float = 0.2) -> float:
-    """The best time in seconds of at least `turns` runs and `least` seconds, after two warm-up runs."""
-    for _ in range(2):
+def seconds(do: Callable[[], Any], device: str, turns: int = 5, least: float = 0.2, warm_ups: int = 2) -> float:
+    """The best time in seconds of at least `turns` runs and `least` seconds, after the warm-up runs."""
+    for _ in range(warm_ups):
         do()
     synchronize(device)
     best, spent, done = float("inf"), 0.0, 0
@@ -463,7 +463,7 @@ def decoding(setup: Setup) -> list[BenchmarkCase]:
 def decode_size(size: PublishedSize, rows: int, setup: Setup) -> Values:
     """A decoding step on both sides, and the time that reading weights and cache once would take."""
     ours, theirs = setup.memoize_one(size.size, lambda: both_for_decoding(size, setup))
-    prompt, new = (4, 4) if setup.tiny else (128, 128)
+    prompt, new = (4, 4) if setup.tiny else (128, 64)
     ids = torch.randint(3, ours.config.vocab_size, (rows, prompt), device=setup.device)
     backend = "eager" if setup.tiny else "inductor"
     values: Values = {
@@ -519,8 +519,8 @@ def generate_theirs(model: Any, ids: Tensor, cache: str | None, new: int) -> Non
 
 def token_time(generate: Callable[[int], None], new: int, setup: Setup) -> float:
     """Milliseconds per token after the first: the time of the prompt is in both runs and cancels out."""
-    turns, least = (1, 0.0) if setup.tiny else (3, 0.5)
-    long, short = (seconds(lambda n=n: generate(n), setup.device, turns, least) for n in (new, 1))  # type: ignore[misc]
+    turns = 1 if setup.tiny else 2
+    long, short = (seconds(lambda n=n: generate(n), setup.device, turns, 0.0, 1) for n in (new, 1))  # type: ignore[misc]
     return 1e3 * max(long - short, 0.0) / (new - 1)
 
 

@@ -41,11 +41,14 @@ def cost(
     def probes(draw: Draw, reference: Any) -> list[Probe]:
         """One question; its case is the small one."""
         small = case(draw, count_at)
-        allowed = {name: ROOM * count for name, count in _counts(small, reference).items()}
+        allowed = {
+            name: ROOM * count for name, count in _counts(small, getattr(reference, "subject", reference)).items()
+        }
         seed = draw.integer(0, 2**31)
 
         def ask(subject: Any) -> str:
             """WITHIN_LIMIT, TOO_EXPENSIVE or OTHER_VALUES. Raises NotRun if nothing counts a box's resources."""
+            subject = getattr(subject, "subject", subject)  # costs are counted on the CPU
             if isinstance(subject, LocalSubject):
                 counts = _counts(small, subject)
                 return (
@@ -53,7 +56,7 @@ def cost(
                     if all(counts.get(name, 0) <= most for name, most in allowed.items())
                     else TOO_EXPENSIVE
                 )
-            return measure_box(getattr(subject, "subject", subject), case, measure_at, seed, reference, sentence)
+            return measure_box(subject, case, measure_at, seed, reference, sentence)
 
         return [Probe(ask, small)]
 

@@ -87,10 +87,11 @@ def peak(
 
         def ask(subject: Any) -> str:
             """WITHIN_LIMIT, TOO_EXPENSIVE or OTHER_VALUES. Raises NotRun if nothing counts a box's resources."""
+            subject = getattr(subject, "subject", subject)  # costs are counted on the CPU
             if isinstance(subject, LocalSubject):
                 largest, together = _counts(case, subject)
                 return WITHIN_LIMIT if largest <= ONE * allowed and together <= ALL * allowed else TOO_EXPENSIVE
-            return measure_box(getattr(subject, "subject", subject), long, measure_at, seed, reference, sentence)
+            return measure_box(subject, long, measure_at, seed, reference, sentence)
 
         return [Probe(ask, case)]
 
