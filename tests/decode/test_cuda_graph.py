@@ -1,5 +1,5 @@
-"""Steps at fixed addresses: the ids of eager decoding, also where a cache moves or is cropped. Without a card a function
-that runs the step again stands in for the captured graph."""
+"""Steps at fixed addresses give the ids of eager decoding, also where a cache moves or is cropped. Without a card a
+function that runs the step again stands in for the captured graph."""
 
 import pytest
 import torch

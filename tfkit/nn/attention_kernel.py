@@ -144,8 +144,8 @@ def fused_attention(
     added, causal = added_to_scores(q, k, mask, bias, causal)
     if 0.0 < dropout < 1.0 and runs_by_hand(q):
         return attend_cpu_in_place(q, k, v, added, causal, scale, dropout)
-    groups = bool(k.size(1) != q.size(1))  # in a graph of dynamic sizes the comparison is a symbol
-    return F.scaled_dot_product_attention(q, k, v, added, dropout, causal, scale=scale, enable_gqa=groups)
+    groups = {"enable_gqa": True} if k.size(1) != q.size(1) else {}  # of dynamic sizes the comparison is a symbol
+    return F.scaled_dot_product_attention(q, k, v, added, dropout, causal, scale=scale, **groups)
 
 
 def runs_by_hand(q: Tensor) -> bool:
