@@ -227,7 +227,7 @@ class ProphetNet(Model):
             ids = decoder_ids(self.config, decoder_input_ids, labels)
             given = (ids, decoder_attention_mask, encoder_outputs, cache)
             x, memory = decoder_states(self, input_ids, attention_mask, *given)
-        found = Output(last_hidden_state=x[:, : ids.size(1)], last_hidden_state_ngram=x[:, ids.size(1) :])
+        found = {"last_hidden_state": x[:, : ids.size(1)], "last_hidden_state_ngram": x[:, ids.size(1) :]}
         return Output(
             self.head_outputs(x[:, ids.size(1) :], labels) | found, encoder_last_hidden_state=memory, cache=cache
         )
