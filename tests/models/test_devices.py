@@ -87,9 +87,10 @@ def test_what_would_wait_is_counted(what, names):
 @pytest.mark.gpu
 @need_card
 @pytest.mark.parametrize("name", ROWS)
-@torch.backends.cudnn.flags(enabled=False)  # its recurrent layers have gradients in training only
-def test_runs_on_the_card(name):
+def test_runs_on_the_card(name, monkeypatch):
     """Every head, in float32 and bfloat16: forward without a wait, backward; in float32 the CPU's loss."""
+    if name == "rnn_seq2seq":  # cuDNN's recurrent layers have gradients in training only
+        monkeypatch.setattr(torch.backends.cudnn, "enabled", False)
     for head in row_heads(name):
         for dtype in (torch.float32, torch.bfloat16):
             row, model = make(name, head, dtype)

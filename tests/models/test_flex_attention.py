@@ -176,5 +176,4 @@ def test_on_a_card_rules_give_what_masks_give(name, calls):
         found.append([out, *(g for g in grads if g is not None)])
     assert calls
     for one, other in zip(*found, strict=True):
-        largest = max(1.0, other.abs().max().item())  # FlexAttention multiplies in TF32
-        torch.testing.assert_close(one, other, rtol=1e-2, atol=1e-2 * largest)
+        torch.testing.assert_close(one, other, rtol=1e-2, atol=1e-2)

@@ -120,13 +120,13 @@ def test_compiles_as_one_graph():
 
 
 def test_words_added_for_fast_products_change_nothing(monkeypatch):
-    """As on a GPU: there are no kernels for a matrix with an odd number of columns that are fast."""
+    """As on a GPU, whose fast kernels take no odd number of columns."""
     generator = torch.Generator().manual_seed(0)
     draw = lambda *size: torch.randn(*size, generator=generator, dtype=torch.float64)
     labels = torch.tensor([3, -100, 0, 12, 5, 7, 7])
     found = []
     for multiple in (1, 8):
-        monkeypatch.setitem(chunked.ALIGNED_WORDS, "cpu", multiple)
+        monkeypatch.setitem(chunked.PAD_TO_MULTIPLE_OF, "cpu", multiple)
         for cap in (None, 3.0):
             generator.manual_seed(0)
             given = [draw(7, 6).requires_grad_(), draw(13, 6).requires_grad_(), draw(13).requires_grad_()]

@@ -180,7 +180,7 @@ def test_adamw_as_one_kernel_learns_the_same():
 
 def test_attention_with_grouped_heads_is_counted_by_the_heads_of_its_queries():
     draw = lambda heads: torch.empty(2, heads, 6, 8, device="meta")
-    args = throughput.with_all_heads((draw(4), draw(2), draw(2), None, 0.0, True))
+    args = throughput.repeat_kv_heads((draw(4), draw(2), draw(2), None, 0.0, True))
     assert [tuple(x.shape) for x in args[:3]] == [(2, 4, 6, 8)] * 3 and args[3:] == [None, 0.0, True]
     count = throughput.flop_registry[torch.ops.aten._scaled_dot_product_flash_attention]
     assert count(*args[:3], out_val=draw(4)) == 2 * (2 * 2 * 4 * 6 * 6 * 8)

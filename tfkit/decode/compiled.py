@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
-from tfkit.decode.cuda_graph import CapturedStep, StepOutput, is_capturable, tensors
+from tfkit.decode.cuda_graph import CUDAGraphStep, StepOutput, supports_cuda_graph, tensors_in
 from tfkit.nn.state_space import StateCache
 
 Backend = str | Callable[..., Any]
@@ -63,7 +63,7 @@ def compiled_step(model: Any, backend: Backend, capacity: int, new: int) -> Call
 
 
 def run_step(
-    model: Any, backend: Backend, given: dict[str, Any], cache: Any, new: int, captured: dict[int, CapturedStep]
+    model: Any, backend: Backend, given: dict[str, Any], cache: Any, new: int, captured: dict[int, CUDAGraphStep]
 ) -> StepOutput:
     """One step of `new` tokens on a cache of fixed size that already holds a prompt -> as `step`
 
@@ -75,8 +75,8 @@ def run_step(
         found: StepOutput = compiled_step(model, backend, inner.max_length, new)(model, given, cache)
         return found
 
-    if is_capturable(model, cache):
-        out = captured.setdefault(new, CapturedStep())(run, given, cache)
+    if supports_cuda_graph(model, cache):
+        out = captured.setdefault(new, CUDAGraphStep())(run, given, cache)
     else:
         out = run(given)
     inner.advance_length(new)
@@ -85,10 +85,10 @@ def run_step(
 
 def mark_dynamic_sizes(given: dict[str, Any], cache: Any) -> None:
     """Marks the sizes in which a graph must be dynamic: the number of rows, and the length of the source."""
-    for tensor in tensors(given):
+    for tensor in tensors_in(given):
         mark_dynamic(tensor, 0)
     sources = ("attention_mask", "encoder_outputs", "encoder_hidden_states", "encoder_attention_mask")
-    for tensor in tensors({name: given.get(name) for name in sources}):
+    for tensor in tensors_in({name: given.get(name) for name in sources}):
         for dim in range(1, tensor.dim()):  # also feature widths: the weights fix these anyway
             mark_dynamic(tensor, dim)
     if isinstance(cache, StateCache):
@@ -98,7 +98,7 @@ def mark_dynamic_sizes(given: dict[str, Any], cache: Any) -> None:
     for buffer in cache.self_attention.values():
         mark_dynamic(buffer.k, 0)
         mark_dynamic(buffer.v, 0)
-    for tensor in tensors(getattr(cache, "non_padding", None)):
+    for tensor in tensors_in(getattr(cache, "non_padding", None)):
         mark_dynamic(tensor, 0)
     for pair in cache.cross_attention.values():
         for tensor in pair:

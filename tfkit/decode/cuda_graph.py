@@ -20,7 +20,7 @@ StepOutput = tuple[Tensor, Tensor | None]
 Step = Callable[[dict[str, Any]], StepOutput]  # the model's inputs -> logits, hidden states
 
 
-def is_capturable(model: Any, cache: Any) -> bool:
+def supports_cuda_graph(model: Any, cache: Any) -> bool:
     """Whether steps of this model on this cache can be a CUDA graph: on a GPU, on a cache whose position is a tensor,
     by a model that does not wait for the device to learn a shape."""
     if not isinstance(cache, StaticCache) or not isinstance(cache.end, Tensor):
@@ -28,7 +28,7 @@ def is_capturable(model: Any, cache: Any) -> bool:
     return cache.end.device.type == "cuda" and getattr(model, "CUDA_GRAPH", True)
 
 
-def capture(run: Callable[[], StepOutput]) -> Callable[[], StepOutput]:
+def capture_graph(run: Callable[[], StepOutput]) -> Callable[[], StepOutput]:
     """Captures the kernels of `run`, without running them -> a function that runs them."""
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
@@ -41,37 +41,38 @@ def capture(run: Callable[[], StepOutput]) -> Callable[[], StepOutput]:
     return replay
 
 
-class CapturedStep:
+class CUDAGraphStep:
     """Steps of one generation with equal shapes, replayed from the third on."""
 
     def __init__(self) -> None:
-        self.inputs: dict[str, Any] = {}
-        self.addresses: Any = None
+        self.inputs: dict[str, Any] = {}  # at fixed addresses
+        self.end: Any = None  # the cache's position, at a fixed address
+        self.signature: list[Any] | None = None
         self.replay: Callable[[], StepOutput] | None = None
 
     def __call__(self, step: Step, given: dict[str, Any], cache: StaticCache) -> StepOutput:
         """As `step(given)`, which writes to the cache and moves its position."""
-        addresses = describe(given, cache)
-        if addresses != self.addresses:
-            self.addresses, self.inputs, self.replay = addresses, {}, None
+        signature = input_signature(given, cache)
+        if signature != self.signature:
+            self.signature, self.inputs, self.replay = signature, {}, None
             return step(given)
         if not self.inputs:
-            self.inputs = {name: x.clone() if is_new_each_step(name) else x for name, x in given.items()}
+            self.inputs = {name: x.clone() if is_step_input(name) else x for name, x in given.items()}
             self.end = cache.end.clone()
             cache.end = self.end
-            return self.run(step, cache)
+            return self.run_on_static_inputs(step, cache)
         for name, x in given.items():
-            if is_new_each_step(name):
+            if is_step_input(name):
                 self.inputs[name].copy_(x)
         if cache.end is not self.end:  # the cache was cropped
             self.end.copy_(cache.end)
             cache.end = self.end
         if self.replay is None:
-            self.replay = capture(lambda: self.run(step, cache))
+            self.replay = capture_graph(lambda: self.run_on_static_inputs(step, cache))
         logits, hidden = self.replay()
         return logits.clone(), None if hidden is None else hidden.clone()  # the next replay overwrites them
 
-    def run(self, step: Step, cache: StaticCache) -> StepOutput:
+    def run_on_static_inputs(self, step: Step, cache: StaticCache) -> StepOutput:
         """One step on the inputs at fixed addresses; it moves the position in place."""
         outputs = step(self.inputs)
         self.end.copy_(cache.end)
@@ -79,27 +80,27 @@ class CapturedStep:
         return outputs
 
 
-def is_new_each_step(name: str) -> bool:
+def is_step_input(name: str) -> bool:
     """Whether an input is another tensor in every step; the others belong to the source and stay."""
     return name in ("input_ids", "decoder_input_ids", "position_ids")
 
 
-def describe(given: dict[str, Any], cache: StaticCache) -> list[Any]:
+def input_signature(given: dict[str, Any], cache: StaticCache) -> list[Any]:
     """The shapes of the inputs that are new in each step, and the addresses of all other tensors."""
     found: list[Any] = []
     for name, x in given.items():
-        if is_new_each_step(name):
+        if is_step_input(name):
             found.append((x.shape, x.dtype))
         else:
-            found += [tensor.data_ptr() for tensor in tensors(x)]
+            found += [tensor.data_ptr() for tensor in tensors_in(x)]
     held = [(buffer.k, buffer.v) for buffer in cache.self_attention.values()]
     kept = (held, list(cache.cross_attention.values()), cache.constants, getattr(cache, "non_padding", None))
-    return found + [tensor.data_ptr() for tensor in tensors(kept)]
+    return found + [tensor.data_ptr() for tensor in tensors_in(kept)]
 
 
-def tensors(what: Any) -> list[Tensor]:
+def tensors_in(what: Any) -> list[Tensor]:
     """The tensors in a tensor, a list, a tuple, a dict or an `Output`."""
     if isinstance(what, Tensor):
         return [what]
     parts = what.values() if isinstance(what, dict) else what if isinstance(what, list | tuple) else ()
-    return [tensor for part in parts for tensor in tensors(part)]
+    return [tensor for part in parts for tensor in tensors_in(part)]

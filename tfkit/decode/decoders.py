@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tfkit.decode.compiled import Backend, round_up_capacity, run_step
-from tfkit.decode.cuda_graph import CapturedStep
+from tfkit.decode.cuda_graph import CUDAGraphStep
 from tfkit.nn import StaticCache
 from tfkit.nn.state_space import StateCache
 
@@ -145,7 +145,7 @@ class ModelDecoder(ABC):
         if static or backend is not None:
             require_static_cache(model, self.has_cache)
         self.rows, self.length = 0, 0
-        self.captured: dict[int, CapturedStep] = {}
+        self.captured: dict[int, CUDAGraphStep] = {}
         self.cache: Any = None
         self.ids = torch.empty(0, 0, dtype=torch.int64)  # the whole text, for models that read it again at each step
 

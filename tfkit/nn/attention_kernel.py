@@ -38,6 +38,7 @@ def additive_mask(mask: Tensor, causal: bool, q_len: int, k_len: int, dtype: tor
     """
 
     def make() -> Tensor:
+        """-> the additive mask [...,Q or 1,K or 1]"""
         visible = mask & causal_rows(q_len, k_len, mask.device) if causal else mask
         width = visible.size(-1)
         # padded width, without which the CUDA kernel would copy

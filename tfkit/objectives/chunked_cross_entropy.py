@@ -22,7 +22,7 @@ from torch.autograd.function import once_differentiable
 
 NUMBERS = 2**25  # logits held at once if the number of rows is not given: 128 MiB in float32
 
-ALIGNED_WORDS = {"cuda": 64}  # by type of device
+PAD_TO_MULTIPLE_OF = {"cuda": 64}  # words, by type of device
 
 rows_at_once: int | None = None  # within `chunked_logits`; 0: as many as NUMBERS allow
 
@@ -76,19 +76,21 @@ class _TotalLoss(torch.autograd.Function):
         wide = torch.promote_types(x.dtype, torch.float32)
         total = torch.zeros((), dtype=wide, device=x.device)
         wanted, words = ctx.needs_input_grad[:3], weight.size(0)
-        weight, bias = align_words(weight, bias)
+        weight, bias = pad_vocabulary(weight, bias)
         grads: list[Tensor | None] = [
             torch.zeros_like(t) if need and t is not None else None
             for t, need in zip((x, weight, bias), wanted, strict=True)
         ]
         for start in range(0, len(x), rows):
             here = slice(start, start + rows)
-            logits = F.linear(x[here], weight, bias)
             counted = labels[here] != ignored
+            logits = F.linear(x[here], weight, bias)
+            narrow = logits.dtype
             loss, slope = _loss_and_slope(logits, words, labels[here], counted, cap, wide, any(wanted))
+            del logits  # what is held from here on is its derivative
             total += loss
             if slope is not None:
-                _add_gradients(grads, here, x, weight, slope.to(logits.dtype), counted)
+                _add_gradients(grads, here, x, weight, slope.to(narrow), counted)
         of_x, *of_words = grads
         ctx.save_for_backward(of_x, *(None if grad is None else grad[:words] for grad in of_words))
         return total
@@ -101,10 +103,10 @@ class _TotalLoss(torch.autograd.Function):
         return *found, None, None, None, None
 
 
-def align_words(weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
-    """weight [V,E], bias [V] or None -> both with rows of zeros up to a multiple of 64 on a GPU: its fast kernels take
-    no matrix with 50,257 columns."""
-    extra = -weight.size(0) % ALIGNED_WORDS.get(weight.device.type, 1)
+def pad_vocabulary(weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    """weight [V,E], bias [V] or None -> both, on a GPU with rows of zeros up to a multiple of 64 words: its fast
+    kernels take no matrix with 50,257 columns."""
+    extra = -weight.size(0) % PAD_TO_MULTIPLE_OF.get(weight.device.type, 1)
     if not extra:
         return weight, bias
     return F.pad(weight, (0, 0, 0, extra)), None if bias is None else F.pad(bias, (0, extra))

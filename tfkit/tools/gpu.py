@@ -171,7 +171,8 @@ an H100; compiled, nothing is slower than transformers compiled, and relative an
 
 How to read the tables: times are the best of several runs, by the host's clock round a synchronisation. "Theirs" is
 transformers with the same configuration, freshly initialised, with PyTorch's attention kernels; "compiled" compiles
-each layer (training) or the decoding step. Training is bfloat16 autocast with AdamW, weights and moments float32;
+each layer (training) or the decoding step. Training is bfloat16 autocast with AdamW, weights and moments float32,
+ours with the chunked loss of `tfkit.train`, theirs with its own;
 "padded" has an attention mask that hides an eighth of half of the rows. "Of products" is the share of the rate that
 bf16 products of 8,192 x 8,192 reach. Decoding is bfloat16 from 128 tokens on; a token is one of 64, over which
 capturing the CUDA graph is spread. Empty cells were not measured. docs/decisions/205-the-first-gpu.md says what broke

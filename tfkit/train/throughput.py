@@ -23,12 +23,12 @@ class CountedOperations(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = func(*args, **(kwargs or {}))
         if count := flop_registry.get(func.overloadpacket):
-            given = with_all_heads(args) if "attention" in func.overloadpacket.__name__ else args
+            given = repeat_kv_heads(args) if "attention" in func.overloadpacket.__name__ else args
             self.total += count(*given, **(kwargs or {}), out_val=out)
         return out
 
 
-def with_all_heads(args: Any) -> list[Any]:
+def repeat_kv_heads(args: Any) -> list[Any]:
     """Attention's arguments, with as many heads of keys and values as of queries: torch's formulas (2.11) refuse the
     grouped heads that its kernels take."""
     is_heads = lambda x: isinstance(x, Tensor) and x.dim() == 4  # [B,H,L,D]

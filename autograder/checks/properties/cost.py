@@ -41,14 +41,12 @@ def cost(
     def probes(draw: Draw, reference: Any) -> list[Probe]:
         """One question; its case is the small one."""
         small = case(draw, count_at)
-        allowed = {
-            name: ROOM * count for name, count in _counts(small, getattr(reference, "subject", reference)).items()
-        }
+        allowed = {name: ROOM * count for name, count in _counts(small, without_device(reference)).items()}
         seed = draw.integer(0, 2**31)
 
         def ask(subject: Any) -> str:
             """WITHIN_LIMIT, TOO_EXPENSIVE or OTHER_VALUES. Raises NotRun if nothing counts a box's resources."""
-            subject = getattr(subject, "subject", subject)  # costs are counted on the CPU
+            subject = without_device(subject)
             if isinstance(subject, LocalSubject):
                 counts = _counts(small, subject)
                 return (
@@ -67,6 +65,11 @@ def cost(
 WRONG_VALUES = "on a long input the values are wrong, so the cost was not measured"
 
 
+def without_device(subject: Any) -> Any:
+    """The subject behind a `DeviceSubject`, or the subject itself: costs are counted on the CPU."""
+    return getattr(subject, "subject", subject)
+
+
 def _counts(case: Case, subject: Any) -> dict[str, int]:
     report = spy_on(subject, lambda: case.value(subject))
     return {name: value for name in ("work", "largest") if isinstance(value := report.get(name), int)}
@@ -78,7 +81,7 @@ def measure_box(
     """What the control group says of three lengths. Other draws at each try: answers that were kept are of no use."""
     if not student.is_metered:
         raise NotRun(f"no control group measures the {student.backend.name} box, whose own report is not trusted")
-    reference = getattr(reference, "subject", reference)
+    reference = without_device(reference)
     for turn in range(TRIES):
         spent: list[ResourceUsage] = []
         for part in (DOUBLINGS[0], *DOUBLINGS):  # the very first call is a warm-up

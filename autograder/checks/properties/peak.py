@@ -12,7 +12,14 @@ from typing import Any
 
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case, Check, Draw, Probe
-from autograder.checks.properties.cost import OTHER_VALUES, TOO_EXPENSIVE, WITHIN_LIMIT, WRONG_VALUES, measure_box
+from autograder.checks.properties.cost import (
+    OTHER_VALUES,
+    TOO_EXPENSIVE,
+    WITHIN_LIMIT,
+    WRONG_VALUES,
+    measure_box,
+    without_device,
+)
 
 ONE, ALL = 1.5, 14  # multiples of the allowed number: for one tensor (with some more columns), and for all tensors
 
@@ -87,7 +94,7 @@ def peak(
 
         def ask(subject: Any) -> str:
             """WITHIN_LIMIT, TOO_EXPENSIVE or OTHER_VALUES. Raises NotRun if nothing counts a box's resources."""
-            subject = getattr(subject, "subject", subject)  # costs are counted on the CPU
+            subject = without_device(subject)
             if isinstance(subject, LocalSubject):
                 largest, together = _counts(case, subject)
                 return WITHIN_LIMIT if largest <= ONE * allowed and together <= ALL * allowed else TOO_EXPENSIVE
