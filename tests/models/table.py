@@ -447,8 +447,7 @@ ROWS: dict[str, Row] = {
         fields={**REFORMER, "lsh_chunk": 16}, head="causal_lm", heads=("causal_lm",), odd={"axial": False},
         but={
             "compile": "as above: the way back computes inputs again",
-            "static cache": "its cache keeps buckets beside keys and values, and makes its own",
-            "decodes as one graph": "so there is no cache of fixed size for a graph to write to",
+            "static cache": "its cache of fixed size holds hashes beside keys and values: `fixed_cache` makes it",
         },
     ),
     "rag": WithPassages(
@@ -462,7 +461,6 @@ ROWS: dict[str, Row] = {
         fields={"vocab_size": VOCAB, "d_embed": 6, "d_hidden": 8}, head="seq2seq_lm",
         odd={"d_embed": 5, "d_hidden": 7, "n_layers": 3, "cell": "lstm", "attention": "dot"},
         but={"static cache": "a recurrent state does not grow: there is nothing to make static",
-             "decodes as one graph": "the compiler does not take torch's own recurrent layers",
              "compile": "the compiler does not take torch's own recurrent layers"},
     ),
     "roberta": Encoder(fields={**BERT, "n_types": 1}, head="masked_lm", odd=ODD),
@@ -471,8 +469,6 @@ ROWS: dict[str, Row] = {
     "transformer_xl": Decoder(
         fields={**GPT_XL, "n_layers": 2}, head="causal_lm",
         odd={"d_model": 18, "n_heads": 3, "d_head": 5, "mem_len": 5},
-        but={"static cache": "its memory already has a fixed length",
-             "decodes as one graph": "its memory moves along by copies, and has no position to write at"},
     ),
     "vit": Pixels(
         fields={"d_model": 16, "n_layers": 2, "n_heads": 4, "d_ff": 24, "image_size": 6, "patch_size": 2, "stride": 2,

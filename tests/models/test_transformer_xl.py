@@ -180,7 +180,7 @@ def test_what_does_not_fit(small):
         ours(ids[:1], mems=ours(ids).mems)
     with pytest.raises(ValueError, match="got 2 tensors"):
         ours(ids, mems=ours(ids).mems[:2])
-    with pytest.raises(ValueError, match="a growing cache replaces the memory"):
+    with pytest.raises(ValueError, match="a cache replaces the memory"):
         ours(ids, cache=StaticCache(8))
     with pytest.raises(TypeError, match="attention_mask is torch.float32"):
         ours(ids, torch.ones(2, 6))

@@ -10,7 +10,6 @@ On a GPU its kernels are launched together, by `cuda_graph`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import chain
 from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -59,6 +58,8 @@ def compiled_step(model: Any, backend: Backend, capacity: int, new: int) -> Call
     if key not in steps:
         own = FunctionType(step.__code__.replace(), step.__globals__, step.__name__)
         steps[key] = torch.compile(own, backend=backend, fullgraph=True)
+        if any(isinstance(module, nn.RNNBase) for module in model.modules()):  # else even their weights are refused
+            steps[key] = torch._dynamo.config.patch(allow_rnn=True)(steps[key])
     return steps[key]
 
 
@@ -92,13 +93,13 @@ def mark_dynamic_sizes(given: dict[str, Any], cache: Any) -> None:
         for dim in range(1, tensor.dim()):  # also feature widths: the weights fix these anyway
             mark_dynamic(tensor, dim)
     if isinstance(cache, StateCache):
-        for state in chain.from_iterable(cache.states.values()):
+        for state in cache.tensors():
             mark_dynamic(state, 0)
         return
     for buffer in cache.self_attention.values():
         mark_dynamic(buffer.k, 0)
         mark_dynamic(buffer.v, 0)
-    for tensor in tensors_in(getattr(cache, "non_padding", None)):
+    for tensor in cache.row_tensors():
         mark_dynamic(tensor, 0)
     for pair in cache.cross_attention.values():
         for tensor in pair:

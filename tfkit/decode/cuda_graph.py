@@ -93,9 +93,7 @@ def input_signature(given: dict[str, Any], cache: StaticCache) -> list[Any]:
             found.append((x.shape, x.dtype))
         else:
             found += [tensor.data_ptr() for tensor in tensors_in(x)]
-    held = [(buffer.k, buffer.v) for buffer in cache.self_attention.values()]
-    kept = (held, list(cache.cross_attention.values()), cache.constants, getattr(cache, "non_padding", None))
-    return found + [tensor.data_ptr() for tensor in tensors_in(kept)]
+    return found + [tensor.data_ptr() for tensor in (*cache.tensors(), *cache.row_tensors())]
 
 
 def tensors_in(what: Any) -> list[Tensor]:

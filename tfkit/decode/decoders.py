@@ -15,8 +15,6 @@ from torch import Tensor
 
 from tfkit.decode.compiled import Backend, round_up_capacity, run_step
 from tfkit.decode.cuda_graph import CUDAGraphStep
-from tfkit.nn import StaticCache
-from tfkit.nn.state_space import StateCache
 
 
 class Decoder(Protocol):
@@ -227,8 +225,6 @@ def require_static_cache(model: Any, cached: bool) -> None:
     name = type(model).__name__
     if not cached:
         raise ValueError(f"{name} has no cache, so not a static one either; without one no step can be compiled")
-    if not getattr(model, "STATIC_CACHE", True):
-        raise ValueError(f"{name} makes a cache of its own kind, and no static one: leave out static_cache and compile")
 
 
 def forward_arguments(kind: type) -> set[str]:
@@ -262,20 +258,14 @@ class CausalDecoder(ModelDecoder):
             self.mask = F.pad(mask, (0, self.capacity - mask.size(1)), value=True)  # bool [B,capacity]
             self.positions = (self.mask.cumsum(1) - 1).clamp(min=0)
         if static or backend is not None:
-            self.cache = self.fixed_cache()
-
-    def fixed_cache(self) -> Any:
-        """An empty cache of fixed size, which masks the padding of the prompts if the model needs it."""
-        if (own := getattr(self.model, "FIXED_CACHE", None)) is not None:
-            return own()
-        return StaticCache(self.capacity) if self.mask is None else LeftPaddedCache(self.capacity, self.mask)
+            self.cache = model.fixed_cache(self.capacity, self.mask)
 
     def needs_mask(self, past: int) -> bool:
         """Whether the model must be given the prompts' mask: not if the cache applies it, nor after the prompt if the
-        cache is a state, which padding has not changed."""
-        if self.mask is None or isinstance(self.cache, LeftPaddedCache):
+        cache holds nothing that padding has changed."""
+        if self.mask is None or getattr(self.cache, "non_padding", None) is not None:
             return False
-        return not (past and isinstance(self.cache, StateCache))
+        return not (past and getattr(self.model, "MASKS_PROMPT_ONLY", False))
 
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
         """mask [N,past+t] covers all that was read, positions [N,t] the new ids; neither is given if there is no
@@ -316,8 +306,8 @@ class Seq2SeqDecoder(ModelDecoder):
             mask = source != model.config.pad_token_id if mask is None else mask
             mask = None if bool(mask.all()) else mask  # without one, attention is faster
         self.mask, self.encoder_outputs = mask, model.encode(source, mask)
-        # otherwise the model makes its own kind: a recurrent one has states in place of keys
-        self.cache = StaticCache(self.capacity) if static or backend is not None else None
+        if static or backend is not None:
+            self.cache = model.fixed_cache(self.capacity, None)
 
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
         """The source is passed in encoded; the model counts the positions itself, so `past` is not needed."""
@@ -327,24 +317,6 @@ class Seq2SeqDecoder(ModelDecoder):
         """The encoded source is copied for each row; it is not encoded again."""
         self.encoder_outputs = self.encoder_outputs.rows(index)
         self.mask = None if self.mask is None else self.mask[index]
-
-
-class LeftPaddedCache(StaticCache):
-    """A static cache that masks the padding of the prompts itself: the model needs no mask."""
-
-    def __init__(self, capacity: int, non_padding: Tensor) -> None:
-        super().__init__(capacity)
-        self.non_padding = non_padding  # bool [B,capacity]
-
-    def written_mask(self, new: int, device: torch.device | None = None) -> Tensor:
-        """bool [B,1,new,capacity]: a mask for each prompt, as their padding differs"""
-        mask = super().written_mask(new, device)
-        return mask & self.non_padding[:, None, None]
-
-    def reorder(self, index: Tensor) -> None:
-        """The masks of the prompts follow their rows."""
-        super().reorder(index)
-        self.non_padding = self.non_padding[index]
 
 
 class StepDecoder:

@@ -29,7 +29,8 @@ from torch import Tensor, nn
 from torch.utils._pytree import MappingKey, register_pytree_node
 from typing_extensions import dataclass_transform
 
-from ..nn import Cache, Dropout
+from ..nn import Cache, Dropout, StaticCache
+from ..nn.cache import LeftPaddedCache
 from ..nn.feed_forward import get_activation
 from ..objectives.chunked_cross_entropy import DeferredLogits
 from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
@@ -99,9 +100,7 @@ class Model(nn.Module):
     """The base class: a configuration, a head, and saving. Raises ValueError for a head that it does not have."""
 
     HEADS: ClassVar[tuple[str | None, ...]] = (None,)
-    STATIC_CACHE: ClassVar[bool] = True  # whether its decoder, if any, supports a cache of fixed size
-    CUDA_GRAPH: ClassVar[bool] = True  # whether a decoding step never waits for a GPU, as a CUDA graph requires
-    FIXED_CACHE: ClassVar[type | None] = None  # the class of its cache, if that is of fixed size without being static
+    MASKS_PROMPT_ONLY: ClassVar[bool] = False  # whether the steps after a padded prompt need no mask of it
     FLEX_ATTENTION: ClassVar[bool] = False  # whether it can give its layers the rules of `nn.flex` in place of masks
     PADDING_ROW: ClassVar[bool] = False  # whether the padding token has a row of its own in the token embeddings
     task_head: Any  # the head's own layers, if any
@@ -137,6 +136,14 @@ class Model(nn.Module):
         from ._transformers_arguments import call_with_transformers_arguments
 
         return call_with_transformers_arguments(self, super().__call__, args, given)
+
+    def fixed_cache(self, capacity: int, non_padding: Tensor | None) -> Any:
+        """An empty cache of fixed size for `capacity` positions, as a compiled step needs. non_padding bool
+        [B,capacity]: the mask of prompts that are padded on the left, which the cache applies if the model needs it;
+        None: no padding."""
+        if non_padding is None or self.MASKS_PROMPT_ONLY:
+            return StaticCache(capacity)
+        return LeftPaddedCache(capacity, non_padding)
 
     @property
     def last_position(self) -> int | None:

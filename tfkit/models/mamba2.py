@@ -160,7 +160,7 @@ class Layer(nn.Module):
 class Mamba2(Model):
     HEADS = (None, "causal_lm")
     NO_HIDDEN_STATES = "transformers' states of this model begin after its first layer"
-    FIXED_CACHE = StateCache
+    MASKS_PROMPT_ONLY = True  # padding does not change the states
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -170,6 +170,10 @@ class Mamba2(Model):
         if head and not config.tie_word_embeddings:
             self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         self.apply(self.init_weights)
+
+    def fixed_cache(self, capacity: int, non_padding: Tensor | None) -> StateCache:
+        """Its cache, which does not grow."""
+        return StateCache()
 
     @property
     def names(self) -> NameMap:

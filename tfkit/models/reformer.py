@@ -24,7 +24,14 @@ from ..namemap import NameMap
 from ..nn import Dropout, FeedForward, ReversibleBlock, chunked_feed_forward, dropout, reversible
 from ..nn.cache import Cache
 from ..nn.feed_forward import get_activation
-from ..nn.lsh import HashedAttention, LocalAttention, ReformerCache, ReformerContext, bucket_factors
+from ..nn.lsh import (
+    HashedAttention,
+    LocalAttention,
+    ReformerCache,
+    ReformerContext,
+    StaticReformerCache,
+    bucket_factors,
+)
 from ..objectives.cross_entropy import next_labels
 from . import _base
 from . import _task_heads as task_heads
@@ -185,7 +192,6 @@ class Reformer(Model):
         "question_answering": QuestionAnsweringHead,
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
-    STATIC_CACHE = False
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         causal = head == "causal_lm" if config.is_decoder is None else config.is_decoder
@@ -229,20 +235,32 @@ class Reformer(Model):
         attention_mask covers all. Raises ValueError or TypeError for invalid inputs."""
         targets, ids = self.check_targets({"labels": labels, **targets}), check_ids("input_ids", input_ids)
         cache = self.checked_cache(cache, use_cache)
-        past = 0 if cache is None else cache.length
+        past = 0 if cache is None else cache.past
         mask = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+        if isinstance(cache, StaticReformerCache):
+            mask = cache.keep_mask(mask)
         x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache)
         non_padding = mask if mask is None else mask[:, -ids.size(1) :]
         return Output(
             self.task_head(_base.HeadInputs(x, None, self.embed.weight, non_padding, 1), **targets), cache=cache
         )
 
-    def checked_cache(self, cache: Cache | None, use_cache: bool) -> ReformerCache | None:
+    def fixed_cache(self, capacity: int, non_padding: Tensor | None) -> StaticReformerCache:
+        """A cache of fixed size, which also holds hashes."""
+        return StaticReformerCache(capacity, self.seeds(), non_padding)
+
+    @property
+    def last_position(self) -> int:
+        """The maximum length of a text."""
+        c = self.config
+        return min(c.max_length, math.prod(c.axial_shape)) if c.axial else c.max_length
+
+    def checked_cache(self, cache: Cache | None, use_cache: bool) -> ReformerCache | StaticReformerCache | None:
         """The given cache, or a new one if use_cache asks for it. Raises ValueError or TypeError for an invalid one."""
         if use_cache and not self.config.is_decoder:
             raise ValueError("use_cache=True needs a causal model: create it with is_decoder=True or head='causal_lm'")
         cache = ReformerCache(self.seeds()) if use_cache and cache is None else cache
-        if not isinstance(cache, ReformerCache | None):
+        if not isinstance(cache, ReformerCache | StaticReformerCache | None):
             raise TypeError(f"cache is a {type(cache).__name__}: this model makes its own, with use_cache=True")
         return cache
 
@@ -251,13 +269,14 @@ class Reformer(Model):
         c = self.config
         return torch.randint(2**62, (len(c.layers),)).tolist() if c.hash_seed is None else [c.hash_seed] * len(c.layers)
 
-    def positions(self, ids: Tensor, given: Tensor | None, past: int) -> Tensor:
-        """ids, given [B,L] or None -> int64 [B,L]. Raises ValueError past the last position."""
-        c = self.config
-        end, most = past + ids.size(1), min(c.max_length, math.prod(c.axial_shape)) if c.axial else c.max_length
-        if end > most:
-            raise ValueError(f"input_ids reaches position {end}, but there are only {most}")
-        return (torch.arange(past, end, device=ids.device) if given is None else given).expand_as(ids)
+    def positions(self, ids: Tensor, given: Tensor | None, past: int | Tensor) -> Tensor:
+        """ids, given [B,L] or None -> int64 [B,L]. Raises ValueError past the last position, of which a static cache's
+        caller takes care."""
+        if isinstance(past, int) and past + ids.size(1) > self.last_position:
+            raise ValueError(
+                f"input_ids reaches position {past + ids.size(1)}, but there are only {self.last_position}"
+            )
+        return (torch.arange(ids.size(1), device=ids.device) + past if given is None else given).expand_as(ids)
 
     def hook_states(self, note: Callable[[Tensor], None]) -> list[Any]:
         """Handles of hooks that record the attention's input stream at each layer and after the last one, without the
@@ -281,17 +300,28 @@ class Reformer(Model):
         found, each = states[""], len(self.layers) + 1
         return {"hidden_states": tuple(torch.cat(found[layer::each], 1) for layer in range(each))}
 
-    def hidden(self, ids: Tensor, positions: Tensor, non_padding: Tensor | None, cache: ReformerCache | None) -> Tensor:
+    def hidden(
+        self,
+        ids: Tensor,
+        positions: Tensor,
+        non_padding: Tensor | None,
+        cache: ReformerCache | StaticReformerCache | None,
+    ) -> Tensor:
         """ids, positions [B,L], non_padding bool [B,K] or None -> [B,L,2E]"""
-        length, past = ids.size(1), 0 if cache is None else cache.length
-        if cache is not None and past and length > 1:  # a cached step handles only one position at a time
-            steps = ((ids[:, [at]], positions[:, [at]], past + at + 1) for at in range(length))
+        length, past = ids.size(1), 0 if cache is None else cache.past
+        if (isinstance(past, Tensor) or past) and length > 1:  # a cached step handles only one position at a time
+            ends = [None if isinstance(past, Tensor) else past + at + 1 for at in range(length)]
             parts = [
-                self.hidden(i, p, None if non_padding is None else non_padding[:, :end], cache) for i, p, end in steps
+                self.hidden(
+                    ids[:, [at]], positions[:, [at]], None if non_padding is None else non_padding[:, :end], cache
+                )
+                for at, end in enumerate(ends)
             ]
             return torch.cat(parts, 1)
+        if isinstance(past, int) and non_padding is not None:
+            non_padding = non_padding[:, : past + length]  # that of a static cache is wider
         x = self.drop(embed_ids(self.embed, ids, "input_ids")) + self.position(positions)
-        if not past and length > self.shortest and (more := -length % self.multiple):
+        if isinstance(past, int) and not past and length > self.shortest and (more := -length % self.multiple):
             non_padding = torch.ones_like(ids, dtype=torch.bool) if non_padding is None else non_padding
             x, non_padding = F.pad(x, (0, 0, 0, more)), F.pad(non_padding, (0, more))
         seeds = self.seeds() if cache is None else cache.seeds

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from .. import tracing
 from ..nn import Dropout, attend, masked_softmax
+from ..nn.state_space import StateCache
 from ..objectives.cross_entropy import cross_entropy
 from ._base import Model, Output, configuration, to_bool_mask
 from ._checks import check_ids, check_rows, embed_ids
@@ -24,6 +25,8 @@ from ._seq2seq import decoder_ids
 
 T = TypeVar("T")
 CELLS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
+CELL_FUNCTIONS: dict[str, Any] = {"rnn": torch.rnn_tanh_cell, "gru": torch.gru_cell, "lstm": torch.lstm_cell}
+CELL_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
 @configuration
@@ -99,11 +102,22 @@ class AdditiveAttention(DotAttention):
 ATTENTIONS = {"none": NoAttention, "dot": DotAttention, "bahdanau": AdditiveAttention}
 
 
-class State:
+class State(StateCache):
     """The cache of a recurrent decoder, which does not grow. state [B,parts,layers,H] (LSTM: 2 parts)."""
 
-    def __init__(self, state: Tensor, length: int = 0) -> None:
-        self.state, self.length = state, length
+    def __init__(self, state: Tensor) -> None:
+        super().__init__()
+        self.state = state
+
+    def tensors(self) -> list[Tensor]:
+        return [self.state]
+
+    def replace(self, state: Tensor) -> None:
+        """Keeps the state after a call; a graph writes it into the tensor that it was given."""
+        if torch.compiler.is_compiling():
+            self.state.copy_(state)
+        else:
+            self.state = state
 
     def reorder(self, index: Tensor) -> None:
         self.state = self.state.index_select(0, index)
@@ -118,7 +132,6 @@ def pick(what: str, name: str, table: dict[str, T]) -> T:
 
 class RNNSeq2Seq(Model):
     HEADS = (None, "seq2seq_lm")
-    STATIC_CACHE = False
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
@@ -133,6 +146,9 @@ class RNNSeq2Seq(Model):
         fed = d_memory if c.attention == "bahdanau" else 0
         self.decoder = cell(c.d_embed + fed, c.d_hidden, c.n_layers, batch_first=True)
         self.out_proj = nn.Linear(c.d_hidden, c.vocab_size) if head else None
+
+    def fixed_cache(self, capacity: int, non_padding: Tensor | None) -> None:
+        """None: the first call makes the `State`, which does not grow, from the encoded source."""
 
     def encode(self, input_ids: Tensor | None, attention_mask: Tensor | None = None) -> Output:
         """input_ids [B,S], attention_mask [B,S] (padding on the right) -> Output with last_hidden_state [B,S,M] and
@@ -160,10 +176,26 @@ class RNNSeq2Seq(Model):
 
     def step(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """x [B,T,·], state [B,parts,layers,H] -> states [B,T,H], the new state"""
+        if torch.compiler.is_compiling():
+            return self.step_in_graph(x, state)
         parts = tuple(part.transpose(0, 1).contiguous() for part in state.unbind(1))
         states, last = self.decoder(x, parts if len(parts) == 2 else parts[0])
         last = last if isinstance(last, tuple) else (last,)
         return states, torch.stack([part.transpose(0, 1) for part in last], 1)
+
+    def step_in_graph(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """As `step`, cell by cell: torch's recurrent layers cannot be part of a graph, but their cells can."""
+        cell = CELL_FUNCTIONS[self.config.cell]
+        layers, out = list(state.unbind(2)), []  # [B,parts,H] each
+        for y in x.unbind(1):
+            for i, held in enumerate(layers):
+                weights = [getattr(self.decoder, f"{name}_l{i}") for name in CELL_WEIGHTS]
+                parts = held.unbind(1)
+                found = cell(y, parts if len(parts) == 2 else parts[0], *weights)
+                layers[i] = torch.stack(found if isinstance(found, tuple) else (found,), 1)
+                y = layers[i][:, 0]
+            out.append(y)
+        return torch.stack(out, 1), torch.stack(layers, 2)
 
     def decode(self, ids: Tensor, memory: Tensor, state: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         """ids [B,T], memory [B,S,M], mask bool [B,S] or None -> [B,T,H], the new state"""
@@ -208,7 +240,9 @@ class RNNSeq2Seq(Model):
                 "start each generation with a new cache"
             )
         x, state = self.decode(ids, memory.last_hidden_state, cache.state, mask)
-        cache.state, cache.length = state, cache.length + ids.size(1)
+        cache.replace(state)
+        if not torch.compiler.is_compiling():
+            cache.advance_length(ids.size(1))
         logits = None if self.out_proj is None else self.out_proj(x)
         loss = None if labels is None or logits is None else cross_entropy(logits, labels, self.config.label_smoothing)
         return Output(

@@ -89,7 +89,7 @@ class Layer(nn.Module):
 
 class TransformerXL(Model):
     HEADS = (None, "causal_lm", "sequence_classification")
-    STATIC_CACHE = False
+    MASKS_PROMPT_ONLY = True  # padding counts as memory, whose states are zeros
 
     init_weights = staticmethod(normal_init)  # also initialises the layers of a new head at loading
 
@@ -137,8 +137,8 @@ class TransformerXL(Model):
             keys = memory[0].size(1) + new
         else:  # the memory is represented by one state of zeros
             memory = [x.new_zeros(batch, 1, c.d_model)] * c.n_layers
-            keys = (c.mem_len or cache.length) + new
-        context, mask = self.attention_context(ids, keys, non_padding, x)
+            keys = c.mem_len + new if c.mem_len else cache.width(new)
+        context, mask = self.attention_context(ids, keys, cache, non_padding, x)
         layer_inputs = []
         for layer, before in zip(self.layers, memory, strict=True):
             x = x if non_padding is None else x * non_padding[:, -new:, None]
@@ -147,10 +147,10 @@ class TransformerXL(Model):
         return self.drop(x), None if cache is not None or not c.mem_len else self.update_mems(layer_inputs)
 
     def attention_context(
-        self, ids: Tensor, keys: int, non_padding: Tensor | None, like: Tensor
+        self, ids: Tensor, keys: int, cache: Cache | None, non_padding: Tensor | None, like: Tensor
     ) -> tuple[DistanceContext, Tensor | None]:
         """The distances that a query may attend to among `keys` positions -> `DistanceContext`, and a mask bool
-        [B,1,1,K] or None"""
+        [B or 1,1,1,K] or None"""
         c, (batch, new) = self.config, ids.shape
         distances = torch.arange(
             keys - 1, -2, -1, device=ids.device
@@ -158,17 +158,19 @@ class TransformerXL(Model):
         position_encodings = sinusoidal_distances(
             distances.clamp(max=c.clamp_len) if c.clamp_len > 0 else distances, c.d_model, like
         )
-        causal_bias = mask = None
+        causal_bias = None
         if new > 1 or (c.same_length and keys > c.mem_len):
             causal_bias = causal_relative_bias(new, keys, c.mem_len if c.same_length else keys, like).repeat(batch, 1)[
                 None
             ]
-        if (
-            non_padding is not None and non_padding.size(1) == new
-        ):  # padding acts as memory, so as much of the oldest is masked
-            excess = (non_padding.cumsum(1) == 0).sum(1)
-            mask = (torch.arange(keys, device=ids.device) >= excess[:, None])[:, None, None]
-        return DistanceContext(self.drop(position_encodings), causal_bias), mask
+        hidden: int | Tensor = 0  # the number of the oldest keys that no query attends to
+        if isinstance(cache, StaticCache) and not c.mem_len:  # it is wider than the text
+            hidden = keys - new - cache.past
+        if non_padding is not None and non_padding.size(1) == new:  # padding acts as memory
+            hidden = hidden + (non_padding.cumsum(1) == 0).sum(1, keepdim=True)
+        mask = None if isinstance(hidden, int) and not hidden else torch.arange(keys, device=ids.device) >= hidden
+        context = DistanceContext(self.drop(position_encodings), causal_bias)
+        return context, None if mask is None else mask.view(-1, 1, 1, keys)
 
     @torch.no_grad()
     def update_mems(self, layer_inputs: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, ...]:
@@ -193,9 +195,9 @@ class TransformerXL(Model):
         self.require_head(labels)
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
-        if cache is not None and (mems is not None or isinstance(cache, StaticCache)):
-            raise ValueError("a growing cache replaces the memory: pass neither mems nor a static cache")
-        past = 0 if cache is None else cache.length
+        if cache is not None and mems is not None:
+            raise ValueError("a cache replaces the memory: pass no mems beside it")
+        past = 0 if cache is None else cache.past
         non_padding = to_padding_mask("attention_mask", attention_mask, (len(ids), past + ids.size(1)))
         x, mems = self.hidden(ids, mems, non_padding, cache)
         return Output({**self.head_outputs(x, ids, labels), "last_hidden_state": x, "mems": mems, "cache": cache})

@@ -185,10 +185,41 @@ class StaticCache(Cache):
             visible = once_per_mask(written, "and padding", both, beside=mask)
         return visible, False
 
+    def tensors(self) -> list[Tensor]:
+        """All tensors that stay at their addresses from step to step: none but the position does not."""
+        held = [held for buffer in self.self_attention.values() for held in (buffer.k, buffer.v)]
+        return [*held, *(held for pair in self.cross_attention.values() for held in pair), *self.constants.values()]
+
+    def row_tensors(self) -> list[Tensor]:
+        """Those with a row for each text, besides keys and values."""
+        return []
+
     def crop(self, length: int) -> None:
         """Later slots are hidden until they are overwritten."""
         if length < self.length:
             self.n_written, self.end = length, torch.full_like(self.end, length) if length else None
+
+
+class LeftPaddedCache(StaticCache):
+    """A static cache that masks the padding of the prompts itself: the model needs no mask."""
+
+    def __init__(self, capacity: int, non_padding: Tensor) -> None:
+        super().__init__(capacity)
+        self.non_padding = non_padding  # bool [B,capacity]
+
+    def written_mask(self, new: int, device: torch.device | None = None) -> Tensor:
+        """bool [B,1,new,capacity]: a mask for each prompt, as their padding differs"""
+        mask = super().written_mask(new, device)
+        return mask & self.non_padding[:, None, None]
+
+    def row_tensors(self) -> list[Tensor]:
+        """The masks of the prompts."""
+        return [self.non_padding]
+
+    def reorder(self, index: Tensor) -> None:
+        """The masks of the prompts follow their rows."""
+        super().reorder(index)
+        self.non_padding = self.non_padding[index]
 
 
 class _Buffer:

@@ -24,10 +24,11 @@ from .attention import (
     scaled_dot_product_attention,
     split_heads,
 )
-from .cache import Cache
+from .cache import Cache, StaticCache
 from .dropout import apply_dropout
 from .sliding_window import trace_window
 
+UNWRITTEN = 2**31 - 1  # the bucket of slots that hold no position
 SELF_SCORE = -1e5  # the score of a position with itself, which counts only if there is no other key
 
 
@@ -180,36 +181,48 @@ def attend_with_logsumexp(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, dropout
 
 def bucket_neighbours(buckets: Tensor, chunk: int, before: int, after: int) -> Tensor:
     """The keys that the last position sees after sorting and chunking: buckets [B,H,R,T] -> int64 [B,H,R,K]"""
+    near = torch.arange((before + 1 + after) * chunk, device=buckets.device)
+    return sorted_neighbours(buckets, buckets[..., -1:], buckets.size(-1), near - before * chunk, chunk)
+
+
+def sorted_neighbours(buckets: Tensor, newest: Tensor, total: int | Tensor, near: Tensor, chunk: int) -> Tensor:
+    """The first `total` positions of buckets [B,H,R,T], sorted by bucket and cut into chunks; the newest of them, in
+    bucket `newest` [B,H,R,1] -> the positions at distances near [K] from the start of its chunk, int64 [B,H,R,K]"""
     order = buckets.argsort(dim=-1, stable=True)
-    last = (buckets <= buckets[..., -1:]).sum(-1, keepdim=True) - 1  # the last position is the last of its bucket
-    start = (last // chunk - before) * chunk
-    window = start + torch.arange((before + 1 + after) * chunk, device=buckets.device)
-    return order.gather(-1, window % buckets.size(-1))
+    last = (buckets <= newest).sum(-1, keepdim=True) - 1  # the newest position is the last of its bucket
+    return order.gather(-1, (last // chunk * chunk + near) % total)
 
 
 def attend_last_query(
-    qk: Tensor, keys: Tensor, values: Tensor, at: Tensor, non_padding: Tensor | None = None
+    qk: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    at: Tensor,
+    last: Tensor,
+    non_padding: Tensor | None = None,
+    visible: Tensor | None = None,
 ) -> Tensor:
-    """Attention of the last position over the keys `at`, over all rounds.
+    """Attention of the position `last`, int64 [], over the keys `at`, over all rounds.
 
-    qk [B,H,1,D], keys (queries as they were) and values [B,H,T,D], at int64 [B,H,R,K], non_padding bool [B,T] ->
-    [B,H,1,D]
+    qk [B,H,1,D], keys (queries as they were) and values [B,H,T,D], at int64 [B,H,R,K], non_padding bool [B,T], visible
+    bool [K]: which of `at` count, or None -> [B,H,1,D]
     """
     k, v = (_rows(x[:, :, None].expand(-1, -1, at.size(2), -1, -1), at) for x in (keys, values))
-    last = torch.full_like(at[..., :1], keys.size(2) - 1)
     non_padding = None if non_padding is None else non_padding[:, None, None].expand(*at.shape[:3], -1).gather(-1, at)
-    out, weight = attend_with_logsumexp(
-        qk[:, :, None], unit_keys(k), v, shared_bias(last, at, non_padding, False, qk.dtype)
-    )
+    bias = shared_bias(last.expand_as(at[..., :1]), at, non_padding, False, qk.dtype)
+    bias = bias if visible is None else bias.masked_fill(~visible, float("-inf"))
+    out, weight = attend_with_logsumexp(qk[:, :, None], unit_keys(k), v, bias)
     return (out * weight.softmax(2)).sum(2)
 
 
 class ReformerCache(Cache):
-    """Keys and values; for hashed layers also the buckets [B,H,R,T] and the seed of their random rotations."""
+    """Keys and values; for hashed layers also the buckets [B,H,R,T], the seed of their random rotations, and the factors
+    of the number of buckets, which stays what it was when they were first hashed."""
 
     def __init__(self, seeds: list[int]) -> None:
         super().__init__()
         self.buckets: dict[nn.Module, torch.Tensor] = {}
+        self.factors: dict[nn.Module, list[int]] = {}
         self.seeds = seeds
 
     def reorder(self, index: Tensor) -> None:
@@ -225,18 +238,76 @@ class ReformerCache(Cache):
         self.buckets = {module: buckets[..., :length] for module, buckets in self.buckets.items()}
 
 
+class StaticReformerCache(StaticCache):
+    """The same in fixed size, as a compiler requires. Per hashed layer it holds the buckets [B,H,R,max_length], in which
+    unwritten slots are in a bucket of their own, and the rotations; all keys are hashed as they come, though the first
+    ones are attended to without hashes: `hashed_from` is the first length at which eager decoding reads them.
+
+    non_padding bool [B,max_length]: the mask of the prompts, or None."""
+
+    def __init__(self, max_length: int, seeds: list[int], non_padding: Tensor | None = None) -> None:
+        super().__init__(max_length)
+        self.seeds, self.non_padding = seeds, non_padding
+        self.buckets: dict[nn.Module, Tensor] = {}
+        self.rotations: dict[nn.Module, Tensor] = {}
+        self.factors: dict[nn.Module, list[int]] = {}
+        self.hashed_from: dict[nn.Module, Tensor] = {}  # int64 []
+
+    def keep_mask(self, mask: Tensor | None) -> Tensor | None:
+        """mask bool [B,L] of a prompt, or None -> the mask of all slots, or None"""
+        if mask is not None and self.non_padding is None:
+            self.non_padding = F.pad(mask, (0, self.max_length - mask.size(1)), value=True)
+        return self.non_padding
+
+    def tensors(self) -> list[Tensor]:
+        return [*super().tensors(), *self.rotations.values(), *self.hashed_from.values()]
+
+    def row_tensors(self) -> list[Tensor]:
+        """The masks of the prompts, and the buckets."""
+        return [*([] if self.non_padding is None else [self.non_padding]), *self.buckets.values()]
+
+    def reorder(self, index: Tensor) -> None:
+        super().reorder(index)
+        self.buckets = {module: buckets.index_select(0, index) for module, buckets in self.buckets.items()}
+        self.non_padding = None if self.non_padding is None else self.non_padding[index]
+
+    def reorder_from(self, index: Tensor, prefix_length: int = 0) -> None:
+        super().reorder_from(index, prefix_length)
+        for buckets in self.buckets.values():
+            buckets.copy_(buckets.index_select(0, index))
+        self.non_padding = None if self.non_padding is None else self.non_padding[index]
+
+    def write_buckets(self, module: nn.Module, buckets: Tensor) -> Tensor:
+        """buckets [B,H,R,t] of the positions that were written last -> those of all slots [B,H,R,max_length]"""
+        if module not in self.buckets:
+            self.buckets[module] = buckets.new_full((*buckets.shape[:-1], self.max_length), UNWRITTEN)
+        return self.buckets[module].index_copy_(-1, self.slots, buckets)
+
+    def crop(self, length: int) -> None:
+        for first in self.hashed_from.values():  # what is hashed stays so
+            first.masked_fill_(first <= self.past + 1, 0)
+        super().crop(length)
+        for buckets in self.buckets.values():
+            buckets.masked_fill_(torch.arange(self.max_length, device=buckets.device) >= length, UNWRITTEN)
+
+
 @dataclass(frozen=True)
 class ReformerContext:
     """What all layers of a call share. non_padding bool [B,K] or None: the keys that are not padding; length, past:
-    numbers of new and earlier tokens; seeds: one per layer; buckets_for_backward: module -> buckets, for recomputation
+    numbers of new and earlier tokens, past as a tensor in a static cache that is not empty; seeds: one per layer; buckets_for_backward: module -> buckets, for recomputation
     in the backward pass (rounding may move a vector to another bucket), or None."""
 
     non_padding: torch.Tensor | None
     length: int
-    past: int
-    cache: ReformerCache | None
+    past: int | Tensor
+    cache: ReformerCache | StaticReformerCache | None
     seeds: list[Any]
     buckets_for_backward: dict[Any, Tensor] | None
+
+    @property
+    def is_step(self) -> bool:
+        """Whether tokens came before."""
+        return isinstance(self.past, Tensor) or self.past > 0
 
 
 class LocalAttention(Projections):
@@ -259,12 +330,10 @@ class LocalAttention(Projections):
         if context.cache is not None:
             k, v = (t.transpose(1, 2) for t in (k, v))
             old = context.cache.extend(self, k[:, :, : context.length], v[:, :, : context.length])
-            k, v = (t.transpose(1, 2) for t in (old if context.past else (k, v)))
-            if context.past:
-                start = max(0, (context.past // self.chunk - self.before) * self.chunk)
-                mask = None if context.non_padding is None else context.non_padding[:, None, None, start:]
-                q, k, v = (t.transpose(1, 2) for t in (q, k[:, start:], v[:, start:]))
-                return self.o_proj(merge_heads(attend(q, k, v, mask=mask)))
+            if context.is_step:
+                keys, values, mask = self.near_keys(*old, context)
+                return self.o_proj(merge_heads(attend(q.transpose(1, 2), keys, values, mask=mask)))
+            k, v = (t.transpose(1, 2) for t in (k, v))
         whole = q.size(1) <= self.chunk
         before, after = (0, 0) if whole else (self.before, self.after)
         chunk = q.size(1) if whole else self.chunk
@@ -273,6 +342,19 @@ class LocalAttention(Projections):
             at = torch.arange(q.size(1)).view(-1, chunk)
             trace_window(at, concat_neighbours(at[None], before, after)[0], self.n_heads)
         return self.o_proj(chunked_attention(q, k, v, mask, before=before, after=after, dropout=self.dropout_now()))
+
+    def near_keys(self, k: Tensor, v: Tensor, context: ReformerContext) -> tuple[Tensor, Tensor, Tensor | None]:
+        """The keys and values that one more token sees, of k, v [B,H,K,D] -> [B,H,N,D], and their mask bool [B,1,1,N] or
+        None"""
+        non_padding = None if context.non_padding is None else context.non_padding[:, None, None]
+        if isinstance(context.past, int):
+            start = max(0, (context.past // self.chunk - self.before) * self.chunk)
+            return k[:, :, start:], v[:, :, start:], None if non_padding is None else non_padding[..., start:]
+        near = torch.arange((self.before + 1) * self.chunk, device=k.device)
+        at = near + ((context.past // self.chunk - self.before) * self.chunk).clamp(min=0)
+        mask, at = (at <= context.past).view(1, 1, 1, -1), at.clamp(max=k.size(2) - 1)
+        mask = mask if non_padding is None else mask & non_padding.index_select(-1, at)
+        return k.index_select(2, at), v.index_select(2, at), mask
 
     def mask(self, non_padding: Tensor | None, q: Tensor, chunk: int, before: int, after: int) -> Tensor:
         """-> bool [B,N,W,(before+1+after)·W]"""
@@ -313,8 +395,12 @@ class HashedAttention(nn.Module):
     def forward(self, x: Tensor, context: ReformerContext) -> Tensor:
         """x [B,L,E] -> [B,L,E]"""
         qk, v = (split_heads(f(x), self.n_heads) for f in (self.qk_proj, self.v_proj))
-        step = context.cache is not None and context.past
-        out = self.step(qk, v, context) if step else self.read(qk, v, context)
+        if not context.is_step:
+            out = self.read(qk, v, context)
+        elif isinstance(context.cache, StaticReformerCache):
+            out = self.static_step(qk, v, context, context.cache)
+        else:
+            out = self.step(qk, v, context)
         return self.o_proj(merge_heads(out))
 
     def read(self, qk: Tensor, v: Tensor, context: ReformerContext) -> Tensor:
@@ -333,16 +419,35 @@ class HashedAttention(nn.Module):
             out = attend(qk, unit_keys(qk), v, bias=bias, scale=1.0, dropout=dropout)
         if context.cache is not None:
             context.cache.extend(self, qk[:, :, : context.length], v[:, :, : context.length])
-            if buckets is not None:
+            if isinstance(context.cache, StaticReformerCache):
+                self.start_static(qk, buckets, context, context.cache)
+            elif buckets is not None:
                 context.cache.buckets[self] = buckets[..., : context.length]
         return out
+
+    def start_static(
+        self, qk: Tensor, buckets: Tensor | None, context: ReformerContext, cache: StaticReformerCache
+    ) -> None:
+        """Keeps the buckets of a prompt qk [B,H,L,D] and its rotations; a prompt of one chunk has no buckets yet."""
+        first = 0
+        if buckets is None:
+            first = max(context.length + 2, self.chunk + 1)  # the step before hashes all keys
+            buckets = self.hash(qk, context, first - 1)
+        cache.hashed_from[self] = torch.full((), first, device=qk.device)
+        cache.rotations[self] = self.rotations(cache.seeds[self.index], sum(cache.factors[self]) // 2, qk)
+        cache.write_buckets(self, buckets[..., : context.length])
 
     def hash(self, qk: Tensor, context: ReformerContext, length: int) -> Tensor:
         """qk [B,H,L,D] -> buckets [B,H,R,L]; padding has the last bucket to itself"""
         if context.buckets_for_backward is not None and self in context.buckets_for_backward:
             return context.buckets_for_backward[self]
         factors = bucket_factors(length, self.n_buckets, self.chunk, self.max_length)
-        turns = self.rotations(context.seeds[self.index], sum(factors) // 2, qk)
+        if context.cache is not None:
+            factors = context.cache.factors.setdefault(self, factors)
+        if isinstance(context.cache, StaticReformerCache) and self in context.cache.rotations:
+            turns = context.cache.rotations[self]
+        else:
+            turns = self.rotations(context.seeds[self.index], sum(factors) // 2, qk)
         found = [lsh_buckets(qk.detach()[:, :, None], turn) for turn in turns.split([n // 2 for n in factors], -1)]
         buckets, size = found[0], factors[0]
         for more, factor in zip(found[1:], factors[1:], strict=True):
@@ -374,8 +479,9 @@ class HashedAttention(nn.Module):
 
     def step(self, qk: Tensor, v: Tensor, context: ReformerContext) -> Tensor:
         """One more token: qk, v [B,H,1,D] -> [B,H,1,D]"""
-        cache, total = context.cache, context.past + 1
-        assert cache is not None  # steps are taken with a cache only
+        cache, past = context.cache, context.past
+        assert isinstance(cache, ReformerCache) and isinstance(past, int)
+        total = past + 1
         keys, values = cache.extend(self, qk, v)
         if self in cache.buckets:
             buckets = torch.cat([cache.buckets[self], self.hash(qk, context, total)], -1)
@@ -385,4 +491,19 @@ class HashedAttention(nn.Module):
             at = torch.arange(total, device=v.device).expand(*keys.shape[:2], 1, -1)
             if total >= self.chunk:
                 cache.buckets[self] = self.hash(keys, context, total)
-        return attend_last_query(qk, keys, values, at, context.non_padding)
+        last = torch.full((), total - 1, device=v.device)
+        return attend_last_query(qk, keys, values, at, last, context.non_padding)
+
+    def static_step(self, qk: Tensor, v: Tensor, context: ReformerContext, cache: StaticReformerCache) -> Tensor:
+        """As `step`, with the same shapes at every length: one more token, qk, v [B,H,1,D] -> [B,H,1,D]"""
+        keys, values = cache.extend(self, qk, v)
+        newest, last = self.hash(qk, context, 1), context.past
+        assert isinstance(last, Tensor)
+        buckets, total = cache.write_buckets(self, newest), last + 1
+        hashed = total >= cache.hashed_from[self]
+        width = (self.before + 1 + self.after) * self.chunk
+        near = torch.arange(max(width, self.chunk + 1), device=v.device)  # as many are read before keys are hashed
+        at = sorted_neighbours(buckets, newest, total, near - self.before * self.chunk, self.chunk)
+        at = torch.where(hashed, at, near.clamp(max=cache.max_length - 1))
+        visible = torch.where(hashed, near < width, near < total)
+        return attend_last_query(qk, keys, values, at, last, context.non_padding, visible)

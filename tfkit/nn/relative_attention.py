@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from .attention import Projections, attend, merge_heads, scaled_dot_product_attention, split_heads
-from .cache import Cache
+from .cache import Cache, StaticCache
 from .mask_sharing import complement
 from .positions import relative_shift
 
@@ -93,16 +93,19 @@ class RelativeScores(Projections):
         self.content_bias, self.position_bias = (nn.Parameter(torch.zeros(n_heads, inner // n_heads)) for _ in range(2))
         self.scale = (inner // n_heads) ** -0.5
 
-    def position_keys(self, position_encodings: Tensor, cache: Cache | None = None) -> Tensor:
+    def position_keys(self, position_encodings: Tensor, cache: Cache | None = None, new: int = 1) -> Tensor:
         """position_encodings [R,E], from far to near -> keys of the distances [H,D,R]; a cache keeps those
-        for the largest number of distances."""
+        for the largest number of distances, a static one those that one token needs: the first call, with `new` tokens,
+        has new - 1 more."""
         cached_keys = None if cache is None else cache.constants.get(self)
         if cached_keys is None or cached_keys.size(2) < len(position_encodings):
             cached_keys = (
                 self.r_proj(position_encodings).view(len(position_encodings), self.n_heads, -1).permute(1, 2, 0)
             )
-        if cache is not None:
-            cache.constants[self] = cached_keys
+            if isinstance(cache, StaticCache) and self not in cache.constants:
+                cache.constants[self] = cached_keys[:, :, new - 1 :].contiguous()
+            elif cache is not None and not isinstance(cache, StaticCache):
+                cache.constants[self] = cached_keys
         return cached_keys[:, :, cached_keys.size(2) - len(position_encodings) :]
 
     def add_head_bias(self, q: Tensor, bias: Tensor) -> Tensor:
@@ -156,13 +159,19 @@ class RelativeAttention(RelativeScores):
         if cache is not None:
             blank, size = (k[:, :, :1], v[:, :, :1]), len(position_encodings) - 1
             k, v = cache.extend(self, k[:, :, -new:], v[:, :, -new:])
-            k, v = (pad_keys(part[:, :, -size:], first, size) for part, first in zip((k, v), blank, strict=True))
-        bias = self.distance_bias(q, self.position_keys(position_encodings, cache), k.size(2), context.causal_bias)
+            k, v = (latest_keys(part, first, size, cache) for part, first in zip((k, v), blank, strict=True))
+        position_keys = self.position_keys(position_encodings, cache, new)
+        bias = self.distance_bias(q, position_keys, k.size(2), context.causal_bias)
         return self.attend_with_bias(q, k, v, bias, mask)
 
 
-def pad_keys(part: Tensor, first: Tensor, size: int) -> Tensor:
-    """part [B,H,K,D], padded on the left with copies of `first` [B,H,1,D] -> [B,H,size,D]"""
+def latest_keys(part: Tensor, first: Tensor, size: int, cache: Cache) -> Tensor:
+    """The last `size` of the positions that are written: part [B,H,K,D], as `cache.extend` returned it, padded on the
+    left with copies of `first` [B,H,1,D] -> [B,H,size,D]"""
+    if isinstance(cache, StaticCache):  # where they end is a tensor
+        at = torch.arange(size, device=part.device) + (cache.past - size)
+        return torch.where(at[:, None] < 0, first, part.index_select(2, at.clamp(min=0)))
+    part = part[:, :, -size:]
     lacking = size - part.size(2)
     return torch.cat([first.expand(-1, -1, lacking, -1), part], dim=2) if lacking else part
 

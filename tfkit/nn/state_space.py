@@ -56,6 +56,10 @@ class StateCache:
                     f"the cache holds {len(held)} rows, the input has {rows}: start each generation with a new cache"
                 )
 
+    def tensors(self) -> list[Tensor]:
+        """All tensors that it holds; the first dimension of each is the batch."""
+        return [held for pair in self.states.values() for held in pair]
+
     def advance_length(self, new: int) -> None:
         """Counts `new` tokens."""
         self.length += new
