@@ -207,22 +207,24 @@ def main() -> None:
 
     signal.signal(signal.SIGINT, lambda *_: None)  # a notebook's interrupt is meant for the cell that runs
     control, trust, complaint = socket.socket(fileno=int(sys.argv[1])), "--trust" in sys.argv, ""
+    rest = load_remaining()
+    sandbox.launch(trust)  # first of all: the box's process needs as long as this one to load torch
     try:
         import torch
 
         torch.set_num_threads(1)  # a fork after a multi-threaded region would hang
-        load_essentials(trust)
+        load_essentials(trust, rest)
     except ImportError:
         complaint = traceback.format_exc()
     loaded_from = {} if complaint else unit_files()
-    rest = iter(()) if complaint else _load_remaining()
+    pauses = iter(()) if complaint else _load_in_pauses(rest)
     gc.freeze()  # else a collection in a fork would copy all that was loaded
     pause_s: float | None = IDLE_S
     with selectors.DefaultSelector() as selector:
         selector.register(control, selectors.EVENT_READ)
         while True:
             if not selector.select(pause_s):
-                pause_s = next(rest, None)
+                pause_s = next(pauses, None)
                 continue
             if not complaint and (unit_files() != loaded_from or not sandbox.all_alive()):
                 _load_again(control)
@@ -235,10 +237,10 @@ def main() -> None:
                 return
 
 
-def _load_remaining() -> Iterator[float]:
+def _load_in_pauses(rest: Iterator[None]) -> Iterator[float]:
     """Loads what only some checks use, while nobody waits: a part at each step, and how long to wait before the next.
     Whoever asks meanwhile is served between two of them."""
-    for _ in load_remaining():
+    for _ in rest:
         yield 0.0
     with suppress(ImportError):
         importlib.import_module(RARE)

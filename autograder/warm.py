@@ -125,14 +125,21 @@ def complaint(err: str) -> str:
 
 def load(trust: bool) -> None:
     """Loads a box, and whatever a check of any exercise would load. Raises ImportError without torch."""
-    load_essentials(trust)
-    for _ in load_remaining():
+    rest = load_remaining()
+    load_essentials(trust, rest)
+    for _ in rest:
         continue
 
 
-def load_essentials(trust: bool) -> None:
-    """Loads a box, and what every check needs. Raises ImportError without torch."""
-    # the box's process loads torch at the same time, and is waited for in a thread
+def load_essentials(trust: bool, rest: Iterator[None]) -> None:
+    """Loads a box, and what every check needs; then as much of `rest` as is possible before the box is ready.
+
+    Raises ImportError without torch."""
+    from autograder import sandbox
+
+    with suppress(sandbox.SandboxError, ImportError):  # who asks will be told
+        # before torch is imported here: a thread beside that import waits 5 ms for each file that it looks at
+        sandbox.launch(trust)
     collects, box = gc.isenabled(), threading.Thread(target=_choose_box, args=(trust,))
     gc.disable()  # collecting while torch is imported takes a quarter of a second and finds nothing
     box.start()
@@ -140,6 +147,9 @@ def load_essentials(trust: bool) -> None:
         import torch  # noqa: F401
 
         from autograder import cli, run  # noqa: F401
+
+        while box.is_alive() and next(rest, "done") is None:
+            continue
     finally:
         box.join()
         if collects:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
 from autograder import plugins
 from autograder.sandbox.base import Backend, Box, SandboxError, Usage
 
-__all__ = ["Backend", "Box", "SandboxError", "Usage", "adopt_all", "all_alive", "backends", "choose", "close_all"]
+__all__ = ["Backend", "Box", "SandboxError", "Usage", "adopt_all", "all_alive", "backends", "choose", "close_all",
+           "launch"]  # fmt: skip
 
 SYSTEM = sys.platform
 _chosen: dict[tuple[bool, str, tuple[str, ...]], Backend] = {}
+_launched: list[Backend] = []  # by `launch`, until `choose` takes it
 
 
 def backends() -> list[type[Backend]]:
@@ -34,6 +37,21 @@ def _modules() -> list[ModuleType]:
     return [importlib.import_module(f"{__name__}.{file.stem}") for file in files]
 
 
+def launch(trust: bool = False) -> None:
+    """Starts the process of the backend that `choose` will try first, so that it loads while this process does.
+
+    Does nothing where no process can be started: `choose` says why."""
+    if _chosen or _launched:
+        return
+    for kind in _wanted(""):
+        if kind.isolated or trust:
+            backend = kind()
+            with suppress(SandboxError, OSError):
+                backend.launch()
+                _launched.append(backend)
+                return
+
+
 def choose(trust: bool = False, name: str = "", packages: Sequence[str] = ()) -> Backend:
     """The first backend that can run a box here, or the one called `name`. One without isolation needs `trust`.
 
@@ -47,7 +65,7 @@ def choose(trust: bool = False, name: str = "", packages: Sequence[str] = ()) ->
     for kind in _wanted(name):
         if not kind.isolated and not trust:
             continue
-        backend = kind()
+        backend = _take_launched(kind, packages) or kind()
         backend.packages = tuple(packages)
         try:
             backend.probe()
@@ -67,9 +85,15 @@ def choose(trust: bool = False, name: str = "", packages: Sequence[str] = ()) ->
     )
 
 
+def _take_launched(kind: type[Backend], packages: Sequence[str]) -> Backend | None:
+    """The backend that `launch` started, if it is what is wanted: its boxes see no further packages."""
+    fits = not packages and [backend for backend in _launched if type(backend) is kind]
+    return _launched.pop() if fits else None
+
+
 def close_all() -> None:
     """Ends the processes of every backend that `choose` gave; also done when this process ends in the usual way."""
-    for backend in _chosen.values():
+    for backend in (*_chosen.values(), *_launched):
         backend.close()
 
 

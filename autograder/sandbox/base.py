@@ -132,6 +132,11 @@ class Backend(ABC):
     def describe(self) -> dict[str, str]:
         """What this backend restricts and how: network, filesystem, processes, memory, time; and what is `missing`."""
 
+    def launch(self) -> None:  # noqa: B027 (most have nothing to start)
+        """Starts the processes that the backend keeps between boxes, and does not wait until they are ready.
+
+        Raises SandboxError or OSError if they cannot be started."""
+
     def close(self) -> None:  # noqa: B027 (most have nothing to close)
         """Ends the processes that the backend keeps between boxes."""
 
@@ -184,11 +189,15 @@ class WarmBackend(Backend):
         """A folder of the host that one box may write to, or None if the box has its own."""
         return None
 
-    def probe(self) -> None:
-        """See `Backend.probe`; the warm process imports torch while this one does. Raises SandboxError, OSError."""
+    def launch(self) -> None:
+        """See `Backend.launch`."""
         with self._lock:
             if self._control is None and self._starting is None:
                 self._launch()
+
+    def probe(self) -> None:
+        """See `Backend.probe`; the warm process imports torch while this one does. Raises SandboxError, OSError."""
+        self.launch()
         super().probe()
 
     def start(self, limits: Limits) -> Box:

@@ -156,15 +156,15 @@ class Bubblewrap(WarmBackend):
             words += ["--ro-bind", outside, inside]
         return [*words, "--ro-bind", str(INSIDE), "/inside", "--remount-ro", "/dev", "--remount-ro", "/"]
 
-    def probe(self) -> None:
-        """See `Backend.probe`; also raises SandboxError if no control group can be made."""
+    def launch(self) -> None:
+        """See `Backend.launch`; also raises SandboxError if no control group can be made."""
         group = self.group(Limits())
         kind = group.kind
         group.close()
         if not kind:
             raise SandboxError(f"{self.name}: cannot create a control group (run as root, or run under "
                                "`systemd-run --user --scope -p Delegate=yes`)")  # fmt: skip
-        super().probe()
+        super().launch()
 
     def describe(self) -> dict[str, str]:
         """See `Backend.describe`. Raises SandboxError if there is no bwrap."""

@@ -19,9 +19,9 @@ class BubblewrapOnly(Bubblewrap):
         """No control group: the witness adds up the memory of the box's processes."""
         return NoCgroup()
 
-    def probe(self) -> None:
-        """See `Backend.probe`; no control group is needed."""
-        WarmBackend.probe(self)
+    def launch(self) -> None:
+        """See `Backend.launch`; no control group is needed."""
+        WarmBackend.launch(self)
 
     def describe(self) -> dict[str, str]:
         """As Bubblewrap's, without the control groups."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 __all__ = ["Stepper", "to_html"]
@@ -15,11 +16,16 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
     return [{"module": "tfkit_lab"}]
 
 
+def _link_jupyter_server_extension(server_app: Any) -> None:  # called before anything of the server is made
+    from tfkit_lab.handlers import prepare_at_startup
+
+    prepare_at_startup(Path(server_app.root_dir).expanduser())
+
+
 def _load_jupyter_server_extension(server_app: Any) -> None:
-    from tfkit_lab.handlers import add_routes, prepare_at_startup
+    from tfkit_lab.handlers import add_routes
 
     add_routes(server_app.web_app)
-    prepare_at_startup(server_app.web_app)
     server_app.log.info("tfkit_lab: course and check routes are ready")
 
 

@@ -245,9 +245,8 @@ class AnatomyHandler(_Handler):
             self.respond(500, f"{names} was not built within {family.SECONDS:.0f} s")
 
 
-def prepare_at_startup(web_app: Any) -> None:
+def prepare_at_startup(root: Path) -> None:
     """Begins to load what the first check needs, in a thread, while the server still starts: if it shows a course."""
-    root = Path(web_app.settings["server_root_dir"]).expanduser()
 
     def prepare_if_course() -> None:
         if course.has_course(root):

@@ -58,11 +58,26 @@ def test_it_serves_before_it_has_loaded_every_unit_and_loads_them_in_pauses():
     code = (
         "import sys; from autograder import fork_server; "
         "loaded = lambda: any(name.startswith('autograder_unit_') or name == 'sympy' for name in sys.modules); "
-        "fork_server.load_essentials(True); before = loaded(); "
+        "fork_server.load_essentials(True, iter(())); before = loaded(); "
         "print(before, next(fork_server.load_remaining()), loaded(), 'sympy' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "None", "True", "False"]
+
+
+def test_the_boxes_process_starts_before_torch_is_loaded_here():
+    """Each of the two needs as long for it as the other, and the first check waits for both."""
+    code = (
+        "import socket, sys; from autograder import fork_server, sandbox; "
+        "launch = sandbox.launch; "
+        "sandbox.launch = lambda *how: (print('torch' in sys.modules, len(sandbox._launched)), launch(*how)); "
+        "ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET); ours.close(); "
+        "sys.argv = ['', str(theirs.fileno())]; fork_server.main(); "
+        "print('torch' in sys.modules, len(sandbox._launched), len(sandbox._chosen))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    # before, as the imports begin, and at the end: the process that was launched is the one that is used
+    assert done.stdout.splitlines() == ["False 0", "True 1", "True 0 1"]
 
 
 def test_one_that_is_cut_short_takes_its_box_with_it_and_leaves_the_others_theirs(server, tmp_path):

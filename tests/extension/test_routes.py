@@ -226,11 +226,11 @@ async def test_a_lab_with_a_course_makes_ready_for_the_first_check(jp_fetch, jp_
 
 
 async def test_a_server_in_a_courses_folder_makes_ready_while_it_starts(jp_serverapp, jp_root_dir, prepared):
-    tfkit_lab._load_jupyter_server_extension(jp_serverapp)
+    tfkit_lab._link_jupyter_server_extension(jp_serverapp)
     await asyncio.sleep(0.2)
     assert not prepared
     notebook(jp_root_dir / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
-    tfkit_lab._load_jupyter_server_extension(jp_serverapp)
+    tfkit_lab._link_jupyter_server_extension(jp_serverapp)
     await until(lambda: prepared, "the first check to be made ready")
 
 

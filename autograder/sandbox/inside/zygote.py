@@ -15,6 +15,7 @@ import ctypes
 import gc
 import importlib
 import importlib.util
+import itertools
 import json
 import os
 import resource
@@ -33,9 +34,10 @@ READ_ONLY, NOSUID, NODEV, NOEXEC, RECURSIVE, PRIVATE = 1, 2, 4, 8, 1 << 14, 1 <<
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 4, 24, 38, 47
 HOST_PROC = "/hostproc"  # only if the grader is root, see bubblewrap.py; covered before student code runs
 # modules that torch and IPython import at first use; imported once here instead of in every box
-PRELOADED = ("torch.optim", "torch.nn.functional", "matplotlib_inline.config", "IPython.core.magics")
-LATER = "torch.fx.experimental.symbolic_shapes"  # of few answers; takes 0.4 s with sympy, so that it waits for a pause
-IDLE_MS = 1000
+PRELOADED = ("torch.optim", "torch.nn.functional", "IPython.core.magics")
+# what few boxes use, matplotlib and sympy, takes 0.4 s each: it waits for a pause, or for the end of the first boxes
+LATER = ("matplotlib_inline.config", "torch.fx.experimental.symbolic_shapes")
+IDLE_MS, SOON = 1000, 4
 CHANNEL = 200  # the frame channel's descriptor, far from those that student code opens and closes
 
 
@@ -316,15 +318,16 @@ def import_optional(name: str) -> None:
         print(f"box: {name} is not installed: {error}", file=sys.stderr)
 
 
-def import_when_idle(control: socket.socket) -> bool:
-    """Imports what few boxes use once nobody has asked for a box for a while; whether it has."""
+def import_later(control: socket.socket, boxes: int, left: list[str]) -> None:
+    """Imports what is left of LATER, one after the other while nobody asks for a box, or all of it after some `boxes`.
+
+    Where a class is graded there is no pause, and each box whose student draws something would load matplotlib.
+    """
     poller = select.poll()
     poller.register(control, select.POLLIN)
-    if poller.poll(IDLE_MS):
-        return False
-    import_optional(LATER)
-    gc.freeze()
-    return True
+    while left and (boxes >= SOON or not poller.poll(IDLE_MS)):
+        import_optional(left.pop(0))
+        gc.freeze()
 
 
 def spawn(control: socket.socket, message: bytes, fds: list[int], modules: dict[str, ModuleType]) -> None:
@@ -356,9 +359,9 @@ def main() -> None:
         print(f"box: no shell was made ahead: {error}", file=sys.stderr)
     gc.freeze()
     control.send(b"warm")
-    whole = False
-    while True:
-        whole = whole or import_when_idle(control)
+    left = list(LATER)
+    for boxes in itertools.count():
+        import_later(control, boxes, left)
         message, ancillary, _, _ = control.recvmsg(1 << 16, socket.CMSG_SPACE(8))
         if not message:
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import socket
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ from autograder.api import Limits
 from autograder.sandbox.base import Backend, SandboxError, WarmBackend
 from autograder.sandbox.bubblewrap import distributions, find_bwrap, top_level_entries
 from autograder.sandbox.bubblewrap_alone import BubblewrapOnly
-from autograder.sandbox.inside import seccomp
+from autograder.sandbox.inside import seccomp, zygote
 from autograder.sandbox.plain import Subprocess
 from autograder.sandbox_client import Cell, SandboxClient
 
@@ -52,6 +53,49 @@ def test_the_warm_process_loads_torch_while_the_grader_does(monkeypatch):
         assert student.ping() and backend._process is launched
     sandbox.close_all()
     assert started == [True] and launched.returncode is not None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no warm process elsewhere")
+def test_what_is_launched_ahead_is_what_is_chosen_unless_boxes_need_more_packages(monkeypatch):
+    monkeypatch.setattr(sandbox, "_chosen", {})
+    monkeypatch.setattr(sandbox, "_launched", [])
+    sandbox.launch(trust=True)
+    (ahead,) = sandbox._launched
+    sandbox.launch(trust=True)
+    other = sandbox.choose(trust=True, packages=["rich"])
+    assert sandbox._launched == [ahead] and other is not ahead and other.packages == ("rich",)
+    assert sandbox.choose(trust=True) is ahead and sandbox._launched == [] and ahead.alive
+    sandbox.close_all()
+
+
+def test_a_backend_that_cannot_start_is_not_launched_ahead(monkeypatch):
+    def broken(self):
+        raise SandboxError("no control groups here")
+
+    monkeypatch.setattr(sandbox, "_chosen", {})
+    monkeypatch.setattr(sandbox, "_launched", [])
+    first, second = sandbox.backends()[:2]
+    monkeypatch.setattr(first, "launch", broken)
+    monkeypatch.setattr(second, "launch", lambda self: None)
+    sandbox.launch(trust=True)
+    assert [type(backend) for backend in sandbox._launched] == [second]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no warm process elsewhere")
+def test_what_few_boxes_use_is_imported_in_a_pause_or_after_the_first_boxes(monkeypatch):
+    imported, (ours, theirs) = [], socket.socketpair()
+    monkeypatch.setattr(zygote, "import_optional", imported.append)
+    monkeypatch.setattr(zygote.gc, "freeze", lambda: None)
+    monkeypatch.setattr(zygote, "IDLE_MS", 10)
+    with ours, theirs:
+        zygote.import_later(theirs, 0, list(zygote.LATER))
+        assert imported == list(zygote.LATER) and "matplotlib_inline.config" in imported
+        imported.clear()
+        ours.send(b"a request")
+        zygote.import_later(theirs, 0, list(zygote.LATER))
+        assert imported == []
+        zygote.import_later(theirs, zygote.SOON, list(zygote.LATER))
+        assert imported == list(zygote.LATER)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no warm process elsewhere")
