@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from autograder.report.words import is_unwritten
 from tfkit_lab import live, sealed
 
 PROGRESS = Path(".tfkit") / "progress.json"
@@ -207,7 +208,10 @@ def record(root: Path, verdict: dict[str, Any]) -> None:
     before = exercises.get(verdict["exercise"])
     kept = {key: verdict.get(key) for key in ("status", "score", "max_score", "misconception")}
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    exercises[verdict["exercise"]] = {**kept, "at": now, **_failing(before, kept["status"], now)}
+    if is_unwritten(verdict):
+        exercises.pop(verdict["exercise"], None)  # whoever checks the released stub has not started
+    else:
+        exercises[verdict["exercise"]] = {**kept, "at": now, **_failing(before, kept["status"], now)}
     target = root / PROGRESS
     target.parent.mkdir(exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=target.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:

@@ -247,6 +247,15 @@ async def test_the_course_lists_units_exercises_and_states(jp_fetch, jp_root_dir
     assert states == {EXERCISE: ("The future", "passed", 2), "masks.padding": ("Padding", "not_started", 0)}
 
 
+def test_checking_the_released_stub_is_no_attempt(tmp_path):
+    notebook(tmp_path / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
+    stub = {"exercise": EXERCISE, "status": "failed", "score": 0, "max_score": 2}
+    course.record(tmp_path, {**stub, "checks": [{"name": "written", "status": "failed"}]})
+    assert [e["state"] for unit in course.units(tmp_path) for e in unit["exercises"]] == ["not_started"]
+    course.record(tmp_path, {**stub, "checks": [{"name": "values", "status": "failed"}]})
+    assert [e["state"] for unit in course.units(tmp_path) for e in unit["exercises"]] == ["failed"]
+
+
 async def test_a_check_in_the_kernel_counts_as_the_button_does(jp_fetch, jp_root_dir):
     notebook(jp_root_dir / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
     found = {"exercise": EXERCISE, "status": "passed", "score": 2.0, "max_score": 2.0, "misconception": None}

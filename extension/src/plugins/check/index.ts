@@ -19,7 +19,7 @@ import { digest, IStoredVerdict, isStale, storeVerdict, storedVerdict, State } f
 import { IFaultLine, markLine } from './line';
 import { Pointer } from './pointer';
 import { IMap, ITrace, mapsOf, traceOf } from './picture';
-import { IAction, IVerdict, VerdictWidget } from './verdict';
+import { IAction, IVerdict, revealCard, VerdictWidget } from './verdict';
 
 const CHECK = 'tfkit:check';
 const OPEN = 'tfkit:open-exercise';
@@ -67,6 +67,7 @@ class Checker {
         code
       };
       this._show(panel, cell, kept, this._actions(panel, cell, verdict));
+      revealCard(panel.content.node, cell.node, shown.node);
       void this._course.refresh();
       return verdict;
     } catch (error) {

@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { expect, it, vi } from 'vitest';
 import { digest, IStoredVerdict } from './storedVerdict';
-import { VerdictWidget } from './verdict';
+import { revealCard, VerdictWidget } from './verdict';
 
 const trans = nullTranslator.load('tfkit_lab');
 const html = '<div class="tfkit-verdict"><div class="tfkit-v-box">x</div></div>';
@@ -42,4 +42,17 @@ it('shows nothing of a notebook that was not made harmless', () => {
   widget.showVerdict({ ...kept, html: `${html}<script>alert(1)</script>` }, false);
   expect(widget.node.querySelector('script')).toBeNull();
   expect(widget.node.querySelector('.tfkit-v-box')!.getAttribute('tabindex')).toBe('0');
+});
+
+it.each([
+  [500, true],
+  [900, false]
+])('comes into sight if its cell is in view (cell at %d of 800)', (top, shown) => {
+  const [notebook, cell, card] = [0, 1, 2].map(() => document.createElement('div'));
+  const at = (from: number, to: number) => () => ({ top: from, bottom: to }) as DOMRect;
+  notebook.getBoundingClientRect = at(0, 800);
+  cell.getBoundingClientRect = at(top, top + 700);
+  card.scrollIntoView = vi.fn();
+  revealCard(notebook, cell, card);
+  expect(card.scrollIntoView).toHaveBeenCalledTimes(shown ? 1 : 0);
 });

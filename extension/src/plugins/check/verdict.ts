@@ -126,3 +126,11 @@ export class VerdictWidget extends Widget {
 
   private _kept: IStoredVerdict | null = null;
 }
+
+/** Scrolls to a card that appears below the edge, unless the reader has left its cell meanwhile. */
+export function revealCard(notebook: HTMLElement, cell: HTMLElement, card: HTMLElement): void {
+  const [seen, own] = [notebook, cell].map(node => node.getBoundingClientRect());
+  if (own.top < seen.bottom && own.bottom > seen.top) {
+    card.scrollIntoView({ block: 'nearest' });
+  }
+}
