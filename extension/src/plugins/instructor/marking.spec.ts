@@ -68,6 +68,13 @@ async function page(given: readonly IAnswer[], meanwhile: object = {}) {
 const settled = (): Promise<void> => new Promise(resolve => setTimeout(resolve));
 
 describe('the marking page', () => {
+  it('says that it reads, until the answers are there', () => {
+    const made = new MarkingPage((() => new Promise(() => undefined)) as unknown as Ask, trans);
+    Widget.attach(made, document.body);
+    expect(made.node.querySelector('[role=status]')!.textContent).toBe('Reading the answers…');
+    made.dispose();
+  });
+
   it('shows the answers of a group without names', async () => {
     const { made } = await page([answer('ada'), answer('ben')]);
     const cards = [...made.node.querySelectorAll('.tfkit-Answer')];

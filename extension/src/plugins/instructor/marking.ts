@@ -101,6 +101,7 @@ export class MarkingPage extends Widget {
   }
 
   protected onAfterAttach(): void {
+    this._main.replaceChildren(h('p', { role: 'status' }, this._trans.__('Reading the answers…')));
     void this.refresh();
   }
 
