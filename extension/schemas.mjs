@@ -84,7 +84,7 @@ export async function generated() {
   const imports = kinds.map(kind => `import { mount as ${kind} } from '../widgets/${kind}';`).join('\n');
   const sheet = readFileSync(join(HERE, '../autograder/report/tokens.css'), 'utf-8');
   const names =
-    /--tfk-(ink(-soft)?|card|sunk|page|(on-)?accent|line(-strong)?|(on-)?lit|font-ui|t[124]|s[1-4]|r2|quick|seq-\w+|void|hatch|c[12]):/;
+    /--tfk-(ink(-soft)?|card|sunk|page|(on-)?accent|line(-strong)?|(on-)?lit|font-ui|t[124]|s[1-4]|r2|quick|seq-\w+|void|hatch|grid|bar|c[12]):/;
   const framing = line => names.test(line); // what a stepper needs
   const parts = { FRAME: line => framing(line), SCALES: line => !framing(line) };
   files['tokens.ts'] = `${BANNER.replace('the schema', 'autograder/report/tokens.css')}\n`;

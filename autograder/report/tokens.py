@@ -5,38 +5,47 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 # the values of JupyterLab's dark themes, for pages outside of it
 DARK_FRAME = """--jp-ui-font-color1:#e6edf3;--jp-layout-color0:#0e1318;--jp-layout-color1:#161d24;
 --jp-layout-color2:#222b34;--jp-border-color2:#35414d;--jp-brand-color1:#6cb6ff""".replace("\n", "")
-# more contrast on white, since the high-contrast theme of the file is dark
-MORE_CONTRAST = "--tfk-ink-soft:var(--tfk-ink);--tfk-line:var(--tfk-ink);--tfk-line-strong:var(--tfk-ink)"
+
+
+class Themes(NamedTuple):
+    """The minified declarations for each theme. Later ones contain only what they change."""
+
+    light: str
+    dark: str
+    contrast: str
+    dark_contrast: str
+    forced: str  # where the system forces its own colours
+    dark_forced: str
 
 
 @cache
-def blocks() -> tuple[str, str, str]:
-    """The minified declarations for light, dark and high contrast. Later blocks contain only what they change."""
+def blocks() -> Themes:
+    """The declarations of `tokens.css`."""
     text = (Path(__file__).parent / "tokens.css").read_text(encoding="utf-8")
     bare = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    light, dark, contrast = (
-        re.sub(r"\s*([:;,])\s*", r"\1", " ".join(body.split())).strip(" ;")
-        for body in re.findall(r"body[^{]*\{([^}]*)\}", bare)
-    )
-    return light, dark, contrast
+    bodies = re.findall(r"body[^{]*\{([^}]*)\}", bare)
+    return Themes(*(re.sub(r"\s*([:;,])\s*", r"\1", " ".join(body.split())).strip(" ;") for body in bodies))
 
 
 def light_theme_tokens(selector: str = ":root") -> str:
     """The tokens for a page that is white in every theme, as nbgrader's pages are."""
-    return f"{selector}{{{blocks()[0]}}}"
+    return f"{selector}{{{blocks().light}}}"
 
 
 def page_tokens() -> str:
-    """The tokens for our own pages, which follow the reader's system: light, dark or high contrast."""
-    light, dark, contrast = blocks()
+    """The tokens for our own pages, which follow the reader's system: light, dark, high contrast or its own colours."""
+    themes = blocks()
+    black = "--jp-layout-color0:#000;--jp-layout-color1:#000;--jp-layout-color2:#000"
     return (
-        f":root{{color-scheme:light dark;{light}}}"
-        f"@media(prefers-color-scheme:dark){{:root{{{DARK_FRAME};{dark}}}}}"
-        f"@media(prefers-contrast:more){{:root{{{MORE_CONTRAST}}}}}"
-        "@media(prefers-contrast:more) and (prefers-color-scheme:dark)"
-        f"{{:root{{--jp-layout-color0:#000;--jp-layout-color1:#000;--jp-layout-color2:#000;{contrast}}}}}"
+        f":root{{color-scheme:light dark;{themes.light}}}"
+        f"@media(prefers-color-scheme:dark){{:root{{{DARK_FRAME};{themes.dark}}}}}"
+        f"@media(prefers-contrast:more){{:root{{{themes.contrast}}}}}"
+        f"@media(prefers-contrast:more) and (prefers-color-scheme:dark){{:root{{{black};{themes.dark_contrast}}}}}"
+        f"@media(forced-colors:active){{:root{{{themes.forced}}}}}"
+        f"@media(forced-colors:active) and (prefers-color-scheme:dark){{:root{{{themes.dark_forced}}}}}"
     )

@@ -29,17 +29,22 @@ summary {{ cursor: pointer; color: var(--tfk-ink-soft, #565656); font-size: 13px
 .anchor-link {{ display: none }}
 .tfk {{ border: 1px solid var(--tfk-line); border-radius: 14px; padding: 16px !important; box-sizing: border-box }}
 @media (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; background: #0e1318;
-{dark} }} }}</style></head>
+{dark} }} }}
+@media (prefers-color-scheme: dark) and (prefers-contrast: more) {{ :root {{ background: #000;
+--jp-layout-color0: #000; --jp-layout-color1: #000; --jp-layout-color2: #000 }} }}</style></head>
 <body><main>{body}</main>
 <script type="application/json" id="state">{states}</script>
 <script type="module">
 const states = JSON.parse(document.getElementById("state").textContent);
 const scripts = {scripts};
 const load = kind => import("data:text/javascript;base64," + scripts[kind]);
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const theme = () => document.body.setAttribute("data-jp-theme-light", String(!dark.matches));
+const asked = ["(prefers-color-scheme: dark)", "(prefers-contrast: more)"].map(query => matchMedia(query));
+const theme = () => {{
+  document.body.dataset.jpThemeLight = !asked[0].matches;
+  document.body.dataset.jpThemeName = asked[1].matches ? "High Contrast" : "";
+}};
 theme();
-dark.addEventListener("change", theme);
+asked.forEach(one => one.addEventListener("change", theme));
 const words = {words};
 globalThis[Symbol.for("@tfkit/lab:translate")] = (english, ...values) =>
   (words[english] ?? english).replace(/%(\\d)/g, (_, place) => values[place - 1]);

@@ -50,6 +50,32 @@ const accessible = (page, ...where) =>
     )
     .toEqual([]);
 
+/** Words on the system's accent, behind which the browser would paint a plate of the page's colour. */
+const plated = page =>
+  page.evaluate(() => {
+    const probe = document.body.appendChild(document.createElement('i'));
+    probe.style.cssText = 'background:Highlight;forced-color-adjust:none';
+    const accent = getComputedStyle(probe).backgroundColor;
+    probe.remove();
+    return [...document.querySelectorAll('[class*=tfk]')]
+      .filter(node => node.textContent && getComputedStyle(node).backgroundColor === accent)
+      .filter(node => getComputedStyle(node).forcedColorAdjust !== 'none')
+      .map(node => node.className);
+  });
+
+/** Waits until axe finds nothing in the theme of high contrast, and where the system forces its own colours; ends in the light theme. */
+async function readable(page, name, ...where) {
+  await theme(page, 'Dark High Contrast');
+  await accessible(page, ...where);
+  await shot(page, `${name}-high-contrast`);
+  await theme(page, 'Light');
+  await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' });
+  await accessible(page, ...where);
+  expect(await plated(page)).toEqual([]);
+  await shot(page, `${name}-forced-colours`);
+  await page.emulateMedia({ forcedColors: null, colorScheme: null });
+}
+
 /** Makes a cell the active one, by the role and exercise in its metadata, or by place. */
 const activate = (page, find) =>
   page.evaluate(f => {
@@ -86,4 +112,4 @@ const keeps = (page, state) =>
     )
     .toMatchObject(state);
 
-module.exports = { accessible, activate, command, keeps, lab, prints, setSource, shot, theme };
+module.exports = { accessible, activate, command, keeps, lab, prints, readable, setSource, shot, theme };

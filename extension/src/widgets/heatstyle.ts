@@ -7,7 +7,7 @@ export const HEAT_CSS = `${colourRules()}
 .tfk .tfk-heat{overflow:auto;max-width:100%;max-height:min(85vh,800px);padding:0 3px 3px 0;position:relative}
 .tfk .tfk-heat table{border-collapse:separate;border-spacing:2px}
 .tfk .tfk-heat td,.tfk .tfk-heat th{padding:3px 6px;text-align:center;white-space:nowrap;font-size:12px;line-height:1.25}
-.tfk .tfk-heat tbody td{border-radius:3px;cursor:pointer;min-width:2.2em;height:1.5em;font-family:var(--jp-code-font-family,monospace);font-size:11px}
+.tfk .tfk-heat tbody td{border-radius:3px;box-shadow:0 0 0 1px var(--tfk-grid);cursor:pointer;min-width:2.2em;height:1.5em;font-family:var(--jp-code-font-family,monospace);font-size:11px}
 .tfk .tfk-heat thead th span,.tfk .tfk-heat tfoot td span{display:inline-block;max-width:7.5em;overflow:hidden;text-overflow:ellipsis;
 font-family:var(--jp-code-font-family,monospace);font-size:11px;color:var(--ink);vertical-align:bottom}
 .tfk .tfk-heat tbody th,.tfk .tfk-heat tfoot th,.tfk .tfk-heat .tfk-heat-corner{position:sticky;left:0;z-index:1;background:var(--paper);text-align:right;color:var(--soft)}

@@ -33,6 +33,28 @@ describe('the palette', () => {
     expect(tones).toEqual([...tones].sort((a, b) => a - b));
   });
 
+  it('follows the system where that forces its colours', async () => {
+    const change = { handlers: [] as (() => void)[], matches: false };
+    vi.resetModules();
+    vi.stubGlobal('matchMedia', () => ({
+      get matches() {
+        return change.matches;
+      },
+      addEventListener: (_: string, handler: () => void) => change.handlers.push(handler),
+      removeEventListener: () => change.handlers.pop()
+    }));
+    const fresh = await import('./palette');
+    const [draw, before] = [vi.fn(), fresh.palette().name];
+    const end = fresh.onTheme(draw);
+    change.matches = true;
+    change.handlers.forEach(handler => handler());
+    expect(draw).toHaveBeenCalled();
+    expect(fresh.palette().name).not.toBe(before);
+    end();
+    expect(change.handlers).toEqual([]);
+    vi.unstubAllGlobals();
+  });
+
   it('has views drawn anew when the theme changes, until they are gone', async () => {
     const draw = vi.fn();
     const end = onTheme(draw);

@@ -15,6 +15,8 @@ export interface IPalette {
   /** Of lines around a square, and of what parts them from the square. */
   ink: string;
   ground: string;
+  /** Of lines between squares. */
+  grid: string;
 }
 
 /** What maps need beyond shares: as many tones of each. */
@@ -98,6 +100,9 @@ const token = (of: string): string =>
 
 const colour = (of: string): Colour => hex(token(of));
 
+// what the system says: whether its colours take the place of the theme's, and whether they are dark
+const SYSTEM = ['(forced-colors: active)', '(prefers-color-scheme: dark)'].map(query => globalThis.matchMedia?.(query));
+
 let known: IPalette | null = null;
 let ofMaps: IMapPalette | null = null;
 let styled = false; // whether the sheet was there; asking costs the browser a pass over the page
@@ -105,7 +110,7 @@ let styled = false; // whether the sheet was there; asking costs the browser a p
 /** The palette of the page's theme. */
 export function palette(): IPalette {
   const { jpThemeName, jpThemeLight } = document.body.dataset;
-  const name = `${jpThemeName} ${jpThemeLight}`;
+  const name = [jpThemeName, jpThemeLight, ...SYSTEM.map(one => one?.matches)].join(' ');
   if (!known || !styled || known.name !== name) {
     styled = getComputedStyle(document.body).getPropertyValue('--tfk-void').trim() !== '';
     known = {
@@ -113,7 +118,8 @@ export function palette(): IPalette {
       sequential: scale(['lo', 'mid', 'hi'].map(stop => colour(`--tfk-seq-${stop}`))),
       none: colour('--tfk-void'),
       ink: token('--tfk-ink'),
-      ground: token('--tfk-card')
+      ground: token('--tfk-card'),
+      grid: token('--tfk-grid')
     };
   }
   return known;
@@ -138,5 +144,9 @@ export function mapPalette(): IMapPalette {
 export function onTheme(draw: () => void): () => void {
   const observer = new MutationObserver(draw);
   observer.observe(document.body, { attributes: true, attributeFilter: ['data-jp-theme-name', 'data-jp-theme-light'] });
-  return () => observer.disconnect();
+  SYSTEM.forEach(one => one?.addEventListener('change', draw));
+  return () => {
+    observer.disconnect();
+    SYSTEM.forEach(one => one?.removeEventListener('change', draw));
+  };
 }

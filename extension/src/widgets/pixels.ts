@@ -9,7 +9,7 @@ export function enlarge(
   [rows, cols]: [number, number],
   side: number,
   paint: (pixels: Uint8ClampedArray) => void,
-  { ground }: IPalette
+  { grid }: IPalette
 ): CanvasRenderingContext2D | null {
   canvas.width = cols * side;
   canvas.height = rows * side;
@@ -25,7 +25,7 @@ export function enlarge(
   pen.drawImage(canvas, 0, 0, cols, rows, 0, 0, canvas.width, canvas.height);
   pen.globalCompositeOperation = 'source-over';
   if (side >= PARTED) {
-    pen.fillStyle = ground;
+    pen.fillStyle = grid;
     for (let r = 1; r < rows; r++) {
       pen.fillRect(0, r * side - 1, canvas.width, 1);
     }

@@ -13,7 +13,7 @@ import { translated } from './words';
 const CSS = `${HEAT_CSS}
 .tfk .tfk-notes :is(thead,tbody) :is(th,td){position:static}
 .tfk .tfk-notes tbody th{white-space:normal;text-align:left;min-width:12em;max-width:26em;color:var(--ink);font-family:inherit}
-.tfk .tfk-notes tbody td:not([class]){cursor:default;text-align:left;background:none}
+.tfk .tfk-notes tbody td:not([class]){cursor:default;text-align:left;background:none;box-shadow:none}
 @container (max-width:520px){.tfk .tfk-notes tbody th{min-width:6em;max-width:8em}.tfk .tfk-notes .tfk-p{display:none}}
 .tfk .tfk-notes thead .tfk-over{border-bottom:1px solid var(--line)}
 .tfk .tfk-notes thead button{font-family:var(--jp-code-font-family,monospace)}

@@ -6,7 +6,7 @@ ${FRAME}
 .tfk{--ink:var(--tfk-ink);--soft:var(--tfk-ink-soft);--paper:var(--tfk-card);
 --box:var(--tfk-sunk);--line:var(--tfk-line-strong);--hot:var(--tfk-accent);--mono:var(--jp-code-font-family,monospace);container-type:inline-size;
 color:var(--ink);background:var(--paper);font:var(--tfk-t2)/1.45 var(--tfk-font-ui);padding:var(--tfk-s3) var(--tfk-s4);max-width:1200px;
-box-sizing:border-box;border:1px solid var(--tfk-line);border-radius:var(--tfk-r2);position:relative;
+box-sizing:border-box;border:1px solid var(--tfk-line);border-radius:var(--tfk-r2);position:relative;forced-color-adjust:none;
 h3{font-size:var(--tfk-t4);line-height:1.3;font-weight:640;margin:0 0 var(--tfk-s2);overflow-wrap:anywhere}
 h4{font-size:var(--tfk-t2);font-weight:640;margin:0 0 var(--tfk-s1)}
 button,select{color:inherit;background:var(--box);border:1px solid var(--line);border-radius:6px;padding:3px 8px;
@@ -43,14 +43,14 @@ circle{fill:var(--hot);stroke:var(--hot)}path{fill:none;stroke:var(--line)}
 .tfk-finished circle{stroke:var(--ink);stroke-width:3}
 .tfk-best text{font-weight:700}path.tfk-best{stroke:var(--hot);stroke-width:2.5}}
 input{color:inherit;background:var(--paper);border:1px solid var(--line);border-radius:3px;font:inherit;padding:3px 6px}
-input[type=number]{width:4em}input[type=range]{padding:0}[aria-pressed=true]{outline:2px solid var(--hot)}
+input,select{forced-color-adjust:auto}input[type=number]{width:4em}input[type=range]{padding:0}[aria-pressed=true]{outline:2px solid var(--hot)}
 form{display:inline-flex;gap:6px;align-items:center}form input{min-width:16em}
 td button{min-height:0;padding:0 6px;font-size:11px}
 .tfk-cut,.tfk-cut th{color:var(--soft);text-decoration:line-through}
 .tfk-panes{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:20px}
 .tfk-pane>*,.tfk-pane section{min-width:0;max-width:100%}section{margin-bottom:var(--tfk-s3)}
 .tfk-which{margin:4px 0}.tfk-scroll{overflow:auto;max-width:100%;margin-bottom:4px}
-.tfk-strip{display:block;cursor:pointer;overflow:visible;rect{fill:var(--line);transition:fill var(--tfk-quick)}.tfk-current{fill:var(--hot)}
+.tfk-strip{display:block;cursor:pointer;overflow:visible;rect{fill:var(--tfk-bar);transition:fill var(--tfk-quick)}.tfk-current{fill:var(--hot)}
 text{fill:var(--soft);font-size:10px;text-anchor:middle}.tfk-mark{fill:var(--ink);font-size:11px}line{stroke:var(--tfk-line)}}
 .tfk-labelled{display:flex;gap:8px;margin-bottom:var(--tfk-s1)}.tfk-labelled .tfk-note{flex:0 0 9em;margin:0;line-height:1.25;align-self:center}
 .tfk-ends{display:grid;align-content:space-between;text-align:right;font-size:10px;line-height:1;color:var(--soft);min-width:2.2em;height:44px;margin-top:7px}.tfk-labelled .tfk-scroll{min-width:0}
@@ -60,7 +60,7 @@ text{fill:var(--soft);font-size:10px;text-anchor:middle}.tfk-mark{fill:var(--ink
 .tfk-pane>section:not([hidden]){grid-column:2}.tfk-row:has(+section:not([hidden])){grid-column:1}}
 .tfk-zoom{position:sticky;left:0;top:0;display:inline-flex;gap:4px}
 .tfk-cache text{fill:var(--ink);font:10px var(--mono)}
-.tfk-cache rect{fill:var(--box);stroke:var(--line)}.tfk-cache .tfk-moved{fill:var(--line);stroke:var(--ink)}
+.tfk-cache rect{fill:var(--box);stroke:var(--line)}.tfk-cache .tfk-moved{fill:var(--tfk-bar);stroke:var(--ink)}
 .tfk-cache .tfk-new{fill:var(--hot);stroke:var(--hot)}[hidden]{display:none}
 .tfk-lit{background:var(--tfk-lit)!important;color:var(--tfk-on-lit)!important;outline:2px solid var(--tfk-on-lit);outline-offset:-1px}
 .tfk-framed{display:flex;align-items:flex-end}.tfk-map .tfk-framed{overflow:auto}

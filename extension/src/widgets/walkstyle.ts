@@ -35,7 +35,7 @@ transition:background-color var(--tfk-quick)}
 font-family:var(--jp-code-font-family,monospace)}
 .tfk .tfk-walk-scroll tbody th{text-align:right;position:sticky;left:0;background:var(--paper);min-width:0}
 .tfk .tfk-walk-scroll tbody th span{text-align:right}
-.tfk .tfk-walk-scroll td[data-row]{border-radius:3px;cursor:pointer}
+.tfk .tfk-walk-scroll td[data-row]{border-radius:3px;box-shadow:0 0 0 1px var(--tfk-grid);cursor:pointer}
 .tfk .tfk-walk-scroll .tfk-on-1{color:var(--tfk-on-1)}.tfk .tfk-walk-scroll .tfk-on-2{color:var(--tfk-on-2)}
 .tfk .tfk-walk-scroll .tfk-on-3{color:var(--tfk-on-3)}.tfk .tfk-walk-scroll .tfk-on-4{color:var(--tfk-on-4)}
 .tfk .tfk-walk-scroll td.tfk-hidden{background:repeating-linear-gradient(135deg,var(--tfk-void) 0 3px,var(--tfk-hatch) 3px 4px);color:var(--tfk-ink-soft)}

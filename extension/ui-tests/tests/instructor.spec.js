@@ -1,7 +1,7 @@
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { expect, test } = require('@playwright/test');
-const { accessible, command, lab, shot, theme } = require('../helpers');
+const { accessible, command, lab, readable, shot, theme } = require('../helpers');
 
 const ASSIGNMENT = 'section[aria-label="02-masks"]';
 /** When ben's first failing check was, which prepare.py dates 24 minutes before the tests began: milliseconds. */
@@ -68,6 +68,7 @@ test('the class is watched live, by number and by name where that is asked', asy
   await theme(page, 'Dark');
   await accessible(page, '#tfkit-class');
   await shot(page, 'class-live-dark');
+  await readable(page, 'class-live', '#tfkit-class');
 });
 
 test('answers are marked by the rubric, by key, and a request is answered', async ({ page }) => {
@@ -80,6 +81,7 @@ test('answers are marked by the rubric, by key, and a request is answered', asyn
   await expect(group.locator('math').first()).toBeVisible();
   await accessible(page, '#tfkit-marking');
   await shot(page, 'marking');
+  await readable(page, 'marking', '#tfkit-marking');
   await group.locator('.tfkit-RubricItem input').first().focus();
   await page.keyboard.press('1');
   await expect(group.getByLabel('Points')).toHaveValue('1');

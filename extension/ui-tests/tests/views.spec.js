@@ -70,6 +70,56 @@ for (const colorScheme of ['light', 'dark']) {
   });
 }
 
+const luminance = ([r, g, b]) => {
+  const [red, green, blue] = [r, g, b].map(c => (c <= 10 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+};
+const contrast = (one, other) => {
+  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+};
+
+for (const [name, look] of Object.entries({
+  'light, more contrast': { colorScheme: 'light', contrast: 'more' },
+  'dark, more contrast': { colorScheme: 'dark', contrast: 'more' },
+  'light, forced colours': { colorScheme: 'light', forcedColors: 'active' },
+  'dark, forced colours': { colorScheme: 'dark', forcedColors: 'active' }
+})) {
+  test(`squares, hatches, chips and bars can be told apart (${name})`, async ({ page }) => {
+    await page.emulateMedia({ ...look, reducedMotion: 'reduce' });
+    await page.goto(`file://${join(__dirname, '../.tmp/root/views.html')}`);
+    const masks = page.getByRole('group', { name: 'Matrices', exact: true });
+    const [yes, line, no] = await masks
+      .locator('canvas')
+      .first()
+      .evaluate(canvas => {
+        const side = Math.round(canvas.width / 9); // nine words
+        const at = x => [...canvas.getContext('2d').getImageData(x, Math.round(1.5 * side), 1, 1).data];
+        return [at(Math.round(1.5 * side)), at(3 * side - 1), at(Math.round(3.5 * side))];
+      });
+    expect(contrast(yes, no)).toBeGreaterThan(7);
+    expect(contrast(yes, line)).toBeGreaterThan(2.5);
+    expect(contrast(no, line)).toBeGreaterThan(3);
+    const painted = selector =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((node, forced) => {
+          const { backgroundColor, backgroundImage, forcedColorAdjust } = getComputedStyle(node);
+          const found = backgroundColor === 'rgba(0, 0, 0, 0)' ? backgroundImage : 'colour';
+          return forced && forcedColorAdjust !== 'none' ? 'taken away' : found;
+        }, look.forcedColors);
+    for (const colour of ['.tfk-now', '.tfk-p', '.tfk-swatch.tfk-t-attention', '.tfk-heat td[data-row]']) {
+      expect(await painted(colour), colour).toBe('colour');
+    }
+    for (const hatched of ['.tfk-ahead', '.tfk-hidden:empty', '.tfk-ramp']) {
+      expect(await painted(hatched), hatched).toContain('gradient');
+    }
+    await page.screenshot({ path: `screenshots/views-${name.replace(/\W+/g, '-')}.png`, fullPage: true });
+    await accessible(page);
+  });
+}
+
 /** How many nodes each press of a key puts into the page; what a step costs in time is measured by `make bench`. */
 const drawnBy = (page, key, presses) =>
   page.evaluate(

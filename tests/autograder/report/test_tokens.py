@@ -24,7 +24,7 @@ def names(text):
 
 def test_every_token_that_is_used_is_there():
     """A misspelled one paints nothing, and nobody is told."""
-    sheet = names(blocks()[0]) | names((ROOT / "autograder/report/card.css").read_text(encoding="utf-8"))
+    sheet = names(blocks().light) | names((ROOT / "autograder/report/card.css").read_text(encoding="utf-8"))
     for path in STYLES:
         text = path.read_text(encoding="utf-8")
         scripts = "".join(script.read_text(encoding="utf-8") for script in path.parent.glob("*.ts"))
@@ -35,9 +35,29 @@ def test_every_token_that_is_used_is_there():
 
 
 def test_themes_change_tokens_and_add_none():
-    light, dark, contrast = map(names, blocks())
-    assert dark < light
-    assert contrast < light
+    light, *others = map(names, blocks())
+    assert len(others) == 5
+    for theme in others:
+        assert theme < light
+
+
+def declared(text):
+    return dict(re.findall(r"(--tfk-[a-z0-9-]+):([^;]+)", text))
+
+
+def test_forced_colours_are_the_systems_and_scales_those_of_high_contrast():
+    """A name of a colour of the system for what frames, values of the same theme for what is painted."""
+    themes = blocks()
+    light = declared(themes.light) | declared(themes.contrast)
+    dark = {name: value for name, value in declared(themes.dark_contrast).items() if name != "--tfk-sunk"}
+    forced = declared(themes.forced)
+    system = {
+        name for name, value in forced.items() if re.fullmatch(r"Canvas|CanvasText|Highlight|HighlightText", value)
+    }
+    assert {"--tfk-ink", "--tfk-card", "--tfk-line", "--tfk-accent", "--tfk-on-accent", "--tfk-lit"} <= system
+    assert {name: light[name] for name in forced.keys() - system} == {n: forced[n] for n in forced.keys() - system}
+    assert declared(themes.dark_forced) == dark
+    assert dark.keys() == forced.keys() - system  # nothing of a light theme stays on a dark ground
 
 
 def test_pages_paint_with_tokens_alone():
@@ -61,11 +81,13 @@ def ratio(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize(("theme", "card"), [(0, "#fff"), (1, "#161d24"), (2, "#000")])
+@pytest.mark.parametrize(
+    ("theme", "card"), [(0, "#fff"), (1, "#161d24"), (2, "#fff"), (3, "#000"), (4, "#fff"), (5, "#000")]
+)
 def test_states_can_be_read_on_a_card_and_words_on_states(theme, card):
-    declared = dict(re.findall(r"(--tfk-[a-z0-9-]+):(#[0-9a-f]+)", blocks()[theme]))
+    colours = declared(blocks().light) | declared(blocks()[theme])
     for state in ("right", "wrong", "wait"):
-        colour = declared[f"--tfk-{state}"]
+        colour = colours[f"--tfk-{state}"]
         assert ratio(colour, card) >= 4.5
-        assert ratio(colour, declared[f"--tfk-{state}-soft"]) >= 4.5
-        assert ratio(colour, declared["--tfk-on-state"]) >= 4.5
+        assert ratio(colour, colours[f"--tfk-{state}-soft"]) >= 4.5
+        assert ratio(colour, colours["--tfk-on-state"]) >= 4.5
