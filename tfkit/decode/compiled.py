@@ -64,11 +64,17 @@ def compiled_step(model: Any, backend: Backend, capacity: int, new: int) -> Call
 
 
 def run_step(
-    model: Any, backend: Backend, given: dict[str, Any], cache: Any, new: int, captured: dict[int, CUDAGraphStep]
+    model: Any,
+    backend: Backend,
+    given: dict[str, Any],
+    cache: Any,
+    new: int,
+    captured: dict[int, CUDAGraphStep] | None,
 ) -> StepOutput:
     """One step of `new` tokens on a cache of fixed size that already holds a prompt -> as `step`
 
-    captured: the CUDA graphs of this generation by their number of tokens, to which this adds"""
+    captured: the CUDA graphs of this generation by their number of tokens, to which this adds; None: no step can be
+    one, because the model waits for the device to learn a shape"""
     inner = getattr(cache, "rows", cache)  # RAG's cache counts passages: each is a row of the cache that it wraps
 
     def run(given: dict[str, Any]) -> StepOutput:
@@ -76,7 +82,7 @@ def run_step(
         found: StepOutput = compiled_step(model, backend, inner.max_length, new)(model, given, cache)
         return found
 
-    if supports_cuda_graph(model, cache):
+    if captured is not None and supports_cuda_graph(cache):
         out = captured.setdefault(new, CUDAGraphStep())(run, given, cache)
     else:
         out = run(given)

@@ -20,12 +20,9 @@ StepOutput = tuple[Tensor, Tensor | None]
 Step = Callable[[dict[str, Any]], StepOutput]  # the model's inputs -> logits, hidden states
 
 
-def supports_cuda_graph(model: Any, cache: Any) -> bool:
-    """Whether steps of this model on this cache can be a CUDA graph: on a GPU, on a cache whose position is a tensor,
-    by a model that does not wait for the device to learn a shape."""
-    if not isinstance(cache, StaticCache) or not isinstance(cache.end, Tensor):
-        return False
-    return cache.end.device.type == "cuda" and getattr(model, "CUDA_GRAPH", True)
+def supports_cuda_graph(cache: Any) -> bool:
+    """Whether steps on this cache can be a CUDA graph: on a GPU, on a cache whose position is a tensor."""
+    return isinstance(cache, StaticCache) and isinstance(cache.end, Tensor) and cache.end.device.type == "cuda"
 
 
 def capture_graph(run: Callable[[], StepOutput]) -> Callable[[], StepOutput]:

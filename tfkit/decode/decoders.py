@@ -143,7 +143,7 @@ class ModelDecoder(ABC):
         if static or backend is not None:
             require_static_cache(model, self.has_cache)
         self.rows, self.length = 0, 0
-        self.captured: dict[int, CUDAGraphStep] = {}
+        self.captured: dict[int, CUDAGraphStep] | None = {} if backend is None or model.prepare_steps() else None
         self.cache: Any = None
         self.ids = torch.empty(0, 0, dtype=torch.int64)  # the whole text, for models that read it again at each step
 

@@ -145,6 +145,10 @@ class Model(nn.Module):
             return StaticCache(capacity)
         return LeftPaddedCache(capacity, non_padding)
 
+    def prepare_steps(self) -> bool:
+        """Called before compiled steps of decoding -> whether they never wait for a GPU, as a CUDA graph requires"""
+        return True
+
     @property
     def last_position(self) -> int | None:
         """The maximum length of the decoder's text; None: no position table limits it."""

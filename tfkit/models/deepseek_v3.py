@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from ..nn import Cache
 from ..nn.attention import attend, merge_heads, split_heads
-from ..nn.experts import mix_experts, route_in_groups
+from ..nn.experts import ExpertList, mix, route_in_groups, stack_experts
 from ..nn.feed_forward import GatedFeedForward, get_activation
 from ..nn.grouped_query import Rotation
 from ..nn.rms_norm import RMSNorm
@@ -154,9 +154,7 @@ class SharedAndRouted(nn.Module):
         self.groups = {"groups": c.expert_groups, "groups_kept": c.expert_groups_per_token}
         self.router = nn.Linear(c.d_model, c.n_experts, bias=False)
         self.register_buffer("balance", torch.zeros(c.n_experts))
-        self.experts = nn.ModuleList(
-            GatedFeedForward(c.d_model, c.d_expert, activation_name) for _ in range(c.n_experts)
-        )
+        self.experts = ExpertList(GatedFeedForward(c.d_model, c.d_expert, activation_name) for _ in range(c.n_experts))
         self.shared = GatedFeedForward(c.d_model, c.n_shared * c.d_expert, activation_name)
 
     balance: Tensor
@@ -169,7 +167,7 @@ class SharedAndRouted(nn.Module):
         weights, chosen = route_in_groups(
             logits, self.balance, self.k, **self.groups, normalize=self.normalize, scale=self.scale
         )
-        return mix_experts(flat, weights, chosen, list(self.experts)).view_as(x) + self.shared(x)
+        return mix(self.experts, x, weights, chosen) + self.shared(x)
 
 
 class Layer(llama.Layer):
@@ -183,11 +181,13 @@ class Layer(llama.Layer):
 
 
 class DeepSeekV3(llama.Llama):
-    CUDA_GRAPH = False  # the number of tokens of an expert is read from the device
     LAYER = Layer
 
     def rotary_width(self) -> int:
         return self.config.d_rotary
+
+    def prepare_steps(self) -> bool:
+        return stack_experts(self)
 
 
 MODEL = DeepSeekV3

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from ..nn.experts import mix_experts, route_top_k
+from ..nn.experts import has_fixed_shapes, mix_experts, mix_in_step, route_top_k
 from ..nn.grouped_query import GroupedQueryAttention
 from ..nn.rms_norm import WideRMSNorm
 from . import llama, mixtral
@@ -81,10 +81,19 @@ class Experts(nn.Module):
 
     def expert(self, gate_up: Tensor, gate_up_bias: Tensor, down: Tensor, down_bias: Tensor, x: Tensor) -> Tensor:
         """gate_up [E,2·F], gate_up_bias [2·F], down [F,E], down_bias [E], x [T,E] -> [T,E]"""
-        both = x @ gate_up + gate_up_bias  # [T,2·F]
-        gate = both[:, ::2].clamp(max=self.limit)
-        up = both[:, 1::2].clamp(-self.limit, self.limit)
-        return ((up + 1) * gate * torch.sigmoid(self.slope * gate)) @ down + down_bias
+        return self.activate(x @ gate_up + gate_up_bias) @ down + down_bias
+
+    def activate(self, both: Tensor) -> Tensor:
+        """[...,2·F] -> [...,F]"""
+        gate = both[..., ::2].clamp(max=self.limit)
+        up = both[..., 1::2].clamp(-self.limit, self.limit)
+        return (up + 1) * gate * torch.sigmoid(self.slope * gate)
+
+    def run(self, x: Tensor, index: Tensor | None) -> Tensor:
+        """x [G,t,E] by the experts `index` int64 [G], or by all in order -> [G,t,E]"""
+        parts = (self.gate_up, self.gate_up_bias[:, None], self.down, self.down_bias[:, None])
+        gate_up, gate_up_bias, down, down_bias = (p if index is None else p.index_select(0, index) for p in parts)
+        return torch.bmm(self.activate(torch.bmm(x, gate_up) + gate_up_bias), down) + down_bias
 
 
 class Routed(nn.Module):
@@ -101,7 +110,10 @@ class Routed(nn.Module):
         """x [B,L,E] -> [B,L,E]. The published order, the k best and then their softmax, gives the same weights."""
         flat = x.flatten(0, 1)  # [T,E]
         weights, chosen = route_top_k(self.router(flat), self.k)
-        return mix_experts(flat, weights.to(x.dtype), chosen, self.experts.each()).view_as(x)
+        weights = weights.to(x.dtype)
+        if has_fixed_shapes(x):
+            return mix_in_step(flat, weights, chosen, len(self.experts.down), self.experts.run).view_as(x)
+        return mix_experts(flat, weights, chosen, self.experts.each()).view_as(x)
 
 
 class Layer(llama.Layer):
@@ -119,7 +131,6 @@ class Layer(llama.Layer):
 
 
 class GPTOSS(llama.Llama):
-    CUDA_GRAPH = False  # the number of tokens of an expert is read from the device
     LAYER: ClassVar[Any] = Layer
     forward = mixtral.routed_forward
 

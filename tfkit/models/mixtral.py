@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from ..nn import Cache
-from ..nn.experts import MixtureOfExperts, load_balancing_loss
+from ..nn.experts import MixtureOfExperts, load_balancing_loss, stack_experts
 from ..nn.feed_forward import GatedFeedForward, get_activation
 from . import llama
 from ._base import Output, configuration
@@ -96,9 +96,11 @@ def routed_forward(
 
 
 class Mixtral(llama.Llama):
-    CUDA_GRAPH = False  # the number of tokens of an expert is read from the device
     LAYER = Layer
     forward = routed_forward
+
+    def prepare_steps(self) -> bool:
+        return stack_experts(self)
 
 
 MODEL = Mixtral

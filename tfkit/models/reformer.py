@@ -249,6 +249,10 @@ class Reformer(Model):
         """A cache of fixed size, which also holds hashes."""
         return StaticReformerCache(capacity, self.seeds(), non_padding)
 
+    def prepare_steps(self) -> bool:
+        """False: whether the sorting of buckets can be captured as a CUDA graph has not been tried."""
+        return False
+
     @property
     def last_position(self) -> int:
         """The maximum length of a text."""

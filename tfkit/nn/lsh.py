@@ -216,8 +216,8 @@ def attend_last_query(
 
 
 class ReformerCache(Cache):
-    """Keys and values; for hashed layers also the buckets [B,H,R,T], the seed of their random rotations, and the factors
-    of the number of buckets, which stays what it was when they were first hashed."""
+    """Keys and values; for hashed layers also the buckets [B,H,R,T], the seed of their random rotations, and the
+    factors of the number of buckets, which stays what it was when they were first hashed."""
 
     def __init__(self, seeds: list[int]) -> None:
         super().__init__()
@@ -239,9 +239,9 @@ class ReformerCache(Cache):
 
 
 class StaticReformerCache(StaticCache):
-    """The same in fixed size, as a compiler requires. Per hashed layer it holds the buckets [B,H,R,max_length], in which
-    unwritten slots are in a bucket of their own, and the rotations; all keys are hashed as they come, though the first
-    ones are attended to without hashes: `hashed_from` is the first length at which eager decoding reads them.
+    """The same in fixed size, as a compiler requires. Per hashed layer it holds the buckets [B,H,R,max_length], in
+    which unwritten slots are in a bucket of their own, and the rotations; all keys are hashed as they come, though the
+    first ones are attended to without hashes: `hashed_from` is the first length at which eager decoding reads them.
 
     non_padding bool [B,max_length]: the mask of the prompts, or None."""
 
@@ -294,8 +294,9 @@ class StaticReformerCache(StaticCache):
 @dataclass(frozen=True)
 class ReformerContext:
     """What all layers of a call share. non_padding bool [B,K] or None: the keys that are not padding; length, past:
-    numbers of new and earlier tokens, past as a tensor in a static cache that is not empty; seeds: one per layer; buckets_for_backward: module -> buckets, for recomputation
-    in the backward pass (rounding may move a vector to another bucket), or None."""
+    numbers of new and earlier tokens, past as a tensor in a static cache that is not empty; seeds: one per layer;
+    buckets_for_backward: module -> buckets, for recomputation in the backward pass (rounding may move a vector to
+    another bucket), or None."""
 
     non_padding: torch.Tensor | None
     length: int
@@ -344,8 +345,8 @@ class LocalAttention(Projections):
         return self.o_proj(chunked_attention(q, k, v, mask, before=before, after=after, dropout=self.dropout_now()))
 
     def near_keys(self, k: Tensor, v: Tensor, context: ReformerContext) -> tuple[Tensor, Tensor, Tensor | None]:
-        """The keys and values that one more token sees, of k, v [B,H,K,D] -> [B,H,N,D], and their mask bool [B,1,1,N] or
-        None"""
+        """The keys and values that one more token sees, of k, v [B,H,K,D] -> [B,H,N,D], and their mask bool [B,1,1,N]
+        or None"""
         non_padding = None if context.non_padding is None else context.non_padding[:, None, None]
         if isinstance(context.past, int):
             start = max(0, (context.past // self.chunk - self.before) * self.chunk)
