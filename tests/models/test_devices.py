@@ -14,15 +14,20 @@ from tfkit import registry
 NOT_PRETENDED = {
     "rnn_seq2seq": "packed sequences are made in C++, where the pretended device is not known",
 }
-WAITS = {
-    "deepseek_v3": "how many tokens an expert has decides a shape",
-    "gpt_oss": "how many tokens an expert has decides a shape",
-    "longformer": "how many tokens are global decides a shape",
-    "mixtral": "how many tokens an expert has decides a shape",
-    "rnn_seq2seq": "PyTorch wants the lengths of packed sequences on the host",
-    "transformer_xl": "how many words of a rare cluster there are decides a shape",
+ROUTED = "how many tokens an expert has decides a shape, but in steps of decoding: tests/nn/test_experts_in_a_step.py"
+WAITS = {  # by architecture -> head -> why; None: with every head
+    "deepseek_v3": {None: ROUTED},
+    "gpt_oss": {None: ROUTED},
+    "longformer": {None: "how many tokens the caller marks as global decides a shape"},
+    "mixtral": {None: ROUTED},
+    "rnn_seq2seq": {None: "PyTorch wants the lengths of packed sequences on the host"},
+    "transformer_xl": {"causal_lm": "how many words of a rare cluster there are decides a shape of the loss"},
 }
 need_card = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device is here")
+
+
+def may_wait(name, head):
+    return not WAITS.get(name, {}).keys().isdisjoint({None, head})
 
 
 def row_heads(name):
@@ -44,7 +49,6 @@ def no_autocast_there(monkeypatch):
 @pytest.mark.parametrize("name", sorted(ROWS.keys() - NOT_PRETENDED.keys()))
 def test_runs_on_another_device_and_waits_for_nothing(name, no_autocast_there):
     """In training, where dropout and random blocks are drawn, too; with each head."""
-    seen = []
     for head in row_heads(name):
         row, model = make(name, head, torch.float32)
         given = lesson(row, model)
@@ -57,8 +61,21 @@ def test_runs_on_another_device_and_waits_for_nothing(name, no_autocast_there):
                     out = there(**given)
             sum(t.sum() for t in out.values() if isinstance(t, torch.Tensor) and t.requires_grad).backward()
         assert all(p.grad is None or p.grad.device.type == DEVICE for p in there.parameters()), head
-        seen += [(head, wait) for wait in waits]
-    assert bool(seen) == (name in WAITS), seen  # an exception that is none any more goes
+        assert bool(waits) == may_wait(name, head), (head, waits)  # an exception that is none any more goes
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("head", [None, "masked_lm", "token_classification", "sequence_classification"])
+def test_longformer_waits_only_for_tokens_that_the_caller_marks(head, no_autocast_there):
+    """A classifier's one global token is known beforehand."""
+    row, model = make("longformer", head, torch.float32)
+    given = {name: item for name, item in lesson(row, model).items() if name != "global_attention_mask"}
+    with pretended():
+        there, given = model.to(DEVICE), moved(given, DEVICE)
+        there(**given)
+        with waiting() as waits:
+            there(**given)
+    assert not waits
 
 
 @pytest.mark.parametrize(
@@ -107,7 +124,7 @@ def test_runs_on_the_card(name, monkeypatch):
 def value_there(name, model, given):
     """`value`, of a second forward pass in which waiting is an error, but for the exceptions."""
     model(**given)
-    torch.cuda.set_sync_debug_mode("default" if name in WAITS else "error")
+    torch.cuda.set_sync_debug_mode("default" if may_wait(name, model.head) else "error")
     try:
         out = model(**given)
     finally:

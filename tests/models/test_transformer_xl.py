@@ -181,7 +181,7 @@ def test_what_does_not_fit(small):
     with pytest.raises(ValueError, match="got 2 tensors"):
         ours(ids, mems=ours(ids).mems[:2])
     with pytest.raises(ValueError, match="a cache replaces the memory"):
-        ours(ids, cache=StaticCache(8))
+        ours(ids, mems=ours(ids).mems, cache=StaticCache(8))
     with pytest.raises(TypeError, match="attention_mask is torch.float32"):
         ours(ids, torch.ones(2, 6))
 

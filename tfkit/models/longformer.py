@@ -100,24 +100,25 @@ class Longformer(Model):
     ) -> Tensor:
         """ids, types [B,L], mask bool [B,L] or None; global_mask [B,L]: 1 at global tokens, else 0 -> [B,L,E]"""
         non_padding = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
+        first_only = global_mask is None and self.head == "sequence_classification"
         global_mask = (
             self.default_global_mask(ids)
             if global_mask is None
             else to_bool_mask("global_attention_mask", global_mask, ids.shape)
         )
         x = self.embed(ids, types, position_ids)
-        context = self.context(non_padding, None if global_mask is None else global_mask & non_padding)
+        global_mask = None if global_mask is None else global_mask & non_padding
+        context = self.context(non_padding, global_mask, 1 if first_only else None)
         for layer in self.layers:
             x = layer(x, context)
         return x
 
-    def context(self, non_padding: Tensor, global_mask: Tensor | None) -> WindowContext:
-        """non_padding, global_mask bool [B,L] (None: no global tokens) -> the window context that all layers share"""
+    def context(self, non_padding: Tensor, global_mask: Tensor | None, most: int | None = None) -> WindowContext:
+        """non_padding, global_mask bool [B,L] (None: no global tokens) -> the window context that all layers share.
+        most: the largest number of global tokens of a row, if it is known: else it is read from the device"""
         reaches = {width // 2 for width in self.config.windows()}
-        # the only number that is read from the device
-        most = 0 if global_mask is None else int(global_mask.sum(1).max())
         global_positions = is_global = None
-        if global_mask is not None and most:
+        if global_mask is not None and (most := int(global_mask.sum(1).max()) if most is None else most):
             global_positions = global_mask.byte().argsort(dim=1, descending=True, stable=True)[:, :most]  # [B,G]
             is_global = global_mask.gather(1, global_positions)
         local_masks = {reach: self.local_mask(non_padding, global_mask, reach) for reach in reaches}

@@ -123,6 +123,16 @@ class State(StateCache):
         self.state = self.state.index_select(0, index)
 
 
+def lengths_of(mask: Tensor) -> Tensor:
+    """mask bool [B,S] -> the number of tokens in each row, int64 [B] on the CPU, where packed sequences need it. Raises
+    ValueError unless all padding is on the right."""
+    wrong = (mask[:, 1:] & ~mask[:, :-1]).sum(1)
+    lengths, misplaced = torch.stack([mask.sum(1), wrong]).cpu()  # the only values that are read from the device
+    if misplaced.any():
+        raise ValueError("attention_mask: a recurrent encoder needs its padding on the right")
+    return lengths
+
+
 def pick(what: str, name: str, table: dict[str, T]) -> T:
     """table[name]; raises ValueError with all names for an unknown one."""
     if name not in table:
@@ -159,9 +169,7 @@ class RNNSeq2Seq(Model):
         if mask is None:
             memory, last = self.encoder(x)
         else:
-            if (mask[:, 1:] & ~mask[:, :-1]).any():
-                raise ValueError("attention_mask: a recurrent encoder needs its padding on the right")
-            lengths = mask.sum(1).clamp(min=1).cpu()  # packed: the state stops at the last token before padding
+            lengths = lengths_of(mask).clamp(min=1)  # packed: the state stops at the last token before padding
             packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
             memory, last = self.encoder(packed)
             memory, _ = nn.utils.rnn.pad_packed_sequence(memory, batch_first=True, total_length=length)
