@@ -1,6 +1,8 @@
 """`make gpu` as it can be tried without a card: tiny models on the CPU, and how results are kept."""
 
 import json
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -84,6 +86,76 @@ def test_a_failure_is_kept_and_the_others_are_measured(tmp_path, monkeypatch, ca
     assert run(tmp_path, "contact") == 1 and len(ran) == 3  # nothing again
     ran = counted(monkeypatch, 1.0, 3.0, 2.0)
     assert run(tmp_path, "contact", "--retry") == 0 and ran == ["case 1"]
+
+
+def slow_case(monkeypatch, case):
+    part = gpu.BenchmarkPart(
+        "Part", lambda setup: [case, BenchmarkCase("after", lambda setup: {"measured": 1.0})], ("measured",)
+    )
+    monkeypatch.setitem(gpu.PARTS, "contact", part)
+
+
+def test_a_case_that_takes_too_long_keeps_its_figures_and_stops_no_other(tmp_path, monkeypatch):
+    def slow(setup):
+        setup.figures["step ms"] = 2.0
+        time.sleep(20)
+
+    slow_case(monkeypatch, BenchmarkCase("slow", slow, limit=0.2))
+    began = time.monotonic()
+    assert run(tmp_path, "contact") == 1 and time.monotonic() - began < 10
+    rows = gpu.Record(tmp_path / "tiny" / "contact.jsonl", gpu.environment(TINY)).rows
+    assert rows["slow"]["error"] == "TimeoutError: not done after 0.2 s" and rows["slow"]["step ms"] == 2.0
+    assert rows["after"]["measured"] == 1.0
+
+
+def test_a_figure_that_takes_too_long_is_a_cell_and_the_case_goes_on(tmp_path, monkeypatch):
+    def figures(setup):
+        setup.figures["one"] = gpu_cases.attempt(lambda: time.sleep(20), setup)
+        setup.figures["two"] = gpu_cases.attempt(lambda: 3.0, setup)
+        return setup.figures
+
+    slow_case(monkeypatch, BenchmarkCase("slow", figures))
+    assert run(tmp_path, "contact", "--limit", "0.2") == 0
+    rows = gpu.Record(tmp_path / "tiny" / "contact.jsonl", gpu.environment(TINY)).rows
+    assert rows["slow"]["one"] == "failed: TimeoutError: not done after 0.2 s" and rows["slow"]["two"] == 3.0
+
+
+def test_an_outer_limit_holds_inside_an_inner_one():
+    handler, before = signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)[0]  # pytest-timeout's
+    with pytest.raises(TimeoutError, match="not done after 0.1 s"), gpu_cases.time_limit(0.1):
+        gpu_cases.attempt(lambda: time.sleep(20), Setup("cpu", tiny=True))
+        time.sleep(20)
+    assert signal.getsignal(signal.SIGALRM) == handler
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == pytest.approx(before, abs=10)
+
+
+def test_a_reason_fits_into_a_cell():
+    assert gpu_cases.first_line(RuntimeError("a" * 300 + "\nand more")) == "RuntimeError: " + "a" * 79 + "…"
+
+
+def test_what_was_never_measured_comes_first(tmp_path, monkeypatch):
+    page = tmp_path / "page.md"
+    page.write_text("| case | measured |\n|---|---|\n| one | 1.0 |\n| two |  |\n| three | failed: no |\n")
+    monkeypatch.setattr(gpu, "PAGE", page)
+    cases = [BenchmarkCase(name, lambda setup: {}) for name in ("one", "two", "three", "four")]
+    assert [case.name for case in gpu.unmeasured_first(cases)] == ["two", "four", "one", "three"]
+
+
+def test_few_files_are_written(tmp_path, monkeypatch):
+    """Of a machine that is lent only a few come back."""
+    case = lambda setup: [BenchmarkCase("one", lambda setup: {"measured": 1.0})]
+    for name in gpu.PARTS:
+        monkeypatch.setitem(gpu.PARTS, name, gpu.BenchmarkPart(name, case, ("measured",)))
+    assert run(tmp_path) == 0
+    names = {file.name for file in (tmp_path / "tiny").iterdir()}
+    assert names == {"contact.jsonl", "training.jsonl", "decoding.jsonl", "grading.jsonl", "tables.md"}
+    assert (tmp_path / "tiny" / "tables.md").read_text().count("| one | 1 |") == 4
+
+
+def test_a_profile_lists_the_kernels_of_a_token(tmp_path):
+    assert run(tmp_path, "decoding", "--only", "kernels") == 0
+    (row,) = gpu.Record(tmp_path / "tiny" / "decoding.jsonl", gpu.environment(TINY)).rows.values()
+    assert row["kernels"] and row["kernels ms"] > 0 and row["launches"] > 1
 
 
 def test_a_run_that_was_killed_goes_on_after_the_case_that_it_was_in(tmp_path, monkeypatch, capsys):

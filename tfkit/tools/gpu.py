@@ -4,9 +4,10 @@
     make gpu PARTS=decoding  one of them
     make gpu TINY=1          the same script with tiny models on the CPU, in seconds: a test of the script itself
 
-Each part is a list of cases. The figures of a case are written to OUT/<part>.jsonl when it is done, and recorded cases
-are not measured again, so that an interrupted run resumes where it was. A case that raises, or in which the process was
-killed, is recorded as failed with its reason; `--retry` tries it again. Each part also writes a table, OUT/<part>.md.
+Each part is a list of cases; those without a figure on docs/benchmarks-gpu.md come first. The figures of a case are
+written to OUT/<part>.jsonl when it is done, and recorded cases are not measured again, so that an interrupted run
+resumes where it was. A case that raises or takes too long, or in which the process was killed, is recorded as failed
+with its reason and the figures that it had; `--retry` tries it again. OUT/tables.md has the tables of all parts.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import Any
 import torch
 
 from tfkit.tools import gpu_cases
-from tfkit.tools.gpu_cases import BenchmarkCase, Setup, first_line
+from tfkit.tools.gpu_cases import BenchmarkCase, Setup, first_line, time_limit
 
 NO_CARD = "no CUDA device is here, so nothing was measured; `make gpu TINY=1` tries the script itself, on the CPU"
 
@@ -46,6 +47,8 @@ PARTS = {
     "grading": BenchmarkPart("Grading, and `tfkit.train`", gpu_cases.grading, ("measured", "unit", "seconds")),
 }
 Row = dict[str, Any]
+PAGE = gpu_cases.ROOT / "docs" / "benchmarks-gpu.md"
+SHORTEST = 30.0  # seconds that a case has at least, however late it starts
 
 
 def environment(setup: Setup) -> Row:
@@ -110,14 +113,23 @@ def measure(cases: Iterable[BenchmarkCase], record: Record, setup: Setup, second
             left.append(case.name)
             continue
         record.begin(case.name)
-        began = time.monotonic()
+        began, setup.figures = time.monotonic(), {}
         try:
-            values = case.run(setup)
+            with time_limit(min(case.limit, max(end - began, SHORTEST))):
+                values = case.run(setup)
         except Exception as error:  # one case that fails for any reason must not stop the others
-            values = {"error": first_line(error)}
+            values = {**setup.figures, "error": first_line(error)}
         record.end(case.name, {**values, "seconds": round(time.monotonic() - began, 1)})
         print(f"  {case.name}: {record.rows[case.name].get('error') or 'measured'}", file=sys.stderr, flush=True)
     return left
+
+
+def unmeasured_first(cases: list[BenchmarkCase]) -> list[BenchmarkCase]:
+    """The same cases, those first that have no figure on the page of results."""
+    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    rows = [[part.strip() for part in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
+    measured = {name for name, *cells in rows if any(cells)}
+    return sorted(cases, key=lambda case: case.name in measured)
 
 
 def cell(value: Any) -> str:
@@ -142,9 +154,9 @@ def table(names: Iterable[str], rows: dict[str, Row], columns: tuple[str, ...]) 
     return "\n".join(lines)
 
 
-def page(directory: Path) -> str:
+def page(directory: Path, setup: Setup | None = None) -> str:
     """The text of docs/benchmarks-gpu.md, from the records in a directory; columns without records are empty."""
-    setup, parts, seen = Setup("cuda", tiny=False), [], {}
+    setup, parts, seen = setup or Setup("cuda", tiny=False), [], {}
     for name, part in PARTS.items():
         file = directory / f"{name}.jsonl"
         rows: dict[str, Row] = {}
@@ -174,20 +186,21 @@ transformers with the same configuration, freshly initialised, with PyTorch's at
 each layer (training) or the decoding step. Training is bfloat16 autocast with AdamW, weights and moments float32,
 ours with the chunked loss of `tfkit.train`, theirs with its own;
 "padded" has an attention mask that hides an eighth of half of the rows. "Of products" is the share of the rate that
-bf16 products of 8,192 x 8,192 reach. Decoding is bfloat16 from 128 tokens on; a token is one of 64, over which
-capturing the CUDA graph is spread. Empty cells were not measured. docs/decisions/205-the-first-gpu.md says what broke
-on the first GPU, which goals are missed, and which rows are older than the present code.
+bf16 products of 8,192 x 8,192 reach. Decoding is bfloat16 from 128 tokens on; a token is one of the second 32 of 64,
+so that neither the prompt nor capturing the CUDA graph counts. Empty cells were not measured.
+docs/decisions/205-the-first-gpu.md says what broke on the first GPU, which goals are missed, and which rows are older
+than the present code.
 """
 
 
 def run_part(name: str, setup: Setup, options: argparse.Namespace) -> bool:
     """Measures a part and writes its table -> whether it is now complete, without a failure"""
     part, record = PARTS[name], Record(options.out / f"{name}.jsonl", environment(setup))
-    cases = [case for case in part.cases(setup) if options.only in case.name]
+    cases = [case for case in unmeasured_first(part.cases(setup)) if options.only in case.name]
     print(f"{part.title}: {len(cases)} cases", file=sys.stderr, flush=True)
     left = measure(cases, record, setup, 60 * options.minutes, options.retry)
     text = table([case.name for case in cases], record.rows, part.columns)
-    (options.out / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+    (options.out / "tables.md").write_text(page(options.out, setup), encoding="utf-8")
     print(f"\n{part.title}\n\n{text}\n", flush=True)
     if left:
         print(f"{len(left)} cases did not fit into the time: run again to continue", file=sys.stderr)
@@ -204,6 +217,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--minutes", type=float, default=9.0, help="minutes after which no further case of a part is started"
     )
+    parser.add_argument("--limit", type=float, metavar="SECONDS", help="for one figure (default: 90; with --tiny 600)")
     parser.add_argument("--retry", action="store_true", help="repeat cases that failed")
     parser.add_argument("--page", type=Path, help="write the page from the results in --out, without measuring")
     options = parser.parse_args(arguments)
@@ -216,7 +230,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"tfkit.tools.gpu: {NO_CARD}", file=sys.stderr)
         return 2
     options.out = options.out / "tiny" if options.tiny else options.out
-    setup = Setup("cpu" if options.tiny else "cuda", options.tiny)
+    limit = options.limit or (600.0 if options.tiny else 90.0)
+    setup = Setup("cpu" if options.tiny else "cuda", options.tiny, limit)
     try:
         whole = [run_part(name, setup, options) for name in options.parts or PARTS]
     except ValueError as error:

@@ -7,11 +7,13 @@ import contextlib
 import gc
 import json
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from pathlib import Path
@@ -21,6 +23,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.profiler import ProfilerActivity, profile
 
 import tfkit
 from tfkit import registry
@@ -36,10 +39,12 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass
 class Setup:
-    """The device and the sizes to measure; also caches values that several cases share."""
+    """The device, the sizes and the time limit of measuring; also caches values that several cases share."""
 
     device: str
     tiny: bool
+    limit: float = 90.0  # seconds for one figure
+    figures: Values = field(default_factory=dict)  # those of the running case so far, kept also if it fails
     shared: dict[str, Any] = field(default_factory=dict)
     large: tuple[str, Any] = ("", None)
 
@@ -71,17 +76,47 @@ class BenchmarkCase:
 
     name: str
     run: Callable[[Setup], Values]
+    limit: float = 300.0  # seconds
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's message."""
-    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:160]}"
+    """The first line of an error's message, shortened to the width of a table's cell."""
+    text = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {text if len(text) <= 80 else text[:79] + '…'}"
 
 
-def attempt(measured: Callable[[], float]) -> float | str:
-    """A figure, or the reason why there is none: if one side fails, the other is still measured."""
+@contextlib.contextmanager
+def time_limit(most: float) -> Iterator[None]:
+    """Raises TimeoutError in the block after `most` seconds, or when an outer limit is up. Has no effect outside of the
+    main thread, or where the system has no such alarm."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_signal: int, _frame: Any) -> None:
+        raise TimeoutError(f"not done after {most:g} s")
+
+    began, outer, handler = (
+        time.monotonic(),
+        signal.getitimer(signal.ITIMER_REAL)[0],
+        signal.signal(signal.SIGALRM, stop),
+    )
+    signal.setitimer(signal.ITIMER_REAL, min(most, outer or most))
     try:
-        return measured()
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        if outer:
+            signal.setitimer(signal.ITIMER_REAL, max(outer - (time.monotonic() - began), 1e-3))
+
+
+def attempt(measured: Callable[[], float], setup: Setup) -> float | str:
+    """A figure, or the reason why there is none, which may be that it takes too long: if one side fails, the other is
+    still measured."""
+    try:
+        with time_limit(setup.limit):
+            return measured()
     except Exception as error:  # the table's cell gives the reason
         return f"failed: {first_line(error)}"
 
@@ -217,6 +252,7 @@ def contact(setup: Setup) -> list[BenchmarkCase]:
         BenchmarkCase(
             "laws of models on the card",
             partial(run_tests, LAWS, ("-m", "gpu")),
+            limit=480.0,
         ),
     ]
 
@@ -370,34 +406,33 @@ def peak_of_step(step: Callable[[], None], setup: Setup) -> float:
 def train_size(size: PublishedSize, setup: Setup) -> Values:
     """Forward pass, training step, with padding, compiled; transformers' too; and the bound from matrix products
     alone."""
-    values: Values = {"rows x tokens": " x ".join(f"{n:,}" for n in size.shape(setup))}
+    values = setup.figures
+    values["rows x tokens"] = " x ".join(f"{n:,}" for n in size.shape(setup))
     for side in (train_ours, train_theirs):
         setup.free()
-        values |= side(size, setup)
+        side(size, setup)
     values["theirs / ours"] = ratio(values["theirs: step ms"], values["step ms"])
     values["compiled: theirs / ours"] = ratio(values["theirs: compiled step ms"], values["compiled step ms"])
     return values
 
 
-def train_ours(size: PublishedSize, setup: Setup) -> Values:
+def train_ours(size: PublishedSize, setup: Setup) -> None:
     """The columns for our model."""
     model = size.our_model(setup).train()
     batch = batch_of(size, setup, model.config.vocab_size)  # type: ignore[union-attr, arg-type]
     step = training_step(model, setup)
     with CountedOperations() as counted:
         step(batch)
-    values: Values = {
-        "step ms": (took := step_time(step, batch, setup)),
-        "peak GB": peak_of_step(lambda: step(batch), setup),
-    }
-    values["forward ms"] = attempt(partial(step_time, forward(model, setup), batch, setup))
-    values["padded step ms"] = attempt(partial(step_time, step, pad_batch(batch), setup))
+    values = setup.figures
+    values["step ms"] = took = step_time(step, batch, setup)
+    values["peak GB"] = peak_of_step(lambda: step(batch), setup)
+    values["forward ms"] = attempt(partial(step_time, forward(model, setup), batch, setup), setup)
+    values["padded step ms"] = attempt(partial(step_time, step, pad_batch(batch), setup), setup)
     compile_layers(model, setup)
-    values["compiled step ms"] = attempt(partial(step_time, step, batch, setup))
+    values["compiled step ms"] = attempt(partial(step_time, step, batch, setup), setup)
     best = min(t for t in (took, values["compiled step ms"]) if isinstance(t, float))
     values["TFLOP/s"] = counted.total / best / 1e9
     values["of products"] = counted.total / (best / 1e3) / matmul_rate(setup)
-    return values
 
 
 def forward(model: nn.Module, setup: Setup) -> Callable[[dict[str, Tensor]], None]:
@@ -417,18 +452,23 @@ def decoder_inputs(model: nn.Module, batch: dict[str, Tensor]) -> dict[str, Tens
     return {"decoder_input_ids": batch["labels"]} if hasattr(model, "encode") and hasattr(model, "decoder") else {}
 
 
-def train_theirs(size: PublishedSize, setup: Setup) -> Values:
-    """The columns for transformers; the reason if it fails, empty if it has no such model."""
-    names = ("theirs: step ms", "theirs: compiled step ms")
+def train_theirs(size: PublishedSize, setup: Setup) -> None:
+    """The columns for transformers; the reason if it fails, or has no such model. What does not run is not compiled,
+    which can take minutes to fail."""
+    plain, compiled, values = "theirs: step ms", "theirs: compiled step ms", setup.figures
     try:
         model = size.their_model(setup).train()
     except (LookupError, ImportError) as error:
-        return dict.fromkeys(names, str(error))
+        values |= dict.fromkeys((plain, compiled), str(error))
+        return
     model.config.use_cache = False
     step, batch = training_step(model, setup), batch_of(size, setup, model.config.vocab_size)
-    first = attempt(partial(step_time, step, batch, setup))
+    values[plain] = attempt(partial(step_time, step, batch, setup), setup)
+    if isinstance(values[plain], str):
+        values[compiled] = "not tried"
+        return
     compile_layers(model, setup)
-    return dict(zip(names, (first, attempt(partial(step_time, step, batch, setup))), strict=True))
+    values[compiled] = attempt(partial(step_time, step, batch, setup), setup)
 
 
 def step_time(step: Callable[[dict[str, Tensor]], None], batch: dict[str, Tensor], setup: Setup) -> float:
@@ -453,11 +493,29 @@ DECODING_COLUMNS = (
 
 def decoding(setup: Setup) -> list[BenchmarkCase]:
     """One row for each model and batch size; times are per step."""
-    return [
+    cases = [
         BenchmarkCase(f"{size.size}, {batch} row{'s' * (batch > 1)}", partial(decode_size, size, batch))
         for size in DECODED
         for batch in BATCHES
     ]
+    return [cases[0], BenchmarkCase(f"{cases[0].name}, kernels", partial(profile_step, DECODED[0])), *cases[1:]]
+
+
+def profile_step(size: PublishedSize, setup: Setup) -> Values:
+    """The kernels of one token of one row, compiled, that take the most time: in the records only"""
+    ours, _ = setup.memoize_one(size.size, lambda: both_for_decoding(size, setup))
+    prompt, new, backend = (4, 4, "eager") if setup.tiny else (128, 64, "inductor")
+    ids = torch.randint(3, ours.config.vocab_size, (1, prompt), device=setup.device)
+    generate_ours(ours, ids, backend, new)
+    on_card = setup.device == "cuda"
+    with profile(activities=[ProfilerActivity.CUDA if on_card else ProfilerActivity.CPU]) as seen:
+        generate_ours(ours, ids, backend, new)
+    kind = "self_device_time_total" if on_card else "self_cpu_time_total"
+    rows = sorted(
+        ((getattr(e, kind) / 1e3 / new, e.count / new, e.key[:80]) for e in seen.key_averages()), reverse=True
+    )
+    values: Values = {"kernels": [{"ms": ms, "launches": count, "name": name} for ms, count, name in rows[:20]]}
+    return values | {"kernels ms": sum(ms for ms, _, _ in rows), "launches": sum(count for _, count, _ in rows)}
 
 
 def decode_size(size: PublishedSize, rows: int, setup: Setup) -> Values:
@@ -466,15 +524,15 @@ def decode_size(size: PublishedSize, rows: int, setup: Setup) -> Values:
     prompt, new = (4, 4) if setup.tiny else (128, 64)
     ids = torch.randint(3, ours.config.vocab_size, (rows, prompt), device=setup.device)
     backend = "eager" if setup.tiny else "inductor"
-    values: Values = {
-        "eager ms": attempt(partial(token_time, partial(generate_ours, ours, ids, False), new, setup)),
-        "compiled ms": attempt(partial(token_time, partial(generate_ours, ours, ids, backend), new, setup)),
-        "theirs: eager ms": attempt(partial(token_time, partial(generate_theirs, theirs, ids, None), new, setup)),
-        "theirs: static, compiled ms": attempt(
-            partial(token_time, partial(generate_theirs, theirs, ids, "static"), new, setup)
-        ),
-        "reading once ms": 1e3 * bytes_read(ours, ids, new) / copy_rate(setup),
-    }
+    values, generators = setup.figures, {
+        "compiled ms": partial(generate_ours, ours, ids, backend),
+        "theirs: static, compiled ms": partial(generate_theirs, theirs, ids, "static"),
+        "eager ms": partial(generate_ours, ours, ids, False),
+        "theirs: eager ms": partial(generate_theirs, theirs, ids, None),
+    }  # fmt: skip
+    values["reading once ms"] = 1e3 * bytes_read(ours, ids, new) / copy_rate(setup)
+    for name, generator in generators.items():
+        values[name] = attempt(partial(token_time, generator, new, setup), setup)
     compiled = values["compiled ms"]
     values["compiled / reading once"] = ratio(compiled, values["reading once ms"])
     values["theirs compiled / ours compiled"] = ratio(values["theirs: static, compiled ms"], compiled)
@@ -518,10 +576,11 @@ def generate_theirs(model: Any, ids: Tensor, cache: str | None, new: int) -> Non
 
 
 def token_time(generate: Callable[[int], None], new: int, setup: Setup) -> float:
-    """Milliseconds per token after the first: the time of the prompt is in both runs and cancels out."""
-    turns = 1 if setup.tiny else 2
-    long, short = (seconds(lambda n=n: generate(n), setup.device, turns, 0.0, 1) for n in (new, 1))  # type: ignore[misc]
-    return 1e3 * max(long - short, 0.0) / (new - 1)
+    """Milliseconds per token in the second half of the text: the prompt and the capturing of a CUDA graph are in both
+    runs and cancel out."""
+    turns, half = 1 if setup.tiny else 2, new // 2
+    long, short = (seconds(lambda n=n: generate(n), setup.device, turns, 0.0, 1) for n in (new, half))  # type: ignore[misc]
+    return 1e3 * max(long - short, 0.0) / (new - half)
 
 
 @torch.inference_mode()
