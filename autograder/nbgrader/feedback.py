@@ -7,6 +7,8 @@ formgrader, on the server's own origin: a script in it would act with their righ
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import bleach
@@ -18,13 +20,14 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import ClearMarkScheme, NbGraderPreprocessor
 from nbgrader.utils import is_task
+from pygments.formatters import HtmlFormatter
 from traitlets import Integer
 
 from autograder.api import HINTS
 from autograder.nbgrader.rebuild import UNGRADED_ROLES
 from autograder.report import verdict_html
 from autograder.report.formulas import render_formulas
-from autograder.report.tokens import light_theme_tokens
+from autograder.report.tokens import light_theme_tokens, page_tokens
 
 # MIME types that may be shown, best first; text/html is cleaned, an svg becomes an <img>, which runs no scripts
 MIMES = ("text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg", "text/plain")
@@ -62,10 +65,17 @@ PERCENT, NUMBER = 200.0, 5000.0
 WORDS = {"overflow": ("auto", "hidden", "scroll"), "overflow-x": ("auto", "hidden", "scroll")}  # never out of the box
 CLASSES = re.compile(r"dataframe|highlight|hl-[a-z0-9]+|anchor-link|[a-z]{1,2}[0-9]?")  # pandas, highlighted code
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-# A student's text is drawn inside this element; the browser clips whatever would reach beyond it
+# A student's text or output is drawn inside such an element; the browser clips whatever would reach beyond it
 BOX = '<div style="contain:content;overflow:auto{}">'
-OUTPUT_HEIGHT = ";max-height:80em"  # for outputs only; texts may have any length
-PRINT_STYLE = "@media print{.highlight pre{white-space:pre-wrap;overflow-wrap:anywhere}}"  # nobody can scroll there
+PAPER = '<div class="tfkit-paper" style="contain:content;overflow:auto;max-height:80em">'
+FORMGRADER_STYLE = (
+    ".anchor-link{display:none}"
+    "@media print{.highlight pre{white-space:pre-wrap;overflow-wrap:anywhere}}"  # nobody can scroll there
+)
+DARK_CODE = "github-dark"  # of Pygments
+VIEWPORT = (
+    '<meta name="viewport" content="width=device-width, initial-scale=1">'  # else a phone draws it 980 pixels wide
+)
 
 
 class Styles(CSSSanitizer):
@@ -131,7 +141,7 @@ def _allowed(tag: str, name: str, value: str) -> bool:
 
 def wrap_in_box(html: str) -> str:
     """A student's HTML, cleaned, in an element that clips it."""
-    return f"{BOX.format(OUTPUT_HEIGHT)}{clean(html)}</div>"
+    return f"{PAPER}{clean(html)}</div>"
 
 
 class SafePage(NbGraderPreprocessor):
@@ -148,7 +158,7 @@ class SafePage(NbGraderPreprocessor):
         """Also drops notebook metadata (widget state) that nbconvert writes into script elements."""
         nb.metadata.pop("widgets", None)
         self._text, self._attached = PAGE, ATTACHED
-        self._tokens = f"<style>{light_theme_tokens('.tfkit-verdict')}{PRINT_STYLE}</style>"
+        self._style = self.style()
         for cell in nb.cells:
             cell.metadata.pop("tags", None)
             if cell.cell_type == "code":
@@ -159,6 +169,10 @@ class SafePage(NbGraderPreprocessor):
             if cell.cell_type == "code":  # the language to highlight; IPython's rules are the slowest by far
                 cell.metadata.magics_language = "text" if plain else "python3"
         return nb, resources
+
+    def style(self) -> str:
+        """What the page's verdicts bring for the page; the formgrader's own styles are white in every theme."""
+        return f"<style>{light_theme_tokens('.tfkit-verdict')}{FORMGRADER_STYLE}</style>"
 
     def _short(self, text: str) -> bool:
         """Whether this text is short enough to be drawn with its markup."""
@@ -178,8 +192,8 @@ class SafePage(NbGraderPreprocessor):
     def _code(self, cell: NotebookNode) -> None:
         ours = cell.metadata.get("tfkit") or {}
         if "verdict" in ours:
-            data = {"text/html": self._tokens + verdict_html(ours["verdict"], self.hints), "text/plain": ""}
-            self._tokens = ""  # once per page; nbgrader's own styles are white in every theme
+            data = {"text/html": self._style + verdict_html(ours["verdict"], self.hints), "text/plain": ""}
+            self._style = ""  # once per page
             cell.outputs = [new_output("display_data", data=data)]
             return
         cell.outputs = [safe for output in cell.outputs if (safe := self._safe(output))]
@@ -210,6 +224,10 @@ class ShowVerdicts(SafePage):
                 ClearMarkScheme(parent=self).preprocess_cell(cell, resources, 0)
         return super().preprocess(nb, resources)
 
+    def style(self) -> str:
+        """Nothing: the page has all of it in its head, from FeedbackExporter."""
+        return ""
+
 
 def _joined(text: Any) -> str:
     return "".join(text) if isinstance(text, list) else str(text)
@@ -219,12 +237,27 @@ class FeedbackExporter(HTMLExporter):
     """nbgrader's template with cleaned markdown. The rendered HTML is cleaned, not the source: `a < b` and quotes stay.
 
     Formulas are drawn here instead of by MathJax, which the template would fetch, so the page needs no network.
+    It follows the reader's system, light or dark, and fits a phone.
     """
+
+    def from_notebook_node(self, nb: NotebookNode, resources: Any = None, **how: Any) -> tuple[Any, dict[str, Any]]:
+        """The page with our styles at the end of its head, where they follow those of the template."""
+        page, resources = super().from_notebook_node(nb, resources, **how)
+        return page.replace("</head>", f"{VIEWPORT}<style>{page_style()}</style></head>", 1), resources
 
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
         """The template's filter for markdown cells, markdown outputs and comments."""
         return f"{BOX.format('')}{render_formulas(clean(super().markdown2html(context, source)))}</div>"
+
+
+@cache
+def page_style() -> str:
+    """The tokens, the colours of code in the dark, and what `feedback.css` says of nbgrader's page."""
+    dark = HtmlFormatter(style=DARK_CODE).get_style_defs(":root .highlight")
+    plain = ":root .highlight span{color:inherit;background:none;border:0}"  # what DARK_CODE says nothing of
+    own = Path(__file__).with_name("feedback.css").read_text(encoding="utf-8")
+    return f"{page_tokens()}@media screen and (prefers-color-scheme:dark){{{plain}{dark}}}{own}"
 
 
 @pass_context

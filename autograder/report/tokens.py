@@ -33,19 +33,21 @@ def blocks() -> Themes:
 
 
 def light_theme_tokens(selector: str = ":root") -> str:
-    """The tokens for a page that is white in every theme, as nbgrader's pages are."""
+    """The tokens for a page that is white in every theme, as the formgrader's are."""
     return f"{selector}{{{blocks().light}}}"
 
 
 def page_tokens() -> str:
-    """The tokens for our own pages, which follow the reader's system: light, dark, high contrast or its own colours."""
+    """The tokens for pages that follow the reader's system: light, dark, high contrast or its own colours. They are
+    printed light."""
     themes = blocks()
     black = "--jp-layout-color0:#000;--jp-layout-color1:#000;--jp-layout-color2:#000"
+    dark = "(prefers-color-scheme:dark)"
     return (
         f":root{{color-scheme:light dark;{themes.light}}}"
-        f"@media(prefers-color-scheme:dark){{:root{{{DARK_FRAME};{themes.dark}}}}}"
+        f"@media screen and {dark}{{:root{{{DARK_FRAME};{themes.dark}}}}}"
         f"@media(prefers-contrast:more){{:root{{{themes.contrast}}}}}"
-        f"@media(prefers-contrast:more) and (prefers-color-scheme:dark){{:root{{{black};{themes.dark_contrast}}}}}"
+        f"@media screen and (prefers-contrast:more) and {dark}{{:root{{{black};{themes.dark_contrast}}}}}"
         f"@media(forced-colors:active){{:root{{{themes.forced}}}}}"
-        f"@media(forced-colors:active) and (prefers-color-scheme:dark){{:root{{{themes.dark_forced}}}}}"
+        f"@media screen and (forced-colors:active) and {dark}{{:root{{{themes.dark_forced}}}}}"
     )

@@ -10,7 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 
-from autograder.nbgrader.feedback import SafePage
+from autograder.nbgrader.feedback import SafePage, page_style
 
 from .conftest import IDS, POINTS, UNIT, Course, find
 
@@ -283,6 +283,13 @@ def test_feedback_keeps_prose_and_static_figures(course, graded):
     assert "<b>bold</b>" in page
     assert "<blockquote>" in page
     assert "As submitted" in page
+
+
+def test_feedback_follows_the_readers_system_and_fits_a_phone(course, graded):
+    page = course.page("right")
+    assert page.count('name="viewport"') == page.count(page_style()) == page.count("</head>") == 1
+    assert page.index("bootstrap") < page.index(page_style()) < page.index("</head>")  # so that it changes Bootstrap's
+    assert ".tfkit-verdict{--tfk-" not in page  # the verdict takes the page's tokens, which know the dark
 
 
 def test_feedback_says_what_was_misunderstood(course, graded):

@@ -1,8 +1,11 @@
 """What a student wrote, on the pages that instructors open: it fetches nothing, and stays in its box."""
 
-import pytest
+import re
 
-from autograder.nbgrader.feedback import BOX, OUTPUT_HEIGHT, FeedbackExporter, clean, wrap_in_box
+import pytest
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+from autograder.nbgrader.feedback import PAPER, VIEWPORT, FeedbackExporter, SafePage, clean, page_style, wrap_in_box
 
 FETCHES = [
     "list-style:url(http://evil.test/a)", "list-style: square URL('//evil.test/b')", "fill:url(http://evil.test/c#d)",
@@ -55,6 +58,27 @@ def test_tables_of_pandas_and_highlighted_code_keep_their_classes():
 
 
 def test_all_of_it_stands_in_a_box_that_cuts_off():
-    assert wrap_in_box("<p>x</p>") == f"{BOX.format(OUTPUT_HEIGHT)}<p>x</p></div>"
+    assert wrap_in_box("<p>x</p>") == f"{PAPER}<p>x</p></div>"
     assert FeedbackExporter().markdown2html({}, "x").startswith('<div style="contain:content')
     assert wrap_in_box("</div></div><p>out?</p>").count("</div>") == 1
+
+
+def test_the_page_follows_the_readers_system():
+    cells = [new_markdown_cell("# Title\n`</head>` ends a head"), new_markdown_cell("## </head> in a heading")]
+    page, _ = FeedbackExporter().from_notebook_node(new_notebook(cells=cells))
+    head, body = page.split("</head>", 1)
+    assert head.endswith(f"<style>{page_style()}</style>")
+    assert VIEWPORT in head and "tfk-ink" in head and "prefers-color-scheme" not in body
+    assert page_style().count("prefers-color-scheme:dark") + page_style().count("prefers-color-scheme: dark") == 4
+    assert page_style().count("@media screen and (") == 4  # what is dark on the screen is printed on white paper
+
+
+def test_a_headings_mark_is_seen_when_it_is_pointed_at_and_never_in_print():
+    shown = FeedbackExporter().markdown2html({}, "# Title")
+    assert re.search(r'<h1 id="Title">Title<a class="anchor-link" href="#Title">', shown)
+    rules, printed = page_style().split("@media print", 1)
+    assert (
+        ".anchor-link { opacity: 0;" in rules and ":hover > .anchor-link, .anchor-link:focus { opacity: 1; }" in rules
+    )
+    assert ".anchor-link { display: none; }" in printed
+    assert ".anchor-link{display:none}" in SafePage().style()  # the formgrader's pages

@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from pygments.formatters import HtmlFormatter
 
+from autograder.nbgrader.feedback import DARK_CODE
 from autograder.report import page, similar_page
 from autograder.report.tokens import blocks, light_theme_tokens, page_tokens
 
@@ -91,3 +93,17 @@ def test_states_can_be_read_on_a_card_and_words_on_states(theme, card):
         assert ratio(colour, card) >= 4.5
         assert ratio(colour, colours[f"--tfk-{state}-soft"]) >= 4.5
         assert ratio(colour, colours["--tfk-on-state"]) >= 4.5
+
+
+def test_code_in_the_dark_can_be_read_on_both_of_its_grounds():
+    """WCAG's 4.5 : 1, on the ground of Pygments' style and on `--tfk-sunk` of the dark. Spaces have no ink."""
+    rules = re.findall(
+        r"^\.highlight (?!\.w )[^{]*\{([^}]*)\}", HtmlFormatter(style=DARK_CODE).get_style_defs(".highlight"), re.M
+    )
+    inks = {
+        found[1]
+        for rule in rules
+        if (found := re.search(r"(?:^|;)\s*color: (#\w{6})", rule)) and "background" not in rule
+    }
+    assert len(inks) > 8
+    assert [ink for ink in inks for ground in ("#0d1117", "#1c242c") if ratio(ink, ground) < 4.5] == []
