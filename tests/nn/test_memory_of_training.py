@@ -21,7 +21,8 @@ class OperationCounter(TorchDispatchMode):
     def __torch_dispatch__(self, operation, types, given=(), named=None):
         out = operation(*given, **(named or {}))
         self.names.append(operation.overloadpacket.__name__)
-        self.sizes.append(out.numel() if isinstance(out, torch.Tensor) else 0)
+        written = isinstance(out, torch.Tensor) and self.names[-1] != "detach"
+        self.sizes.append(out.numel() if written else 0)
         return out
 
 

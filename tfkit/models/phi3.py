@@ -17,6 +17,7 @@ from ..nn import Cache, Dropout
 from ..nn.attention import split_heads
 from ..nn.feed_forward import get_activation
 from ..nn.grouped_query import GroupedQueryAttention, Rotation
+from ..nn.in_place import multiply
 from . import llama
 from ._base import configuration
 from ._rope import read_rope, write_rope
@@ -67,7 +68,7 @@ class FusedFeedForward(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """x [B,L,E] -> [B,L,E]"""
         gate, up = self.gate_up(x).chunk(2, dim=-1)
-        return self.down(self.activation(gate) * up)
+        return self.down(multiply(self.activation(gate), up))
 
 
 class Layer(llama.Layer):

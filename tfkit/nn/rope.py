@@ -139,5 +139,6 @@ def rotate_halves(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     half = cos.size(-1)
     x, cos, sin = x.transpose(1, 2), cos.transpose(1, 2), sin.transpose(1, 2)
     first, second, rest = x.split([half, half, x.size(-1) - 2 * half], dim=-1)
-    rotated = [first * cos - second * sin, second * cos + first * sin]
-    return torch.cat(rotated if rest.size(-1) == 0 else [*rotated, rest], dim=-1).transpose(1, 2)
+    swapped, sin = torch.cat([second, first], dim=-1), torch.cat([-sin, sin], dim=-1)
+    rotated = (x[..., : 2 * half] * torch.cat([cos, cos], dim=-1)).addcmul_(swapped, sin)
+    return (torch.cat([rotated, rest], dim=-1) if rest.size(-1) else rotated).transpose(1, 2)

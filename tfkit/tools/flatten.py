@@ -25,6 +25,8 @@ PLAIN = {
     ("tfkit.nn.dropout", "Dropout"): "nn.Dropout",
     ("tfkit.nn.dropout", "dropout"): "F.dropout",
     ("tfkit.nn.dropout", "apply_dropout"): "F.dropout",
+    ("tfkit.nn.rms_norm", "rms_normalize"): "F.rms_norm",
+    ("tfkit.nn.in_place", "multiply"): "torch.mul",
 }
 # for reading: the same attention step by step, and dataclasses as they are
 TEXTBOOK = {("tfkit.nn.attention_kernel", "fused_attention"): ("tfkit.nn.attention", "attend_by_hand")}
