@@ -8,7 +8,7 @@ from torch import Tensor
 
 def multiply(own: Tensor, other: Tensor) -> Tensor:
     """own · other. The product takes the memory of `own`, which must be a result that only the caller holds, unless a
-    gradient may need it or the product has another dtype."""
-    if torch.is_grad_enabled() or torch.result_type(own, other) != own.dtype:
+    gradient may need it or the dtypes differ."""
+    if torch.is_grad_enabled() or own.dtype != other.dtype:
         return own * other
     return own.mul_(other)
