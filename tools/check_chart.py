@@ -17,18 +17,18 @@ HERE = Path(__file__).parents[1] / "examples/kubernetes"
 
 
 def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """The chart's defaults with our values on top, as Helm merges them."""
+    """The chart's defaults with this project's values on top, as Helm merges them."""
     inner = {name: merge(base[name], value) if isinstance(value, dict) and isinstance(base.get(name), dict) else value
              for name, value in over.items()}  # fmt: skip
     return base | inner
 
 
 def value_faults(chart: Path) -> list[str]:
-    """What the chart's schema says against our values, a line each."""
-    ours = yaml.safe_load((HERE / "values.yaml").read_text())
+    """The errors that the chart's schema finds in this project's values, one line each."""
+    own_values = yaml.safe_load((HERE / "values.yaml").read_text())
     defaults = yaml.safe_load((chart / "values.yaml").read_text())
     schema = yaml.safe_load((chart / "values.schema.yaml").read_text())
-    found = jsonschema.Draft7Validator(schema).iter_errors(merge(defaults, ours))
+    found = jsonschema.Draft7Validator(schema).iter_errors(merge(defaults, own_values))
     return [f"values: {list(error.path)}: {error.message}" for error in found]
 
 

@@ -19,10 +19,10 @@ pytest.importorskip("transformers")
 
 @pytest.mark.parametrize("row", bench.ROWS, ids=lambda row: row.name)
 def test_the_two_sides_agree(row, tmp_path):
-    theirs, ours = bench.pair(row, str(tmp_path), "cpu")
+    reference, candidate = bench.pair(row, str(tmp_path), "cpu")
     ids = torch.randint(3, bench.VOCAB, (2, 16))
     inputs = {"input_ids": ids, "labels": ids} if row.reads == "ids" else bench.make_inputs(row, 16, "cpu")
-    assert bench._agree(row, theirs, ours, inputs) <= 1e-3
+    assert bench._agree(row, reference, candidate, inputs) <= 1e-3
 
 
 def test_every_architecture_has_a_row_or_a_reason():
@@ -35,11 +35,11 @@ def test_every_architecture_has_a_row_or_a_reason():
 
 def test_a_wrong_model_is_not_timed(tmp_path):
     row = next(row for row in bench.ROWS if row.name == "gpt2")
-    theirs, ours = bench.pair(row, str(tmp_path), "cpu")
-    next(ours.parameters()).data.mul_(1.5)
+    reference, candidate = bench.pair(row, str(tmp_path), "cpu")
+    next(candidate.parameters()).data.mul_(1.5)
     ids = torch.randint(3, bench.VOCAB, (2, 16))
     with pytest.raises(ValueError, match="gpt2: the logits differ"):
-        bench._agree(row, theirs, ours, {"input_ids": ids, "labels": ids})
+        bench._agree(row, reference, candidate, {"input_ids": ids, "labels": ids})
 
 
 FAULTS = """
@@ -161,12 +161,13 @@ def test_published_rows_have_the_published_sizes(row):
 
     config = getattr(transformers, row.config)(**row.fields)
     with shapes_only():
-        theirs, ours = getattr(transformers, row.model)(config), tfkit.from_config(row.name, theirs_head(row))
-        sizes = [{tuple(p.shape) for p in model.parameters() if p.dim() == 2} for model in (theirs, ours)]
+        reference = getattr(transformers, row.model)(config)
+        candidate = tfkit.from_config(row.name, transformers_head(row))
+        sizes = [{tuple(p.shape) for p in model.parameters() if p.dim() == 2} for model in (reference, candidate)]
     assert sizes[1] <= {shape for found in sizes[0] for shape in (found, found[::-1])}
 
 
-def theirs_head(row):
+def transformers_head(row):
     return "masked_lm" if "Masked" in row.model else "seq2seq_lm" if "Conditional" in row.model else "causal_lm"
 
 
@@ -194,17 +195,17 @@ def test_a_saved_model_is_loaded_in_a_process_of_its_own(tmp_path):
     row = bench_loading.LoadingRow("tiny", "BertConfig", "BertForMaskedLM", SMALL, "bfloat16", "float32", "10KB")
     bench_loading.save(row, str(tmp_path))
     assert len(list(tmp_path.glob("*.safetensors"))) > 1, "it is saved in shards"
-    seconds, kilobytes = bench_loading.load("ours", row, str(tmp_path))
+    seconds, kilobytes = bench_loading.load("tfkit", row, str(tmp_path))
     assert 0 < seconds < 120 and 50_000 < kilobytes < 10_000_000
     ballast = bytearray(b"1") * (kilobytes * 1024 + 200_000_000)  # what this process holds is not the other's
-    assert bench_loading.load("ours", row, str(tmp_path))[1] < len(ballast) / 1024 - 50_000
+    assert bench_loading.load("tfkit", row, str(tmp_path))[1] < len(ballast) / 1024 - 50_000
     (tmp_path / "config.json").unlink()
-    with pytest.raises(ValueError, match="tiny: ours failed to load: .*config.json"):
-        bench_loading.load("ours", row, str(tmp_path))
+    with pytest.raises(ValueError, match="tiny: tfkit failed to load: .*config.json"):
+        bench_loading.load("tfkit", row, str(tmp_path))
 
 
 def test_the_table_takes_each_side_at_its_best(monkeypatch):
-    found = {"ours": [(2.0, 2048), (1.0, 4096)], "theirs": [(3.0, 8192), (4.0, 4096)]}
+    found = {"tfkit": [(2.0, 2048), (1.0, 4096)], "transformers": [(3.0, 8192), (4.0, 4096)]}
     monkeypatch.setattr(bench_loading, "save", lambda *_: None)
     monkeypatch.setattr(bench_loading, "load", lambda side, *_: found[side].pop())
     line = bench_loading.table([bench_loading.LoadingRow("tiny", "", "")], turns=2).splitlines()[-1]
@@ -247,7 +248,7 @@ def test_a_step_of_training_is_measured_on_both_sides(monkeypatch):
     sizes = {"n_embd": 16, "n_layer": 2, "n_head": 2, "vocab_size": 50, "n_positions": 32}
     row = bench.BenchmarkRow("tiny", "GPT2Config", "GPT2LMHeadModel", sizes)
     found = bench_training.measure(row, tokens=16, rows=2, turns=2)
-    assert found.tokens == 32 and min(found.ours, found.theirs, found.products, *found.memory) > 0
+    assert found.tokens == 32 and min(found.tfkit, found.transformers, found.products, *found.memory) > 0
     line = bench_training.StepTimes("gpt2", 1024, 2.0, 3.0, 1.5, (100, 150)).line()
     assert line == "| gpt2 | 1,024 | 2,000 | 3,000 | 1.50 | 1,500 | 2.00 | 1.33 | 1.50 |"
     with pytest.raises(SystemExit):
@@ -256,9 +257,9 @@ def test_a_step_of_training_is_measured_on_both_sides(monkeypatch):
 
 def test_a_step_of_training_of_another_model_is_not_timed(monkeypatch):
     def other(row, directory, device):
-        theirs, ours = bench.pair(row, directory, device)
-        next(ours.parameters()).data.mul_(1.5)
-        return theirs, ours
+        reference, candidate = bench.pair(row, directory, device)
+        next(candidate.parameters()).data.mul_(1.5)
+        return reference, candidate
 
     monkeypatch.setattr(bench_training, "pair", other)
     sizes = {"n_embd": 16, "n_layer": 1, "n_head": 2, "vocab_size": 50, "n_positions": 32}
@@ -270,28 +271,28 @@ def test_a_token_is_measured_against_the_reading_of_what_it_reads():
     sizes = {"n_embd": 64, "n_layer": 2, "n_head": 2, "vocab_size": 2000, "n_positions": 64}
     row = bench.BenchmarkRow("tiny", "GPT2Config", "GPT2LMHeadModel", sizes, generates=True)
     found = bench_token.measure(row, turns=2, new=3)
-    assert list(found) == ["reading", "theirs", "ours", "ours, bfloat16", "ours, int8"]
-    assert found["reading"] > 0 and found["ours"] > 0
-    assert bench_token.lines("gpt2", {"reading": 2.0, "ours": 3.0}) == [
-        "| gpt2, reading | 2.0 | 1.00 |", "| gpt2, ours | 3.0 | 1.50 |",
+    assert list(found) == ["reading", "transformers", "tfkit", "tfkit, bfloat16", "tfkit, int8"]
+    assert found["reading"] > 0 and found["tfkit"] > 0
+    assert bench_token.lines("gpt2", {"reading": 2.0, "tfkit": 3.0}) == [
+        "| gpt2, reading | 2.0 | 1.00 |", "| gpt2, tfkit | 3.0 | 1.50 |",
     ]  # fmt: skip
     with pytest.raises(SystemExit):
         bench_token.main(["bert-base-uncased"])
 
 
 def test_transformer_xl_is_measured_in_two_processes(monkeypatch, tmp_path, capsys):
-    """Ours stands for theirs: an older transformers is installed only for the measurement."""
+    """tfkit stands for transformers: an older transformers is installed only for the measurement."""
     model = tfkit.from_config("transformer_xl", head="causal_lm", vocab_size=4000, cutoffs=(1000, 2000), div_val=2,
         d_model=16, d_embed=16, n_layers=1, n_heads=2, d_head=8, d_ff=16, mem_len=4)  # fmt: skip
     model.save_pretrained(tmp_path / "saved")
     child = bench_transformer_xl.CHILD.replace(
         "tfkit.from_pretrained(directory)", f"tfkit.from_pretrained({str(tmp_path / 'saved')!r})"
     )
-    monkeypatch.setattr(bench_transformer_xl, "CHILD", child.replace('side == "theirs"', "False"))
+    monkeypatch.setattr(bench_transformer_xl, "CHILD", child.replace('side == "transformers"', "False"))
     found = bench_transformer_xl.measure(str(tmp_path), rows=2, length=8, turns=2)
     assert set(found) == {"forward", "training step"} and min(found.values()) > 0
     monkeypatch.setattr(bench_transformer_xl, "CHILD", child)  # the transformers that is installed has none
-    with pytest.raises(ValueError, match="theirs stopped: ImportError"):
+    with pytest.raises(ValueError, match="transformers stopped: ImportError"):
         bench_transformer_xl.measure(str(tmp_path), rows=2, length=8, turns=1)
     with pytest.raises(SystemExit):
         bench_transformer_xl.main(["--older", str(tmp_path)])

@@ -84,7 +84,7 @@ def test_flatten_runs_alone(tmp_path):
     [
         (["anatomy", "nope"], "tfkit anatomy: no architecture or preset 'nope'"),
         (["anatomy", "transformer", "--names", "hf"], "tfkit anatomy: Transformer has no published names"),
-        (["anatomy", "bert", "--names", "theirs"], "tfkit anatomy: --names is ours or hf, not 'theirs'"),
+        (["anatomy", "bert", "--names", "keras"], "tfkit anatomy: --names is tfkit or hf, not 'keras'"),
         (["anatomy", "bert", "--head", "tail"], "tfkit anatomy: BERT has no head 'tail'"),
         (["flatten", "nope"], "tfkit flatten: no architecture 'nope'"),
         (["flatten", "bert", "--head", "tail"], "tfkit flatten: bert has no head 'tail'"),

@@ -8,8 +8,10 @@ from types import ModuleType
 import pytest
 import torch
 
+import tfkit
 from tests.models.table import ROWS
 from tests.models.test_laws import lesson, make
+from tfkit.tools import flatten_size as sizes
 from tfkit.tools.flatten_size import flatten_size
 
 HEADS = [  # with limits of the lines of a file, and of the modules that they are from
@@ -50,3 +52,26 @@ def test_what_cannot_be_run_is_refused_in_a_line():
         flatten_size("gptj", "causal_lm")
     with pytest.raises(ValueError, match="vit reads more than ids"):
         flatten_size("vit", "image_classification")
+
+
+def test_the_small_model_differs_in_layers_and_words_alone():
+    config = tfkit.registry.resolve_submodel({"architecture": "bert-base-uncased"})[2]
+    small = sizes.small_config(config)
+    assert (small.n_layers, small.vocab_size) == (2, 1001)
+    assert {**vars(small), "n_layers": 12, "vocab_size": 30522} == vars(config)
+    gpt2 = tfkit.registry.resolve_submodel({"architecture": "gpt2"})[2]
+    assert sizes.small_config(gpt2).vocab_size == 50257  # its end token has the last id
+
+
+def test_a_file_that_fits_the_small_model_alone_is_not_taken(monkeypatch):
+    row, _ = make("bert", "masked_lm")
+    layers = []
+
+    def specialise(text, use):
+        layers.append(use.model.config.n_layers)
+        return text if len(layers) > 1 else text.replace("range(c.n_layers)", "range(2)")
+
+    monkeypatch.setattr(sizes, "specialise", specialise)
+    text = flatten_size("bert", "masked_lm", **{**row.fields, "n_layers": 3})
+    assert layers == [2, 3]
+    assert "range(c.n_layers)" in text and "range(2)" not in text

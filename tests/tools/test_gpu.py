@@ -47,12 +47,12 @@ def test_a_size_decodes_on_both_sides(tmp_path, size):
     pytest.importorskip("transformers")
     assert run(tmp_path, "decoding", "--only", size) == 0
     (row,) = gpu.Record(tmp_path / "tiny" / "decoding.jsonl", gpu.environment(TINY)).rows.values()
-    assert isinstance(row["compiled ms"], float) and isinstance(row["theirs: static, compiled ms"], float)
+    assert isinstance(row["compiled ms"], float) and isinstance(row["transformers: static, compiled ms"], float)
 
 
 def test_what_a_step_reads_is_the_decoder_s_weights_and_its_cache():
     size = gpu_cases.DECODED[0]
-    model = size.our_model(TINY)
+    model = size.tfkit_model(TINY)
     ids = torch.zeros(2, 4, dtype=torch.int64)
     weights = sum(p.numel() for p in model.parameters()) - model.position.weight.numel()
     cache = model.config.n_layers * 2 * ids.size(0) * (4 + 3) * model.config.d_model

@@ -7,6 +7,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from .rewrite import Source
 
@@ -20,8 +21,10 @@ def functions(source: Source) -> Iterator[Function]:
     yield from (node for node in source.nodes if isinstance(node, ast.FunctionDef))
 
 
+@lru_cache(maxsize=4096)
 def names_in(node: ast.AST, context: type = ast.Load) -> Counter[str]:
-    """How often each name is read (or written) in a piece of code."""
+    """How often each name is read (or written) in a piece of code. Cached, as several passes ask
+    it of one tree."""
     return Counter(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, context))
 
 
@@ -38,6 +41,7 @@ def blocks(node: ast.AST) -> list[list[ast.stmt]]:
     return [block for part in ("body", "orelse", "finalbody") if isinstance(block := getattr(node, part, None), list)]
 
 
+@lru_cache(maxsize=1024)
 def single_assignments(function: Function) -> dict[str, ast.Assign | ast.AnnAssign]:
     """The local names that are written once, by a statement of their own, outside loops and branches."""
     written = names_in(function, ast.Store)
@@ -51,6 +55,7 @@ def single_assignments(function: Function) -> dict[str, ast.Assign | ast.AnnAssi
     return found
 
 
+@lru_cache(maxsize=1024)
 def names_assigned_once(function: Function) -> set[str]:
     """The local names that are written once."""
     arguments = {n.arg for n in ast.walk(function) if isinstance(n, ast.arg)}
@@ -89,6 +94,7 @@ def is_arithmetic(node: ast.expr) -> bool:
     return is_operation and all(is_simple(part) or is_arithmetic(part) for part in parts)
 
 
+@lru_cache(maxsize=1)
 def count_references(source: Source) -> Counter[str]:
     """How often each name of the top level is mentioned, in annotations in quotes too."""
     found = Counter(n.id for n in source.nodes if isinstance(n, ast.Name))
@@ -107,6 +113,7 @@ def names_defined_by(statement: ast.stmt) -> list[str]:
     return [n.id for t in targets if t is not None for n in ast.walk(t) if isinstance(n, ast.Name)]
 
 
+@lru_cache(maxsize=1)
 def count_attribute_reads(source: Source) -> Counter[str]:
     """How often each attribute is read, or named in a text, by which it may be read."""
     found = Counter(n.attr for n in source.nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))

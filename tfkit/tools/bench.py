@@ -1,8 +1,8 @@
 """`python -m tfkit.tools.bench`: each architecture against transformers, with equal weights, in turns in one process.
 
 Absolute times depend on the machine more than on the code, so the report gives ratios: the time of transformers over
-ours (above 1: ours is faster), from the best of alternating runs. Beside them stands the ratio of our time to a lower
-bound: the matrix products of the same forward pass, timed alone.
+that of tfkit (above 1: tfkit is faster), from the best of alternating runs. Beside them stands the ratio of tfkit's
+time to a lower bound: the matrix products of the same forward pass, timed alone.
 """
 
 from __future__ import annotations
@@ -43,21 +43,23 @@ class BenchmarkResult:
     name: str
     length: int
     ratios: dict[str, float | None] = field(default_factory=dict)
-    floor: float = 0.0  # our time over that of the matrix products alone
+    floor: float = 0.0  # the time of tfkit over that of the matrix products alone
 
 
 def pair(row: BenchmarkRow, directory: str, device: str) -> tuple[Any, Any]:
-    """The model of transformers and ours, with the same weights."""
+    """The model of transformers and that of tfkit, with the same weights."""
     import transformers
 
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     torch.manual_seed(0)
     config = getattr(transformers, row.config)(**row.fields)
-    theirs = getattr(transformers, row.model)(config).eval()
-    theirs.config.use_cache = False  # as in training: our models keep no cache unless given one; generation turns it on
-    theirs.save_pretrained(directory)
-    return theirs.to(device), tfkit.from_pretrained(directory).eval().to(device)
+    reference = getattr(transformers, row.model)(config).eval()
+    reference.config.use_cache = (
+        False  # as in training: models of tfkit keep no cache unless given one; generation turns it on
+    )
+    reference.save_pretrained(directory)
+    return reference.to(device), tfkit.from_pretrained(directory).eval().to(device)
 
 
 def best_times(
@@ -81,11 +83,14 @@ def best_times(
     return min(times[0]), min(times[1])
 
 
-def ratio(theirs: Callable[[], Any], ours: Callable[[], Any], turns: int, device: str = "cpu") -> tuple[float, float]:
-    """Their best time over ours, and ours in seconds. A ratio under 1 is timed again in three times as many turns."""
-    a, b = best_times(theirs, ours, turns, device=device)
+def ratio(
+    reference: Callable[[], Any], candidate: Callable[[], Any], turns: int, device: str = "cpu"
+) -> tuple[float, float]:
+    """The best time of `reference` over that of `candidate`, and the latter in seconds. A ratio under 1 is
+    timed again in three times as many turns."""
+    a, b = best_times(reference, candidate, turns, device=device)
     if a < b:
-        again = best_times(theirs, ours, 3 * turns, device=device)
+        again = best_times(reference, candidate, 3 * turns, device=device)
         a, b = min(a, again[0]), min(b, again[1])
     return a / b, b
 
@@ -116,26 +121,28 @@ def measure(row: BenchmarkRow, device: str, turns: int, compiled: bool = False) 
     """One result per length; compiled: both models under torch.compile, without generation. Raises ValueError if the
     two models disagree, as a ratio would then mean nothing."""
     with tempfile.TemporaryDirectory() as directory:
-        theirs, ours = pair(row, directory, device)
+        reference, candidate = pair(row, directory, device)
     every = {length: make_inputs(row, length, device) for length in row.lengths}
     for inputs in every.values():  # before training, because AdamW steps amplify rounding differences
-        _agree(row, theirs, ours, inputs)
+        _agree(row, reference, candidate, inputs)
     if compiled:
-        theirs.compile()
-        ours.compile()
+        reference.compile()
+        candidate.compile()
     for length, inputs in every.items():
         result = BenchmarkResult(row.name, length)
-        forward = _forward(ours, inputs)
-        result.ratios["forward"], seconds = ratio(_forward(theirs, inputs), forward, turns, device)
+        forward = _forward(candidate, inputs)
+        result.ratios["forward"], seconds = ratio(_forward(reference, inputs), forward, turns, device)
         result.floor = seconds / floor(forward, turns, device)
         result.ratios["training step"], _ = ratio(
-            _training(theirs, inputs), _training(ours, inputs), max(2, turns // 2), device
+            _training(reference, inputs), _training(candidate, inputs), max(2, turns // 2), device
         )
-        result.ratios["memory"] = _memory(theirs, inputs, device) / _memory(ours, inputs, device)
-        result.ratios["written"] = bytes_written(_training(theirs, inputs)) / bytes_written(_training(ours, inputs))
+        result.ratios["memory"] = _memory(reference, inputs, device) / _memory(candidate, inputs, device)
+        result.ratios["written"] = bytes_written(_training(reference, inputs)) / bytes_written(
+            _training(candidate, inputs)
+        )
         if row.generates and length == row.lengths[0] and not compiled:
             for name, beams in (("greedy", 1), ("beam 4", 4)):
-                one, other = _generating(row, theirs, ours, inputs, beams)
+                one, other = _generating(row, reference, candidate, inputs, beams)
                 result.ratios[name], _ = ratio(one, other, max(2, turns // 2), device)
         yield result
 
@@ -155,10 +162,10 @@ def make_inputs(row: BenchmarkRow, length: int, device: str) -> dict[str, torch.
     return {"input_ids": ids, "labels": ids}
 
 
-def _agree(row: BenchmarkRow, theirs: Any, ours: Any, inputs: dict) -> float:
+def _agree(row: BenchmarkRow, reference: Any, candidate: Any, inputs: dict) -> float:
     """The largest difference between the logits of both models. Raises ValueError if it is above 1e-3."""
     with torch.no_grad():
-        gap = (theirs(**inputs).logits - ours(**inputs).logits).abs().max().item()
+        gap = (reference(**inputs).logits - candidate(**inputs).logits).abs().max().item()
     if gap > 1e-3:
         raise ValueError(f"{row.name}: the logits differ by {gap:.2g}")
     return gap
@@ -202,7 +209,9 @@ def _training(model: Any, inputs: dict) -> Callable[[], None]:
     return step
 
 
-def _generating(row: BenchmarkRow, theirs: Any, ours: Any, inputs: dict, beams: int) -> tuple[Callable, Callable]:
+def _generating(
+    row: BenchmarkRow, reference: Any, candidate: Any, inputs: dict, beams: int
+) -> tuple[Callable, Callable]:
     from transformers import GenerationMixin
 
     how: dict[str, Any] = {"max_new_tokens": NEW_TOKENS, "min_new_tokens": NEW_TOKENS, "do_sample": False}
@@ -215,10 +224,10 @@ def _generating(row: BenchmarkRow, theirs: Any, ours: Any, inputs: dict, beams: 
     strategy = Greedy() if beams == 1 else Beam(beams)
 
     def other() -> Any:
-        return tfkit.generate(ours, **given, strategy=strategy, end_id=-1, max_new_tokens=NEW_TOKENS)
+        return tfkit.generate(candidate, **given, strategy=strategy, end_id=-1, max_new_tokens=NEW_TOKENS)
 
     # Whisper's own `generate` is for long recordings; all models share the plain generation loop
-    return lambda: GenerationMixin.generate(theirs, **given, num_beams=beams, **how), other
+    return lambda: GenerationMixin.generate(reference, **given, num_beams=beams, **how), other
 
 
 class _Products(TorchDispatchMode):
@@ -288,7 +297,7 @@ COLUMNS = ("forward", "training step", "written", "memory", "greedy", "beam 4")
 
 def table(results: list[BenchmarkResult]) -> str:
     """The results as a Markdown table."""
-    head = ["", "tokens", *COLUMNS, "ours over its matrix products"]
+    head = ["", "tokens", *COLUMNS, "tfkit over its matrix products"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for result in results:
         cells = [f"{result.ratios[c]:.2f}" if result.ratios.get(c) else "" for c in COLUMNS]  # type: ignore[misc]
@@ -308,11 +317,12 @@ Written by `make bench` on {date.today():%Y-%m-%d}: torch {torch.__version__}, t
 {kind}.
 Each row: the same weights on both sides, 4 sequences (of 4,096 tokens, and of ProphetNet's, 1), d = {D}, {LAYERS}
 layers, {HEADS} heads, float32, one process, in alternation, each at its best in CPU seconds.
-Numbers are **theirs over ours** (above 1: ours is faster, or needs less; "written" are the bytes that all operations of
-a training step write, which no other work of the machine can change; memory is the peak of a training step beside the
-weights); generation makes {NEW_TOKENS} tokens from 32. A time under 1 was measured again, in three times as many
-turns. The last column is our forward pass over the time of its own
-matrix products alone: 1 is the floor, and less is where the fused kernel, which keeps no scores, beats the products.
+Numbers are **transformers over tfkit** (above 1: tfkit is faster, or needs less; "written" are the bytes that all
+operations of a training step write, which no other work of the machine can change; memory is the peak of a training
+step beside the weights); generation makes {NEW_TOKENS} tokens from 32. A time under 1 was measured
+again, in three times as many turns. The last column is tfkit's forward pass over the time of
+its own matrix products alone: 1 is the floor, and less is where the fused kernel, which keeps no scores, beats
+the products.
 `decisions/023-speed.md` explains the numbers. No row: the RNN, the 2017 transformer and GPT-3,
 which transformers does not have; Transformer-XL, XLM-ProphetNet and MMBT, which it no longer has; DPR, RAG and
 BertGeneration, whose passes are BERT's and BART's. ViT reads pictures of 256 patches, Whisper sounds of 512 frames.
@@ -329,7 +339,7 @@ noise are example scripts outside its package: there its masked LM is the yardst
 ## Loading
 
 `from_pretrained` of a checkpoint with random weights, and a forward pass over eight tokens: the whole process, imports
-included, each side in processes of its own, at its best of three. Above 1: ours is quicker, or needs less.
+included, each side in processes of its own, at its best of three. Above 1: tfkit is quicker, or needs less.
 
 {bench_loading.table(bench_loading.ROWS)}
 """

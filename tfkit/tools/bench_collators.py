@@ -1,8 +1,8 @@
-"""The cost of making batches: our objectives against transformers' collators, on the same ids, in one process.
+"""The cost of making batches: the objectives of tfkit against transformers' collators, on the same ids, in one process.
 
 transformers has collators for masked and permutation language models; its span corruption and its BART noising are
-example scripts outside the package, so ours are compared with its masked LM collator, as a yardstick for how many
-tokens a second a data loader can deliver.
+example scripts outside the package, so those objectives are compared with its masked LM collator, as a yardstick for
+how many tokens a second a data loader can deliver.
 """
 
 from __future__ import annotations
@@ -25,16 +25,19 @@ ROWS, LENGTH, SENTINELS = 64, 128, 32
 
 
 def table(best_times: Callable[..., tuple[float, float]], turns: int) -> str:
-    """A Markdown table of ratios, the time of transformers over ours, with our tokens per second."""
-    lines = ["| collator | theirs | theirs over ours | our tokens a second |", "|---|---|---|---|"]
+    """A Markdown table of ratios, the time of transformers over that of tfkit, with the tokens per second of tfkit."""
+    lines = ["| collator | transformers | transformers over tfkit | tokens a second, tfkit |", "|---|---|---|---|"]
     words, rows = vocabulary_and_rows()
-    theirs = collators(words)
+    reference = collators(words)
     for name, objective in objectives(words).items():
-        other = name if name in theirs else "masked LM"
-        their = theirs[other]
-        one, our = best_times(lambda t=their: t(features(rows)), lambda o=objective: ours(o, rows, words), turns)
+        other = name if name in reference else "masked LM"
+        collator = reference[other]
+        transformers_time, tfkit_time = best_times(
+            lambda c=collator: c(features(rows)), lambda o=objective: objective_batch(o, rows, words), turns
+        )
+        tokens = len(rows) * LENGTH / tfkit_time
         note = other if other == name else f"{other}, as a yardstick"
-        lines.append(f"| {name} | {note} | {one / our:.1f} | {len(rows) * LENGTH / our:,.0f} |")
+        lines.append(f"| {name} | {note} | {transformers_time / tfkit_time:.1f} | {tokens:,.0f} |")
     return "\n".join(lines)
 
 
@@ -51,7 +54,7 @@ def vocabulary_and_rows() -> tuple[Tokenizer, list[list[int]]]:
 
 
 def objectives(words: Tokenizer) -> dict[str, Objective]:
-    """Our objectives, by the name of their row."""
+    """The objectives of tfkit, by the name of their row."""
     mask, end, fill = words.mask_id or 0, words.end_id or 0, words.pad_id or 0
     return {
         "masked LM": MaskedLM(mask, len(words)),
@@ -61,22 +64,22 @@ def objectives(words: Tokenizer) -> dict[str, Objective]:
     }
 
 
-def ours(objective: Objective, rows: list[list[int]], words: Tokenizer) -> dict[str, torch.Tensor]:
+def objective_batch(objective: Objective, rows: list[list[int]], words: Tokenizer) -> dict[str, torch.Tensor]:
     """Rows of ids -> the objective's batch, as `Collator` makes it after the tokenizer."""
     ids = pad(rows, words.pad_id or 0)
     return objective({"input_ids": ids, "attention_mask": torch.ones_like(ids)})
 
 
 def collators(words: Tokenizer) -> dict[str, Any]:
-    """The collators of transformers, by the name of our row that does the same."""
+    """The collators of transformers, by the name of the objective that does the same."""
     import transformers
 
-    theirs = transformers.PreTrainedTokenizerFast(
+    tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_object=words.inner, pad_token="<pad>", mask_token="<mask>", eos_token="</s>", unk_token="<unk>"
     )
     return {
-        "masked LM": transformers.DataCollatorForLanguageModeling(theirs),
-        "permutation LM": transformers.DataCollatorForPermutationLanguageModeling(theirs),
+        "masked LM": transformers.DataCollatorForLanguageModeling(tokenizer),
+        "permutation LM": transformers.DataCollatorForPermutationLanguageModeling(tokenizer),
     }
 
 

@@ -1,4 +1,4 @@
-"""The cost of loading: our from_pretrained against transformers', each in its own process.
+"""The cost of loading: tfkit's from_pretrained against transformers', each in its own process.
 
     python -m tfkit.tools.bench_loading bert-large gpt2-xl --turns 2      # these rows alone; `make bench` has them all
 
@@ -21,7 +21,7 @@ import os, resource, sys
 import torch
 torch.set_num_threads(1)
 side, directory, kind, dtype = sys.argv[1:]
-if side == "ours":
+if side == "tfkit":
     import tfkit
     model = tfkit.from_pretrained(directory, dtype=dtype)
 else:
@@ -84,17 +84,19 @@ def load(side: str, row: LoadingRow, directory: str) -> tuple[float, int]:
 
 
 def table(rows: list[LoadingRow], turns: int = 3) -> str:
-    """A Markdown table: the best seconds and megabytes of both sides over alternating runs, and the ratio theirs /
-    ours."""
-    lines = ["| checkpoint | CPU seconds, ours | theirs | over ours | peak MB, ours | theirs | over ours |"]
+    """A Markdown table: the best seconds and megabytes of both sides over alternating runs, and the ratio of
+    transformers over tfkit."""
+    lines = [
+        "| checkpoint | CPU seconds, tfkit | transformers | over tfkit | peak MB, tfkit | transformers | over tfkit |"
+    ]
     lines.append("|---|---:|---:|---:|---:|---:|---:|")
     for row in rows:
         with tempfile.TemporaryDirectory() as directory:
             save(row, directory)
-            runs = [[load(side, row, directory) for side in ("ours", "theirs")] for _ in range(turns)]
-        (our_time, our_peak), (time, peak) = (map(min, zip(*side, strict=True)) for side in zip(*runs, strict=True))
-        memory = f"{our_peak / 1024:,.0f} | {peak / 1024:,.0f} | {peak / our_peak:.2f}"
-        lines.append(f"| {row.name} | {our_time:.1f} | {time:.1f} | {time / our_time:.2f} | {memory} |")
+            runs = [[load(side, row, directory) for side in ("tfkit", "transformers")] for _ in range(turns)]
+        (tfkit_time, tfkit_peak), (time, peak) = (map(min, zip(*side, strict=True)) for side in zip(*runs, strict=True))
+        memory = f"{tfkit_peak / 1024:,.0f} | {peak / 1024:,.0f} | {peak / tfkit_peak:.2f}"
+        lines.append(f"| {row.name} | {tfkit_time:.1f} | {time:.1f} | {time / tfkit_time:.2f} | {memory} |")
     return "\n".join(lines)
 
 

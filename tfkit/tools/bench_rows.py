@@ -101,7 +101,7 @@ ROWS = [
         {"hidden_size": D, "num_encoder_layers": LAYERS, "num_decoder_layers": LAYERS, "encoder_ffn_dim": 4 * D,
          "decoder_ffn_dim": 4 * D, "num_encoder_attention_heads": HEADS, "num_decoder_attention_heads": HEADS,
          "vocab_size": VOCAB, "max_position_embeddings": 1040}, generates=True,
-        sequences=1),  # theirs keeps scores [B, H, N, T, 2T] several times a layer: of 4, a step needs over 20 GB
+        sequences=1),  # transformers' keeps scores [B, H, N, T, 2T] several times a layer: 4 need over 20 GB
     BenchmarkRow("t5", "T5Config", "T5ForConditionalGeneration", T5, generates=True),
     BenchmarkRow("mt5", "MT5Config", "MT5ForConditionalGeneration", T5, generates=True),
     BenchmarkRow("encoder_decoder", "EncoderDecoderConfig", "EncoderDecoderModel",

@@ -35,13 +35,13 @@ def cpu_seconds(run: Callable[[], Any]) -> float:
     return time.process_time() - start
 
 
-def ours(model: Any, ids: Tensor, compile: bool = False) -> Callable[[int], Any]:
+def tfkit_decoder(model: Any, ids: Tensor, compile: bool = False) -> Callable[[int], Any]:
     """-> a function that decodes so many tokens"""
     how = {"attention_mask": torch.ones_like(ids), "end_id": -1, "compile": compile}
     return lambda new: tfkit.generate(model, ids, max_new_tokens=new, **how)
 
 
-def theirs(model: Any, ids: Tensor) -> Callable[[int], Any]:
+def transformers_decoder(model: Any, ids: Tensor) -> Callable[[int], Any]:
     """-> a function that decodes so many tokens"""
     how: dict[str, Any] = {"do_sample": False, "use_cache": True, "pad_token_id": 0, "eos_token_id": None}
     mask = torch.ones_like(ids)
@@ -57,10 +57,10 @@ def columns(row: BenchmarkRow, compile: bool) -> tuple[Callable[[], Any], dict[s
         }  # before the folder goes
     ids = torch.randint(3, model.config.vocab_size, (1, PROMPT), generator=torch.Generator().manual_seed(0))
     weights = [p.detach() for name, p in model.named_parameters() if is_read(model, name, p)]
-    timed = {"theirs": theirs(published, ids), "ours": ours(model, ids)}
+    timed = {"transformers": transformers_decoder(published, ids), "tfkit": tfkit_decoder(model, ids)}
     if compile:
-        timed["ours, compiled"] = ours(model, ids, compile=True)
-    timed |= {f"ours, {dtype}": ours(other, ids) for dtype, other in rounded.items()}
+        timed["tfkit, compiled"] = tfkit_decoder(model, ids, compile=True)
+    timed |= {f"tfkit, {dtype}": tfkit_decoder(other, ids) for dtype, other in rounded.items()}
     return lambda: [weight.sum() for weight in weights], timed
 
 

@@ -3,7 +3,7 @@
     python -m tfkit.tools.bench_training gpt2 --tokens 128 512
 
 Both sides have the same weights, dropout as published, AdamW as one kernel and gradients clipped to a norm of 1, as
-transformers' Trainer has them. Ours also computes the loss from some rows of logits at a time, as `tfkit.train` does.
+transformers' Trainer has them. tfkit also computes the loss from some rows of logits at a time, as `tfkit.train` does.
 The matrix products of transformers' step are timed alone: a step with the same products cannot take less, so their
 share of transformers' time says how much faster it can become at most.
 """
@@ -30,8 +30,8 @@ from tfkit.train.loop import TrainingStep, adamw
 from tfkit.train.process_group import ALONE
 
 HEAD = (
-    "| | tokens | ours, ms | theirs, ms | theirs over ours | products alone, ms | theirs over products "
-    "| ours over products | memory |"
+    "| | tokens | tfkit, ms | transformers, ms | transformers over tfkit | products alone, ms "
+    "| transformers over products | tfkit over products | memory |"
 )
 
 
@@ -42,22 +42,23 @@ class StepTimes:
 
     name: str
     tokens: int
-    ours: float
-    theirs: float
+    tfkit: float
+    transformers: float
     products: float
     memory: tuple[int, int]
 
     def line(self) -> str:
         """The row of the table."""
         cells = [
-            self.name, f"{self.tokens:,}", f"{1e3 * self.ours:,.0f}", f"{1e3 * self.theirs:,.0f}",
-            f"{self.theirs / self.ours:.2f}", f"{1e3 * self.products:,.0f}", f"{self.theirs / self.products:.2f}",
-            f"{self.ours / self.products:.2f}", f"{self.memory[1] / self.memory[0]:.2f}",
+            self.name, f"{self.tokens:,}", f"{1e3 * self.tfkit:,.0f}", f"{1e3 * self.transformers:,.0f}",
+            f"{self.transformers / self.tfkit:.2f}", f"{1e3 * self.products:,.0f}",
+            f"{self.transformers / self.products:.2f}", f"{self.tfkit / self.products:.2f}",
+            f"{self.memory[1] / self.memory[0]:.2f}",
         ]  # fmt: skip
         return f"| {' | '.join(cells)} |"
 
 
-def our_step(model: nn.Module, batch: dict[str, Any], onednn: bool = False) -> Callable[[], Any]:
+def tfkit_step(model: nn.Module, batch: dict[str, Any], onednn: bool = False) -> Callable[[], Any]:
     """A step as `python -m tfkit.train` takes it; onednn: with `--onednn`."""
     step = TrainingStep(model, model_loss(None), adamw(model, 0.01, ALONE, True), 1.0, torch.float32, ALONE)
 
@@ -68,7 +69,7 @@ def our_step(model: nn.Module, batch: dict[str, Any], onednn: bool = False) -> C
     return run
 
 
-def their_step(model: Any, batch: dict[str, Any]) -> Callable[[], Any]:
+def transformers_step(model: Any, batch: dict[str, Any]) -> Callable[[], Any]:
     """A step as transformers' Trainer takes it."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6, weight_decay=0.01, fused=True)
 
@@ -87,15 +88,15 @@ def measure(row: BenchmarkRow, tokens: int, rows: int, turns: int, onednn: bool 
     """Both sides in turns, each at its best, on `rows` texts of `tokens` random ids. Raises ValueError if their losses
     differ without dropout."""
     with tempfile.TemporaryDirectory() as directory:
-        theirs, ours = pair(row, directory, "cpu")
-    vocabulary = min(theirs.config.vocab_size, ours.config.vocab_size)
+        reference, candidate = pair(row, directory, "cpu")
+    vocabulary = min(reference.config.vocab_size, candidate.config.vocab_size)
     ids = torch.randint(3, vocabulary, (rows, tokens), generator=torch.Generator().manual_seed(tokens))
     batch = {"input_ids": ids, "labels": ids}
     with torch.no_grad():
-        losses = [float(model(**batch).loss) for model in (theirs, ours)]
+        losses = [float(model(**batch).loss) for model in (reference, candidate)]
     if abs(losses[0] - losses[1]) > 1e-3:
         raise ValueError(f"{row.name}: the losses are {losses[0]:.4f} and {losses[1]:.4f}")
-    steps = their_step(theirs.train(), batch), our_step(ours.train(), batch, onednn)
+    steps = transformers_step(reference.train(), batch), tfkit_step(candidate.train(), batch, onednn)
     a, b = best_times(*steps, turns)
     products = floor(steps[0], max(2, turns // 2))
     memory = peak_bytes(steps[1]), peak_bytes(steps[0])
@@ -110,7 +111,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--tokens", type=int, nargs="+", default=[128, 512], help="tokens of a text")
     parser.add_argument("--rows", type=int, default=1, help="texts of a batch")
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--onednn", action="store_true", help="ours with products by oneDNN")
+    parser.add_argument("--onednn", action="store_true", help="products of tfkit by oneDNN")
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - {row.name for row in PUBLISHED}:
         parser.error(f"no size is called {sorted(unknown)[0]!r}")

@@ -33,7 +33,7 @@ torch.set_num_threads(1)
 side, directory, rows, length, sizes = sys.argv[1:]
 rows, length = int(rows), int(length)
 torch.manual_seed(0)
-if side == "theirs":
+if side == "transformers":
     from transformers import TransfoXLConfig, TransfoXLLMHeadModel
     model = TransfoXLLMHeadModel(TransfoXLConfig(**json.loads(sizes)))
     model.save_pretrained(directory)
@@ -71,7 +71,7 @@ class Side:
         self.scores: list[float] = json.loads(self.read())
 
     def read(self) -> str:
-        """The process's next line. Raises ValueError with its last words if it has ended."""
+        """The process's next line. Raises ValueError with the last line of its error output if it has ended."""
         assert self.process.stdout is not None and self.process.stderr is not None
         line = self.process.stdout.readline()
         if not line:
@@ -94,30 +94,31 @@ class Side:
 
 @contextmanager
 def both_sides(older: str, rows: int, length: int) -> Iterator[tuple[Side, Side]]:
-    """Theirs and ours, with the same weights. Raises ValueError if one cannot start or their scores differ by 1e-3."""
+    """The sides of transformers and of tfkit, with the same weights. Raises ValueError if one cannot start or
+    their scores differ by 1e-3."""
     opened: list[Side] = []
     with tempfile.TemporaryDirectory() as directory:
         try:
-            for name, path in (("theirs", older), ("ours", None)):
+            for name, path in (("transformers", older), ("tfkit", None)):
                 opened.append(Side(name, directory, rows, length, path))
-            theirs, ours = opened
-            gap = max(abs(a - b) for a, b in zip(theirs.scores, ours.scores, strict=True))
+            reference, candidate = opened
+            gap = max(abs(a - b) for a, b in zip(reference.scores, candidate.scores, strict=True))
             if gap > 1e-3:
                 raise ValueError(f"the scores differ by {gap:.2g}")
-            yield theirs, ours
+            yield reference, candidate
         finally:
             for side in opened:
                 side.close()
 
 
 def measure(older: str, rows: int, length: int, turns: int) -> dict[str, float]:
-    """Task -> the time of theirs over ours, each at its best of several turns after a first one."""
+    """Task -> the time of transformers over that of tfkit, each at its best of several turns after a first one."""
     ratios = {}
     with both_sides(older, rows, length) as sides:
         for task in TASKS:
             times = [[side.seconds(task) for side in sides] for _ in range(turns + 1)][1:]
-            theirs, ours = map(min, zip(*times, strict=True))
-            ratios[task] = theirs / ours
+            transformers_time, tfkit_time = map(min, zip(*times, strict=True))
+            ratios[task] = transformers_time / tfkit_time
     return ratios
 
 

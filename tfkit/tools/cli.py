@@ -80,7 +80,9 @@ def anatomy(
     preset: Annotated[str | None, typer.Option(help="a preset size of the architecture")] = None,
     head: Annotated[str | None, typer.Option(help="the head, such as seq2seq_lm")] = None,
     depth: Annotated[int | None, typer.Option(help="number of levels to show")] = None,
-    names: Annotated[str, typer.Option(help="names of parameters: ours, or hf for those of published files")] = "ours",
+    names: Annotated[
+        str, typer.Option(help="names of parameters: tfkit, or hf for those of published files")
+    ] = "tfkit",
 ) -> None:
     """Show the tree of modules with shapes and parameter counts, without allocating weights."""
     from ..hub import from_config
@@ -88,8 +90,8 @@ def anatomy(
     from .anatomy import parts, published_parts, published_tensors
 
     try:
-        if names not in ("ours", "hf"):
-            raise ValueError(f"--names is ours or hf, not {names!r}")
+        if names not in ("tfkit", "hf"):
+            raise ValueError(f"--names is tfkit or hf, not {names!r}")
         with shapes_only():
             model = from_config(name, head=head, preset=preset)
         if names == "hf":
@@ -101,12 +103,12 @@ def anatomy(
         raise exit_with_error("anatomy", error) from None
     columns = ["module", "parameters", "class", "weights"]
     table = Table(
-        *(column for column in columns if names == "ours" or column != "class"), box=None, padding=(0, 2, 0, 0)
+        *(column for column in columns if names == "tfkit" or column != "class"), box=None, padding=(0, 2, 0, 0)
     )
     table.columns[1].justify = "right"
     for row in rows:
         shapes = row.shapes.replace("[", r"\[")
-        table.add_row(row.name, f"{row.parameters:,}", *([row.kind] if names == "ours" else []), shapes)
+        table.add_row(row.name, f"{row.parameters:,}", *([row.kind] if names == "tfkit" else []), shapes)
     make_console().print(table)
 
 

@@ -91,7 +91,7 @@ def submodels(name: str, more: Sequence[str] = ()) -> dict[str, dict[str, Symbol
 
 def flat_names(symbols: dict[Symbol, Uses], first: str) -> dict[Symbol, str]:
     """A unique name for each symbol: its own or, if two have the same one, with its module's name as a prefix; symbols
-    of the module `first` keep theirs."""
+    of the module `first` keep their own."""
     owners: dict[str, list[str]] = {}
     for module, name in symbols:
         owners.setdefault(name, []).append(module)
@@ -217,7 +217,7 @@ def resolver(parts: dict[str, dict[str, Symbol]], names: dict[Symbol, str]) -> s
 
 
 def flatten(name: str, head: str | None = None, more: Sequence[str] = (), textbook: bool = False) -> str:
-    """The source of a file that defines Config, PRESETS and MODEL of an architecture and imports nothing of ours.
+    """The source of a file that defines Config, PRESETS and MODEL of an architecture and imports nothing of tfkit.
 
     head: the only one to keep; default all. more: further architectures that may be part of the model, besides those
     that its Config names. textbook: with one head, attention step by step in place of the fused kernel, and nothing

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import ModuleType
 from typing import Any
 from unittest import mock
@@ -21,14 +22,17 @@ from torch import Tensor, nn
 from .. import registry
 from ..hub.loading import shapes_only
 from .flatten import flatten
+from .observe import execute
 from .rewrite import Source
 from .specialise import specialise
 
 LARGEST = 1_500_000_000  # parameters: a larger model is not run here
+SMALL_LAYERS, SMALL_WORDS = 2, 1000  # of the model that is run many times
 LENGTH = 10
 OF_A_TEXT = ("sequence_classification", "multiple_choice", "next_sentence", "sentence_order")
 CHOICES = ("multiple_choice", "double_heads")
 INITIALISERS = ("normal_", "uniform_", "kaiming_uniform_", "xavier_uniform_", "xavier_normal_", "trunc_normal_")
+log = logging.getLogger(__name__)
 NOTE = """Written by `tfkit flatten {name} --head {head}` for this configuration, in any size: one file, torch alone.
 It takes ids, masks, sentence types and labels, and decodes nothing; attention is step by step. Docstrings are the
 library's, and may tell of arguments that are left out here."""
@@ -42,15 +46,35 @@ def flatten_size(name: str, head: str, more: Sequence[str] = (), **settings: Any
     ValueError for a model that is too large to be run, or that reads no text.
     """
     architecture, module, config = registry.resolve_submodel({"architecture": name, **settings})
-    text = flatten(architecture, head, more, textbook=True)
+    text = without_presets(flatten(architecture, head, more, textbook=True))
     check_runs(name, module, config, head)
-    model = module.MODEL(config, head).eval()
-    calls = example_calls(model)
-    text = specialise(without_presets(text), lambda flat: compare(flat, model, calls))
+    use = ReferenceRun(module, config, head)
+    try:
+        text = specialise_small(text, module, config, head, use)
+    except Exception as error:  # a small model may be impossible, or may not need what the real one needs
+        log.debug("%s is run at its real size: %s", name, error)
+        text = specialise(text, use)
     start = ast.parse(text).body[0]
     written = (ast.get_docstring(ast.parse(text), clean=False) or "").partition("\n\nWritten by")[0]
     body = "\n".join(with_values(text, config).splitlines()[start.end_lineno :])  # type: ignore[misc]
     return f'"""{written}\n\n{NOTE.format(name=name, head=head)}\n"""\n{body}\n'
+
+
+def specialise_small(text: str, module: ModuleType, config: Any, head: str, use: ReferenceRun) -> str:
+    """The file specialised with a small model of the same kind. `use` then compares it with the real one, and raises an
+    error if it differs."""
+    found = specialise(text, ReferenceRun(module, small_config(config), head))
+    use(execute(compile(found, "flat", "exec")))
+    return found
+
+
+def small_config(config: Any) -> Any:
+    """The same configuration with a few layers and words: what is run many times should be fast."""
+    names = {field.name for field in fields(config)}
+    ids = [value for name, value in vars(config).items() if name.endswith("_id") and isinstance(value, int)]
+    most = {"n_layers": SMALL_LAYERS, "n_decoder_layers": SMALL_LAYERS, "vocab_size": max([SMALL_WORDS, *ids]) + 1}
+    changes = {name: min(limit, getattr(config, name)) for name, limit in most.items() if getattr(config, name, None)}
+    return replace(config, **{name: value for name, value in changes.items() if name in names})
 
 
 def check_runs(name: str, module: ModuleType, config: Any, head: str) -> None:
@@ -117,27 +141,41 @@ def without_initialisation() -> Iterator[None]:
         yield
 
 
-def compare(flat: ModuleType, model: Any, calls: list[dict[str, Tensor]]) -> None:
-    """Runs a file's model in training and evaluation. Raises AssertionError if it gives other numbers than `model`."""
-    known = {field.name for field in fields(flat.Config)}
-    config = flat.Config(**{name: value for name, value in vars(model.config).items() if name in known})
-    with without_initialisation():
-        names = inspect.signature(flat.MODEL.__init__).parameters
-        other = flat.MODEL(config, model.head) if "head" in names else flat.MODEL(config)
-    other.load_state_dict(model.state_dict())
-    other.to(next(model.parameters()).dtype)
-    for given in calls:
-        out = other.train()(**given)
-        torch.stack(
-            [t.float().sum() for t in out.values() if isinstance(t, Tensor) and t.requires_grad]
-        ).sum().backward()
-    for given in calls:
+class ReferenceRun:
+    """A model of the library with its outputs, for comparison: called with a file's module, it runs the file's model in
+    training and evaluation. Raises AssertionError if that gives other numbers."""
+
+    def __init__(self, module: ModuleType, config: Any, head: str) -> None:
+        self.model = module.MODEL(config, head).eval()
+        self.calls = example_calls(self.model)
         with torch.no_grad():
-            found, expected = other.eval()(**given), model(**given)
-        for name, tensor in expected.items():
-            if isinstance(tensor, Tensor):
-                torch.testing.assert_close(found[name], tensor, rtol=1e-4, atol=1e-4)
-                assert getattr(found, name) is found[name]
+            self.expected = [self.model(**given) for given in self.calls]
+
+    def __call__(self, flat: ModuleType) -> None:
+        """Compares the model of a file, which was executed as a module."""
+        other = self.make(flat)
+        for given in self.calls:
+            out = other.train()(**given)
+            torch.stack(
+                [t.float().sum() for t in out.values() if isinstance(t, Tensor) and t.requires_grad]
+            ).sum().backward()
+        for given, expected in zip(self.calls, self.expected, strict=True):
+            with torch.no_grad():
+                found = other.eval()(**given)
+            for name, tensor in expected.items():
+                if isinstance(tensor, Tensor):
+                    torch.testing.assert_close(found[name], tensor, rtol=1e-4, atol=1e-4)
+                    assert getattr(found, name) is found[name]
+
+    def make(self, flat: ModuleType) -> Any:
+        """The file's model, with the library's weights."""
+        known = {field.name for field in fields(flat.Config)}
+        config = flat.Config(**{name: value for name, value in vars(self.model.config).items() if name in known})
+        with without_initialisation():
+            names = inspect.signature(flat.MODEL.__init__).parameters
+            other = flat.MODEL(config, self.model.head) if "head" in names else flat.MODEL(config)
+        other.load_state_dict(self.model.state_dict())
+        return other.to(next(self.model.parameters()).dtype)
 
 
 def without_presets(text: str) -> str:

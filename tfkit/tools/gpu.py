@@ -181,10 +181,10 @@ GOALS = """Goals: a decoding step takes at most 1.15 times as long as reading we
 copy rate; training reaches 45 % of the measured rate of bf16 products; dense attention 500 TFLOP/s at 8,192 tokens on
 an H100; compiled, nothing is slower than transformers compiled, and relative and sparse models are 1.5 times as fast.
 
-How to read the tables: times are the best of several runs, by the host's clock round a synchronisation. "Theirs" is
-transformers with the same configuration, freshly initialised, with PyTorch's attention kernels; "compiled" compiles
-each layer (training) or the decoding step. Training is bfloat16 autocast with AdamW, weights and moments float32,
-ours with the chunked loss of `tfkit.train`, theirs with its own;
+How to read the tables: times are the best of several runs, by the host's clock round a synchronisation. "transformers"
+is its model of the same configuration, freshly initialised, with PyTorch's attention kernels; "compiled" compiles each
+layer (training) or the decoding step. Training is bfloat16 autocast with AdamW, weights and moments float32, that of
+tfkit with the chunked loss of `tfkit.train`, that of transformers with its own;
 "padded" has an attention mask that hides an eighth of half of the rows. "Of products" is the share of the rate that
 bf16 products of 8,192 x 8,192 reach. Decoding is bfloat16 from 128 tokens on; a token is one of the second 32 of 64,
 so that neither the prompt nor capturing the CUDA graph counts. Empty cells were not measured.

@@ -305,20 +305,20 @@ class PublishedSize:
         """-> rows, length"""
         return (2, 64) if setup.tiny else (self.rows, self.length)
 
-    def our_model(self, setup: Setup) -> nn.Module:
-        """Our model, freshly initialised, on the device."""
+    def tfkit_model(self, setup: Setup) -> nn.Module:
+        """The model of tfkit, freshly initialised, on the device."""
         with torch.device(setup.device):
             settings = self.settings(setup)
             return tfkit.from_config(self.size, self.head, attn_implementation=self.attention, **settings)
 
-    def their_model(self, setup: Setup) -> Any:
+    def transformers_model(self, setup: Setup) -> Any:
         """transformers' model of the same configuration. Raises LookupError if it has none."""
         import transformers
 
         transformers.logging.set_verbosity_error()
         module, preset = registry.resolve(self.size)
         kind = module.__name__.rpartition(".")[2]
-        kind = {ours: name for name, ours in published.NAMES.items()}.get(kind, kind)
+        kind = {architecture: name for name, architecture in published.NAMES.items()}.get(kind, kind)
         config_dict = published.write(module, asdict(module.Config(**{**preset, **self.settings(setup)})), self.head)
         config_dict = json.loads(json.dumps(config_dict))  # as read from a file: lists instead of tuples
         name = config_dict.pop("architectures")[0]
@@ -350,7 +350,8 @@ TRAINED = [
 ]  # fmt: skip
 TRAINING_COLUMNS = (
     "rows x tokens", "forward ms", "step ms", "padded step ms", "compiled step ms", "TFLOP/s", "of products", "peak GB",
-    "theirs: step ms", "theirs: compiled step ms", "theirs / ours", "compiled: theirs / ours", "seconds",
+    "transformers: step ms", "transformers: compiled step ms", "transformers / tfkit", "compiled: transformers / tfkit",
+    "seconds",
 )  # fmt: skip
 
 
@@ -379,7 +380,10 @@ def training_step(model: Any, setup: Setup) -> Callable[[dict[str, Tensor]], Non
 
     def step(batch: dict[str, Tensor]) -> None:
         optimizer.zero_grad(set_to_none=True)
-        with torch.autocast(setup.device, torch.bfloat16), chunked_logits():  # a context that affects our models only
+        with (
+            torch.autocast(setup.device, torch.bfloat16),
+            chunked_logits(),
+        ):  # a context that affects models of tfkit only
             loss = model(**batch).loss
         loss.backward()
         optimizer.step()
@@ -408,17 +412,19 @@ def train_size(size: PublishedSize, setup: Setup) -> Values:
     alone."""
     values = setup.figures
     values["rows x tokens"] = " x ".join(f"{n:,}" for n in size.shape(setup))
-    for side in (train_ours, train_theirs):
+    for side in (train_tfkit, train_transformers):
         setup.free()
         side(size, setup)
-    values["theirs / ours"] = ratio(values["theirs: step ms"], values["step ms"])
-    values["compiled: theirs / ours"] = ratio(values["theirs: compiled step ms"], values["compiled step ms"])
+    values["transformers / tfkit"] = ratio(values["transformers: step ms"], values["step ms"])
+    values["compiled: transformers / tfkit"] = ratio(
+        values["transformers: compiled step ms"], values["compiled step ms"]
+    )
     return values
 
 
-def train_ours(size: PublishedSize, setup: Setup) -> None:
-    """The columns for our model."""
-    model = size.our_model(setup).train()
+def train_tfkit(size: PublishedSize, setup: Setup) -> None:
+    """The columns for the model of tfkit."""
+    model = size.tfkit_model(setup).train()
     batch = batch_of(size, setup, model.config.vocab_size)  # type: ignore[union-attr, arg-type]
     step = training_step(model, setup)
     with CountedOperations() as counted:
@@ -452,12 +458,12 @@ def decoder_inputs(model: nn.Module, batch: dict[str, Tensor]) -> dict[str, Tens
     return {"decoder_input_ids": batch["labels"]} if hasattr(model, "encode") and hasattr(model, "decoder") else {}
 
 
-def train_theirs(size: PublishedSize, setup: Setup) -> None:
+def train_transformers(size: PublishedSize, setup: Setup) -> None:
     """The columns for transformers; the reason if it fails, or has no such model. What does not run is not compiled,
     which can take minutes to fail."""
-    plain, compiled, values = "theirs: step ms", "theirs: compiled step ms", setup.figures
+    plain, compiled, values = "transformers: step ms", "transformers: compiled step ms", setup.figures
     try:
-        model = size.their_model(setup).train()
+        model = size.transformers_model(setup).train()
     except (LookupError, ImportError) as error:
         values |= dict.fromkeys((plain, compiled), str(error))
         return
@@ -486,8 +492,8 @@ DECODED = [
 ]
 BATCHES = (1, 8, 64)
 DECODING_COLUMNS = (
-    "eager ms", "compiled ms", "theirs: eager ms", "theirs: static, compiled ms", "reading once ms",
-    "compiled / reading once", "theirs compiled / ours compiled", "tokens/s", "seconds",
+    "eager ms", "compiled ms", "transformers: eager ms", "transformers: static, compiled ms", "reading once ms",
+    "compiled / reading once", "transformers compiled / tfkit compiled", "tokens/s", "seconds",
 )  # fmt: skip
 
 
@@ -503,13 +509,13 @@ def decoding(setup: Setup) -> list[BenchmarkCase]:
 
 def profile_step(size: PublishedSize, setup: Setup) -> Values:
     """The kernels of one token of one row, compiled, that take the most time: in the records only"""
-    ours, _ = setup.memoize_one(size.size, lambda: both_for_decoding(size, setup))
+    candidate, _ = setup.memoize_one(size.size, lambda: both_for_decoding(size, setup))
     prompt, new, backend = (4, 4, "eager") if setup.tiny else (128, 64, "inductor")
-    ids = torch.randint(3, ours.config.vocab_size, (1, prompt), device=setup.device)
-    generate_ours(ours, ids, backend, new)
+    ids = torch.randint(3, candidate.config.vocab_size, (1, prompt), device=setup.device)
+    generate_tfkit(candidate, ids, backend, new)
     on_card = setup.device == "cuda"
     with profile(activities=[ProfilerActivity.CUDA if on_card else ProfilerActivity.CPU]) as seen:
-        generate_ours(ours, ids, backend, new)
+        generate_tfkit(candidate, ids, backend, new)
     kind = "self_device_time_total" if on_card else "self_cpu_time_total"
     rows = sorted(
         ((getattr(e, kind) / 1e3 / new, e.count / new, e.key[:80]) for e in seen.key_averages()), reverse=True
@@ -520,34 +526,34 @@ def profile_step(size: PublishedSize, setup: Setup) -> Values:
 
 def decode_size(size: PublishedSize, rows: int, setup: Setup) -> Values:
     """A decoding step on both sides, and the time that reading weights and cache once would take."""
-    ours, theirs = setup.memoize_one(size.size, lambda: both_for_decoding(size, setup))
+    candidate, reference = setup.memoize_one(size.size, lambda: both_for_decoding(size, setup))
     prompt, new = (4, 4) if setup.tiny else (128, 64)
-    ids = torch.randint(3, ours.config.vocab_size, (rows, prompt), device=setup.device)
+    ids = torch.randint(3, candidate.config.vocab_size, (rows, prompt), device=setup.device)
     backend = "eager" if setup.tiny else "inductor"
     values, generators = setup.figures, {
-        "compiled ms": partial(generate_ours, ours, ids, backend),
-        "theirs: static, compiled ms": partial(generate_theirs, theirs, ids, "static"),
-        "eager ms": partial(generate_ours, ours, ids, False),
-        "theirs: eager ms": partial(generate_theirs, theirs, ids, None),
+        "compiled ms": partial(generate_tfkit, candidate, ids, backend),
+        "transformers: static, compiled ms": partial(generate_transformers, reference, ids, "static"),
+        "eager ms": partial(generate_tfkit, candidate, ids, False),
+        "transformers: eager ms": partial(generate_transformers, reference, ids, None),
     }  # fmt: skip
-    values["reading once ms"] = 1e3 * bytes_read(ours, ids, new) / copy_rate(setup)
+    values["reading once ms"] = 1e3 * bytes_read(candidate, ids, new) / copy_rate(setup)
     for name, generator in generators.items():
         values[name] = attempt(partial(token_time, generator, new, setup), setup)
     compiled = values["compiled ms"]
     values["compiled / reading once"] = ratio(compiled, values["reading once ms"])
-    values["theirs compiled / ours compiled"] = ratio(values["theirs: static, compiled ms"], compiled)
+    values["transformers compiled / tfkit compiled"] = ratio(values["transformers: static, compiled ms"], compiled)
     values["tokens/s"] = ratio(1e3 * rows, compiled)
     return values
 
 
 def both_for_decoding(size: PublishedSize, setup: Setup) -> tuple[Any, Any]:
-    """Our model and transformers' in bfloat16; the LookupError in place of the latter if it has none."""
+    """The models of tfkit and of transformers in bfloat16; the LookupError in place of the latter if it has none."""
     with default_dtype(torch.bfloat16):
-        ours = size.our_model(setup).eval()
+        candidate = size.tfkit_model(setup).eval()
         try:
-            return ours, size.their_model(setup).eval()
+            return candidate, size.transformers_model(setup).eval()
         except (LookupError, ImportError) as error:
-            return ours, error
+            return candidate, error
 
 
 @contextlib.contextmanager
@@ -561,12 +567,12 @@ def default_dtype(dtype: torch.dtype):
         torch.set_default_dtype(before)
 
 
-def generate_ours(model: Any, ids: Tensor, compiled: Any, new: int) -> None:
+def generate_tfkit(model: Any, ids: Tensor, compiled: Any, new: int) -> None:
     """Greedy decoding of `new` tokens."""
     tfkit.generate(model, ids, attention_mask=torch.ones_like(ids), end_id=-1, max_new_tokens=new, compile=compiled)
 
 
-def generate_theirs(model: Any, ids: Tensor, cache: str | None, new: int) -> None:
+def generate_transformers(model: Any, ids: Tensor, cache: str | None, new: int) -> None:
     """Greedy decoding of `new` tokens. Raises the error that stands in place of a model."""
     if isinstance(model, Exception):
         raise model

@@ -8,6 +8,10 @@ from collections.abc import Iterator, Sequence
 
 WIDTH = 120
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Assert, ast.Raise)
+# the line of a statement that a block follows, or the last line of such a statement
+BLOCK_HEADER = re.compile(
+    r"\s*(?:(def|class|if|for|while|with|elif|else|try|finally|except)\b.*|\)( -> .*)?):\s*(#.*)?$"
+)
 
 
 class Source:
@@ -15,9 +19,13 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self.raw, self.tree = text.encode(), ast.parse(text)
-        self.nodes = list(ast.walk(self.tree))
+        self.nodes: list[ast.AST] = [self.tree]  # in the order of `ast.walk`
+        self.parent: dict[ast.AST, ast.AST] = {}
+        for node in self.nodes:  # the list grows in the loop
+            children = list(ast.iter_child_nodes(node))
+            self.parent.update(dict.fromkeys(children, node))
+            self.nodes += children
         self.index = {node: index for index, node in enumerate(self.nodes)}
-        self.parent = {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
         self.starts = [0]
         for line in text.splitlines(keepends=True):
             self.starts.append(self.starts[-1] + len(line.encode()))
@@ -90,11 +98,18 @@ class Source:
         start, end = self.span(node.value if isinstance(node, ast.keyword) and node.arg is None else node)
         if isinstance(node, ast.keyword) and node.arg is None:
             start = self.raw.rindex(b"**", 0, start)
-        before, after = self.raw[:start].rstrip(), self.raw[end:].lstrip()
-        while before.endswith(b"(") and after.startswith(b")") and re.search(rb"[,(=:]\s*\($", before):
-            start, end = len(before) - 1, len(self.raw) - len(after) + 1
-            before, after = self.raw[:start].rstrip(), self.raw[end:].lstrip()
+        opens = (b",", b"(", b"=", b":")  # what comes before the element's own brackets
+        while (found := self.brackets(start, end)) and self.raw[: found[0]].rstrip().endswith(opens):
+            start, end = found
         return start, end
+
+    def brackets(self, start: int, end: int) -> tuple[int, int] | None:
+        """Where a pair of brackets that encloses these bytes, and nothing but white space besides, starts and ends."""
+        while self.raw[start - 1 : start].isspace():
+            start -= 1
+        while self.raw[end : end + 1].isspace():
+            end += 1
+        return (start - 1, end + 1) if self.raw[start - 1 : start] == b"(" and self.raw[end : end + 1] == b")" else None
 
     def apply(self) -> str:
         """The text with the edits. Of two that overlap, the longer one counts."""
@@ -122,9 +137,7 @@ def tidy(text: str) -> str:
     lines, out = text.splitlines(), list[str]()
     for number, line in enumerate(lines):
         out.append(line)
-        if re.match(r"\s*(def|class|if|for|while|with|elif|else|try|finally|except)\b.*:\s*(#.*)?$", line) or re.match(
-            r"\s*\)( -> .*)?:\s*(#.*)?$", line
-        ):
+        if ":" in line and BLOCK_HEADER.match(line):
             rest = next((each for each in lines[number + 1 :] if each.strip() and not each.strip().startswith("#")), "")
             indent = len(line) - len(line.lstrip())
             if len(rest) - len(rest.lstrip()) <= indent and line.count("(") <= line.count(")"):
@@ -179,13 +192,9 @@ def remove_redundant_parentheses(source: Source) -> str:
             node, (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Lambda)
         ):
             continue  # (a + b) * c is another number without them
-        start, end = source.span(node)
-        before, after = source.raw[:start].rstrip(), source.raw[end:].lstrip()
-        first, last = len(before) - 1, len(source.raw) - len(after) + 1
-        if (
-            re.search(rb"([(,=]|return)\s?\($", before)
-            and after.startswith(b")")
-            and b"#" not in source.raw[first:last]
-        ):
-            source.edits.append((first, last, source.text(node)))
+        found = source.brackets(*source.span(node))
+        if found is None or b"#" in source.raw[found[0] : found[1]]:
+            continue
+        if re.search(rb"([(,=]|return)\s?$", source.raw[max(found[0] - len("return "), 0) : found[0]]):
+            source.edits.append((*found, source.text(node)))
     return source.apply()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import cycle
 
 from .class_merging import merge_classes
@@ -39,11 +40,16 @@ PASSES = (
 )
 
 
+@lru_cache(maxsize=2)  # `specialise` asks again of a text that a pass has left as it was
 def simplify(text: str) -> str:
     """The file after all passes, repeated as long as one of them changes something."""
     turns: Iterator[Callable[[Source], str]] = cycle(PASSES)
-    idle = 0
+    idle, source = 0, Source(text)
     while idle < len(PASSES):
-        new = next(turns)(Source(text))
-        idle, text = (idle + 1 if new == text else 0), new
+        new = next(turns)(source)
+        if new == text:  # parsed already: the next pass gets the same tree
+            idle += 1
+            source.edits.clear()
+        else:
+            idle, text, source = 0, new, Source(new)
     return text

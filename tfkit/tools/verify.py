@@ -36,25 +36,25 @@ def verify(directory: Path) -> Iterator[Comparison]:
     Raises ModuleNotFoundError without transformers, LookupError if it has no such class.
     """
     config_dict = files.read_json(directory / files.CONFIG)
-    cls = their_class(config_dict)
+    cls = transformers_class(config_dict)
     yield configuration(config_dict)
     try:
-        ours = from_pretrained(directory)
+        candidate = from_pretrained(directory)
     except (ValueError, FileNotFoundError) as error:
         yield Comparison("tensors", str(error).removeprefix(f"{directory}/"), False)
         return
-    yield finite(ours)
+    yield finite(candidate)
     with quiet():
-        theirs, loading_info = cls.from_pretrained(directory, dtype=torch.float32, output_loading_info=True)
-    theirs.eval()
+        reference, loading_info = cls.from_pretrained(directory, dtype=torch.float32, output_loading_info=True)
+    reference.eval()
     yield loading(loading_info)
-    yield tensors(ours, theirs)
-    yield from numbers(ours, theirs)
-    if ours.head in ("causal_lm", "seq2seq_lm"):
-        yield greedy(ours, theirs)
+    yield tensors(candidate, reference)
+    yield from numbers(candidate, reference)
+    if candidate.head in ("causal_lm", "seq2seq_lm"):
+        yield greedy(candidate, reference)
 
 
-def their_class(config_dict: Mapping[str, Any]) -> Any:
+def transformers_class(config_dict: Mapping[str, Any]) -> Any:
     """The class of transformers that config.json names; if it names none, the base model of its model_type."""
     try:
         import transformers
@@ -98,30 +98,30 @@ def loading(loading_info: Mapping[str, Any]) -> Comparison:
     return Comparison("transformers' loading", "; ".join(problems) or "nothing missing", not problems)
 
 
-def tensors(ours: Any, theirs: Any) -> Comparison:
-    """Each tensor, bit for bit: we read what transformers saves again."""
+def tensors(candidate: Any, reference: Any) -> Comparison:
+    """Each tensor, bit for bit, after tfkit has read what transformers saved."""
     with tempfile.TemporaryDirectory() as folder, quiet():
-        theirs.save_pretrained(folder)
-        again = from_pretrained(folder, ours.head).state_dict()
-    own = ours.state_dict()
+        reference.save_pretrained(folder)
+        again = from_pretrained(folder, candidate.head).state_dict()
+    own = candidate.state_dict()
     other = [name for name in own if name not in again or not torch.equal(own[name], again[name])]
     found = f"{len(other)} differ: {', '.join(other[:4])}" if other else f"{len(own)} tensors, equal to the last bit"
     return Comparison("tensors", found, not other)
 
 
-def numbers(ours: Any, theirs: Any) -> Iterator[Comparison]:
+def numbers(candidate: Any, reference: Any) -> Iterator[Comparison]:
     """Outputs and loss on random ids, in two rows of which one is padded."""
-    given = inputs(ours)
+    given = inputs(candidate)
     with torch.no_grad(), quiet():
-        mine, other = ours(**given), theirs(**given, output_hidden_states=True, return_dict=True)
-    found = {name: (mine[name], theirs_of(name, other)) for name in mine if isinstance(mine[name], Tensor)}
+        own, other = candidate(**given), reference(**given, output_hidden_states=True, return_dict=True)
+    found = {name: (own[name], reference_field(name, other)) for name in own if isinstance(own[name], Tensor)}
     mask = given["attention_mask"].bool()
     for name, (one, two) in found.items():
         if isinstance(two, Tensor):
             yield compare(name, one, two, mask)
 
 
-def theirs_of(name: str, other: Any) -> Any:
+def reference_field(name: str, other: Any) -> Any:
     """The same field of transformers' output; with a head, the last hidden state is taken from all hidden states."""
     if name != "last_hidden_state" or name in other:
         return other.get(name)
@@ -164,24 +164,26 @@ def inputs(model: Any, rows: int = 2, length: int = 10) -> dict[str, Tensor]:
     return given | labels.get(model.head, dict)()
 
 
-def greedy(ours: Any, theirs: Any) -> Comparison:
+def greedy(candidate: Any, reference: Any) -> Comparison:
     """The greedy output of both models for the same ids."""
-    ids = inputs(ours, rows=1)["input_ids"]
+    ids = inputs(candidate, rows=1)["input_ids"]
     start: dict[str, Any] = {}
-    if ours.head == "seq2seq_lm" and ours.config.decoder_start_token_id is None:
+    if candidate.head == "seq2seq_lm" and candidate.config.decoder_start_token_id is None:
         start = {"start_id": 2}
     with torch.no_grad(), quiet():
-        mine = generate(ours, ids, Greedy(), max_new_tokens=NEW, **start)[0].tolist()
+        found_ids = generate(candidate, ids, Greedy(), max_new_tokens=NEW, **start)[0].tolist()
         loading_info = {"decoder_start_token_id": 2} if start else {}
         how = dict(
             max_new_tokens=NEW, do_sample=False, num_beams=1, attention_mask=torch.ones_like(ids), **loading_info
         )
-        other = theirs.generate(ids, **how)[0].tolist()
-    same = sum(1 for a, b in zip(mine, other, strict=False) if a == b)
-    right = mine == other
-    new = len(mine) - (ids.size(1) if ours.head == "causal_lm" else 1)
+        other = reference.generate(ids, **how)[0].tolist()
+    same = sum(1 for a, b in zip(found_ids, other, strict=False) if a == b)
+    right = found_ids == other
+    new = len(found_ids) - (ids.size(1) if candidate.head == "causal_lm" else 1)
     found = (
-        f"{new} new ids, all the same" if right else f"differ at place {same}: {mine[same:][:3]}, {other[same:][:3]}"
+        f"{new} new ids, all the same"
+        if right
+        else f"differ at position {same}: {found_ids[same:][:3]}, {other[same:][:3]}"
     )
     return Comparison("greedy decoding", found, right)
 

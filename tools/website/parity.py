@@ -63,37 +63,37 @@ def measure(row: BenchmarkRow) -> Parity:
     """Both models of a row on its shortest inputs, one sequence."""
     row = replace(row, sequences=1, fields=row.fields | TRAINED.get(row.name, {}))
     with tempfile.TemporaryDirectory() as folder:
-        theirs, ours = bench.pair(row, folder, "cpu")
+        reference, candidate = bench.pair(row, folder, "cpu")
     if row.name in TRAINED:
-        theirs.train()
-        ours.train()
+        reference.train()
+        candidate.train()
     given = bench.make_inputs(row, row.lengths[0], "cpu")
-    expected, found = theirs(**given), ours(**given)
+    expected, found = reference(**given), candidate(**given)
     expected.loss.backward()
     found.loss.backward()
-    named = _in_their_names(row.name, theirs, ours)
-    pairs = [(one.grad, named[name]) for name, one in theirs.named_parameters() if name in named]
+    named = _in_transformers_names(row.name, reference, candidate)
+    pairs = [(one.grad, named[name]) for name, one in reference.named_parameters() if name in named]
     return Parity(
         model=row.model,
         shape=list(found.logits.shape),
-        largest=_short(expected.logits.abs().max()),
-        logits=_short((expected.logits - found.logits).abs().max()),
-        loss=_short((expected.loss - found.loss).abs()),
-        gradients=_short(torch.stack([(one - two).abs().max() for one, two in pairs]).max() / _largest(theirs)),
+        largest=_round(expected.logits.abs().max()),
+        logits=_round((expected.logits - found.logits).abs().max()),
+        loss=_round((expected.loss - found.loss).abs()),
+        gradients=_round(torch.stack([(one - two).abs().max() for one, two in pairs]).max() / _largest(reference)),
         compared=len(pairs),
-        parameters=len(list(theirs.parameters())),
+        parameters=len(list(reference.parameters())),
     )
 
 
-def _in_their_names(name: str, theirs: Any, ours: nn.Module) -> dict[str, Tensor]:
+def _in_transformers_names(name: str, reference: Any, candidate: nn.Module) -> dict[str, Tensor]:
     """Our gradients under the names of their parameters: written like weights, which transformers' own loader reads."""
-    grads = {key: one.grad for key, one in ours.named_parameters() if one.grad is not None}
-    dumped = map_of(ours, registry.load(name).HF).dump(grads, with_head=True)
+    grads = {key: one.grad for key, one in candidate.named_parameters() if one.grad is not None}
+    dumped = map_of(candidate, registry.load(name).HF).dump(grads, with_head=True)
     with tempfile.TemporaryDirectory() as folder:
         save_file({key: one.contiguous().clone() for key, one in dumped.items()}, Path(folder) / "model.safetensors")
-        theirs.config.save_pretrained(folder)
-        read, loading_info = type(theirs).from_pretrained(folder, output_loading_info=True)
-    had = {key for key, one in theirs.named_parameters() if one.grad is not None} - set(loading_info["missing_keys"])
+        reference.config.save_pretrained(folder)
+        read, loading_info = type(reference).from_pretrained(folder, output_loading_info=True)
+    had = {key for key, one in reference.named_parameters() if one.grad is not None} - set(loading_info["missing_keys"])
     return {key: one.data for key, one in read.named_parameters() if key in had}
 
 
@@ -102,7 +102,7 @@ def _largest(model: nn.Module) -> Tensor:
     return torch.stack([one.grad.abs().max() for one in model.parameters() if one.grad is not None]).max()
 
 
-def _short(value: Tensor) -> float:
+def _round(value: Tensor) -> float:
     return float(f"{value.item():.2g}")
 
 
@@ -128,13 +128,13 @@ def section(name: str, kept: Mapping[str, Any]) -> str:
         f"The same random weights in `{row.model}` of transformers {kept['transformers']} and here, float32, in which "
         f"sums taken in another order differ in the last digits.{above if row.gradients > 1e-4 else ''}\n\n"
         "| | largest difference |\n|---|---|\n"
-        f"| {batch} logits, up to {row.largest:g} | {_said(row.logits)} |\n"
-        f"| loss | {_said(row.loss)} |\n"
-        f"| gradients, relative to the largest entry{part} | {_said(row.gradients)} |"
+        f"| {batch} logits, up to {row.largest:g} | {_format(row.logits)} |\n"
+        f"| loss | {_format(row.loss)} |\n"
+        f"| gradients, relative to the largest entry{part} | {_format(row.gradients)} |"
     )
 
 
-def _said(value: float) -> str:
+def _format(value: float) -> str:
     return f"{value:.1e}" if value else "0"
 
 

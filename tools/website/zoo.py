@@ -25,7 +25,7 @@ SMALL, PUBLISHED = "A small model", "The published size"
 
 @lru_cache(maxsize=1)
 def docstrings() -> dict[str, str]:
-    """Architecture of ours -> its file's docstring."""
+    """Architecture -> its file's docstring."""
     return {name: doc for name, doc in cli.docstrings().items() if registry.sources()[name].startswith("tfkit.models")}
 
 
@@ -140,8 +140,9 @@ def write_page(name: str, kept: Path | None = None) -> str:
     text.append(f"## Against transformers\n\n{parity.section(name, parity.load())}")
     if tables := benchmark_tables(name):
         text.append(
-            "## Measured\n\nThe same weights in transformers and here; time or memory of theirs over ours, above 1 is "
-            "better ([how it was measured](../library/benchmarks.md)).\n\n" + "\n\n".join(tables)
+            "## Measured\n\nThe same weights in transformers and here; time or memory of transformers over "
+            "that of tfkit, above 1 is better ([how it was measured](../library/benchmarks.md)).\n\n"
+            + "\n\n".join(tables)
         )
     if tried := claims(name):
         run = set(re.findall(r"^#+ (\w+)$", (DOCS / "reproductions.md").read_text(encoding="utf-8"), re.M))
