@@ -40,5 +40,5 @@ def test_total():
         MAP.load({**theirs(), "body.strange.weight": torch.zeros(1)})
     with pytest.raises(ValueError, match="out.weight differs from wte.weight"):
         MAP.load({**theirs(), "out.weight": torch.zeros(5, 2)})
-    with pytest.raises(ValueError, match="our tensor mine.weight is not in the name map"):
+    with pytest.raises(ValueError, match="the tensor mine.weight is not in the name map"):
         MAP.dump({"mine.weight": torch.zeros(1)}, with_head=False)

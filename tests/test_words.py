@@ -44,6 +44,11 @@ REFUSED = {
         "heard": "recorded", "overheard": "decoders", "yours": "attention, or result", "waves": "sinusoids",
         "hope": "best_unfinished", "stuck": "exhausted", "spoilt": "corrupted", "strange": "unknown_fields",
         "staying": "remaining", "taught_by": "distillation_loss_of",
+        "theirs": "reference, or hf_name", "ours": "candidate, or field", "mine": "own_rows, or what it holds",
+        "their": "reference", "our": "what it holds", "our_name": "local_name", "our_step": "tfkit_step",
+        "their_step": "transformers_step", "our_model": "tfkit_model", "their_model": "transformers_model",
+        "their_class": "transformers_class", "theirs_of": "reference_field", "best_here": "best_fetched",
+        "blind": "is_unknown",
     },
     "autograder": {
         "Elsewhere": "WrongDevice", "Raised": "RaisedError", "Placed": "DeviceSubject", "Handed": "SubmittedNotebook",
@@ -89,7 +94,8 @@ REFUSED = {
     },
     "tools": {
         "story": "description", "_told": "_first_difference", "told": "paragraphs, or caption",
-        "said": "translated, or summary", "asked": "what it holds",
+        "said": "translated, or summary", "asked": "what it holds", "theirs": "reference", "ours": "candidate",
+        "mine": "what it holds", "_in_their_names": "_in_transformers_names", "_said": "_format",
     },
 }  # fmt: skip
 # methods, properties and fields that are refused, and the term to use; as other names these words may be plain English
@@ -335,6 +341,28 @@ def test_no_method_is_named_by_a_participle() -> None:
         and part.name not in FIXED_METHODS
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def participles(module: ast.Module) -> list[str]:
+    """ "LINE NAME" of each function, method or function within one that a participle names; private ones too."""
+    functions = (node for node in ast.walk(module) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return [
+        f"{node.lineno} {node.name}"
+        for node in functions
+        if PARTICIPLE_FUNCTIONS.match(node.name.removeprefix("_")) and node.name not in FIXED_METHODS
+    ]
+
+
+@pytest.mark.parametrize("folder", ["tfkit", "tools"])
+def test_no_function_of_the_library_is_named_by_a_participle_not_even_a_private_one(folder: str) -> None:
+    sources = sorted((ROOT / folder).rglob("*.py"))
+    wrong = [f"{file.relative_to(ROOT)}:{line}" for file in sources for line in participles(parsed(file))]
+    assert len(sources) > 10 and not wrong, "\n".join(wrong)
+
+
+def test_a_private_participle_is_found() -> None:
+    text = "def f():\n    def told(): ...\nclass A:\n    def _kept(self): ...\n    def merged(self): ..."
+    assert participles(ast.parse(text)) == ["2 told", "4 _kept"]
 
 
 @pytest.mark.parametrize("name", ["told", "localized", "said"])

@@ -1,9 +1,9 @@
-"""Complete two-way maps between the tensor names of published checkpoints and ours.
+"""Complete two-way maps between the tensor names of published checkpoints and those used here.
 
     NameMap({"h.{}.ln_1": "layers.{}.norm1"}, prefix="transformer.")      # .weight and .bias follow their stem
 
 Every published tensor must be in the map, be a known copy of another, or be a known constant; otherwise it is an error.
-Tensors of ours that are missing are left to the caller. `{}` stands for a number.
+Tensors of the model that are missing are left to the caller. `{}` stands for a number.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class UnknownTensors(ValueError):
 
 
 class FusedTensors(tuple):
-    """One published tensor that holds several of ours, stacked along the rows: FusedTensors(("q", "k", "v"))."""
+    """One published tensor that holds several of the model, stacked along the rows: FusedTensors(("q", "k", "v"))."""
 
 
 class NameMap:
-    """table: published name -> ours, or FusedTensors. prefix: put before every name of the table if the checkpoint has
-    a head.
+    """table: published name -> local name, or FusedTensors. prefix: put before every name of the table if the
+    checkpoint has a head.
 
     heads: the same for names outside the prefix. transposed: stems whose published weight is [in,out]. tied: copies
     that a file may hold, name -> the original's name. constant: patterns of stored buffers that are not weights.
@@ -50,7 +50,7 @@ class NameMap:
         tied: Mapping[str, str] | None = None,
         constant: Iterable[str] = (),
     ) -> None:
-        self.split: dict[str, str] = {}  # see `apart`
+        self.split: dict[str, str] = {}  # see `for_untied_output`
         self.table, self.prefix, self.heads = dict(table), prefix, dict(heads or {})
         self.transposed, self.tied, self.constant = set(transposed), dict(tied or {}), tuple(constant)
         rows = {**self.table, **self.heads}
@@ -70,8 +70,8 @@ class NameMap:
         return made
 
     def load(self, published: Tensors) -> Tensors:
-        """Published tensors under our names. Raises ValueError that names tensors that are unknown, occur twice, or are
-        tied copies with different values."""
+        """Published tensors under their local names. Raises ValueError that names tensors that are unknown, occur
+        twice, or are tied copies with different values."""
         published = self.drop_tied_copies(self.strip_prefix(published))
         found: Tensors = {}
         unknown = []
@@ -100,7 +100,7 @@ class NameMap:
         return found
 
     def to_local(self, name: str, tensor: torch.Tensor) -> Tensors:
-        """{our name: part} for one published tensor, split if it is fused; {} if no row has its name."""
+        """{local name: part} for one published tensor, split if it is fused; {} if no row has its name."""
         for template, names in self.rows:
             if match := _pattern(template).fullmatch(name):
                 *numbers, end = match.groups()
@@ -125,7 +125,7 @@ class NameMap:
         return found
 
     def dump(self, local: Tensors, *, with_head: bool) -> Tensors:
-        """Our tensors under their published names and in the published layout, with or without a head."""
+        """Local tensors under their published names and in the published layout, with or without a head."""
         parts: dict[tuple[str, str], dict[int, torch.Tensor]] = {}
         for name, tensor in local.items():
             template, published, index = self.to_published(name)
@@ -138,26 +138,26 @@ class NameMap:
         return found | {name: found[whose].clone() for name, whose in self.split.items() if whose in found}
 
     def published_name(self, name: str) -> str | None:
-        """The name of our tensor in a file without a head, or None."""
+        """The name of a local tensor in a file without a head, or None."""
         try:
             return self.to_published(name)[1]
         except ValueError:
             return None
 
     def to_published(self, name: str) -> tuple[str, str, int]:
-        """-> the row's template, the published name, and the index of ours in a fused tensor"""
+        """-> the row's template, the published name, and the index of the tensor in a fused one"""
         for template, names in self.rows:
             for index, local in enumerate(names):
                 if match := _pattern(local).fullmatch(name):
                     *numbers, end = match.groups()
                     return template, template.format(*numbers) + end, index
-        raise ValueError(f"our tensor {name} is not in the name map, so it cannot be saved")
+        raise ValueError(f"the tensor {name} is not in the name map, so it cannot be saved")
 
 
 class SubmodelMaps:
     """The map of a composite model: each part has its own map, below the part's name.
 
-    parts: published name of the part -> our name, its map, and whether the part has a head. prefix: as in `NameMap`.
+    parts: published name of the part -> local name, its map, and whether the part has a head. prefix: as in `NameMap`.
     twice: whether published files also hold the copies that `rest` lists as tied.
     """
 
@@ -181,10 +181,10 @@ class SubmodelMaps:
     def dump(self, local: Tensors, *, with_head: bool) -> Tensors:
         """As `NameMap.dump`; each part's tensors go through its own map, the others through `rest`."""
         found: Tensors = {}
-        for name, (our_name, its, its_headed) in self.parts.items():
-            below = its.dump(_below(local, our_name + "."), with_head=its_headed)
+        for name, (local_name, its, its_headed) in self.parts.items():
+            below = its.dump(_below(local, local_name + "."), with_head=its_headed)
             found |= {f"{name}.{key}": tensor for key, tensor in below.items()}
-            local = {key: tensor for key, tensor in local.items() if not key.startswith(our_name + ".")}
+            local = {key: tensor for key, tensor in local.items() if not key.startswith(local_name + ".")}
         if self.twice:
             found |= {name: found[whose].clone() for name, whose in self.rest.tied.items() if whose in found}
         prefix = self.prefix if with_head else ""

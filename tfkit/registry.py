@@ -1,8 +1,8 @@
-"""Finds plugins: our own modules by file name, third-party ones by entry point. Nothing is imported before it is
+"""Finds plugins: modules of tfkit by file name, third-party ones by entry point. Nothing is imported before it is
 needed.
 
 A third party adds an architecture with an entry point of the group `tfkit.models` whose value is a module with the same
-names as ours: `Config`, `MODEL`, `PRESETS`. Claims (`tfkit.claims`, see `tfkit.reproduce`) and objectives
+names as those here: `Config`, `MODEL`, `PRESETS`. Claims (`tfkit.claims`, see `tfkit.reproduce`) and objectives
 (`tfkit.objectives`, whose module defines its class as `OBJECTIVE`) are added likewise. Two providers of one name are an
 error that names both.
 """
@@ -24,11 +24,11 @@ WHAT = {GROUP: "architecture", CLAIMS: "claim", OBJECTIVES: "objective"}
 def sources(group: str = GROUP) -> dict[str, str]:
     """Name of an architecture, or of another plugin in the group -> the module that defines it, without importing any.
 
-    `group` is our own package and also the name of the entry point group. Raises ValueError on a clash.
+    `group` is a package of tfkit and also the name of the entry point group. Raises ValueError on a clash.
     """
     files = (Path(__file__).parent / group.removeprefix("tfkit.")).glob("[!_]*.py")
     found = {file.stem: f"{group}.{file.stem}" for file in files}
-    for entry in _installed(group, entry_points):
+    for entry in _read_entry_points(group, entry_points):
         if found.setdefault(entry.name, entry.value) != entry.value:
             raise ValueError(
                 f"{WHAT[group]} {entry.name!r} is defined twice: by {found[entry.name]} and by {entry.value}"
@@ -37,7 +37,7 @@ def sources(group: str = GROUP) -> dict[str, str]:
 
 
 @cache
-def _installed(group: str, read: Callable[..., Iterable[EntryPoint]]) -> tuple[EntryPoint, ...]:
+def _read_entry_points(group: str, read: Callable[..., Iterable[EntryPoint]]) -> tuple[EntryPoint, ...]:
     """Third-party entry points, read once, because reading takes milliseconds and every look-up of a name needs them.
     Packages installed while a process runs are seen by the next process."""
     return tuple(read(group=group))
@@ -62,7 +62,7 @@ def resolve(name: str, preset: str | None = None) -> tuple[ModuleType, dict]:
 
     Raises LookupError, listing the known ones, for an unknown name or preset.
     """
-    return _resolved(name, preset)[1:]
+    return _resolve(name, preset)[1:]
 
 
 def resolve_submodel(part: Mapping[str, Any]) -> tuple[str, ModuleType, Any]:
@@ -71,7 +71,7 @@ def resolve_submodel(part: Mapping[str, Any]) -> tuple[str, ModuleType, Any]:
     Raises LookupError for an unknown architecture, TypeError for an unknown field.
     """
     settings = dict(part)
-    name, module, preset = _resolved(settings.pop("architecture"))
+    name, module, preset = _resolve(settings.pop("architecture"))
     return name, module, module.Config(**{**preset, **settings})
 
 
@@ -83,7 +83,7 @@ def name_of(model: Any) -> str:
     raise ValueError(f"{type(model).__name__} is not a registered architecture, so it could not be loaded again")
 
 
-def _resolved(name: str, preset: str | None = None) -> tuple[str, ModuleType, dict]:
+def _resolve(name: str, preset: str | None = None) -> tuple[str, ModuleType, dict]:
     found = sources()  # once, as every look-up of entry points reads all installed packages
     if name in found:
         module = importlib.import_module(found[name])

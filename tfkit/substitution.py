@@ -1,8 +1,8 @@
 """Run a whole model with your own attention, and compare each of its results with the library's.
 
-    with tfkit.substitute(model, scaled_dot_product_attention) as seen:
+    with tfkit.substitute(model, scaled_dot_product_attention) as record:
         logits = model(input_ids).logits      # each layer's attention is computed by your function
-    print(seen)                               # how often it ran, how far it was from the library's at most
+    print(record)                             # how often it ran, how far it was from the library's at most
 
 The attention is an exercise of the course: a function (q, k, v, mask=None) -> (output, weights), which works for every
 model with dot-product attention, or a class `MultiHeadAttention(d_model, n_heads)`, which gets the model's own weights.

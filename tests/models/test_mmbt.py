@@ -154,7 +154,7 @@ def test_the_image_encoder_is_the_published_one(bottleneck):
 IDS = torch.tensor([[3, 4, 5]])
 PICTURE = torch.zeros(1, 3, 32, 32)
 BAD = {
-    r"pictures must be \[B,3,H,W\]; got \[1, 32, 32\]": lambda: seeing()(PICTURE[:, 0], IDS),
+    r"images must be \[B,3,H,W\]; got \[1, 32, 32\]": lambda: seeing()(PICTURE[:, 0], IDS),
     "input_modal must have 1 rows, as input_ids has; got 2": lambda: seeing()(PICTURE.expand(2, 3, 32, 32), IDS),
     "input_modal must have 1 rows, as input_ids has; got none": lambda: seeing()(None, IDS),
     "modal_hidden_size is 5, and image_config gives 32": lambda: seeing(modal_hidden_size=5),

@@ -42,7 +42,7 @@ def draw(k_len=LENGTH):
 def uncompiled(monkeypatch):
     """As on a GPU, but uncompiled: compiling for a CPU takes half a minute, and supports no gradient."""
     monkeypatch.setattr(flex, "is_worthwhile", lambda device, length: True)
-    monkeypatch.setattr(flex, "_compiled", lambda: flex_attention)
+    monkeypatch.setattr(flex, "_compile_kernel", lambda: flex_attention)
 
 
 @pytest.mark.filterwarnings("ignore:flex_attention called without")

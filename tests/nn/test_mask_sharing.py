@@ -76,10 +76,10 @@ def test_nothing_outlives_its_mask():
     mask = torch.ones(2, 1, 1, 5, dtype=torch.bool)
     mask[0, ..., 4] = False
     ask(mask, causal=True)
-    assert mask in mask_sharing._made
-    before = len(mask_sharing._made)
+    assert mask in mask_sharing._results
+    before = len(mask_sharing._results)
     del mask
-    assert len(mask_sharing._made) < before
+    assert len(mask_sharing._results) < before
 
 
 def test_what_has_a_gradient_is_made_each_time():

@@ -102,7 +102,7 @@ def draw(runs: Sequence[Numbers]):
             x_positions = [8 * i + 4 for i in range(len(smooth))]
             axis.plot(x_positions, smooth, ".-", color=colour, alpha=0.7, label=label if run is runs[0] else None)
     axis.axvline(runs[0]["length"], color="gray", ls="--", label="length of training")
-    axis.set(xlabel="place in the text", ylabel="nats per byte, unread text")
+    axis.set(xlabel="position in the text", ylabel="nats per byte, unseen text")
     axis.legend(fontsize="small", loc="lower right")
     axis.set_ylim(bottom=0)
     return fig

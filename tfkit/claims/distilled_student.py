@@ -119,7 +119,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """A row for the teacher and for each student, a dot a seed."""
+    """A row for the teacher and for each student, one dot per seed."""
     fig, (axis,) = figure()
     names = {ARMS[0]: "student alone", ARMS[1]: "taught", ARMS[2]: "taught, from its layers"}
     dots(axis, runs, {**names, "teacher": "teacher, 4 layers"}, "held-out nats per masked word")

@@ -136,7 +136,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """A row for each of the five measurements, a dot a seed."""
+    """A row for each of the five measurements, one dot per seed."""
     fig, (axis,) = figure()
     dots(axis, runs, {name: name for name in runs[0]}, "held-out nats per character")
     return fig

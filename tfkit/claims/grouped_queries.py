@@ -66,7 +66,7 @@ def merge_heads(weight: Tensor, heads: int, how: str) -> Tensor:
 
 
 def with_fewer_heads(model: nn.Module, heads: int, how: str) -> nn.Module:
-    """A copy with so many key and value heads."""
+    """A copy with this number of key and value heads."""
     fields = {**asdict(model.config), "n_kv_heads": heads}  # type: ignore[call-overload]
     state = {name: merge_heads(value, heads, how) if "k_proj" in name or "v_proj" in name else value
              for name, value in model.state_dict().items()}  # fmt: skip
@@ -96,7 +96,7 @@ def run(seed: int, size: Size) -> Numbers:
 
 @torch.no_grad()
 def cache_bytes(model: nn.Module, length: int) -> int:
-    """The bytes that the model keeps of a text of so many tokens, without room for positions to come."""
+    """The bytes that the model keeps of a text of this number of tokens, without room for positions to come."""
     cache = model(input_ids=torch.zeros(1, length, dtype=torch.int64), use_cache=True).cache
     kept = [part[:, :, :length] for buffer in cache.self_attention.values() for part in (buffer.k, buffer.v)]
     return sum(part.numel() * part.element_size() for part in kept)
@@ -116,7 +116,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """A row for each kind of heads, a dot a seed."""
+    """A row for each kind of heads, one dot per seed."""
     fig, (axis,) = figure()
-    dots(axis, [{name: run[name]["nats"] for name in NAMES} for run in runs], NAMES, "nats per byte, unread text")
+    dots(axis, [{name: run[name]["nats"] for name in NAMES} for run in runs], NAMES, "nats per byte, unseen text")
     return fig

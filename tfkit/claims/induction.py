@@ -115,7 +115,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """Left: right symbols. Right: prefix matching. A row for each number of layers, a dot a seed."""
+    """Left: right symbols. Right: prefix matching. A row for each number of layers, one dot per seed."""
     fig, axes = figure(2)
     labels = {"two": "two layers", "one": "one layer"}
     for axis, what, label in zip(

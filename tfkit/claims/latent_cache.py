@@ -93,9 +93,9 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """Left: what is kept. Right: nats per byte. A row for each kind of attention, a dot a seed."""
+    """Left: the numbers cached per token. Right: nats per byte. A row for each kind of attention, one dot per seed."""
     fig, axes = figure(2)
-    labels = ("kept for a token, in widths of a head", "nats per byte, unread text")
+    labels = ("kept for a token, in widths of a head", "nats per byte, unseen text")
     for axis, what, label in zip(axes, ("kept", "nats"), labels, strict=True):
         dots(axis, [{name: run[name][what] for name in NAMES} for run in runs], NAMES, label)
     axes[0].set_xlim(left=0)

@@ -65,7 +65,7 @@ def add_lora(model: nn.Module, rank: int) -> nn.Module:
 
 
 def run(seed: int, size: Size) -> Numbers:
-    """Nats per byte of French by what learned, and the share of weights that LoRA trains."""
+    """Nats per byte of French by training method, and the share of weights that LoRA trains."""
     english, french = languages()
     cut = len(french) * 4 // 5
     test_rows = next(random_pieces(french[cut:], size.length + 1, 256)(torch.Generator().manual_seed(10_000)))
@@ -101,7 +101,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """A row before adaptation and for each way, a dot a seed."""
+    """A row before adaptation and for each method, one dot per seed."""
     fig, (axis,) = figure()
-    dots(axis, runs, NAMES, "nats per byte, unread French")
+    dots(axis, runs, NAMES, "nats per byte, unseen French")
     return fig

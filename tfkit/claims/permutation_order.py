@@ -71,7 +71,8 @@ def rows_of_names(size: Size, generator: torch.Generator) -> Tensor:
 
 
 def at_best(batches, names: int) -> dict[str, float]:
-    """The nats per blank of who knows all names, one by one and all at once: only names of two blanks cost any."""
+    """The nats per masked word of a model that knows all names, one by one and all at once: only names with both words
+    masked cost any."""
     blanks = doubles = 0
     for batch in batches(torch.Generator().manual_seed(0)):
         blank = batch["target_mapping"].sum(1).unflatten(-1, (-1, 3))[..., :2]  # [B,names,2]
@@ -115,7 +116,7 @@ class AllMasked:
 
 
 def run(seed: int, size: Size) -> Numbers:
-    """Nats per blank in new rows, of the three ways and at best."""
+    """Nats per masked word in new rows, of the three methods and at best."""
     learned, held = (rows_of_names(size, torch.Generator().manual_seed(i)) for i in (2 * seed, 2 * seed + 1))
     held = held[: len(held) // 10]
     own_loss = lambda model, batch: model(**batch).loss
@@ -148,7 +149,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """A row for each of the three ways and for what can be known, a dot a seed."""
+    """A row for each of the three methods and for the best possible values, one dot per seed."""
     fig, (axis,) = figure()
     names = {
         "one by one": "XLNet, one by one",
@@ -157,5 +158,5 @@ def draw(runs: Sequence[Numbers]):
         "bert": "BERT, all at once",
         "all at once, at best": "all at once, at best",
     }
-    dots(axis, runs, names, "nats per blank, new rows")
+    dots(axis, runs, names, "nats per masked word, new rows")
     return fig

@@ -23,7 +23,7 @@ CLAIM = Claim(
     paper="Kiela et al. 2019, arXiv:1909.02950, section 5, on emoji instead of its posters, dishes and posts",
     alt="Accuracy on held-out emoji, one dot per seed: with both, above names alone and above pictures alone",
 )
-ARMS = {"both": (1.0, 1), "name": (0.0, 1), "picture": (1.0, 0)}  # how much of picture and of name is there
+ARMS = {"both": (1.0, 1), "name": (0.0, 1), "picture": (1.0, 0)}  # the factors of the picture and of the name
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,8 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """A row for each arm and one for guessing the commonest group, a dot a seed."""
+    """A row for each arm and one for guessing the most frequent group, one dot per seed."""
     fig, (axis,) = figure()
     names = {"both": "picture and name", "name": "name alone", "picture": "picture alone"}
-    dots(axis, runs, names | {"commonest": "commonest group"}, "accuracy on held-out emoji")
+    dots(axis, runs, names | {"commonest": "most frequent group"}, "accuracy on held-out emoji")
     return fig

@@ -78,7 +78,7 @@ def model(size: Size, blocks: tuple[int, ...]) -> nn.Module:
 
 
 def run(seed: int, size: Size) -> Numbers:
-    """Right answers and seconds, with and without pooling."""
+    """Accuracy and seconds, with and without pooling."""
     texts = languages()
     learned, held = [text[: len(text) * 2 // 3] for text in texts], [text[len(text) * 2 // 3 :] for text in texts]
     question = draw_pieces(held, size, size.n_test, torch.Generator().manual_seed(10_000))
@@ -107,7 +107,7 @@ def accuracy(model: nn.Module, question: dict[str, Tensor]) -> float:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """A step's time, and right answers, against no pooling; and that there was something to lose."""
+    """The time of a step and the accuracy, compared with no pooling; and that without pooling the task is learned."""
     return [
         Measurement("CPU seconds of a training step, Funnel over no pooling",
                 [run["funnel"]["seconds"] / run["flat"]["seconds"] for run in runs], at_most=0.8, unit="×"),
@@ -119,7 +119,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """Right answers against CPU seconds of a step, a dot for each model and seed."""
+    """Accuracy against CPU seconds of a step, a dot for each model and seed."""
     fig, (axis,) = figure()
     for name, (label, colour) in NAMES.items():
         seconds, rights = ([run[name][what] for run in runs] for what in ("seconds", "right"))

@@ -145,13 +145,13 @@ NAMES = {"t5": "T5, span corruption", "bart": "BART, denoising", "pegasus": "Peg
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """A finding for each model: nats per token that pretraining saves."""
+    """A measurement for each model: the nats per token that pretraining saves."""
     saved = lambda name: [run[f"{name}, fresh"] - run[f"{name}, pretrained"] for run in runs]
     return [Measurement(f"{what}: nats per token saved", saved(name), at_least=0.05) for name, what in NAMES.items()]
 
 
 def draw(runs: Sequence[Numbers]):
-    """Two rows for each model, pretrained and fresh, a dot a seed."""
+    """Two rows for each model, pretrained and fresh, one dot per seed."""
     fig, (axis,) = figure()
     names = {f"{n}, {start}": f"{what.partition(',')[0]}, {start}" for n, what in NAMES.items()
              for start in ("pretrained", "fresh")}  # fmt: skip

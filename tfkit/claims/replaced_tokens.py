@@ -165,7 +165,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
     """Accuracy after replaced-token detection, compared with masked language modelling and with random weights."""
 
     def over(task: str, other: str) -> list[float]:
-        """Differences in accuracy, one a seed."""
+        """Differences in accuracy, one per seed."""
         return [run[f"{task}, replaced"] - run[f"{task}, {other}"] for run in runs]
 
     return [
@@ -179,7 +179,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """A plot for each task, a row for each encoder, a dot a seed."""
+    """A plot for each task, a row for each encoder, one dot per seed."""
     fig, axes = figure(2)
     names = {"replaced": "replaced words", "masked": "masked words", "fresh": "fresh weights"}
     for axis, task in zip(axes, TASKS, strict=True):

@@ -193,7 +193,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """A row for each share, a dot a seed."""
+    """A row for each share, one dot per seed."""
     fig, (axis,) = figure()
     names = {
         "retrieving": "answered, with retrieval", "found": "passage among those found",

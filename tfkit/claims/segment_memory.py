@@ -126,6 +126,6 @@ def draw(runs: Sequence[Numbers]):
         for run in runs:
             x_positions = range(1, len(run[name]) + 1)
             axis.plot(x_positions, run[name], ".-", color=colour, alpha=0.7, label=label if run is runs[0] else None)
-    axis.set(xlabel="place in the segment", ylabel="bits per byte, unread text")
+    axis.set(xlabel="position in the segment", ylabel="bits per byte, unseen text")
     axis.legend()
     return fig

@@ -110,7 +110,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """Left: bars of published sizes. Right: the small models' loss on unread text, a dot a seed."""
+    """Left: bars of published sizes. Right: the small models' loss on unseen text, one dot per seed."""
     fig, (left, right) = figure(2)
     for i, (name, colour) in enumerate((("BERT", "tab:orange"), ("ALBERT", "tab:blue"))):
         counts = [runs[0]["published"][at][i] / 1e6 for at in PUBLISHED]
@@ -119,5 +119,5 @@ def draw(runs: Sequence[Numbers]):
         right.plot([i] * len(runs), [run[name.lower()]["loss"] for run in runs], "o", color=colour, alpha=0.7)
     left.set(xticks=[0, 1], xticklabels=PUBLISHED, ylabel="million parameters")
     left.legend()
-    right.set(xticks=[0, 1], xticklabels=["BERT", "ALBERT"], xlim=(-0.5, 1.5), ylabel="small models' loss, unread text")
+    right.set(xticks=[0, 1], xticklabels=["BERT", "ALBERT"], xlim=(-0.5, 1.5), ylabel="small models' loss, unseen text")
     return fig

@@ -120,7 +120,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """Left: nats per word, a dot a seed. Right: training loss against steps, a line a seed."""
+    """Left: nats per word, one dot per seed. Right: training loss against steps, one line per seed."""
     fig, (left, right) = figure(2)
     for i, name in enumerate(("plain", "smoothed")):
         left.plot([i] * len(runs), [run[name]["nats"] for run in runs], "o", alpha=0.7)

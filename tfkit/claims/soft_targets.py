@@ -90,7 +90,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """A row for the teacher and for each student, a dot a seed."""
+    """A row for the teacher and for each student, one dot per seed."""
     fig, (axis,) = figure()
-    dots(axis, runs, NAMES, "nats per byte, unread text")
+    dots(axis, runs, NAMES, "nats per byte, unseen text")
     return fig

@@ -123,9 +123,9 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """Left: letters a pass, measured and by the formula. Right: nats per letter by writer. A dot a seed."""
+    """Left: letters per pass, measured and by the formula. Right: nats per letter by writer. One dot per seed."""
     fig, axes = figure(2)
-    for axis, names, label in ((axes[0], {"measured": "measured", "formula": "formula"}, "letters a pass"),
+    for axis, names, label in ((axes[0], {"measured": "measured", "formula": "formula"}, "letters per pass"),
                                (axes[1], WRITERS, "nats per letter, by the large model")):  # fmt: skip
         for x, name in enumerate(names):
             axis.plot([x] * len(runs), [run[name] for run in runs], "o", color="tab:blue", alpha=0.7)

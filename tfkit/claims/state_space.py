@@ -90,7 +90,7 @@ def two_forms(model: nn.Module, ids: Tensor) -> float:
 
 
 def judge(runs: Sequence[Numbers]) -> list[Measurement]:
-    """What is kept and computed for the longest text against the shortest, and the distance between the forms."""
+    """The growth of bytes and seconds from the shortest text to the longest, and the distance between the two forms."""
     longest, shortest = runs[0]["lengths"][-1], runs[0]["lengths"][0]
     ratio = f"{longest:,} tokens over {shortest:,}"
     more = lambda name, what: [run[name][what][-1] / run[name][what][0] for run in runs]

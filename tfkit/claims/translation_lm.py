@@ -138,7 +138,7 @@ def judge(runs: Sequence[Numbers]) -> list[Measurement]:
 
 
 def draw(runs: Sequence[Numbers]):
-    """A row for each way and one for shared words, a dot a seed."""
+    """A row for each training method and one for shared words, one dot per seed."""
     fig, (axis,) = figure()
     names = {"beside": "beside translations", "alone": "each language alone", "alone, untrained": "untrained"}
     dots(axis, runs, {**names, "shared": "shared words"}, "share of translations found")

@@ -24,7 +24,7 @@ def parallel_corpus(language: str = "fr", name: str | None = None, seed: int = 0
         raise LookupError(
             f"no corpus in {language!r} besides the English ones; available: {', '.join(packages.LANGUAGES)}"
         )
-    name = name or packages.best_here(language) or known[-1 if SMALL in known else 0]
+    name = name or packages.best_fetched(language) or known[-1 if SMALL in known else 0]
     if name == SMALL:
         return english_french(seed)
     pairs, groups = packages.read_pairs(name)

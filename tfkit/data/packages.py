@@ -94,7 +94,7 @@ def read_pairs(name: str) -> tuple[list[SentencePair], list[int]]:
     return [SentencePair(source, target) for source, target, _ in rows], [cluster for _, _, cluster in rows]
 
 
-def best_here(language: str) -> str | None:
+def best_fetched(language: str) -> str | None:
     """The name of the first text of a language that has been fetched."""
     names = (text.name for text in TEXTS if text.language == language)
     return next((name for name in names if (cache("data") / name).is_dir()), None)
@@ -197,8 +197,10 @@ def help_pages(language: str) -> Callable[[Path], list[SentencePair]]:
         for page in sorted((root / "en-US" / "text").rglob("*.html")):
             other = root / language / page.relative_to(root / "en-US")
             if other.exists():
-                theirs = paragraphs(other)
-                found += [SentencePair(text, theirs[at]) for at, text in paragraphs(page).items() if at in theirs]
+                translated = paragraphs(other)
+                found += [
+                    SentencePair(text, translated[at]) for at, text in paragraphs(page).items() if at in translated
+                ]
         return found
 
     return read

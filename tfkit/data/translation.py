@@ -24,7 +24,7 @@ PACKAGE = "jupyterlab_language_pack_fr_FR"
 INSTALL = "pip install jupyterlab-language-pack-fr-FR rapidfuzz sacrebleu"
 SAME_CLUSTER = 75.0  # rapidfuzz ratio, 0-100, of the English sides: near-duplicates have at least this
 ROWS = 500  # rows compared at a time with all others: the whole table of 30,000 sentences would take 4 GB
-FAR = 65.0  # a test pair is far if no training pair has this ratio
+DISSIMILAR = 65.0  # a test pair is dissimilar if no training pair has this ratio
 
 NOT_PROSE = re.compile(r"%\d|%[sd]|%\(|[][{}<>`|\\=]|https?:|www\.|\w+/\w+/|\w\.\w+\.\w|\w_\w|\$\w|#\w")
 
@@ -41,7 +41,7 @@ class SentencePair:
     @property
     def is_dissimilar(self) -> bool:
         """Whether no training pair is similar to it."""
-        return self.max_similarity < FAR
+        return self.max_similarity < DISSIMILAR
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class TranslationScores:
-    """BLEU and chrF (sacrebleu, 0-100) over all pairs and over the far ones."""
+    """BLEU and chrF (sacrebleu, 0-100) over all pairs and over the dissimilar ones."""
 
     bleu: float
     chrf: float
@@ -211,10 +211,12 @@ def score(translations: Sequence[str], pairs: Sequence[SentencePair]) -> Transla
         raise ValueError(
             f"{len(translations)} translations for {len(pairs)} sentences: pass one for each, in the same order"
         )
-    far = [(text, pair) for text, pair in zip(translations, pairs, strict=True) if pair.is_dissimilar]
+    dissimilar = [(text, pair) for text, pair in zip(translations, pairs, strict=True) if pair.is_dissimilar]
     bleu, chrf = _bleu_chrf(translations, [pair.target for pair in pairs])
-    dissimilar_bleu, dissimilar_chrf = _bleu_chrf([text for text, _ in far], [pair.target for _, pair in far])
-    return TranslationScores(bleu, chrf, dissimilar_bleu, dissimilar_chrf, len(pairs), len(far))
+    dissimilar_bleu, dissimilar_chrf = _bleu_chrf(
+        [text for text, _ in dissimilar], [pair.target for _, pair in dissimilar]
+    )
+    return TranslationScores(bleu, chrf, dissimilar_bleu, dissimilar_chrf, len(pairs), len(dissimilar))
 
 
 def _bleu_chrf(translations: Sequence[str], references: Sequence[str]) -> tuple[float, float]:

@@ -25,7 +25,7 @@ def attention(model: nn.Module, source: Tensor | None, ids: Tensor, budget: int)
     A tfkit model is traced; other models get hooks on the submodules that return `(output, weights [1,H,Q,K])`: those
     with "cross" in their name attend to the source.
     """
-    recorded = _traced(model, source, ids) if is_tfkit_model(model) else _hook_weights(model, source, ids)
+    recorded = _trace_weights(model, source, ids) if is_tfkit_model(model) else _hook_weights(model, source, ids)
     kinds: dict[str, list[Tensor]] = {"self": [], "cross": []}
     for name, maps in recorded.items():
         crossing = source is not None and ("self" not in name if is_tfkit_model(model) else "cross" in name)
@@ -37,7 +37,7 @@ def attention(model: nn.Module, source: Tensor | None, ids: Tensor, budget: int)
     )
 
 
-def _traced(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]:
+def _trace_weights(model: Any, source: Tensor | None, ids: Tensor) -> dict[str, Tensor]:
     given = {"input_ids": ids}
     if source is not None:
         given = {"decoder_input_ids": ids, "encoder_outputs": model.encode(source)}

@@ -114,8 +114,8 @@ def decoder_for(
     if hasattr(model, "encode"):
         if source is None:
             raise TypeError(f"{type(model).__name__} reads a source: give its {source_of(model)}")
-        ours = is_tfkit_model(model)
-        if ours:
+        is_tfkit = is_tfkit_model(model)
+        if is_tfkit:
             return Seq2SeqDecoder(model, source, mask, capacity, static, backend)
         return PlainDecoder(model, source)
     if callable(model) and not isinstance(model, torch.nn.Module):
@@ -151,7 +151,7 @@ class ModelDecoder(ABC):
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
         """The model's arguments for ids [N,t] that follow `past` earlier ones."""
 
-    def repeat(self, index: Tensor) -> None:  # noqa: B027 (what keeps nothing a row has nothing to do)
+    def repeat(self, index: Tensor) -> None:  # noqa: B027 (without tensors per sentence there is nothing to repeat)
         """Repeats per-sentence tensors so that row i belongs to sentence `index[i]`."""
 
     def start(self, ids: Tensor) -> Tensor:
@@ -244,7 +244,7 @@ def forward_arguments(kind: type) -> set[str]:
 
 class CausalDecoder(ModelDecoder):
     """A decoder-only model. mask bool [B,t]: prompts of unequal length are padded on the left, and their positions
-    count from the first token; None: no padding. cross_attention_inputs: by name, encoder_hidden_states
+    count from the first token; None: no padding. cross_attention_inputs: encoder_hidden_states
     [B,S,E] and encoder_attention_mask [B,S], by name."""
 
     def __init__(

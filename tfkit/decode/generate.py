@@ -171,8 +171,8 @@ def request_for(
         num_return_sequences = own if num_return_sequences is None else num_return_sequences
     num_return_sequences = 1 if num_return_sequences is None else num_return_sequences
     if not 1 <= num_return_sequences <= strategy.width:
-        room = f"{type(strategy).__name__} keeps {strategy.width} of a sentence"
-        raise ValueError(f"num_return_sequences={num_return_sequences}: {room}")
+        most = f"must be from 1 to {strategy.width}, the hypotheses that {type(strategy).__name__} keeps per sentence"
+        raise ValueError(f"num_return_sequences={num_return_sequences}: {most}")
     start, eos, pad = special_ids(model, settings, start_id, end_id, pad_id)
     source, mask = read_source(model, input_ids, input_features, attention_mask, pad)
     prompt, mask = prepare_prompts(model, source, mask, start, (pad, eos), prefix)

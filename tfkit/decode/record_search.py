@@ -41,7 +41,7 @@ def record_search(
     """
     logits_by_prefix: dict[Ids, Tensor] = {}
 
-    def watched(prefix_ids: Tensor) -> Tensor:
+    def step_and_record(prefix_ids: Tensor) -> Tensor:
         """`step`, with its answers kept by prefix."""
         logits = step(prefix_ids)
         rows = logits.detach().double().log_softmax(-1).cpu()
@@ -49,7 +49,7 @@ def record_search(
         return logits
 
     with torch.no_grad():
-        found = _hypotheses(search(watched))
+        found = _hypotheses(search(step_and_record))
     tree = _SearchTree(logits_by_prefix, token, top_logprobs)
     results = [tree.finish(ids, score, end_id) for ids, score in found]
     best = results[0] if results else 0

@@ -46,7 +46,7 @@ def read(directory: Path, config: Mapping[str, Any]) -> dict[str, Any]:
         known = (*SEARCH, *LIMITS, *FORCED, *PROCESSORS, *NEUTRAL)
         parts = [config.get(part) or {} for part in ("generator", "decoder")]
         found = {name: part[name] for part in (*parts, config) for name in known if part.get(name) is not None}
-        return _checked(found, Path(directory) / "config.json")
+        return _check_settings(found, Path(directory) / "config.json")
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
@@ -55,7 +55,7 @@ def read(directory: Path, config: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"{file}: holds {type(found).__name__}, not an object")
     dropped = ("transformers_version", "_from_model_config")
     # if the file exists, tokens that it does not force are not forced, whatever config.json says
-    return _checked(dict.fromkeys(FORCED) | {k: v for k, v in found.items() if k not in dropped}, file)
+    return _check_settings(dict.fromkeys(FORCED) | {k: v for k, v in found.items() if k not in dropped}, file)
 
 
 def write(model: Any, directory: Path) -> None:
@@ -119,7 +119,7 @@ def processors_of(model: Any, settings: Mapping[str, Any], given: Collection[str
     return LogitsProcessors(**processors) if processors else None
 
 
-def _checked(found: dict[str, Any], file: Path) -> dict[str, Any]:
+def _check_settings(found: dict[str, Any], file: Path) -> dict[str, Any]:
     """The settings, if they make a valid strategy and valid logits processors; otherwise ValueError names the file."""
     try:
         strategy_of(found | {"do_sample": bool(found.get("do_sample")) and found.get("num_beams") in (None, 1)})

@@ -44,7 +44,7 @@ def from_hf_config(config: dict[str, Any], head: str | None = None) -> Model:
     config: its fields, as json.load returns them: model_type names the architecture, architectures the head. Raises
     ValueError for a model_type, class, field or value that is not understood.
     """
-    module, settings, head = _understood(config, head)
+    module, settings, head = _resolve_config(config, head)
     model: Model = module.MODEL(settings, head)
     return model
 
@@ -74,8 +74,8 @@ def from_pretrained(
     """
     if strict not in ("error", "warn"):
         raise ValueError(f"strict={strict!r} must be 'error' or 'warn'")
-    directory = _existing(directory)
-    config_dict = _described(directory / files.CONFIG, head, strict, overrides)
+    directory = _existing_directory(directory)
+    config_dict = _read_config_file(directory / files.CONFIG, head, strict, overrides)
     model = loading.load(directory, *config_dict, dtype=dtype, new_head=new_head, strict=strict)
     _set_attention(model, attn_implementation)
     model.generation_config = settings.read(directory, files.read_json(directory / files.CONFIG))
@@ -89,15 +89,15 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int | str
     invalid size or weights in int8, TypeError for an argument that is not a path, NotADirectoryError for a file, each
     before anything is written.
     """
-    directory, room = _new(directory), files.size_in_bytes(max_shard_size)
+    directory, room = _new_directory(directory), files.size_in_bytes(max_shard_size)
     if any(isinstance(weight, Int8Weight) for weight in model.parameters()):
         raise ValueError("weights in int8 are not saved: save the model as it was read, and round it when it is loaded")
     kind, weights = registry.name_of(model), model.state_dict()
     module = registry.load(kind)
     if hasattr(module, "HF"):
-        theirs = {ours: name for name, ours in published.NAMES.items()}.get(kind, kind)
+        model_type = {architecture: name for name, architecture in published.NAMES.items()}.get(kind, kind)
         written = published.write(module, asdict(model.config), model.head)
-        config_dict = {**getattr(model.config, "published", {}), "model_type": theirs, **written}
+        config_dict = {**getattr(model.config, "published", {}), "model_type": model_type, **written}
         weights = loading.names(model, module).dump(weights, with_head=model.head is not None)
     else:
         own = {"architectures": [type(model).__name__], "head": model.head}
@@ -108,7 +108,7 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int | str
     (directory / files.CONFIG).write_text(json.dumps(config_dict, indent=2) + "\n", encoding="utf-8")
 
 
-def _existing(directory: Any) -> Path:
+def _existing_directory(directory: Any) -> Path:
     """A directory to read. Raises FileNotFoundError with a hint on how to get a published one; NotADirectoryError."""
     path = files.require_path("directory", directory)
     if path.is_file():
@@ -120,7 +120,7 @@ def _existing(directory: Any) -> Path:
     return path
 
 
-def _new(directory: Any) -> Path:
+def _new_directory(directory: Any) -> Path:
     """A directory to write to. Raises NotADirectoryError if a file has its name."""
     path = files.require_path("directory", directory)
     if (file := next((part for part in (path, *path.parents) if part.is_file()), None)) is not None:
@@ -142,7 +142,7 @@ def _config(module: ModuleType, settings: dict, name: str) -> Any:
     return module.Config(**settings)
 
 
-def _understood(
+def _resolve_config(
     config_dict: dict[str, Any], head: str | None, strict: str = "error", overrides: dict[str, Any] | None = None
 ) -> tuple[ModuleType, Any, str | None]:
     """-> the architecture's module, its Config, and the head: the requested one, or else the one in config.json"""
@@ -154,15 +154,15 @@ def _understood(
     if hasattr(module, "HF_HEADS"):
         settings, head = published.read(module, config_dict, head, strict)
     else:
-        settings, head = _own(config_dict, head)
-    config = _config(module, {**settings, **_overridden(module, settings, overrides or {})}, kind)
+        settings, head = _read_tfkit_config(config_dict, head)
+    config = _config(module, {**settings, **_translate_overrides(module, settings, overrides or {})}, kind)
     config.published = published.extra_settings(
         module, config_dict
     )  # no field of Config: it is only kept so that it can be written again
     return module, config, head
 
 
-def _overridden(module: ModuleType, settings: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
+def _translate_overrides(module: ModuleType, settings: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
     """The overrides under our names; a new number of labels drops the names of the old labels."""
     found = {getattr(module, "HF_FIELDS", {}).get(name, name): value for name, value in overrides.items()}
     if "num_labels" in found and "id2label" not in found and len(settings.get("id2label") or ()) != found["num_labels"]:
@@ -170,20 +170,20 @@ def _overridden(module: ModuleType, settings: dict[str, Any], overrides: dict[st
     return found
 
 
-def _own(config_dict: dict[str, Any], head: str | None) -> tuple[dict, str | None]:
+def _read_tfkit_config(config_dict: dict[str, Any], head: str | None) -> tuple[dict, str | None]:
     """The fields and the head of a configuration that is written in our own terms."""
     settings = {k: v for k, v in config_dict.items() if k not in ("head", "architectures")}
     return settings, config_dict.get("head") if head is None else head
 
 
-def _described(
+def _read_config_file(
     file: Path, head: str | None, strict: str, overrides: dict[str, Any]
 ) -> tuple[ModuleType, Any, str | None]:
     if not file.is_file():
         raise FileNotFoundError(f"{file}: not found; a model's directory holds {files.CONFIG} and {files.WEIGHTS}")
     config_dict = files.read_json(file)
     try:
-        found = _understood(config_dict, head, strict)
+        found = _resolve_config(config_dict, head, strict)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{file}: {error}") from None
-    return _understood(config_dict, head, "quiet", overrides) if overrides else found
+    return _resolve_config(config_dict, head, "quiet", overrides) if overrides else found

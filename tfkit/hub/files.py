@@ -36,7 +36,7 @@ def require_path(name: str, given: Any) -> Path:
 def read_json(file: Path) -> dict[str, Any]:
     """The object in a JSON file. Raises ValueError if the file holds anything else."""
     try:
-        found = json.loads(require_inside(file).read_text(encoding="utf-8"), parse_constant=_no_number)
+        found = json.loads(require_inside(file).read_text(encoding="utf-8"), parse_constant=_parse_constant)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{file}: not JSON ({error})") from None
     if not isinstance(found, dict):
@@ -44,7 +44,7 @@ def read_json(file: Path) -> dict[str, Any]:
     return found
 
 
-def _no_number(text: str) -> dict[str, str]:
+def _parse_constant(text: str) -> dict[str, str]:
     """transformers 4.x writes Infinity where 5.x writes {"__float__": "Infinity"}; only a field that may be infinite
     accepts that (Mamba-2's time_step_limit)."""
     if text == "Infinity":
@@ -83,7 +83,7 @@ def _read_shards(index: Path, reader: Callable[[Path], Tensors]) -> Tensors:
     if odd := next((tensor for tensor, file_name in weight_map.items() if not isinstance(file_name, str)), None):
         raise ValueError(f"{index}: weight_map names {type(weight_map[odd]).__name__} for {odd}, not a file")
     found: Tensors = {}
-    for name in _shown(sorted(set(weight_map.values()))):
+    for name in _with_progress(sorted(set(weight_map.values()))):
         if not re.fullmatch(r"[\w-][\w.-]*", name):  # "../elsewhere", "/etc/…"
             raise ValueError(f"{index}: {name!r} is not the name of a file beside it")
         file = index.parent / name
@@ -98,7 +98,7 @@ def _read_shards(index: Path, reader: Callable[[Path], Tensors]) -> Tensors:
     return found
 
 
-def _shown(names: list[str]) -> Iterable[str]:
+def _with_progress(names: list[str]) -> Iterable[str]:
     """The names, with a progress bar if there are many and the output is a terminal."""
     if len(names) < 4 or not sys.stderr.isatty():
         return names
@@ -170,7 +170,7 @@ def write(weights: Tensors, directory: Path, shard_bytes: int = SHARD_BYTES) -> 
 
     A file gets its final name only when it is complete: a model may be saved over the file that its weights are mapped
     from, and a write that fails leaves the old files as they were."""
-    shards = _packed(weights, shard_bytes)
+    shards = _split_into_shards(weights, shard_bytes)
     many = len(shards) > 1
     files = [f"model-{at:05}-of-{len(shards):05}.safetensors" if many else WEIGHTS for at in range(1, len(shards) + 1)]
     try:
@@ -197,7 +197,7 @@ def _write_index(directory: Path, shards: dict[str, Tensors]) -> None:
     (directory / f"{WEIGHTS}.index.json").write_text(json.dumps(index, indent=2) + "\n", encoding="utf-8")
 
 
-def _packed(weights: Tensors, room: int) -> list[Tensors]:
+def _split_into_shards(weights: Tensors, room: int) -> list[Tensors]:
     shards: list[Tensors] = [{}]
     used = 0
     for name, tensor in weights.items():

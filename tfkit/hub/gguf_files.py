@@ -41,7 +41,7 @@ def convert(file: Path, directory: Path, dtype: torch.dtype = torch.float16) -> 
     weights = {}
     for tensor in reader.tensors:
         values = gguf.dequantize(tensor.data, tensor.tensor_type).reshape(tuple(int(n) for n in reversed(tensor.shape)))
-        name, part = theirs(tensor.name)
+        name, part = hf_name(tensor.name)
         values = halves(values, heads[part]) if part in heads else values
         weights[name] = torch.from_numpy(np.array(values, dtype=np.float32)).to(dtype)
     save_file(weights, directory / "model.safetensors", metadata={"format": "pt"})
@@ -50,7 +50,7 @@ def convert(file: Path, directory: Path, dtype: torch.dtype = torch.float16) -> 
         (directory / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
-def theirs(name: str) -> tuple[str, str]:
+def hf_name(name: str) -> tuple[str, str]:
     """blk.3.attn_q.weight -> model.layers.3.self_attn.q_proj.weight, attn_q. Raises ValueError for another name."""
     *front, part, ending = name.split(".")
     if part not in NAMES or ending not in ("weight", "bias"):

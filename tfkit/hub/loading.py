@@ -88,13 +88,13 @@ def limit_parameters(count: int) -> Iterator[None]:
     """A context in which this thread may create only so many parameters: ten million layers are refused at once."""
     made, thread = 0, threading.get_ident()
 
-    def counted(_module: nn.Module, _name: str, _parameter: Any) -> None:
+    def count_parameter(_module: nn.Module, _name: str, _parameter: Any) -> None:
         nonlocal made
         made += threading.get_ident() == thread
         if made > count:
             raise ValueError(f"describes a model of more than {count} parameter tensors, far more than the files hold")
 
-    handle = register_module_parameter_registration_hook(counted)
+    handle = register_module_parameter_registration_hook(count_parameter)
     try:
         yield
     finally:
@@ -102,7 +102,8 @@ def limit_parameters(count: int) -> Iterator[None]:
 
 
 def rename_tensors(model: Any, module: ModuleType, weights: files.Tensors, strict: str) -> files.Tensors:
-    """The file's tensors under our names. With strict "warn", tensors that the map does not know are left out."""
+    """The file's tensors under the names used here. With strict "warn", tensors that the map does not know are left
+    out."""
     for prefix, wrapper in WRAPPERS.items():
         if weights and all(name.startswith(prefix) for name in weights):
             raise ValueError(f"every name begins with {prefix!r}, as {wrapper} saves them: strip it from the names")
@@ -126,39 +127,39 @@ def check_shapes(module: ModuleType, model: Any, weights: files.Tensors, new_hea
     wanted = model.state_dict()
     misshapen = {name for name in wanted.keys() & weights.keys() if weights[name].shape != wanted[name].shape}
     if new_head and misshapen:
-        common, _ = _parts(module, model.config)
+        common, _ = _names_by_head(module, model.config)
         weights = {name: tensor for name, tensor in weights.items() if name not in misshapen - common}
     missing, extra = wanted.keys() - weights.keys(), weights.keys() - wanted.keys()
     if missing or extra:
-        common, every = _parts(module, model.config)
+        common, every = _names_by_head(module, model.config)
         unknown, lacking = extra - every, missing & common if new_head else missing
         if unknown and strict == "warn":
-            warnings.warn(f"{len(unknown)} tensors unknown, left out: {_listed(module, unknown)}", stacklevel=5)
+            warnings.warn(f"{len(unknown)} tensors unknown, left out: {_list_names(module, unknown)}", stacklevel=5)
             unknown = set()
-        hint = "" if lacking & common else "; new_head=True lets a head start afresh"
+        hint = "" if lacking & common else "; new_head=True initialises the head anew"
         for what, found, more in (("missing", lacking, hint), ("unknown", unknown, "")):
             if found:
-                raise ValueError(f"{len(found)} tensors {what}: {_listed(module, found)}{more}")
+                raise ValueError(f"{len(found)} tensors {what}: {_list_names(module, found)}{more}")
     weights = {name: tensor for name, tensor in weights.items() if name in wanted}
     for name, tensor in weights.items():
-        _check(module, name, tensor, wanted[name])
+        _check_tensor(module, name, tensor, wanted[name])
     return weights
 
 
-def _listed(module: ModuleType, names: set[str]) -> str:
+def _list_names(module: ModuleType, names: set[str]) -> str:
     return ", ".join(_both_names(module, n) for n in sorted(names)[:4]) + (", …" if len(names) > 4 else "")
 
 
-def _check(module: ModuleType, name: str, tensor: torch.Tensor, ours: torch.Tensor) -> None:
-    if tensor.shape != ours.shape:
-        more = "; new_head=True lets a head start afresh" if name.startswith(("task_head.", "classifier.")) else ""
-        shapes = f"{list(tensor.shape)}, the model's is {list(ours.shape)}"
+def _check_tensor(module: ModuleType, name: str, tensor: torch.Tensor, own: torch.Tensor) -> None:
+    if tensor.shape != own.shape:
+        more = "; new_head=True initialises the head anew" if name.startswith(("task_head.", "classifier.")) else ""
+        shapes = f"{list(tensor.shape)}, the model's is {list(own.shape)}"
         raise ValueError(f"{_both_names(module, name)} is {shapes}{more}")
-    if tensor.is_floating_point() != ours.is_floating_point():
-        raise ValueError(f"{_both_names(module, name)} is {tensor.dtype}, the model's is {ours.dtype}")
+    if tensor.is_floating_point() != own.is_floating_point():
+        raise ValueError(f"{_both_names(module, name)} is {tensor.dtype}, the model's is {own.dtype}")
 
 
-def _parts(module: ModuleType, config: Any) -> tuple[set[str], set[str]]:
+def _names_by_head(module: ModuleType, config: Any) -> tuple[set[str], set[str]]:
     """-> the tensors that this model has under every head, and those that it has under at least one head"""
     names = []
     with shapes_only():
@@ -169,10 +170,10 @@ def _parts(module: ModuleType, config: Any) -> tuple[set[str], set[str]]:
 
 
 def _both_names(module: ModuleType, name: str) -> str:
-    """Our name for a tensor, and Hugging Face's if it differs: readers usually know one of the two."""
+    """The name of a tensor here, and Hugging Face's if it differs: readers usually know one of the two."""
     names = getattr(module, "HF", None)
-    theirs = names.published_name(name) if isinstance(names, NameMap) else None
-    return name if theirs in (None, name) else f"{name} ({theirs})"
+    published_name = names.published_name(name) if isinstance(names, NameMap) else None
+    return name if published_name in (None, name) else f"{name} ({published_name})"
 
 
 def assign(model: Any, weights: files.Tensors, dtype: torch.dtype) -> None:

@@ -81,7 +81,7 @@ def download(package: Package, folder: Path) -> Path:
         if "DO NOT MATCH" in done.stderr:
             raise ValueError(f"{package.requirement}: its sha256 is not {package.sha256}, so the file was refused")
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR:")]
-        raise ValueError(f"pip could not fetch {package.requirement}: {errors[-1] if errors else 'it said nothing'}")
+        raise ValueError(f"pip could not fetch {package.requirement}: {errors[-1] if errors else 'it gave no reason'}")
     return found[0]
 
 

@@ -1,10 +1,11 @@
-"""Translates a published config.json to our fields and back. A field that may change the result and is not understood
-is an error.
+"""Translates a published config.json to the fields of Config and back. A field that may change the result and is not
+understood is an error.
 
-A model's module declares what it understands: HF_FIELDS (their field -> ours), HF_FIXED (fields with the only value
-that it implements), HF_UNUSED (fields that do not affect what a trained model computes), HF_DEFAULTS (transformers'
-default for a field that a file omits, if ours differs), HF_HEADS (class name -> head); and, if it is composed of other
-models, HF_PARTS (the field that describes a part -> the values that the part's configuration must have).
+A model's module declares what it understands: HF_FIELDS (the published field -> that of Config), HF_FIXED (fields with
+the only value that it implements), HF_UNUSED (fields that do not affect what a trained model computes), HF_DEFAULTS
+(transformers' default for a field that a file omits, if that of Config differs), HF_HEADS (class name -> head); and, if
+it is composed of other models, HF_PARTS (the field that describes a part -> the values that the part's configuration
+must have).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 from .. import registry
 from ..decode import settings
 
-# transformers' model_type of an architecture, if it differs from our file's name
+# transformers' model_type of an architecture, if it differs from the name of the file here
 NAMES = {
     "openai-gpt": "gpt",
     "bert-generation": "bert_generation",
@@ -61,32 +62,32 @@ FIXED["cross_attention_hidden_size"] = None
 def read(
     module: ModuleType, config_dict: dict[str, Any], head: str | None = None, strict: str = "error"
 ) -> tuple[dict[str, Any], str | None]:
-    """-> our fields, and the head: the requested one, or else the one that `architectures` names (None, the model
-    without a head, if it names none). strict: "warn" leaves out unknown fields with a warning, "quiet" without one.
-    Raises ValueError for a class, a field or a value that is not understood."""
+    """-> the fields of Config, and the head: the requested one, or else the one that `architectures` names (None, the
+    model without a head, if it names none). strict: "warn" leaves out unknown fields with a warning, "quiet" without
+    one. Raises ValueError for a class, a field or a value that is not understood."""
     config_dict = getattr(module, "from_hf_fields", dict)(config_dict)
     name = (config_dict.get("architectures") or [next(iter(module.HF_HEADS))])[0]
     if head is None and name not in module.HF_HEADS:
         raise ValueError(f"architectures names {name!r}; supported: {', '.join(module.HF_HEADS)}")
-    for field, value in _fixed(module).items():
+    for field, value in _fixed_fields(module).items():
         if config_dict.get(field) not in (None, value):
             raise ValueError(f"{field} is {config_dict[field]!r}; only {value!r} is implemented")
-    _report(sorted(config_dict.keys() - _known(module)), strict)
+    _report(sorted(config_dict.keys() - _known_fields(module)), strict)
     settings = dict(getattr(module, "HF_DEFAULTS", {}))
-    settings |= {ours: config_dict[theirs] for theirs, ours in module.HF_FIELDS.items() if theirs in config_dict}
+    settings |= {field: config_dict[hf_name] for hf_name, field in module.HF_FIELDS.items() if hf_name in config_dict}
     parts = getattr(module, "HF_PARTS", {})
     settings |= {field: read_part(config_dict[field], parts[field]) for field in parts if config_dict.get(field)}
     return settings, module.HF_HEADS[name] if head is None else head
 
 
-def _fixed(module: ModuleType) -> dict[str, Any]:
+def _fixed_fields(module: ModuleType) -> dict[str, Any]:
     """The fields for which only one value is accepted."""
     free = {*module.HF_FIELDS, *module.HF_UNUSED}
     return {**{field: value for field, value in FIXED.items() if field not in free}, **module.HF_FIXED}
 
 
-def _known(module: ModuleType) -> set[str]:
-    return {*module.HF_FIELDS, *_fixed(module), *module.HF_UNUSED, *getattr(module, "HF_PARTS", {}), *COMMON}
+def _known_fields(module: ModuleType) -> set[str]:
+    return {*module.HF_FIELDS, *_fixed_fields(module), *module.HF_UNUSED, *getattr(module, "HF_PARTS", {}), *COMMON}
 
 
 def _report(unknown: list[str], strict: str) -> None:
@@ -100,14 +101,14 @@ def _report(unknown: list[str], strict: str) -> None:
 
 
 def extra_settings(module: ModuleType, config_dict: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a published configuration that are not ours: they are written again when the model is saved.
-    Generation settings are not among them, since they go into a file of their own."""
+    """The fields of a published configuration that Config does not have: they are written again when the model is
+    saved. Generation settings are not among them, since they go into a file of their own."""
     if not hasattr(module, "HF_FIELDS"):
         return {}
     config_dict = getattr(module, "from_hf_fields", dict)(config_dict)
     elsewhere = {*settings.SEARCH, *settings.LIMITS, *settings.PROCESSORS, *settings.NEUTRAL}
-    ours = {*module.HF_FIELDS, *getattr(module, "HF_PARTS", {}), *REWRITTEN, *elsewhere}
-    return {field: value for field, value in config_dict.items() if field not in ours}
+    translated = {*module.HF_FIELDS, *getattr(module, "HF_PARTS", {}), *REWRITTEN, *elsewhere}
+    return {field: value for field, value in config_dict.items() if field not in translated}
 
 
 def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dict[str, Any]:
@@ -116,10 +117,10 @@ def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dic
     if not names:
         raise ValueError(f"head {head!r} has no class in transformers, so the model cannot be saved in its layout")
     parts = {field: write_part(settings[field], wanted) for field, wanted in getattr(module, "HF_PARTS", {}).items()}
-    written = {theirs: settings[ours] for theirs, ours in module.HF_FIELDS.items()}
+    written = {hf_name: settings[field] for hf_name, field in module.HF_FIELDS.items()}
     pad, size = settings.get("pad_token_id"), settings.get("vocab_size")
     if pad is not None and size is not None and pad >= size:  # the default of a larger vocabulary: no padding
-        written |= {theirs: None for theirs, ours in module.HF_FIELDS.items() if ours == "pad_token_id"}
+        written |= {hf_name: None for hf_name, field in module.HF_FIELDS.items() if field == "pad_token_id"}
     if written.get("is_decoder", False) is None:  # None: the head decides
         del written["is_decoder"]
     if written.get("id2label") and not written.get("label2id"):
@@ -130,7 +131,7 @@ def write(module: ModuleType, settings: dict[str, Any], head: str | None) -> dic
 
 
 def architecture(kind: Any) -> str:
-    """Our name for their model_type. Raises ValueError with the list of known ones."""
+    """The name here of a published model_type. Raises ValueError with the list of known ones."""
     name = NAMES.get(kind, kind)
     if name not in registry.sources():
         raise ValueError(f"model_type {kind!r} is not one of {', '.join(registry.sources())}")
@@ -138,8 +139,8 @@ def architecture(kind: Any) -> str:
 
 
 def read_part(config_dict: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
-    """A model within a model -> {"architecture": ours, **its fields}. A field in `wanted` must have that value, or be
-    absent."""
+    """A model within a model -> {"architecture": its name here, **its fields}. A field in `wanted` must have that
+    value, or be absent."""
     config_dict = {field: value for field, value in config_dict.items() if field != "architectures"}
     name = architecture(config_dict.pop("model_type", None))
     for field, value in wanted.items():
@@ -155,6 +156,6 @@ def read_part(config_dict: dict[str, Any], wanted: dict[str, Any]) -> dict[str, 
 def write_part(part: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
     """The inverse of `read_part`."""
     name, module, config = registry.resolve_submodel(part)
-    theirs = {ours: kind for kind, ours in NAMES.items()}.get(name, name)
+    model_type = {architecture: kind for kind, architecture in NAMES.items()}.get(name, name)
     config_dict = write(module, asdict(config), next(iter(module.HF_HEADS.values())))
-    return {"model_type": theirs, **config_dict, **wanted, "architectures": None}
+    return {"model_type": model_type, **config_dict, **wanted, "architectures": None}

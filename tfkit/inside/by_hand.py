@@ -1,10 +1,11 @@
-"""What interpretability measures, by hand: a lens, a patch, what each head adds, induction, who pushed the logit."""
+"""Interpretability by hand: the logit lens, activation patching, the contribution of each head, induction scores, and
+direct logit attribution."""
 
 import torch
 
 
 def logit_lens(states, gain, unembed, eps=1e-6):
-    """What the model would say after each layer: its final RMS norm and output matrix, applied to every layer's states.
+    """The model's predictions after each layer: its final RMS norm and output matrix, applied to every layer's states.
 
     states [N,B,L,E], gain [E], unembed [V,E] -> logits [N,B,L,V]
     """
@@ -47,7 +48,8 @@ def induction_scores(weights, period):
 
 
 def direct_attribution(parts, unembed, target, rival):
-    """How far each part of the residual stream moves the target's logit above the rival's, straight away.
+    """How far each part of the residual stream moves the target's logit above the rival's, without passing through
+    later parts.
 
     parts [C,B,L,E], unembed [V,E], target and rival int64 [B,L] -> [C,B,L]
     """

@@ -112,10 +112,10 @@ class Edits:
         name = f"{path}.{what}" if path else what
         for pattern, change in self._changes.items():
             if fnmatch.fnmatchcase(name, pattern):
-                value = self._changed(pattern, name, change, value)
+                value = self._apply_edit(pattern, name, change, value)
         return value
 
-    def _changed(self, pattern: str, name: str, change: Any, old: Any) -> Any:
+    def _apply_edit(self, pattern: str, name: str, change: Any, old: Any) -> Any:
         call = self._calls.get((pattern, name), 0)
         self._calls[pattern, name] = call + 1
         if isinstance(change, list | tuple):

@@ -38,8 +38,8 @@ def block_paths(model: nn.Module) -> list[str]:
 def block_outputs(model: nn.Module, **inputs: Any) -> tuple[list[BlockOutput], Any]:
     """Run the model and keep the output of every block -> (in the order of the calls, the model's own output)
 
-    Raises ValueError for a model whose blocks return anything but one tensor [B,L,E]. Of XLNet's two streams the first,
-    the content stream, counts.
+    Raises ValueError for a model whose blocks return anything but one tensor [B,L,E]. Of XLNet's two streams, the
+    content stream is used.
     """
     found: list[BlockOutput] = []
 

@@ -32,7 +32,7 @@ def logit_contributions(
         changes, last, norm, found = _stream(model, inputs)
     if len(last.states) != 1:
         raise ValueError(f"the inputs hold {len(last.states)} texts: pass one text")
-    at, value, freeze = _behind(norm, last)
+    at, value, freeze = _linearise_norm(norm, last)
     leaf = value.detach().clone().requires_grad_()
     with edit(model) as e:
         e[at] = leaf if norm else in_last_block(last, leaf)
@@ -91,8 +91,9 @@ def split(block: BlockOutput, outputs: Named) -> Named:
     return [(block.path, change)]
 
 
-def _behind(norm: tuple[str, nn.Module] | None, last: BlockOutput) -> tuple[str, Tensor, Any]:
-    """The place from which on the gradient is taken, the value there, and how a part of the stream gets there."""
+def _linearise_norm(norm: tuple[str, nn.Module] | None, last: BlockOutput) -> tuple[str, Tensor, Any]:
+    """Where the gradient is taken, the value there, and a function that carries a part of the stream to that place,
+    with the scale of the norm held fixed."""
     if norm is None:
         return last.path, last.states, lambda part: part
     path, module = norm

@@ -37,7 +37,7 @@ from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
 from ._checks import can_read_values, check_ids, check_sizes, require_tensor
 
 FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
-ALIASES = {"past_key_values": "cache", "prediction_scores": "logits"}  # transformers' names -> ours
+ALIASES = {"past_key_values": "cache", "prediction_scores": "logits"}  # transformers' names -> those used here
 CACHES = ("cache", "past_key_values")
 TRANSFORMERS_ARGUMENTS = frozenset(
     ("output_hidden_states", "output_attentions", "return_dict", "past_key_values", "inputs_embeds",
@@ -218,7 +218,7 @@ class TaskConfig:
             object.__setattr__(self, "num_labels", len(self.id2label))
 
 
-LABEL_FIELDS = {name: name for name in ("num_labels", "id2label", "label2id", "problem_type")}  # theirs -> ours
+LABEL_FIELDS = {name: name for name in ("num_labels", "id2label", "label2id", "problem_type")}  # published -> local
 TIED_FIELDS = {"tie_word_embeddings": "tie_word_embeddings"}
 
 

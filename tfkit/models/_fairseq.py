@@ -16,7 +16,7 @@ NORMS = {
 
 
 def side(name: str) -> dict[str, str]:
-    """The published names of one side's parts -> ours"""
+    """The published names of one side's parts -> local names"""
     table = {f"{name}.embed_positions": f"{name}_position", f"{name}.layernorm_embedding": f"{name}_norm"}
     table[f"{name}.layer_norm"] = f"{name}_final"
     parts = {"fc1": "ff.up", "fc2": "ff.down"}

@@ -219,5 +219,5 @@ def decoder_alone(
     return Output(loss=loss, logits=logits, last_hidden_state=x, cache=cache)
 
 
-# the functions that take keyword arguments of a call that it does not name: decoding asks whether a model takes a cache
+# `tasks_forward` passes its keyword arguments on to these: decoding looks up here whether a model takes a cache
 tasks_forward.passes_to = seq2seq_forward, decoder_alone  # type: ignore[attr-defined]

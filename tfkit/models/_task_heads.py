@@ -1,6 +1,6 @@
 """Heads for tasks with labels of their own: classes of a text or of its tokens, spans, choices.
 
-See `_heads` for what a head is; those for words, the language models', are there.
+See `_base` for what a head is; the heads of language models are there.
 """
 
 from __future__ import annotations

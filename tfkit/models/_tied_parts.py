@@ -29,8 +29,8 @@ def tie(encoder: nn.Module, decoder: nn.Module) -> list[str]:
 class TiedParts(SubmodelMaps):
     """The name map of a model whose halves share the parameters named in `shared`.
 
-    Files may hold shared parameters once, under either name, or twice; ours hold them twice, so that every reader finds
-    them.
+    Files may hold shared parameters once, under either name, or twice; files written here hold them twice, so that
+    every reader finds them.
     """
 
     def __init__(

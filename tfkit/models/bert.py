@@ -303,7 +303,7 @@ CONSTANT = [r"embeddings\.(position|token_type)_ids"]
 
 
 def task_classes(name: str) -> dict[str, str]:
-    """transformers' class names for the tasks that every encoder has -> our heads."""
+    """transformers' class names for the tasks that every encoder has -> the heads here."""
     return {name + "For" + "".join(word.title() for word in head.split("_")): head for head in TASK_HEADS if head}
 
 

@@ -6,8 +6,8 @@ Differs  the text is cut into blocks; each block attends to itself and its neigh
          As published: the random blocks of a layer use its number as seed, change with the length, and exist only in
          training; otherwise the first block replaces each of them, and so counts several times.
          Short texts, and every causal model, use full attention. (The published causal model looks ahead on long texts,
-         as its blocks are not causal. Ours never does.) Attention weights have dropout in full attention only. Dropout
-         comes before the norm of the embeddings; heads have layers of their own.
+         as its blocks are not causal. This one never does.) Attention weights have dropout in full attention only.
+         Dropout comes before the norm of the embeddings; heads have layers of their own.
 Trained  masked language modelling and next sentence, from RoBERTa's weights
 """
 

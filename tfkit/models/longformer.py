@@ -33,12 +33,12 @@ class Config(roberta.Config):
 
     def windows(self) -> list[int]:
         """The window of each layer. Raises ValueError unless there is an even number per layer."""
-        is_global = [self.window] * self.n_layers if isinstance(self.window, int) else list(self.window)
-        if len(is_global) != self.n_layers or any(width < 2 or width % 2 for width in is_global):
+        windows = [self.window] * self.n_layers if isinstance(self.window, int) else list(self.window)
+        if len(windows) != self.n_layers or any(width < 2 or width % 2 for width in windows):
             raise ValueError(
-                f"window must be one even number, or one for each of {self.n_layers} layers; got {is_global}"
+                f"window must be one even number, or one for each of {self.n_layers} layers; got {windows}"
             )
-        return is_global
+        return windows
 
 
 PRESETS: dict[str, dict[str, Any]] = {"longformer-base-4096": {}, "longformer-large-4096": bert.LARGE}

@@ -3,8 +3,8 @@
 Parent   bart
 Differs  pre-norm with a final norm, none after the embeddings, which are multiplied by sqrt(d_model); ReLU; sinusoidal
          positions as in tensor2tensor, which count from pad_token_id + 1 and skip padding; LayerDrop in training; both
-         sides begin with the token of their language: the decoder
-         starts with the end token, and its first token is forced to be the target's language
+         sides begin with the token of their language: the decoder starts with the end token, and its first
+         token is forced to be the target's language
 Trained  translation of 7.5 billion pairs of sentences from the web, with back-translation
 """
 

@@ -168,7 +168,7 @@ HF_UNUSED = {"_remove_final_layer_norm", "enable_bias", "activation_dropout"}
 
 
 def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
-    """Two of the published fields are inverted here, or stand for two of ours."""
+    """Two of the published fields are inverted here, or stand for two fields of Config."""
     biases = config_dict.get("enable_bias", True)
     return {**config_dict, "last_norm": not config_dict.get("_remove_final_layer_norm", False), "biases": biases}
 

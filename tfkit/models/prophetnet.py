@@ -139,12 +139,11 @@ class ProphetNet(Model):
         if reads:
             if end > c.max_length:
                 raise ValueError(f"{name} reaches position {end}, max_length is {c.max_length}")
-            positions = torch.arange(first, first + new, device=ids.device).clamp(
-                max=c.max_length - 1
-            )  # the last but one
+            # as in the published code, positions beyond the table read its last row
+            positions = torch.arange(first, first + new, device=ids.device).clamp(max=c.max_length - 1)
             return self.drop(self.encoder_norm(words + self.encoder_position(positions)))
-        blind = isinstance(past, torch.Tensor) and torch.compiler.is_compiling()
-        if not blind and first + new >= c.max_length:  # a stream predicts at the next position
+        is_unknown = isinstance(past, torch.Tensor) and torch.compiler.is_compiling()
+        if not is_unknown and first + new >= c.max_length:  # a stream predicts at the next position
             room = c.max_length - c.pad_token_id - 2
             raise ValueError(f"{name} reaches position {int(end)}; max_length {c.max_length} leaves room for {room}")
         positions = table_slice(self.decoder_position.weight, first, new + 1)

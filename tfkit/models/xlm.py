@@ -246,7 +246,7 @@ HF = NameMap(
 
 
 def classes(name: str) -> dict[str, str | None]:
-    """transformers' class names -> our heads."""
+    """transformers' class names -> the heads here."""
     spans = {f"{name}ForQuestionAnsweringSimple": "question_answering"}
     spans[f"{name}ForQuestionAnswering"] = "beam_question_answering"
     return {f"{name}Model": None, f"{name}WithLMHeadModel": "masked_lm", **bert.task_classes(name), **spans}

@@ -298,7 +298,7 @@ MODEL = XLNet
 
 
 class XLNetNameMap(NameMap):
-    """transformers' matrices are [E,H,D], ours [H*D,E], and the output projection is transposed."""
+    """transformers' matrices are [E,H,D], those here [H*D,E], and the output projection is transposed."""
 
     def load(self, published: dict[str, Tensor]) -> dict[str, Tensor]:
         return super().load({name: t.flatten(1) if name[-2:] in MATRICES else t for name, t in published.items()})

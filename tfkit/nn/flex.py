@@ -278,7 +278,7 @@ def key_bias(bias: Tensor) -> Rule:
 
 
 @cache
-def _compiled() -> Callable[..., Any]:
+def _compile_kernel() -> Callable[..., Any]:
     from torch.nn.attention.flex_attention import flex_attention
 
     return torch.compile(flex_attention)
@@ -291,7 +291,7 @@ def is_supported(device: torch.device) -> bool:
         return False
     q, k, v = (torch.randn(1, 1, 128, 32, device=device) for _ in range(3))
     try:
-        found = attend_by_rule(q, k, v, causal(), run=_compiled())
+        found = attend_by_rule(q, k, v, causal(), run=_compile_kernel())
     except Exception as error:  # a compiler may raise anything, and there is a fallback
         warnings.warn(f"FlexAttention does not compile here, so it is not used: {str(error)[:200]}", stacklevel=2)
         return False
@@ -322,7 +322,7 @@ def attend_by_rule(
     score_mod = make_score_mod(rule.bias, softcap)
     blocks = rule.blocks(q.size(-2), k.size(-2), q.device)
     if run is None:
-        run = flex_attention if q.device.type == "cpu" else _compiled()
+        run = flex_attention if q.device.type == "cpu" else _compile_kernel()
     how: dict[str, Any] = {
         "score_mod": score_mod,
         "block_mask": blocks,

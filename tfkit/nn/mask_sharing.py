@@ -10,7 +10,9 @@ from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 T = TypeVar("T")
-_made: Any = WeakTensorKeyDictionary()  # mask -> {key: (versions, the other mask, result)}, as long as the mask lives
+_results: Any = (
+    WeakTensorKeyDictionary()
+)  # mask -> {key: (versions, the other mask, result)}, as long as the mask lives
 
 
 def once_per_mask(mask: Tensor, key: Hashable, make: Callable[[], T], beside: Tensor | None = None) -> T:
@@ -26,7 +28,7 @@ def once_per_mask(mask: Tensor, key: Hashable, make: Callable[[], T], beside: Te
     ):
         return make()
     versions = mask._version, None if beside is None else beside._version
-    kept = _made.setdefault(mask, {})
+    kept = _results.setdefault(mask, {})
     if key not in kept or kept[key][0] != versions or kept[key][1] is not beside:
         kept[key] = versions, beside, make()
     return kept[key][2]

@@ -56,15 +56,15 @@ class OneDNNMode(TorchFunctionMode):
     """Sends linear layers, and products of two matrices without gradients, to oneDNN."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func is LINEAR and not kwargs and takes(args[0], args[1]):
+        if func is LINEAR and not kwargs and can_multiply(args[0], args[1]):
             x, weight, bias = (*args, None)[:3]
             return _Linear.apply(x.flatten(0, -2), weight, bias).view(*x.shape[:-1], -1)
-        if func in MATMUL and not kwargs and takes(*args) and args[0].dim() == 2 and not needs_gradient(*args):
+        if func in MATMUL and not kwargs and can_multiply(*args) and args[0].dim() == 2 and not needs_gradient(*args):
             return product(*args)
         return func(*args, **(kwargs or {}))
 
 
-def takes(x: Any, matrix: Any) -> bool:
+def can_multiply(x: Any, matrix: Any) -> bool:
     """Whether oneDNN multiplies x [...,K] by a matrix: plain float32 tensors on a CPU, of several rows."""
     plain = all(type(t) in (Tensor, torch.nn.Parameter) and t.dtype == torch.float32 for t in (x, matrix))
     return (

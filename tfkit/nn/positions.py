@@ -46,7 +46,7 @@ def apply_rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     distance.
     """
     dim = x.size(-1)
-    wide = torch.promote_types(x.dtype, torch.float32)  # half precision has no fractions at 1000
+    wide = torch.promote_types(x.dtype, torch.float32)  # half precision cannot tell angles near 1000 apart
     frequency = base ** (-torch.arange(0, dim, 2, dtype=wide, device=x.device) / dim)
     angle = positions.to(wide)[:, None] * frequency  # [L,D/2]
     sin, cos = angle.sin(), angle.cos()

@@ -32,7 +32,7 @@ def attend(query: Tensor, keys: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     A row of the mask without any True gives zero weights and a zero context.
     """
     scores = (keys @ query.unsqueeze(-1)).squeeze(-1)  # [B,S]
-    empty = ~mask.any(-1, keepdim=True)  # softmax over nothing is 0/0: such rows are set apart, before and after
+    empty = ~mask.any(-1, keepdim=True)  # softmax over nothing is 0/0: such rows are replaced before and after
     scores = scores.masked_fill(~mask, float("-inf")).masked_fill(empty, 0.0)
     weights = scores.softmax(-1).masked_fill(empty, 0.0)
     context = (weights.unsqueeze(1) @ keys).squeeze(1)  # [B,1,S] @ [B,S,H]

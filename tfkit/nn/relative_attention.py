@@ -49,7 +49,7 @@ def two_stream_attention(
 
 def sinusoidal_distances(distances: Tensor, dim: int, like: Tensor) -> Tensor:
     """Sinusoids of distances, sines before cosines: distances [R] -> [R,dim], with the dtype and device of `like`."""
-    wide = torch.promote_types(like.dtype, torch.float32)  # half precision has no fractions at 1000
+    wide = torch.promote_types(like.dtype, torch.float32)  # half precision cannot tell angles near 1000 apart
     speed = 10000.0 ** (-torch.arange(0, dim, 2, dtype=wide, device=like.device) / dim)
     angle = distances.to(wide)[:, None] * speed
     return torch.cat([angle.sin(), angle.cos()], dim=-1).to(like.dtype)
@@ -151,8 +151,8 @@ class RelativeAttention(RelativeScores):
         cache: Cache | None = None,
     ) -> Tensor:
         """source [B,K,E]: the memory followed by the `new` positions, which are the queries; mask bool [B,1,1,K] or
-        None. With a cache the memory is one blank state: the oldest of R - 1 - new keys are that one, until there are
-        as many others -> [B,new,E]"""
+        None. With a cache, the memory is a single state of zeros, whose key stands in for each of the oldest R - 1 -
+        new keys until there are as many real ones -> [B,new,E]"""
         position_encodings = context.position_encodings
         q = split_heads(self.q_proj(source[:, -new:]), self.n_heads)
         k, v = (split_heads(proj(source), self.n_heads) for proj in (self.k_proj, self.v_proj))

@@ -67,7 +67,7 @@ class ResNet(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         """images [B,3,H,W] -> [B,N,F]: one vector per region, row by row"""
         if images.dim() != 4 or images.size(1) != 3:
-            raise ValueError(f"pictures must be [B,3,H,W]; got {list(images.shape)}")
+            raise ValueError(f"images must be [B,3,H,W]; got {list(images.shape)}")
         x = F.max_pool2d(F.relu(self.bn1(self.conv1(images))), 3, 2, padding=1)
         for stage in range(1, 5):
             x = self.get_submodule(f"layer{stage}")(x)

@@ -11,7 +11,7 @@ from .cache import Cache
 
 def rotary_angles(positions: Tensor, dim: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """positions int [B,L] or [L] -> cos, sin [B or 1,1,L,dim/2]; once for all layers"""
-    wide = torch.promote_types(dtype, torch.float32)  # in half precision an angle of 1000 has no digits after the point
+    wide = torch.promote_types(dtype, torch.float32)  # half precision cannot tell angles near 1000 apart
     speed = 10000.0 ** (-torch.arange(0, dim, 2, dtype=wide, device=positions.device) / dim)
     angle = torch.atleast_2d(positions).to(wide)[:, None, :, None] * speed
     return angle.cos().to(dtype), angle.sin().to(dtype)

@@ -63,7 +63,7 @@ def non_padding(batch: Batch) -> Tensor:
     if mask.shape != ids.shape:
         raise ValueError(f"attention_mask has shape {list(mask.shape)}, input_ids has {list(ids.shape)}")
     if (mask[:, 1:] & ~mask[:, :-1]).any():
-        raise ValueError("attention_mask has a token after padding: objectives want rows padded at their end")
+        raise ValueError("attention_mask has a token after padding: pad the rows at their end")
     return mask
 
 

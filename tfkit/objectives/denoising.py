@@ -84,7 +84,8 @@ class Denoising(Objective):
         return {"input_ids": inputs, "attention_mask": kept, "labels": ids.masked_fill(~mask, -100)}
 
     def shuffle(self, ids: Tensor, free: Tensor, order_u: Tensor) -> Tensor:
-        """ids [B,L] with the sentences of each row in the order of their draws; what is not free keeps its place."""
+        """ids [B,L] with the sentences of each row in the order of their draws; the other tokens keep their
+        positions."""
         stops = torch.isin(ids, torch.tensor(self.stop_ids, device=ids.device)) & free
         sentence = stops.cumsum(-1) - stops.long()  # a stop belongs to the sentence it ends
         key = order_u.gather(1, sentence).masked_fill(~free, torch.inf)  # free tokens first, sentence by sentence
@@ -93,8 +94,8 @@ class Denoising(Objective):
         return ids.gather(1, source).gather(1, nth).where(free, ids)
 
     def infill(self, ids: Tensor, mask: Tensor, free: Tensor, gap_u: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """`rate` of the free tokens go, in spans, with at least one token between two; where a span was, a mask stands.
-        ids, mask, free [B,L]; gap_u, lengths [B,L+1] -> ids, mask [B,L']"""
+        """Removes `rate` of the free tokens, in spans with at least one token between two, and puts a mask in the place
+        of each. ids, mask, free [B,L]; gap_u, lengths [B,L+1] -> ids, mask [B,L']"""
         lengths = trim_lengths(lengths, (free.sum(-1, keepdim=True).double() * self.rate).ceil().long())
         dropped, spans = lengths.clamp(min=0).sum(-1, keepdim=True), (lengths >= 0).sum(-1, keepdim=True)
         position = torch.arange(lengths.size(1), device=ids.device)
@@ -112,11 +113,11 @@ class Denoising(Objective):
         start, end = start.masked_fill(~gap, 0), (start + missing).masked_fill(~gap, 0)
         edges = torch.zeros(ids.size(0), ids.size(1) + 1, dtype=torch.long, device=ids.device)
         edges.scatter_add_(1, start, gap.long()).scatter_add_(1, end, -gap.long())
-        nth = free.cumsum(-1) - free.long()  # how many free tokens come before each place
+        nth = free.cumsum(-1) - free.long()  # how many free tokens come before each position
         masked = edges.cumsum(-1).gather(1, nth).bool() & free
         opens = torch.zeros_like(edges).scatter_add_(1, start, gap.long()).gather(1, nth).bool()
         after_all = nth == free.sum(-1, keepdim=True)
-        opens &= free | (after_all & (after_all.cumsum(-1) == 1))  # a hole at the end lies right behind the last
+        opens &= free | (after_all & (after_all.cumsum(-1) == 1))  # a span at the end comes right after the last token
         pairs = torch.stack([torch.full_like(ids, self.mask_id), ids], -1).flatten(1)
         keep = torch.stack([opens, mask & ~masked], -1).flatten(1)
         return drop_and_pad(pairs, keep, self.pad_id)

@@ -1,4 +1,5 @@
-"""Distillation (Hinton et al. 2015, arXiv:1503.02531; Sanh et al. 2019, arXiv:1910.01108): learn a teacher's doubts."""
+"""Distillation (Hinton et al. 2015, arXiv:1503.02531; Sanh et al. 2019, arXiv:1910.01108): learn a teacher's
+probabilities."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ def distillation_loss(
     mask: Tensor,
     temperature: float = 2.0,
 ) -> dict[str, Tensor]:
-    """DistilBERT's three losses; how they are weighed is up to who trains (5, 2 and 1 were used).
+    """DistilBERT's three losses; the caller weights them (the paper uses 5, 2 and 1).
 
     logits [B,S,V], labels [B,S] (-100: not scored), hidden [B,S,E], mask bool [B,S] -> dict of scalars: soft, the KL
     divergence from teacher to student at the temperature, times its square so that gradients keep their size; hard,

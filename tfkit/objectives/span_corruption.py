@@ -1,4 +1,5 @@
-"""Span corruption (Raffel et al. 2020, arXiv:1910.10683, 3.1.4): read a text with holes, generate their contents."""
+"""Span corruption (Raffel et al. 2020, arXiv:1910.10683, 3.1.4): some spans of a text are removed, and
+the model generates them."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from torch import Tensor
 from ._base import Batch, Draws, Objective, drop_and_pad, non_padding, ranks, uniform
 from .cross_entropy import cross_entropy
 
-SENTINELS = ("<extra_{}>", "<extra_id_{}>")  # our names, and T5's
+SENTINELS = ("<extra_{}>", "<extra_id_{}>")  # the names used here, and T5's
 LEARNED = 32  # the least number of sentinels in a vocabulary for span corruption
 
 

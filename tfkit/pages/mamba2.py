@@ -59,7 +59,7 @@ class Mixer(nn.Module):
         c = self.config
         width, shared = c.n_heads * c.d_head, c.n_groups * c.d_state
         gate, mixed, step = self.in_proj(x).split([width, width + 2 * shared, c.n_heads], dim=-1)
-        mixed = self.convolved(mixed)  # [B,L,M]
+        mixed = self.convolve(mixed)  # [B,L,M]
         x, write, read = mixed.split([width, shared, shared], dim=-1)  # [B,L,W], twice [B,L,G·N]
         x = x.unflatten(-1, (c.n_heads, c.d_head))  # [B,L,H,P]
         write, read = self.for_heads(write), self.for_heads(read)  # [B,L,H,N]
@@ -74,7 +74,7 @@ class Mixer(nn.Module):
         y = torch.stack(out, dim=1).flatten(2)  # [B,L,W]
         return self.out_proj(self.norm(y * F.silu(gate)))  # [B,L,E]
 
-    def convolved(self, x: Tensor) -> Tensor:
+    def convolve(self, x: Tensor) -> Tensor:
         """[B,L,M] -> [B,L,M]: each column by itself, over the token and the kernel - 1 before it"""
         x = F.pad(x.transpose(1, 2), (self.config.kernel - 1, 0))  # [B,M,K-1+L]
         return F.silu(self.conv(x)).transpose(1, 2)

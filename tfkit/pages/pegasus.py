@@ -110,14 +110,14 @@ class Pegasus(nn.Module):
         self.decoder_final = nn.LayerNorm(c.d_model)
         self.register_buffer("final_logits_bias", torch.zeros(1, c.vocab_size))  # not trained
 
-    def embedded(self, ids: Tensor) -> Tensor:
+    def embed_inputs(self, ids: Tensor) -> Tensor:
         """[B,L] -> [B,L,E]"""
         x = self.embed(ids) * math.sqrt(self.config.d_model)  # [B,L,E]
         return x + sinusoidal_positions(ids.size(1), self.config.d_model).to(x.dtype)  # [B,L,E]
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """input_ids, attention_mask [B,S] -> memory [B,S,E]"""
-        x = self.embedded(input_ids)  # [B,S,E]
+        x = self.embed_inputs(input_ids)  # [B,S,E]
         for layer in self.encoder:
             x = layer(x, attention_mask.bool()[:, None, None])  # [B,S,E]
         return self.encoder_final(x)
@@ -126,7 +126,7 @@ class Pegasus(nn.Module):
         """decoder_input_ids [B,T], memory [B,S,E], attention_mask [B,S] -> logits [B,T,V] of the token after each"""
         length = decoder_input_ids.size(1)
         causal_mask = torch.ones(length, length, dtype=torch.bool).tril()  # [T,T]
-        x = self.embedded(decoder_input_ids)  # [B,T,E]
+        x = self.embed_inputs(decoder_input_ids)  # [B,T,E]
         for layer in self.decoder:
             x = layer(x, memory, causal_mask, attention_mask.bool()[:, None, None])  # [B,T,E]
         return self.decoder_final(x) @ self.embed.weight.T + self.final_logits_bias  # [B,T,V]

@@ -101,14 +101,14 @@ class Transformer(nn.Module):
         self.encoder = nn.ModuleList(EncoderLayer(c) for _ in range(c.n_layers))
         self.decoder = nn.ModuleList(DecoderLayer(c) for _ in range(c.n_layers))
 
-    def embedded(self, ids: Tensor) -> Tensor:
+    def embed_inputs(self, ids: Tensor) -> Tensor:
         """[B,L] -> [B,L,E]"""
         x = self.embed(ids) * math.sqrt(self.config.d_model)  # [B,L,E]
         return x + sinusoidal_positions(ids.size(1), self.config.d_model).to(x.dtype)  # [B,L,E]
 
     def encode(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """input_ids, attention_mask [B,S] -> memory [B,S,E]"""
-        x = self.embedded(input_ids)  # [B,S,E]
+        x = self.embed_inputs(input_ids)  # [B,S,E]
         for layer in self.encoder:
             x = layer(x, attention_mask.bool()[:, None, None])  # [B,S,E]
         return x
@@ -117,7 +117,7 @@ class Transformer(nn.Module):
         """decoder_input_ids [B,T], memory [B,S,E], attention_mask [B,S] -> logits [B,T,V] of the token after each"""
         length = decoder_input_ids.size(1)
         causal_mask = torch.ones(length, length, dtype=torch.bool).tril()  # [T,T]
-        x = self.embedded(decoder_input_ids)  # [B,T,E]
+        x = self.embed_inputs(decoder_input_ids)  # [B,T,E]
         for layer in self.decoder:
             x = layer(x, memory, causal_mask, attention_mask.bool()[:, None, None])  # [B,T,E]
         return x @ self.embed.weight.T  # [B,T,V]

@@ -160,7 +160,7 @@ class TransformerXL(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_ids: Tensor, max_new_tokens: int) -> Tensor:
-        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding, from the memory and the last"""
+        """input_ids [B,L] -> [B,L+max_new_tokens]: greedy decoding; a step reads the memory and the last token"""
         scores, mems = self(input_ids)  # [B,L,V]
         for _ in range(max_new_tokens):
             input_ids = torch.cat([input_ids, scores[:, -1].argmax(-1, keepdim=True)], dim=1)  # [B,L+1]

@@ -33,8 +33,8 @@ class Config:
 def sinusoids(length: int, width: int) -> Tensor:
     """-> [length,width]: sines left, cosines right, of frequencies from 1 to 1/10000"""
     half = width // 2
-    waves = torch.exp(torch.arange(half) * (-math.log(10000) / (half - 1)))  # [half]
-    angles = torch.arange(length)[:, None] * waves  # [length,half]
+    frequencies = torch.exp(torch.arange(half) * (-math.log(10000) / (half - 1)))  # [half]
+    angles = torch.arange(length)[:, None] * frequencies  # [length,half]
     return torch.cat([angles.sin(), angles.cos()], dim=1)
 
 
@@ -152,8 +152,8 @@ class Whisper(nn.Module):
 
     @torch.no_grad()
     def generate(self, input_features: Tensor, max_new_tokens: int) -> Tensor:
-        """input_features [B,M,F] -> [B,1+max_new_tokens]: greedy decoding, after the start token. What to do
-        (language, task) would follow the start."""
+        """input_features [B,M,F] -> [B,1+max_new_tokens]: greedy decoding, after the start token. The tokens of
+        language and task would follow it."""
         memory = self.encode(input_features)  # [B,S,E]
         ids = torch.full((len(memory), 1), self.config.decoder_start_token_id)  # [B,1]
         for _ in range(max_new_tokens):

@@ -110,7 +110,7 @@ class Embeddings(nn.Module):
     def __init__(self, c: Config) -> None:
         super().__init__()
         self.tokens = nn.Embedding(c.vocab_size, c.d_model)
-        self.mask_token = nn.Parameter(torch.zeros(1, 1, c.d_model))  # where the query stream starts: any token
+        self.mask_token = nn.Parameter(torch.zeros(1, 1, c.d_model))  # the first state of the query stream
 
 
 class LMHead(nn.Module):

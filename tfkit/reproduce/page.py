@@ -102,7 +102,7 @@ def save(one: ClaimReport, file: Path) -> None:
 
 
 def rows(one: ClaimReport) -> str:
-    """A claim's findings, a row each, as Markdown."""
+    """A claim's findings as rows of a Markdown table."""
     found = []
     for i, finding in enumerate(one.findings):
         link = f"[{one.name}](#{one.name}): **{one.verdict}**, {seeds_in_words(one.runs)}" if i == 0 else ""

@@ -15,7 +15,7 @@ from tfkit.reproduce.runs import ClaimRun, claims, load, missing, run_seed, save
 
 
 def show_claims(out: Console) -> None:
-    """The claims, one a line."""
+    """The claims, one per line."""
     table = Table.grid(padding=(0, 2))
     for name in claims():
         table.add_row(Text(name, style="bold", no_wrap=True), Text(load(name).CLAIM.title))

@@ -46,7 +46,7 @@ class BPETokenizer(Tokenizer):
 
     def tokens(self, ids: Iterable[int]) -> list[str]:
         """One readable string per id: a space is shown as `▁`, and the bytes of a split character as `\\xNN`."""
-        return [self._shown(int(i)) for i in ids]
+        return [self._show_token(int(i)) for i in ids]
 
     def _until_end(self, row: Sequence[int]) -> list[int]:
         ids = self.check_ids(row)
@@ -55,7 +55,7 @@ class BPETokenizer(Tokenizer):
     def _text(self, ids: Sequence[int]) -> str:
         return self.inner.decode(ids, skip_special_tokens=True).removeprefix(" ")
 
-    def _shown(self, i: int) -> str:
+    def _show_token(self, i: int) -> str:
         if i < len(SPECIALS):
             return SPECIALS[i]
         raw = bytes(BYTES[letter] for letter in self.inner.id_to_token(i) or "")

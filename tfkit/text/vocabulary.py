@@ -68,14 +68,14 @@ class Tokenizer:
         """The tokenizer in a model's directory: tokenizer.json or, for older checkpoints, GPT-2's vocab.json with
         merges.txt, BERT's vocab.txt, or a SentencePiece model. The files beside it name the special tokens for padding,
         start, end and masking. Raises FileNotFoundError if there is none of them, ValueError for a damaged one."""
-        found = cls._found(Path(directory))
+        found = cls._load_files(Path(directory))
         for job, name in special_names(Path(directory)).items():
             if (i := found.inner.token_to_id(name)) is not None:
                 setattr(found, f"{job}_id", i)
         return found
 
     @classmethod
-    def _found(cls, directory: Path) -> Tokenizer:
+    def _load_files(cls, directory: Path) -> Tokenizer:
         if (directory / FILE).is_file():
             return cls.load(directory / FILE)
         if (directory / "vocab.json").is_file() and (directory / "merges.txt").is_file():
@@ -248,7 +248,7 @@ def _bpe(texts: Iterable[str], size: int) -> Inner:
     inner = Inner(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
     inner.pre_tokenizer = pre_tokenizers.Whitespace()
     inner.decoder = decoders.BPEDecoder(suffix="</w>")
-    return _learned(inner, texts, trainers.BpeTrainer, size, SPECIALS, end_of_word_suffix="</w>")
+    return _train(inner, texts, trainers.BpeTrainer, size, SPECIALS, end_of_word_suffix="</w>")
 
 
 def byte_bpe(texts: Iterable[str], size: int, specials: Sequence[str] = SPECIALS, space_first: bool = False) -> Inner:
@@ -258,7 +258,7 @@ def byte_bpe(texts: Iterable[str], size: int, specials: Sequence[str] = SPECIALS
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=space_first)
     inner.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    return _learned(inner, texts, trainers.BpeTrainer, size, specials, initial_alphabet=alphabet)
+    return _train(inner, texts, trainers.BpeTrainer, size, specials, initial_alphabet=alphabet)
 
 
 def _wordpiece(texts: Iterable[str], size: int) -> Inner:
@@ -266,7 +266,7 @@ def _wordpiece(texts: Iterable[str], size: int) -> Inner:
     inner.normalizer = normalizers.BertNormalizer(lowercase=True)
     inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     inner.decoder = decoders.WordPiece()
-    return _learned(inner, texts, trainers.WordPieceTrainer, size, BERT)
+    return _train(inner, texts, trainers.WordPieceTrainer, size, BERT)
 
 
 def _unigram(texts: Iterable[str], size: int) -> Inner:
@@ -274,7 +274,7 @@ def _unigram(texts: Iterable[str], size: int) -> Inner:
     inner.normalizer = normalizers.NFKC()
     inner.pre_tokenizer = pre_tokenizers.Metaspace()
     inner.decoder = decoders.Metaspace()
-    return _learned(inner, texts, trainers.UnigramTrainer, size, SPECIALS, unk_token="<unk>")
+    return _train(inner, texts, trainers.UnigramTrainer, size, SPECIALS, unk_token="<unk>")
 
 
 KINDS: dict[str, Callable[[Iterable[str], int], Inner]] = {
@@ -285,7 +285,7 @@ KINDS: dict[str, Callable[[Iterable[str], int], Inner]] = {
 }
 
 
-def _learned(inner: Inner, texts: Iterable[str], trainer: Callable, size: int, specials: Sequence[str], **how) -> Inner:
+def _train(inner: Inner, texts: Iterable[str], trainer: Callable, size: int, specials: Sequence[str], **how) -> Inner:
     how |= {"vocab_size": size, "special_tokens": list(specials), "show_progress": False}
     inner.train_from_iterator(texts, trainer(**how))
     return special_tokens_template(inner, specials[1], specials[2])
@@ -312,7 +312,7 @@ def gpt2(vocabulary: str | Path, merges: str | Path) -> Tokenizer:
 
 
 def bert(vocabulary: str | Path, lowercase: bool = True) -> Tokenizer:
-    """BERT's tokenizer, from its published vocab.txt: one token a line, whose line number is the id."""
+    """BERT's tokenizer, from its published vocab.txt: one token per line, whose line number is the id."""
     inner = Inner(models.WordPiece({word: i for i, word in enumerate(_lines(vocabulary))}, unk_token="[UNK]"))
     inner.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
     inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

@@ -319,10 +319,9 @@ Each row: the same weights on both sides, 4 sequences (of 4,096 tokens, and of P
 layers, {HEADS} heads, float32, one process, in alternation, each at its best in CPU seconds.
 Numbers are **transformers over tfkit** (above 1: tfkit is faster, or needs less; "written" are the bytes that all
 operations of a training step write, which no other work of the machine can change; memory is the peak of a training
-step beside the weights); generation makes {NEW_TOKENS} tokens from 32. A time under 1 was measured
-again, in three times as many turns. The last column is tfkit's forward pass over the time of
-its own matrix products alone: 1 is the floor, and less is where the fused kernel, which keeps no scores, beats
-the products.
+step beside the weights); generation makes {NEW_TOKENS} tokens from 32. A time under 1 was measured again, in three
+times as many turns. The last column is tfkit's forward pass over the time of its own matrix products alone: 1 is the
+floor, and less is where the fused kernel, which keeps no scores, beats the products.
 `decisions/023-speed.md` explains the numbers. No row: the RNN, the 2017 transformer and GPT-3,
 which transformers does not have; Transformer-XL, XLM-ProphetNet and MMBT, which it no longer has; DPR, RAG and
 BertGeneration, whose passes are BERT's and BART's. ViT reads pictures of 256 patches, Whisper sounds of 512 frames.

@@ -22,11 +22,11 @@ def eliminate_dead_arguments(source: Source, observations: Observations) -> str:
     graph = CallGraph(source, observations)
     removed = graph.removable()
     for owner, definition in graph.definitions.items():
-        mine = {name for place, name in removed if place == owner}
-        if isinstance(definition, ast.FunctionDef) and mine:
-            for name in mine:
+        names = {name for place, name in removed if place == owner}
+        if isinstance(definition, ast.FunctionDef) and names:
+            for name in names:
                 graph.insert_value(definition, name)
-            rewrite_signature(source, definition, mine)
+            rewrite_signature(source, definition, names)
     for definition, name in ((graph.definitions[place], name) for place, name in removed):
         if isinstance(definition, ast.ClassDef):
             source.remove(next(n for n in definition.body if isinstance(n, ast.AnnAssign) and field_name(n) == name))
@@ -161,10 +161,10 @@ class CallGraph:
     def reads(self, definition: ast.FunctionDef, name: str) -> bool:
         """Whether a parameter is read before it is written to."""
         for statement in definition.body:
-            mine = [n for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id == name]
-            if any(isinstance(n.ctx, ast.Load) for n in mine):
+            uses = [n for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id == name]
+            if any(isinstance(n.ctx, ast.Load) for n in uses):
                 return True
-            if mine:
+            if uses:
                 return not isinstance(statement, (ast.Assign, ast.AnnAssign))
         return False
 
@@ -210,14 +210,14 @@ def rewrite_signature(source: Source, definition: ast.FunctionDef, removed: set[
     defaults = dict(zip([arg.arg for arg in a.args][::-1], a.defaults[::-1], strict=False))
     defaults |= {arg.arg: value for arg, value in zip(a.kwonlyargs, a.kw_defaults, strict=True) if value}
 
-    def written(arg: ast.arg) -> str:
+    def parameter_text(arg: ast.arg) -> str:
         text = source.text(arg)
         return text + (
             f"{' = ' if arg.annotation else '='}{source.text(defaults[arg.arg])}" if arg.arg in defaults else ""
         )
 
-    parts = [written(arg) for arg in a.args if arg.arg not in removed]
-    named = [written(arg) for arg in a.kwonlyargs if arg.arg not in removed]
+    parts = [parameter_text(arg) for arg in a.args if arg.arg not in removed]
+    named = [parameter_text(arg) for arg in a.kwonlyargs if arg.arg not in removed]
     star = [f"*{source.text(a.vararg)}"] if a.vararg and a.vararg.arg not in removed else ["*"] if named else []
     parts += [*star, *named, *([f"**{source.text(a.kwarg)}"] if a.kwarg and a.kwarg.arg not in removed else [])]
     returns = f" -> {source.text(definition.returns)}" if definition.returns else ""

@@ -264,7 +264,9 @@ def imports(symbols: dict[Symbol, Uses], head: str | None, parts: dict[str, Any]
 def sections(symbols: dict[Symbol, Uses], names: dict[Symbol, str], first: str) -> Iterator[str]:
     """The code of the symbols, with a line before the first one of each module."""
     for module in sort_symbols(symbols, first):
-        mine = [symbol for symbol in symbols if symbol[0] == module]
-        pieces = {id(s): (s, symbol) for symbol in mine for s in parse_module(module).symbols[symbol[1]]}.values()
+        symbols_here = [symbol for symbol in symbols if symbol[0] == module]
+        pieces = {
+            id(s): (s, symbol) for symbol in symbols_here for s in parse_module(module).symbols[symbol[1]]
+        }.values()
         yield f"# --- {module.removeprefix(PACKAGE + '.')}"
         yield from (code(s, symbols[symbol], names, symbol) for s, symbol in sorted(pieces, key=lambda p: p[0].lineno))

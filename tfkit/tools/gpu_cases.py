@@ -151,18 +151,18 @@ def seconds(do: Callable[[], Any], device: str, turns: int = 5, least: float = 0
 def copy_rate(setup: Setup) -> float:
     """Bytes read and written per second by a copy: the peak rate for decoding."""
 
-    def measured() -> float:
+    def measure() -> float:
         source = torch.empty(2**20 if setup.tiny else 2**32, dtype=torch.uint8, device=setup.device)
         target = torch.empty_like(source)
         return 2 * source.numel() / seconds(lambda: target.copy_(source), setup.device)
 
-    return setup.memoize("copy", measured)
+    return setup.memoize("copy", measure)
 
 
 def matmul_rate(setup: Setup, dtype: torch.dtype = torch.bfloat16, tf32: bool = False) -> float:
     """Floating-point operations per second of an 8,192 × 8,192 product: the peak rate for training."""
 
-    def measured() -> float:
+    def measure() -> float:
         size = 64 if setup.tiny else 8192
         a, b = (torch.randn(size, size, device=setup.device, dtype=dtype) for _ in range(2))
         before = torch.backends.cuda.matmul.allow_tf32
@@ -172,7 +172,7 @@ def matmul_rate(setup: Setup, dtype: torch.dtype = torch.bfloat16, tf32: bool = 
         finally:
             torch.backends.cuda.matmul.allow_tf32 = before
 
-    return setup.memoize(f"matmul {dtype} {tf32}", measured)
+    return setup.memoize(f"matmul {dtype} {tf32}", measure)
 
 
 def attention_rate(setup: Setup, backend: SDPBackend) -> float:
@@ -189,7 +189,7 @@ def in_tera(rate: Callable[[Setup], float], setup: Setup) -> Values:
     return {"measured": rate(setup) / 1e12, "unit": "TFLOP/s"}
 
 
-def described_card(setup: Setup) -> Values:
+def describe_gpu(setup: Setup) -> Values:
     """The GPU's name and memory."""
     if setup.device != "cuda":
         return {"measured": "no card: the CPU stands in", "unit": ""}
@@ -238,7 +238,7 @@ def contact(setup: Setup) -> list[BenchmarkCase]:
         backends = {"math": SDPBackend.MATH}
     products = {"bf16": (torch.bfloat16, False), "TF32": (torch.float32, True), "float32": (torch.float32, False)}
     return [
-        BenchmarkCase("the card", described_card),
+        BenchmarkCase("the card", describe_gpu),
         BenchmarkCase("copy", lambda s: {"measured": copy_rate(s) / 1e9, "unit": "GB/s, read and written"}),
         *(
             BenchmarkCase(f"product of 8,192 x 8,192, {name}", partial(in_tera, partial(_product, *kind)))

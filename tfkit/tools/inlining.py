@@ -59,22 +59,22 @@ def inlining_candidates(source: Source) -> Iterator[tuple[Function, list[ast.Cal
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             calls.setdefault(name, []).append(node)
     for function in functions(source):
-        name, above, mine = function.name, source.parent[function], calls.get(function.name, [])
+        name, above, own_calls = function.name, source.parent[function], calls.get(function.name, [])
         if function.decorator_list or names[name] != 1 or name == "forward" or DUNDER.fullmatch(name) or name in texts:
             continue
         if (
             isinstance(above, ast.Module)
-            and found[name] == len(mine)
+            and found[name] == len(own_calls)
             and not attributes[name]
             or (
                 isinstance(above, ast.ClassDef)
-                and attributes[name] == len(mine)
+                and attributes[name] == len(own_calls)
                 and not found[name]
                 and not hasattr(Tensor, name)
             )
-            and all(isinstance(call.func, ast.Attribute) and is_simple(call.func.value) for call in mine)
+            and all(isinstance(call.func, ast.Attribute) and is_simple(call.func.value) for call in own_calls)
         ):
-            yield function, mine
+            yield function, own_calls
 
 
 def remove_forwarders(source: Source) -> str:

@@ -32,7 +32,7 @@ def checkpoint_activations(model: nn.Module, kind: str = "layers") -> nn.Module:
     if not blocks:
         raise ValueError(f"{type(model).__name__} has no nn.ModuleList of layers to recompute")
     for block in blocks:
-        block.forward = partial(_checkpointed, block.forward, block, kind)  # type: ignore[method-assign]
+        block.forward = partial(_run_checkpointed, block.forward, block, kind)  # type: ignore[method-assign]
     return model
 
 
@@ -65,7 +65,7 @@ def _policy(context: Any, operation: Any, *args: Any, **kwargs: Any) -> Checkpoi
     return CheckpointPolicy.MUST_SAVE if operation in kept_operations() else CheckpointPolicy.PREFER_RECOMPUTE
 
 
-def _checkpointed(forward: Any, block: nn.Module, kind: str, *args: Any, **kwargs: Any) -> Any:
+def _run_checkpointed(forward: Any, block: nn.Module, kind: str, *args: Any, **kwargs: Any) -> Any:
     if not block.training:
         return forward(*args, **kwargs)
     return checkpoint(forward, *args, use_reentrant=False, context_fn=partial(_contexts, kind), **kwargs)

@@ -28,14 +28,14 @@ class Metrics:
     def __init__(self, directory: str | Path, done: int = 0) -> None:
         directory = Path(directory)
         directory.mkdir(parents=True, exist_ok=True)
-        kept = self._kept(directory / "metrics.csv", done)
+        kept = self._earlier_rows(directory / "metrics.csv", done)
         self.file = (directory / "metrics.csv").open("w", newline="", encoding="utf-8")
         self.lines = csv.writer(self.file)
         self.lines.writerows([COLUMNS, *kept])
         self.board = self._board(directory, done)
 
     @staticmethod
-    def _kept(file: Path, done: int) -> list[list[str]]:
+    def _earlier_rows(file: Path, done: int) -> list[list[str]]:
         if not done or not file.is_file():
             return []
         with file.open(newline="", encoding="utf-8") as stream:

@@ -64,13 +64,13 @@ class PackedDataset:
         """One pass over the data in a new order."""
         order = torch.randperm(len(self.rows), generator=generator)
         shape_of_all = {"input_ids": torch.zeros(1, 1, dtype=torch.int64).expand(self.size, self.rows.shape[1])}
-        mine = slice(self.process_group.rank, None, self.process_group.size)
+        own_rows = slice(self.process_group.rank, None, self.process_group.size)
         for i in range(len(self)):
             draws = self.objective.draw(shape_of_all, generator)
-            ids = self.read(order[i * self.size : (i + 1) * self.size][mine])
+            ids = self.read(order[i * self.size : (i + 1) * self.size][own_rows])
             batch = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
             batch["special_tokens_mask"] = torch.isin(ids, self.special).long()
-            given = self.objective.corrupt(batch, {name: value[mine] for name, value in draws.items()})
+            given = self.objective.corrupt(batch, {name: value[own_rows] for name, value in draws.items()})
             given.pop("special_tokens_mask", None)
             if bool(given["attention_mask"].all()):  # a mask without False would only keep attention from
                 del given["attention_mask"]  # using its fastest kernel

@@ -92,7 +92,7 @@ class Page:
             return callout(self.words["predict"], prediction(cell.source), "site-predict")
         if cell.source.strip() == build.CHECK_IMPORT:
             return ""
-        return "\n\n".join([self._code(cell), *self._shown(cell)])
+        return "\n\n".join([self._code(cell), *self._output_blocks(cell)])
 
     def _markdown(self, cell: NotebookNode, role: str | None) -> str:
         if cell.id.startswith("answer-"):
@@ -108,7 +108,7 @@ class Page:
             return fence(cell.source)
         return fold(self.words["code"].format(lines=lines), fence(cell.source))
 
-    def _shown(self, cell: NotebookNode) -> list[str]:
+    def _output_blocks(self, cell: NotebookNode) -> list[str]:
         source = source_cells(self.folder).get(cell.id)
         if source is None:
             return []

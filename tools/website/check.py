@@ -27,13 +27,13 @@ SHORT = 40  # characters; shorter texts occur in many places by chance
 
 
 def problems(site: Path) -> list[str]:
-    """The faults of the built site, a line each."""
+    """The faults of the built site, one per line."""
     pages = sorted(site.rglob("*.html"))
     return [*links(site, pages), *requests(site, pages), *solutions(site, pages)]
 
 
 @cache
-def _parsed(page: Path) -> tuple[list[tuple[str, str, str]], frozenset[str]]:
+def _parse_page(page: Path) -> tuple[list[tuple[str, str, str]], frozenset[str]]:
     """(tag, attribute, value) of everything that a page links to or fetches; and its anchors."""
     soup = BeautifulSoup(page.read_text(encoding="utf-8"), "lxml")
     found = [
@@ -51,7 +51,7 @@ def _parsed(page: Path) -> tuple[list[tuple[str, str, str]], frozenset[str]]:
 def links(site: Path, pages: Iterable[Path]) -> Iterator[str]:
     """Broken links within the site: to a missing file, or to an anchor that its page does not have."""
     for page in pages:
-        for tag, _, value in _parsed(page)[0]:
+        for tag, _, value in _parse_page(page)[0]:
             address = urlsplit(value)
             if address.scheme or address.netloc:
                 continue
@@ -65,13 +65,13 @@ def links(site: Path, pages: Iterable[Path]) -> Iterator[str]:
 
 
 def _is_missing(page: Path, anchor: str) -> bool:
-    return bool(anchor) and page.suffix == ".html" and anchor not in _parsed(page)[1]
+    return bool(anchor) and page.suffix == ".html" and anchor not in _parse_page(page)[1]
 
 
 def requests(site: Path, pages: Iterable[Path]) -> Iterator[str]:
     """Everything that a browser would fetch from another origin; plain links do not count."""
     for page in pages:
-        for tag, _, value in _parsed(page)[0]:
+        for tag, _, value in _parse_page(page)[0]:
             if tag != "a" and (urlsplit(value).netloc or urlsplit(value).scheme not in ("", "data")):
                 yield f"{page.relative_to(site)}: <{tag}> fetches {value}"
     for sheet in site.rglob("*.css"):
