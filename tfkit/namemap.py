@@ -78,8 +78,8 @@ class NameMap:
         for name, tensor in published.items():
             if not any(re.fullmatch(pattern, name) for pattern in self.constant):
                 local = self.to_local(name, tensor)
-                if twice := local.keys() & found.keys():
-                    raise ValueError(f"{name} is a second {min(twice)}: the file has that tensor twice")
+                if repeated := local.keys() & found.keys():
+                    raise ValueError(f"{name} is a second {min(repeated)}: the file has that tensor twice")
                 found |= local
                 unknown += [] if local else [name]
         if unknown:
@@ -158,13 +158,13 @@ class SubmodelMaps:
     """The map of a composite model: each part has its own map, below the part's name.
 
     parts: published name of the part -> local name, its map, and whether the part has a head. prefix: as in `NameMap`.
-    twice: whether published files also hold the copies that `rest` lists as tied.
+    keep_copies: whether published files also hold the copies that `rest` lists as tied.
     """
 
     def __init__(
-        self, parts: Mapping[str, tuple[str, Any, bool]], rest: NameMap, *, prefix: str = "", twice: bool = False
+        self, parts: Mapping[str, tuple[str, Any, bool]], rest: NameMap, *, prefix: str = "", keep_copies: bool = False
     ) -> None:
-        self.parts, self.rest, self.prefix, self.twice = dict(parts), rest, prefix, twice
+        self.parts, self.rest, self.prefix, self.keep_copies = dict(parts), rest, prefix, keep_copies
 
     def load(self, published: Tensors) -> Tensors:
         """As `NameMap.load`; tensors outside all parts go through `rest`."""
@@ -185,7 +185,7 @@ class SubmodelMaps:
             below = its.dump(_below(local, local_name + "."), with_head=its_headed)
             found |= {f"{name}.{key}": tensor for key, tensor in below.items()}
             local = {key: tensor for key, tensor in local.items() if not key.startswith(local_name + ".")}
-        if self.twice:
+        if self.keep_copies:
             found |= {name: found[whose].clone() for name, whose in self.rest.tied.items() if whose in found}
         prefix = self.prefix if with_head else ""
         return {prefix + key: tensor for key, tensor in found.items()} | self.rest.dump(local, with_head=with_head)

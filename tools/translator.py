@@ -53,9 +53,9 @@ def rows(names: dict[str, Any], seconds: float) -> str:
     steps = f"{len(names['losses']):,} steps, loss {sum(names['losses'][-20:]) / 20:.2f}"
     named = {f"look-up, `{corpus.name}` ({pairs})": (look_up, ""), f"translator ({steps})": (model, f"{seconds:.0f}")}
     lines = []
-    for name, (one, spent) in named.items():
+    for name, (one, seconds_text) in named.items():
         numbers = (one.bleu, one.chrf, one.dissimilar_bleu, one.dissimilar_chrf)
-        lines.append(f"| {name} | {spent} | {' | '.join(f'{number:.1f}' for number in numbers)} |")
+        lines.append(f"| {name} | {seconds_text} | {' | '.join(f'{number:.1f}' for number in numbers)} |")
     return "\n".join(lines)
 
 

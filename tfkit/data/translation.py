@@ -174,7 +174,7 @@ def with_nearest(pairs: Sequence[SentencePair], train: Sequence[SentencePair]) -
     for start in range(0, len(pairs), ROWS):
         part = pairs[start : start + ROWS]
         best = _similarity([pair.source for pair in part], known).max(axis=1)
-        found += [replace(pair, max_similarity=float(alike)) for pair, alike in zip(part, best, strict=True)]
+        found += [replace(pair, max_similarity=float(similarity)) for pair, similarity in zip(part, best, strict=True)]
     return found
 
 

@@ -116,6 +116,6 @@ def copied_bytes(cache: Any, rows: int, prefix_length: int) -> int:
     if not isinstance(cache, Cache):
         return 0
     buffers = cache.self_attention.values()
-    moved = sum(2 * key_bytes(buffer, buffer.length - prefix_length) * rows // len(buffer.k) for buffer in buffers)
+    copied = sum(2 * key_bytes(buffer, buffer.length - prefix_length) * rows // len(buffer.k) for buffer in buffers)
     memory = sum((k.nbytes + v.nbytes) * rows // len(k) for k, v in cache.cross_attention.values())
-    return moved + (0 if prefix_length else memory)
+    return copied + (0 if prefix_length else memory)

@@ -55,7 +55,7 @@ class MMBT(Model):
         self.check()
         names = {"transformer": ("text", module.HF, False), "modal_encoder.encoder": ("images", IdentityMap, False)}
         # transformers' modules have the embeddings twice
-        self.names = SubmodelMaps(names, HF, prefix="mmbt.", twice=True)
+        self.names = SubmodelMaps(names, HF, prefix="mmbt.", keep_copies=True)
 
     def check(self) -> None:
         """Raises ValueError if the text model or the image encoder does not fit."""

@@ -65,17 +65,17 @@ def rewrite(one: str, other: str) -> list[tuple[str, str, str]]:
     """Title, text and language of every part in which two architectures differ: a diff if both have a part of that
     name, the part itself if only one has it."""
     left, right = code(one), code(other)
-    gone = {symbol[1]: (symbol[0], text) for symbol, text in left.items() if symbol not in right}
+    old = {symbol[1]: (symbol[0], text) for symbol, text in left.items() if symbol not in right}
     new = {symbol[1]: (symbol[0], text) for symbol, text in right.items() if symbol not in left}
     found = []
-    for name in {**gone, **new}:
-        if name in gone and name in new:
-            (a, before), (b, after) = gone[name], new[name]
+    for name in {**old, **new}:
+        if name in old and name in new:
+            (a, before), (b, after) = old[name], new[name]
             lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))[2:]
             found.append((f"{name}: {stem(a)} → {stem(b)}", "\n".join(lines), "diff"))
         else:
-            place, text = gone.get(name) or new[name]
-            found.append((f"{name}: {stem(place)} ({one if name in gone else other} alone)", text, "python"))
+            place, text = old.get(name) or new[name]
+            found.append((f"{name}: {stem(place)} ({one if name in old else other} alone)", text, "python"))
     return found
 
 

@@ -156,15 +156,17 @@ def table(names: Iterable[str], rows: dict[str, Row], columns: tuple[str, ...]) 
 
 def page(directory: Path, setup: Setup | None = None) -> str:
     """The text of docs/benchmarks-gpu.md, from the records in a directory; columns without records are empty."""
-    setup, parts, seen = setup or Setup("cuda", tiny=False), [], {}
+    setup, parts, header = setup or Setup("cuda", tiny=False), [], {}
     for name, part in PARTS.items():
         file = directory / f"{name}.jsonl"
         rows: dict[str, Row] = {}
         if file.exists():
-            seen = json.loads(file.read_text(encoding="utf-8").partition("\n")[0])
-            rows = Record(file, seen).rows
+            header = json.loads(file.read_text(encoding="utf-8").partition("\n")[0])
+            rows = Record(file, header).rows
         parts.append(f"## {part.title}\n\n{table([c.name for c in part.cases(setup)], rows, part.columns)}")
-    measured = "Measured on {device}, torch {torch}, transformers {transformers}.".format(**seen) if seen else NOTHING
+    measured = (
+        "Measured on {device}, torch {torch}, transformers {transformers}.".format(**header) if header else NOTHING
+    )
     return f"{HEADER}\n{measured}\n\n{GOALS}\n" + "\n\n".join(parts) + "\n"
 
 

@@ -137,13 +137,13 @@ def seconds(do: Callable[[], Any], device: str, turns: int = 5, least: float = 0
     for _ in range(warm_ups):
         do()
     synchronize(device)
-    best, spent, done = float("inf"), 0.0, 0
-    while done < turns or (spent < least and done < 50 * turns):
+    best, elapsed, done = float("inf"), 0.0, 0
+    while done < turns or (elapsed < least and done < 50 * turns):
         began = time.perf_counter()
         do()
         synchronize(device)
         took = time.perf_counter() - began
-        best, spent, done = min(best, took), spent + took, done + 1
+        best, elapsed, done = min(best, took), elapsed + took, done + 1
     return best
 
 

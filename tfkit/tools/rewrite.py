@@ -81,13 +81,13 @@ class Source:
         self.edits.append((*self.lines(statement), move_columns(text, statement.col_offset)))
         return None
 
-    def remove_elements(self, elements: Sequence[ast.AST], gone: Sequence[ast.AST]) -> None:
+    def remove_elements(self, elements: Sequence[ast.AST], removed: Sequence[ast.AST]) -> None:
         """Delete some elements of a list in brackets, with their commas."""
         spans = [self.element(each) for each in elements]
         for number, (each, (start, end)) in enumerate(zip(elements, spans, strict=True)):
-            if each not in gone:
+            if each not in removed:
                 continue
-            if any(other not in gone for other in elements[number + 1 :]):
+            if any(other not in removed for other in elements[number + 1 :]):
                 end = spans[number + 1][0]
             elif number:
                 start = spans[number - 1][1]

@@ -133,12 +133,13 @@ def compare(name: str, one: Tensor, two: Tensor, mask: Tensor) -> Comparison:
     """The largest difference; hidden states of padding, which nothing reads, are ignored."""
     one, two = one.float(), two.float()
     if one.shape != two.shape:
-        return Comparison(name, f"{list(one.shape)} here, {list(two.shape)} there", False)
+        return Comparison(name, f"{list(one.shape)} in tfkit, {list(two.shape)} in transformers", False)
     if one.dim() > 1 and one.shape[:2] == mask.shape:
         one, two = one[mask], two[mask]
-    largest, apart = float(two.abs().max()), float((one - two).abs().max())
-    right = math.isfinite(apart) and apart <= TOLERANCE * max(largest, 1e-6)
-    return Comparison(name.replace("_", " "), f"{list(one.shape)}, at most {apart:.1e} apart, of {largest:.3g}", right)
+    largest, difference = float(two.abs().max()), float((one - two).abs().max())
+    right = math.isfinite(difference) and difference <= TOLERANCE * max(largest, 1e-6)
+    found = f"{list(one.shape)}, at most {difference:.1e} apart, of {largest:.3g}"
+    return Comparison(name.replace("_", " "), found, right)
 
 
 def inputs(model: Any, rows: int = 2, length: int = 10) -> dict[str, Tensor]:

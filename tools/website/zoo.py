@@ -167,7 +167,7 @@ def _family(name: str) -> str:
         lines.append(f"`tfkit diff {its} {name}` shows what changes, on the page and in the model.")
     if found := children(name):
         rows = "\n".join(f"- [{title(child)}]({child}.md): {_first_difference(child)}" for child in found)
-        lines.append(f"What came of it:\n\n{rows}")
+        lines.append(f"Architectures that build on it:\n\n{rows}")
     return "\n\n".join(lines)
 
 
@@ -190,6 +190,6 @@ def index() -> str:
     return (
         f"# The zoo\n\n{len(names)} architectures, from the recurrent network with attention to the decoders of today. "
         "Each is a file that says in its first lines what differs from its parent; they load the published "
-        "checkpoints and give their numbers. The tree shows who came of whom, and what each changed.\n\n"
+        "checkpoints and give their numbers. The tree shows the parent of each, and what it changes.\n\n"
         f"{raw(tree)}\n\n{toc}\n"
     )
