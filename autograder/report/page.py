@@ -32,6 +32,8 @@ th:first-child,td:first-child,.text{text-align:left}th[scope=row]{font-weight:no
 .open{background:repeating-linear-gradient(135deg,var(--tfk-line-strong) 0 2px,var(--tfk-track) 2px 6px)}
 .key{display:inline-block;width:.8rem;height:.8rem;margin-right:.3rem;border-radius:2px}
 thead th{white-space:nowrap}
+@media(max-width:30rem){.bar{width:4.5rem}.scroll th,.scroll td{padding-inline:6px}}
+.bar,.key{forced-color-adjust:none}
 @media print{.scroll{overflow:visible;border:0;padding:0}.bar,.key{print-color-adjust:exact}}
 """
 KINDS = {"full": "full marks", "part": "part", "none": "none", "open": "not graded"}

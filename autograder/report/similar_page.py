@@ -13,7 +13,8 @@ STYLE = """
 .two{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.two>div{min-width:0}
 pre{overflow-x:auto;border:1px solid var(--tfk-line);border-radius:var(--tfk-r2);background:var(--tfk-card);
 padding:.6rem;font-size:.85rem;line-height:1.4;margin:.3rem 0 1rem}
-mark{background:var(--tfk-wait-soft);color:inherit;border-left:4px solid var(--tfk-wait);padding-left:.3rem}
+mark{background:var(--tfk-wait-soft);color:inherit;border-left:4px solid var(--tfk-wait);padding-left:.3rem;
+forced-color-adjust:none}
 pre mark{display:inline-block;min-width:95%}
 summary{cursor:pointer;padding:.3rem 0}h3{margin:1rem 0 0}
 @media(max-width:50rem){.two{grid-template-columns:1fr}}

@@ -109,7 +109,7 @@ for (const [name, look] of Object.entries({
           const found = backgroundColor === 'rgba(0, 0, 0, 0)' ? backgroundImage : 'colour';
           return forced && forcedColorAdjust !== 'none' ? 'taken away' : found;
         }, look.forcedColors);
-    for (const colour of ['.tfk-now', '.tfk-p', '.tfk-swatch.tfk-t-attention', '.tfk-heat td[data-row]']) {
+    for (const colour of ['.tfk-now', '.tfk-p', 'i.tfk-t-attention', '.tfk-heat td[data-row]']) {
       expect(await painted(colour), colour).toBe('colour');
     }
     for (const hatched of ['.tfk-ahead', '.tfk-hidden:empty', '.tfk-ramp']) {

@@ -67,6 +67,8 @@ def test_pages_paint_with_tokens_alone():
     shown = page.document("A <page>", "<p>words</p>")
     assert "prefers-color-scheme:dark" in shown
     assert "prefers-contrast:more" in shown
+    assert "forced-colors:active" in shown
+    assert ".bar,.key{forced-color-adjust:none}" in shown  # their colour is all they have
     assert "url(" not in page_tokens()  # nothing is fetched
     assert light_theme_tokens(".card").startswith(".card{--tfk-")
 
