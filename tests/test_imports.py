@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -85,3 +86,26 @@ def test_cheap_to_import(module: str) -> None:
     code = f"import sys, {module}; sys.exit('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"import {module} loads torch, or fails: {done.stderr[-500:]}"
+
+
+@pytest.mark.parametrize("module", ["tfkit.train.schedules", "tfkit.train.adamw", "tfkit.text.bpe"])
+def test_exercises_of_training_need_no_tokenizers(module: str) -> None:
+    """The kernel in a browser has neither `tokenizers` nor `torch.distributed`."""
+    code = f"import sys; sys.modules |= dict.fromkeys(['tokenizers', 'torch.distributed']); import {module}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-500:]
+
+
+@pytest.mark.parametrize("package", ["tfkit.text", "tfkit.train"])
+def test_the_names_of_a_lazy_package_are_found_where_their_types_are_declared(package: str) -> None:
+    module = importlib.import_module(package)
+    declared = {
+        alias.name: node.module
+        for node in ast.walk(ast.parse(MODULES[package].read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and under(str(node.module), package)
+        for alias in node.names
+    }
+    assert set(declared) == set(module.__all__) <= set(dir(module))
+    assert {name: getattr(module, name).__module__ for name in declared} == declared
+    with pytest.raises(AttributeError, match="has no attribute 'absent'"):
+        _ = module.absent

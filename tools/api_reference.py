@@ -64,11 +64,11 @@ def without_repetitions(names: Iterable[str]) -> list[str]:
     return kept
 
 
-def resolve_lazy_names(package: str) -> None:
-    """Import what the package's `__getattr__` would import on demand: pdoc reads only the dictionary."""
-    module = importlib.import_module(package)
-    for name in getattr(module, "__all__", ()):
-        setattr(module, name, getattr(module, name))
+def resolve_lazy_names(name: str) -> None:
+    """Import what the module's `__getattr__` would import on demand: pdoc reads only the dictionary."""
+    module = importlib.import_module(name)
+    for public in getattr(module, "__all__", ()):
+        setattr(module, public, getattr(module, public))
 
 
 LINK = re.compile(r'<a href="(?P<path>[^"#:]*)#(?P<anchor>[^"]+)">(?P<words>.*?)</a>', re.S)
@@ -97,14 +97,15 @@ def write(target: Path, packages: Sequence[str] = PACKAGES) -> list[str]:
         template_directory=ROOT / "tools" / "api",
         footer_text=f"Made from docstrings by pdoc {pdoc.__version__}",
     )
-    for package in packages:
-        resolve_lazy_names(package)
     public = [name for package in packages for name in public_modules(package)]
     missing = not_installed(public)
     for name, needed in missing.items():
         print(f"the reference has no page for {name}: {needed} is not installed", file=sys.stderr)
     left_out = (*LEFT_OUT, *missing)
-    modules = without_repetitions(name for name in public if name not in missing)
+    present = [name for name in public if name not in missing]
+    for name in present:
+        resolve_lazy_names(name)
+    modules = without_repetitions(present)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("ignore")
         warnings.filterwarnings("always", module=r"pdoc\b")

@@ -64,11 +64,15 @@ def _trial(exercise: Any, every: int) -> dict[str, Any]:
     from autograder.practice import mark_unsupported
 
     found: dict[str, Any] = {"lacks": "", "left": [], "right": 0, "refused": [], "wrong": 0, "missed": []}
+    before = set(sys.modules)
     try:
         question_sets = list(
             mark_unsupported(registry.check_function(exercise)(), reference_of(exercise), f"trial/{exercise.id}")
         )
     except ModuleNotFoundError as error:
+        # modules that a failed import leaves behind would let a later exercise pass that fails in a fresh kernel
+        for name in {name for name in sys.modules if name.startswith("tfkit.")} - before:
+            del sys.modules[name]
         return found | {"lacks": f"its module needs the package {error.name}, of which there is no build for a tab"}
     found["left"] = [check.name for check, _ in question_sets if check.not_run]
     found["lacks"] = next((check.not_run for check, _ in question_sets if check.not_run and check.core), "")

@@ -41,6 +41,31 @@ def test_the_views_of_the_lessons_can_be_imported_with_the_torch_of_a_tab():
     assert done.stdout.strip() == "torch in the browser", done.stderr
 
 
+OPTIMIZER_STATE = """
+import torch
+weight = torch.nn.Parameter(torch.tensor([0.5, -1.0, 2.0]))
+optimizer = torch.optim.AdamW([weight], lr=0.1)
+moments = {"exp_avg": torch.tensor([0.1, 0.2, 0.3]), "exp_avg_sq": torch.tensor([0.04, 0.05, 0.06])}
+optimizer.state[weight] = {"step": torch.tensor(2.0), **moments}
+for _ in range(2):
+    weight.grad = torch.tensor([1.0, -2.0, 0.5])
+    optimizer.step()
+    optimizer.state[weight]["exp_avg"] *= 0.5
+state = optimizer.state[weight]
+print(*weight.tolist(), *(x for name in ("exp_avg", "exp_avg_sq") for x in state[name].tolist()), float(state["step"]))
+"""
+
+
+def test_an_optimizers_state_is_set_and_read_by_parameter_in_a_tab_too():
+    def run(**more):
+        call = [sys.executable, "-c", OPTIMIZER_STATE]
+        done = subprocess.run(call, capture_output=True, text=True, env=os.environ | more, check=False)
+        assert done.returncode == 0, done.stderr
+        return [float(x) for x in done.stdout.split()]
+
+    assert run(PYTHONPATH=str(trial.SHIM)) == pytest.approx(run(), rel=1e-6)
+
+
 def test_what_needs_the_lab_is_an_exercise_with_a_reason():
     listed = site.needs_lab()
     assert set(listed) <= {one.id for one in registry.exercises()} and all(listed.values())
@@ -48,6 +73,16 @@ def test_what_needs_the_lab_is_an_exercise_with_a_reason():
 
 def test_a_trial_of_what_is_no_exercise_says_nothing_of_it():
     assert trial.trials(["no.such"]) == []
+
+
+def test_what_a_failed_import_leaves_behind_helps_no_later_exercise(monkeypatch):
+    def checks():
+        sys.modules["tfkit.left_behind"] = sys
+        raise ModuleNotFoundError("no package", name="absent_package")
+
+    monkeypatch.setattr(registry, "check_function", lambda exercise: checks)
+    found = trial._trial(registry.find("masks.causal"), 1)
+    assert "absent_package" in found["lacks"] and "tfkit.left_behind" not in sys.modules
 
 
 @pytest.mark.slow

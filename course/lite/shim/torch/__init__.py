@@ -65,6 +65,7 @@ def _passes(name: str, source: Any, **more: Any) -> _Passes:
 _missing.complete_tensors()
 _missing.complete_modules()
 _repairs.repair_tensors()
+_repairs.repair_optimizers()
 softmax, logsumexp = borch.Tensor.softmax, _repairs.logsumexp
 einsum, gather, diagonal = _repairs.einsum, _repairs.gather, _repairs.diagonal
 index_put, searchsorted = _repairs.index_put, _repairs.search_rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, MutableMapping
 from functools import wraps
 from typing import Any
 
@@ -24,6 +24,48 @@ def repair_tensors() -> None:
     Tensor.__and__ = lambda self, other: borch.bitwise_and(self, _tensor(other))
     Tensor.__or__ = lambda self, other: borch.bitwise_or(self, _tensor(other))
     Tensor.gather, Tensor.diagonal, Tensor.index_put = gather, diagonal, index_put
+
+
+def repair_optimizers() -> None:
+    """An optimizer's state can be read and set by parameter."""
+    borch.optim.Optimizer.state = property(
+        lambda self: self.__dict__["state"],
+        lambda self, states: self.__dict__.update(state=_States(states)),
+    )
+
+
+class _States(dict[Any, Any]):
+    """An optimizer's state: by parameter and in tensors, as in torch, and by `id` and in arrays for pyborch itself."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return _State(self.setdefault(id(key), {})) if isinstance(key, Tensor) else super().__getitem__(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, Tensor):
+            key, value = id(key), {name: _array(one) for name, one in value.items()}
+        super().__setitem__(key, value)
+
+
+class _State(MutableMapping[str, Any]):
+    """The state of one parameter, as tensors that share their memory with pyborch's arrays."""
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        self.arrays = arrays
+
+    def __getitem__(self, name: str) -> Any:
+        return Tensor(numpy.asarray(self.arrays[name], dtype=numpy.float32))
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.arrays[name] = _array(value)
+
+    def __delitem__(self, name: str) -> None:
+        del self.arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.arrays)
+
+    def __len__(self) -> int:
+        return len(self.arrays)
 
 
 def _tensor(value: Any) -> Any:
