@@ -71,6 +71,18 @@ def resolve_lazy_names(name: str) -> None:
         setattr(module, public, getattr(module, public))
 
 
+# every layer's constructor inherits it
+TORCHS_OWN = re.compile(r'<div class="docstring"><p>Initialize internal Module state, .*?</p>\s*</div>')
+
+
+def leave_out_torchs_own(folder: Path) -> None:
+    """Remove torch's own docstring from the constructors of layers."""
+    for page in folder.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        if (changed := TORCHS_OWN.sub("", text)) != text:
+            page.write_text(changed, encoding="utf-8")
+
+
 LINK = re.compile(r'<a href="(?P<path>[^"#:]*)#(?P<anchor>[^"]+)">(?P<words>.*?)</a>', re.S)
 
 
@@ -115,6 +127,7 @@ def write(target: Path, packages: Sequence[str] = PACKAGES) -> list[str]:
         lines = [str(warning.message).strip() for warning in found]
         problems = [line for line in lines if not any(name in line for name in (*left_out, *KNOWN_WARNINGS))]
         if not problems:
+            leave_out_torchs_own(Path(folder))
             unlink_unknown(Path(folder))
             shutil.rmtree(target, ignore_errors=True)
             shutil.copytree(folder, target)

@@ -14,8 +14,8 @@ title = "SmolLM2-135M completes a sentence: beam search, three hypotheses"
 
 
 def name(token: int) -> str:
-    """A readable token: without the mark of a word's beginning, a newline as an arrow."""
-    return text.token(token).replace("▁", "").replace("Ċ", "↵")
+    """A readable token: without the mark of a word's beginning, a newline as an arrow, a lone space as ␣."""
+    return text.token(token).replace("▁", "").replace("Ċ", "↵").replace("Ġ", "␣")
 
 
 trace = record(text.model, prompt, token=name, strategy=Beam(3), max_new_tokens=10, title=title, budget=120_000)

@@ -43,6 +43,30 @@ def test_a_name_that_cannot_be_found_is_a_warning_and_nothing_is_written(api, tm
     assert "absent" in problem and not (tmp_path / "api").exists()
 
 
+def test_a_layers_constructor_has_no_sentence_about_torchs_own(api, tmp_path, monkeypatch):
+    (tmp_path / "layered").mkdir()
+    source = '"""Layers."""\nfrom torch import nn\n\n\nclass Layer(nn.Module):\n    """A layer."""\n\n'
+    source += "    def __init__(self, width: int):\n        super().__init__()\n"
+    (tmp_path / "layered/__init__.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert api.write(tmp_path / "api", ["layered"]) == []
+    page = (tmp_path / "api/layered.html").read_text(encoding="utf-8")
+    assert "A layer." in page and "width" in page and "Initialize internal" not in page
+
+
+def test_names_that_a_package_finds_on_demand_are_on_its_page(api, tmp_path):
+    assert api.write(tmp_path / "api", ["tfkit.text"]) == []
+    page = (tmp_path / "api/tfkit/text.html").read_text(encoding="utf-8")
+    assert 'id="Collator"' in page and 'id="learn_bpe"' in page
+
+
+def test_the_first_page_says_what_each_package_is(api, tmp_path):
+    assert api.write(tmp_path / "api", ["tfkit.retrieve", "tfkit.text"]) == []
+    page = (tmp_path / "api/index.html").read_text(encoding="utf-8")
+    assert '<a href="tfkit/text.html">tfkit.text</a></dt>' in page and "Text into symbols and back.</dd>" in page
+    assert "<h1>API reference</h1>" in page and 'alt="pdoc"' not in page
+
+
 def test_a_module_that_needs_an_extra_has_no_page_and_is_named(api, tmp_path, monkeypatch, capsys):
     package = tmp_path / "wordy"
     package.mkdir()

@@ -47,6 +47,19 @@ def test_small_models_and_published_sizes_are_timed_in_tables_of_their_own():
     assert len(zoo.benchmark_tables("llama")) == 1 and zoo.benchmark_tables("rnn_seq2seq") == []
 
 
+def test_a_table_has_no_column_that_is_empty_for_the_architecture():
+    (table,) = zoo.benchmark_tables("distilbert")
+    head, _, *rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("|")]
+    assert all(any(row[place].strip() for row in rows) for place in range(len(head)))
+    assert "forward" in table and "beam" not in table and "| beam 4 |" in zoo.benchmark_tables("bart")[0]
+
+
+def test_objectives_are_links_to_their_pages_and_exist():
+    assert 'href="../api/tfkit/objectives/causal_lm.html"' in zoo.description("llama")
+    unknown = {name for name in zoo.docstrings() if "`objectives." in zoo.description(name)}
+    assert not unknown
+
+
 def test_an_anatomy_is_kept_and_read_again(tmp_path):
     rows = zoo.anatomy("gpt2", tmp_path)
     assert rows[0].parameters == 124_439_808
@@ -212,5 +225,5 @@ def test_a_site_is_built_and_holds(tmp_path):
 def test_a_claim_that_was_not_run_yet_is_named_and_not_linked(monkeypatch):
     monkeypatch.setattr(zoo, "claims", lambda name: ["no_such_claim", "copy_reverse_sort"])
     text = zoo.write_page("gpt")
-    assert "no_such_claim (not run yet)" in text and "#no_such_claim" not in text
-    assert "reproductions.md#copy_reverse_sort" in text
+    assert "no such claim (not run yet)" in text and "#no_such_claim" not in text
+    assert "[copy reverse sort](../library/reproductions.md#copy_reverse_sort)" in text

@@ -4,7 +4,7 @@ Parent   bart
 Differs  pre-norm with a final norm, besides the norm after the embeddings; embeddings times sqrt(d_model) in the
          published models; a token names the language: the source ends with its own, and the decoder starts with that of
          the target, which is also the last token of the labels (mBART-50: both begin with it)
-Trained  objectives.multilingual_denoising, then pairs of languages
+Trained  objectives.denoising in 25 languages, then pairs of languages
 """
 
 from typing import Any

@@ -18,6 +18,7 @@ from tools.website import DOCS, ROOT, parity
 from tools.website.book import fence, raw
 
 FIELDS = ("Parent", "Differs", "Trained")
+OBJECTIVE = re.compile(r"\bobjectives\.((?:\w|\\_)+)")  # after Markdown's characters were escaped
 ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5}|[a-z-]+/\d{7})")
 DEPTH = 3  # of the tree of modules
 SMALL, PUBLISHED = "A small model", "The published size"
@@ -59,9 +60,21 @@ def description(name: str) -> str:
         rows = re.split(rf"(?m)^(?=(?:{'|'.join(FIELDS)}) )", paragraph)
         for row in filter(None, map(str.strip, rows)):
             field, _, rest = row.partition(" ")
-            words = re.sub(r"\s+", " ", rest if field in FIELDS else row)
-            paragraphs.append(f"**{field}.** {_link_papers(words)}" if field in FIELDS else _link_papers(words))
+            words = _link_papers(re.sub(r"\s+", " ", rest if field in FIELDS else row))
+            paragraphs.append(f"**{field}.** {_link_objectives(words)}" if field in FIELDS else words)
     return "\n\n".join(paragraphs)
+
+
+def _link_objectives(words: str) -> str:
+    """The words, with each module of `tfkit.objectives` as a link to its page in the API reference."""
+
+    def link(found: re.Match[str]) -> str:
+        module = found[1].replace("\\", "")
+        page = f"../api/tfkit/objectives/{module}.html"
+        known = (ROOT / "tfkit" / "objectives" / f"{module}.py").exists()
+        return f'<a href="{page}"><code>objectives.{module}</code></a>' if known else f"`objectives.{module}`"
+
+    return OBJECTIVE.sub(link, words)
 
 
 def _link_papers(words: str) -> str:
@@ -106,7 +119,8 @@ def _anatomy_table(rows: list[Row]) -> str:
 
 
 def benchmark_tables(name: str) -> list[str]:
-    """Its rows in the benchmarks, small models and published sizes apart; a table each, without those it is not in."""
+    """Its rows in the benchmarks, small models and published sizes apart; a table each, without those it is not in, and
+    without columns that are empty for it."""
     found: dict[str, list[str]] = {SMALL: [], PUBLISHED: []}
     lines, section = (DOCS / "benchmarks.md").read_text(encoding="utf-8").splitlines(), SMALL
     head = next(index for index, line in enumerate(lines) if line.startswith("|  | tokens |"))
@@ -115,7 +129,15 @@ def benchmark_tables(name: str) -> list[str]:
             section = PUBLISHED if line == "## Published sizes" else SMALL
         elif line.startswith(f"| {name} |") and line.count("|") == lines[head].count("|"):
             found[section].append(line)
-    return [f"{size}:\n\n" + "\n".join([lines[head], lines[head + 1], *rows]) for size, rows in found.items() if rows]
+    heads = lines[head : head + 2]
+    return [f"{size}:\n\n" + "\n".join(_without_empty(heads, rows)) for size, rows in found.items() if rows]
+
+
+def _without_empty(heads: list[str], rows: list[str]) -> list[str]:
+    """The lines of a Markdown table, without the columns in which every row is empty."""
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in [*heads, *rows]]
+    kept = [index for index in range(len(cells[0])) if any(row[index] for row in cells[2:])]
+    return ["| " + " | ".join(row[index] for index in kept) + " |" for row in cells]
 
 
 def claims(name: str) -> list[str]:
@@ -123,6 +145,11 @@ def claims(name: str) -> list[str]:
     folder = ROOT / "tfkit" / "claims"
     mention = re.compile(rf"[\"']{name}[\"']|models\.{name}\b|import {name}\b")
     return [file.stem for file in sorted(folder.glob("[!_]*.py")) if mention.search(file.read_text(encoding="utf-8"))]
+
+
+def readable(identifier: str) -> str:
+    """A claim's name as it is read: `soft_targets` -> soft targets."""
+    return identifier.replace("_", " ")
 
 
 def presets(name: str) -> list[str]:
@@ -146,8 +173,8 @@ def write_page(name: str, kept: Path | None = None) -> str:
         )
     if tried := claims(name):
         run = set(re.findall(r"^#+ (\w+)$", (DOCS / "reproductions.md").read_text(encoding="utf-8"), re.M))
-        links = {claim: f"[{claim}](../library/reproductions.md#{claim})" for claim in run}
-        linked = ", ".join(links.get(claim, f"{claim} (not run yet)") for claim in tried)
+        links = {claim: f"[{readable(claim)}](../library/reproductions.md#{claim})" for claim in run}
+        linked = ", ".join(links.get(claim, f"{readable(claim)} (not run yet)") for claim in tried)
         text.append(f"## Claims of the papers, tried at small scale\n\n{linked}")
     if kept is not None:
         caption = f"Modules, parameters and shapes, as `tfkit anatomy {name}` prints them."
