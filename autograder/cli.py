@@ -12,20 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from autograder import error_messages, misconceptions, registry
+from autograder import error_messages, help_texts, misconceptions, registry
 from autograder.api import Exercise, Verdict, with_hints
 from autograder.benchmark import command as benchmark
 from autograder.capstone import command as capstone
+from autograder.help_format import add_command
 from autograder.marking import command as marking
 from autograder.report.text import plain, verdict_text
 from tfkit_course import install, replace_unencodable
 
 RECIPES = ("github-classroom", "gradescope-autograder")  # these export no scores, but the checks for another grader
 POSIX = ("fcntl", "grp", "pwd", "resource", "termios")  # modules of Python's that Windows does not have
-PAGES = {
-    "report": "write an HTML report on how a class did and what to teach again",
-    "similarity": "write an HTML report on answers that are unusually similar",
-}
 
 
 class BadInput(Exception):
@@ -40,7 +37,7 @@ def _lack(command: str, error: ImportError, *extras: str) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command; exits 0 (all passed), 1 (not all) or 2 (not graded, or a request that makes no sense)."""
+    """Run the command; exits with the status that the command's help describes."""
     replace_unencodable()
     arguments = _parser().parse_args(argv)
     try:
@@ -61,73 +58,83 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="autograder", description="Grade students' answers against reference implementations."
+        prog="autograder",
+        description="Grade students' answers against reference implementations. `autograder COMMAND --help` describes "
+        "a command.",
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _check_parser(commands.add_parser("check", help="grade one exercise in Python files or notebooks"))
-    _grade_parser(commands.add_parser("grade", help="grade an nbgrader assignment of a whole class, in parallel"))
-    what = "grade submissions as they arrive in the exchange, and release their feedback"
-    _serve_parser(commands.add_parser("serve", help=what))
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
+    _check_parser(add_command(commands, "check", help_texts.CHECK))
+    _grade_parser(add_command(commands, "grade", help_texts.GRADE))
+    _serve_parser(add_command(commands, "serve", help_texts.SERVE))
     _add_lms_commands(commands)
     _add_class_commands(commands)
     _add_assignment_commands(commands)
-    what = "serve exercises, checks and hints to a coding assistant (MCP over stdio)"
-    _mcp_parser(commands.add_parser("mcp", help=what))
-    what = "compare graders on our right and wrong answers, or export them as a dataset"
-    benchmark.add_parsers(commands.add_parser("benchmark", help=what))
-    what = "train and measure the language models of the last unit within a budget"
-    capstone.add(commands.add_parser("capstone", help=what), BadInput)
+    _mcp_parser(add_command(commands, "mcp", help_texts.MCP))
+    benchmark.add_parsers(add_command(commands, "benchmark", help_texts.BENCHMARK))
+    capstone.add(add_command(commands, "capstone", help_texts.CAPSTONE), BadInput)
     marking.add(commands, BadInput)
-    commands.add_parser("list", help="list the exercise ids").set_defaults(run=_list)
-    what = "report the sandbox, devices and versions, and what is missing"
-    commands.add_parser("doctor", help=what).set_defaults(run=_doctor)
-    _corpus_parser(commands.add_parser("corpus", help="test the checks on our own right and wrong answers"))
+    add_command(commands, "list", help_texts.LIST).set_defaults(run=_list)
+    add_command(commands, "doctor", help_texts.DOCTOR).set_defaults(run=_doctor)
+    _corpus_parser(add_command(commands, "corpus", help_texts.CORPUS))
     return parser
 
 
+def _add_course(command: argparse.ArgumentParser) -> None:
+    command.add_argument("course", type=Path, metavar="COURSE_DIR", help=help_texts.COURSE_DIR)
+
+
+def _add_assignment(command: argparse.ArgumentParser) -> None:
+    command.add_argument("assignment", metavar="ASSIGNMENT", help=help_texts.ASSIGNMENT)
+
+
+def _add_workers(command: argparse.ArgumentParser, address: str) -> None:
+    where = command.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=_positive, metavar="N", help=help_texts.WORKERS)
+    where.add_argument("--scheduler", metavar="ADDRESS", help=f"use the workers of a Dask scheduler, such as {address}")
+
+
 def _add_lms_commands(commands: Any) -> None:
-    what = "export scores to Canvas, Moodle or Gradescope, or recipes for CI"
-    _export_parser(commands.add_parser("export", help=what))
-    passback = commands.add_parser("passback", help="send scores to the LMS's gradebook by LTI 1.3")
-    passback.add_argument("course", type=Path, metavar="COURSE_DIR")
-    passback.add_argument("assignment")
+    _export_parser(add_command(commands, "export", help_texts.EXPORT))
+    passback = add_command(commands, "passback", help_texts.PASSBACK)
+    _add_course(passback)
+    _add_assignment(passback)
     passback.add_argument("--again", action="store_true", help="also send scores that the LMS has accepted already")
     passback.set_defaults(run=_passback)
-    roster = commands.add_parser("roster", help="add the LMS's learners to the gradebook by LTI 1.3")
-    roster.add_argument("course", type=Path, metavar="COURSE_DIR")
+    roster = add_command(commands, "roster", help_texts.ROSTER)
+    _add_course(roster)
     roster.set_defaults(run=_roster)
 
 
 def _add_class_commands(commands: Any) -> None:
-    for name, what in PAGES.items():
-        page = commands.add_parser(name, help=what)
-        page.add_argument("course", type=Path, metavar="COURSE_DIR")
-        page.add_argument("assignment")
+    for name, text in help_texts.PAGES.items():
+        page = add_command(commands, name, text)
+        _add_course(page)
+        _add_assignment(page)
         page.add_argument(
             "-o", "--output", type=Path, required=True, metavar="FILE.html", help="the page to write, a new file"
         )
         if name == "similarity":
             page.add_argument("--operations", action="store_true",
-                              help="also run the answers in the box, and compare tensor operations")  # fmt: skip
+                              help="also run the answers in the sandbox, and compare tensor operations")  # fmt: skip
         page.set_defaults(run=_page, page=name)
-    history = commands.add_parser("history", help="show every graded attempt at an assignment, by student")
-    history.add_argument("course", type=Path, metavar="COURSE_DIR")
-    history.add_argument("assignment")
+    history = add_command(commands, "history", help_texts.HISTORY)
+    _add_course(history)
+    _add_assignment(history)
     history.add_argument("students", nargs="*", metavar="STUDENT", help="only these students; by default all")
     history.set_defaults(run=_history)
-    what = "group a class's wrong answers that match no known misconception"
-    _misconceptions_parser(commands.add_parser("misconceptions", help=what))
+    _misconceptions_parser(add_command(commands, "misconceptions", help_texts.MISCONCEPTIONS))
 
 
 def _add_assignment_commands(commands: Any) -> None:
-    lint = commands.add_parser("lint", help="check an assignment for faults before it is released")
-    lint.add_argument("course", type=Path, metavar="COURSE_DIR")
+    lint = add_command(commands, "lint", help_texts.LINT)
+    _add_course(lint)
     lint.add_argument(
         "assignments", nargs="*", metavar="ASSIGNMENT", help="only these assignments; by default all in source/"
     )
     lint.set_defaults(run=_lint)
-    adopt = commands.add_parser("adopt", help="turn a notebook with solutions and asserts into an assignment")
-    adopt.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb")
+    adopt = add_command(commands, "adopt", help_texts.ADOPT)
+    adopt.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb",
+                       help="the notebook, whose file name becomes the assignment's name")  # fmt: skip
     adopt.add_argument(
         "course", type=Path, metavar="COURSE_DIR", help="the course directory; it is created if it does not exist"
     )
@@ -136,21 +143,21 @@ def _add_assignment_commands(commands: Any) -> None:
 
 def _corpus_parser(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "exercises", nargs="*", help="exercise ids, by default all; or `show ID NAME` to print one answer in full"
+        "exercises", nargs="*", metavar="ID", help="exercise ids, by default all; or `show ID NAME` to print one answer"
     )
     command.add_argument(
         "--report", action="store_true", help="list each answer that was misjudged, and measure how mistakes are named"
     )
     command.add_argument("--mutants", action="store_true", help="also test mutants of the references")
-    command.add_argument("--seed", type=int, default=0)
-    command.add_argument(
-        "--workers", type=_positive, default=1, metavar="N", help="exercises that are measured at the same time"
-    )
+    command.add_argument("--seed", type=int, default=0, metavar="N",
+                         help="seed of the random inputs (default: %(default)s)")  # fmt: skip
+    command.add_argument("--workers", type=_positive, default=1, metavar="N",
+                         help="exercises that are measured at the same time (default: %(default)s)")  # fmt: skip
     command.set_defaults(run=_corpus)
 
 
 def _misconceptions_parser(command: argparse.ArgumentParser) -> None:
-    command.add_argument("course", type=Path, metavar="COURSE_DIR")
+    _add_course(command)
     command.add_argument(
         "assignments", nargs="*", metavar="ASSIGNMENT", help="only these assignments; by default all that are graded"
     )
@@ -175,62 +182,54 @@ def _misconceptions_parser(command: argparse.ArgumentParser) -> None:
 def _mcp_parser(command: argparse.ArgumentParser) -> None:
     command.add_argument("course", nargs="?", type=Path, metavar="COURSE",
                          help="a course directory or a student's folder of notebooks, for rules and log")  # fmt: skip
-    command.add_argument("--trust", action="store_true", help="if there is no sandbox, run the code without isolation")
-    command.add_argument("--log", action="store_true", help="show the requests of assistants instead of serving")
+    command.add_argument("--trust", action="store_true", help=help_texts.TRUST)
+    command.add_argument("--log", action="store_true",
+                         help="print the logged requests of assistants instead of serving")  # fmt: skip
     command.set_defaults(run=_mcp)
 
 
 def _check_parser(check: argparse.ArgumentParser) -> None:
-    check.add_argument("exercise", help="an exercise id, as shown by `autograder list`")
-    check.add_argument("files", nargs="+", type=Path, metavar="FILE.{py,ipynb}")
-    check.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    check.add_argument("--seed", type=int, help="the seed of an earlier verdict, to draw the same inputs")
+    check.add_argument("exercise", metavar="ID", help="an exercise id, as shown by `autograder list`")
+    check.add_argument("files", nargs="+", type=Path, metavar="FILE.{py,ipynb}",
+                       help="Python files or notebooks that define the answer")  # fmt: skip
+    check.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help=help_texts.DEVICE)
+    check.add_argument("--seed", type=int, metavar="N", help="the seed of an earlier verdict, to draw the same inputs")
     check.add_argument("--json", action="store_true", help="print one JSON object per file")
     check.add_argument("--hints", type=int, choices=range(4), default=3, metavar="N",
-                       help="help to show: 1 the concept, 2 also the symptoms, 3 also the counter-example")  # fmt: skip
+                       help="how much help to show: 0 none, 1 the concept, 2 also the symptoms and the line, 3 also "
+                       "the counter-example (default: %(default)s)")  # fmt: skip
     check.add_argument("--known", type=Path, metavar="DIR",
                        help="a folder with a course's own misconceptions.toml, as a released unit has")  # fmt: skip
-    check.add_argument("--trust", action="store_true", help="if there is no sandbox, run the code without isolation")
+    check.add_argument("--trust", action="store_true", help=help_texts.TRUST)
     check.set_defaults(run=_check)
 
 
 def _grade_parser(grade: argparse.ArgumentParser) -> None:
-    grade.add_argument("course", type=Path, metavar="COURSE_DIR")
-    grade.add_argument("assignment")
-    where = grade.add_mutually_exclusive_group()
-    where.add_argument(
-        "--workers", type=_positive, metavar="N", help="number of local processes; by default from cores and memory"
-    )
-    where.add_argument(
-        "--scheduler", metavar="ADDRESS", help="use the workers of a Dask scheduler, such as tcp://host:8786"
-    )
+    _add_course(grade)
+    _add_assignment(grade)
+    _add_workers(grade, "tcp://host:8786")
     grade.add_argument(
         "--device", choices=("auto", "cpu", "cuda"), help="device to grade on, instead of the course's setting"
     )
     grade.add_argument("--resume", action="store_true", help="continue a run that was stopped or killed")
-    grade.add_argument("--regrade", action="store_true", help="grade all submissions again, and show what would change")
+    grade.add_argument("--regrade", action="store_true",
+                       help="grade all submissions again, show what would change, and ask before writing")  # fmt: skip
     grade.add_argument("--yes", action="store_true",
                        help="do not ask before committing changes or using a scheduler without TLS")  # fmt: skip
     grade.set_defaults(run=_grade)
 
 
 def _serve_parser(serve: argparse.ArgumentParser) -> None:
-    serve.add_argument("courses", nargs="+", type=Path, metavar="COURSE_DIR")
+    serve.add_argument("courses", nargs="+", type=Path, metavar="COURSE_DIR",
+                       help="the nbgrader course directories to serve")  # fmt: skip
     serve.add_argument("--assignment", action="append", default=[], dest="assignments", metavar="NAME",
                        help="only this assignment (may be repeated); by default all in the gradebook")  # fmt: skip
-    where = serve.add_mutually_exclusive_group()
-    where.add_argument(
-        "--workers", type=_positive, metavar="N", help="number of local processes; by default from cores and memory"
-    )
-    where.add_argument(
-        "--scheduler", metavar="ADDRESS", help="use the workers of a Dask scheduler, such as tls://host:8786"
-    )
+    _add_workers(serve, "tls://host:8786")
     serve.add_argument(
         "--device", choices=("auto", "cpu", "cuda"), help="device to grade on, instead of the courses' setting"
     )
-    serve.add_argument(
-        "--every", type=float, default=5.0, metavar="SECONDS", help="seconds between two polls of the exchange"
-    )
+    serve.add_argument("--every", type=float, default=5.0, metavar="SECONDS",
+                       help="seconds between two polls of the exchange (default: %(default)s)")  # fmt: skip
     serve.add_argument(
         "--once", action="store_true", help="exit when no submission is left to grade and no feedback to release"
     )
@@ -241,9 +240,10 @@ def _serve_parser(serve: argparse.ArgumentParser) -> None:
 
 
 def _export_parser(export: argparse.ArgumentParser) -> None:
-    export.add_argument("course", type=Path, metavar="COURSE_DIR")
-    export.add_argument("assignment")
-    export.add_argument("--to", choices=("canvas", "moodle", "gradescope", "csv", *RECIPES), required=True)
+    _add_course(export)
+    _add_assignment(export)
+    formats = ("canvas", "moodle", "gradescope", "csv", *RECIPES)
+    export.add_argument("--to", choices=formats, required=True, metavar="FORMAT", help=f"one of {', '.join(formats)}")
     export.add_argument("--per-question", action="store_true", help="one column or test per question")
     export.add_argument(
         "--partial", action="store_true", help="write totals of the questions marked so far, instead of blanks"

@@ -8,7 +8,6 @@ sandbox), Otter (the same asserts in its test files, no container), `nbgrader au
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
@@ -32,6 +31,7 @@ import psutil
 from nbformat import NotebookNode
 from rich.console import Console
 
+from autograder.help_format import make_parser
 from autograder.nbgrader import config
 from course import exercises
 from course.build import build
@@ -465,17 +465,29 @@ the grader waits for it ("answers of the box").
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m course.bench", description="Measure how fast a class is graded.")
-    parser.add_argument("--submissions", type=int, default=60)
-    parser.add_argument("--share", type=int, default=6, help="grade only every n-th submission with stock nbgrader")
-    parser.add_argument("--write", type=Path, help="rewrite this page with the results")
+    parser = make_parser(
+        "course.bench",
+        """
+        Measure how fast a class is graded: stock nbgrader, our engine behind `nbgrader autograde`, and `autograder
+        grade` with several numbers of workers, on the same submissions. Prints the page docs/benchmarks-grading.md.
+        """,
+        exits={0: "done"},
+        examples=("python -m course.bench --write docs/benchmarks-grading.md",),
+    )
+    parser.add_argument(
+        "--submissions", type=int, default=60, metavar="N", help="size of the class (default: %(default)s)"
+    )
+    parser.add_argument("--share", type=int, default=6, metavar="N",
+                        help="grade only every N-th submission with stock nbgrader (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page to this file")
     parser.add_argument(
         "--kept",
         type=Path,
+        metavar="FILE",
         default=Path("build/bench-grading.jsonl"),
-        help="store each row here as soon as it is measured",
+        help="store each row here as soon as it is measured (default: %(default)s)",
     )
-    parser.add_argument("--resume", action="store_true", help="skip rows that are stored already")
+    parser.add_argument("--resume", action="store_true", help="skip the rows that are stored already")
     options = parser.parse_args(arguments)
     if not options.resume:
         options.kept.unlink(missing_ok=True)

@@ -7,7 +7,6 @@ while. Then the server starts again, and the first check is asked for as soon as
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
@@ -29,6 +28,7 @@ from typing import Any
 
 from autograder import registry
 from autograder.answers import answers
+from autograder.help_format import make_parser
 from course.build import build
 
 TOKEN = "bench"
@@ -171,11 +171,23 @@ def markdown_page(warm: Sequence[TimedCheck], first: Sequence[float], load: tupl
 
 def main() -> None:
     """Measures, prints the page, and writes it where asked."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=64)
-    parser.add_argument("--firsts", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", type=Path, metavar="FILE")
+    parser = make_parser(
+        "course.bench_checks",
+        """
+        Measure how long a student waits for a verdict. A real Jupyter server with the extension shows a course, as
+        `make lab` does, and right and wrong answers are checked over HTTP, as the Check button does it. Then the server
+        starts again several times, and its first check is measured. Prints the page docs/benchmarks-checks.md.
+        """,
+        exits={0: "done"},
+        examples=("python -m course.bench_checks --write docs/benchmarks-checks.md",),
+    )
+    parser.add_argument("--count", type=int, default=64, metavar="N",
+                        help="checks in a lab that has been open for a while (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--firsts", type=int, default=3, metavar="N",
+                        help="starts of which the first check is measured (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, metavar="N",
+                        help="seed of the choice of answers (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page to this file")
     arguments = parser.parse_args()
     before = os.getloadavg()[0]
     warm, first = measure(arguments.count, arguments.firsts, arguments.seed)

@@ -22,7 +22,6 @@ The output is a function of the input: same bytes on every build, and a file tha
 
 from __future__ import annotations
 
-import argparse
 import ast
 import copy
 import importlib.util
@@ -41,6 +40,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder import error_messages
 from autograder.api import Exercise
+from autograder.help_format import make_parser
 from autograder.nbgrader import config
 from course import all_exercises, glossary
 from course import units as unit_folders
@@ -427,8 +427,24 @@ def _write_if_new(path: Path, text: str) -> bool:
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 0 when all was built, 1 with one line on stderr where a lesson or the machine is at fault."""
     replace_unencodable()
-    parser = argparse.ArgumentParser(prog="python -m course.build", description="Build nbgrader's source notebooks.")
-    parser.add_argument("directory", type=Path, help="the nbgrader course directory")
+    parser = make_parser(
+        "course.build",
+        """
+        Build nbgrader's source notebooks from the lessons, with nbgrader_config.py and the course's secret key beside
+        them. Notebooks that would stay the same are not written again; with --lite, a site for the browser is written.
+        """,
+        exits={
+            0: "all was built",
+            1: "a lesson is faulty, or a file cannot be written; one line on standard error says which",
+        },
+        examples=(
+            "python -m course.build my-course",
+            "python -m course.build my-course --unit 03-heads --language fr",
+        ),
+    )
+    parser.add_argument(
+        "directory", type=Path, metavar="COURSE_DIR", help="the nbgrader course directory; it is created if needed"
+    )
     parser.add_argument("--unit", action="append", metavar="NAME", help="only this unit (may be repeated)")
     parser.add_argument(
         "--language",

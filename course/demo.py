@@ -7,7 +7,6 @@ lab` opens the same course in JupyterLab, as a student sees it.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -24,6 +23,7 @@ from rich.table import Table
 from traitlets.config import Config
 
 from autograder.api import Exercise
+from autograder.help_format import make_parser
 from autograder.nbgrader import config
 from course import exercises
 from course.build import build, unit_names
@@ -389,11 +389,34 @@ def _students_lab(root: Path) -> Path:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; returns 0 if every mock student got the expected result."""
-    parser = argparse.ArgumentParser(
-        prog="python -m course.demo", description="Run a mock class, from release to feedback."
+    parser = make_parser(
+        "course.demo",
+        """
+        Run a mock class in a course directory of its own: build and release the notebooks, let right, wrong and
+        cheating students submit, grade them, release the feedback, and compare every verdict with the expected one.
+        `lab` opens JupyterLab on that course as a student sees it; further arguments are passed on to JupyterLab.
+        """,
+        exits={
+            0: "every student got the expected result",
+            1: "one did not",
+            2: "a command failed",
+            130: "stopped by Ctrl-C",
+        },
+        examples=(
+            "python -m course.demo",
+            "python -m course.demo lab --no-browser",
+        ),
     )
-    parser.add_argument("action", nargs="?", choices=("run", "lab"), default="run", help="run the class, or the lab")
-    parser.add_argument("--dir", type=Path, default=Path("demo"), help="the course directory (default: demo)")
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=("run", "lab"),
+        default="run",
+        help="run the class, or open JupyterLab (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--dir", type=Path, default=Path("demo"), metavar="DIR", help="the course directory (default: %(default)s)"
+    )
     options, more = parser.parse_known_args(arguments)
     if options.action == "lab":
         lab(options.dir, more)

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from autograder.help_format import make_parser
 from course.settings import LessonError, tomllib
 
 TITLE = "Glossary"
@@ -76,8 +76,16 @@ def page() -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m course.glossary", description="Write the glossary as a page.")
-    parser.add_argument("file", type=Path, help="the file to write")
+    parser = make_parser(
+        "course.glossary",
+        """
+        Write course/glossary.toml as a Markdown page: every term of the course in alphabetical order, with its meaning
+        and the unit that introduces it.
+        """,
+        exits={0: "done"},
+        examples=("python -m course.glossary docs/glossary.md",),
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="the Markdown file to write")
     path = parser.parse_args(arguments).file
     path.write_text(page(), encoding="utf-8")
     print(f"wrote {path}")

@@ -7,7 +7,6 @@ due dates and the selected exercises come from course.settings, as in the notebo
 
 from __future__ import annotations
 
-import argparse
 import ast
 import re
 from collections.abc import Iterator, Sequence
@@ -20,6 +19,7 @@ from autograder import error_messages
 from autograder.answers import Answer
 from autograder.api import Exercise
 from autograder.diagnose import known_answers
+from autograder.help_format import make_parser
 from course import all_exercises, glossary, units
 from course import build as builder
 from course.settings import Unit
@@ -147,10 +147,16 @@ def write(course_dir: Path, names: list[str] | None = None) -> list[Path]:
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 1 with one line on stderr where a lesson is at fault."""
     replace_unencodable()
-    parser = argparse.ArgumentParser(
-        prog="python -m course.guide", description="Write a guide for instructors per unit."
+    parser = make_parser(
+        "course.guide",
+        """
+        Write a guide for instructors for each unit, instructors/NAME.md in the course directory: its aims, minutes,
+        points and due date, its questions with their mark schemes, and the misconceptions that the checks recognise.
+        """,
+        exits={0: "done", 1: "a lesson is faulty, or a file cannot be written; one line on standard error says which"},
+        examples=("python -m course.guide my-course",),
     )
-    parser.add_argument("directory", type=Path, help="the nbgrader course directory")
+    parser.add_argument("directory", type=Path, metavar="COURSE_DIR", help="the nbgrader course directory")
     parser.add_argument("--unit", action="append", metavar="NAME", help="only this unit (may be repeated)")
     options = parser.parse_args(arguments)
     try:

@@ -10,7 +10,6 @@ are complete and follow the same rules. `make course` runs the cells too, `make 
 
 from __future__ import annotations
 
-import argparse
 import ast
 import builtins
 import copy
@@ -29,6 +28,7 @@ from rich.table import Table
 
 from autograder.api import Exercise
 from autograder.diagnose import known_answers
+from autograder.help_format import make_parser
 from autograder.lint import notebook as reading
 from autograder.lint.notebook import Fault, Problems, code, tree
 from course import all_exercises, glossary, translate, units
@@ -278,8 +278,23 @@ def translation_faults(folder: Path) -> list[Fault]:
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 0 if no rule is broken."""
     replace_unencodable()
-    parser = argparse.ArgumentParser(prog="python -m course.lint", description="Build every unit and check its cells.")
-    parser.add_argument("directory", type=Path, nargs="?", default=Path("build/course"), help="where to build")
+    parser = make_parser(
+        "course.lint",
+        """
+        Build every unit and check each cell of its notebook, in every language: links, syntax, width, descriptions of
+        figures, terms of the glossary, and translations that are missing or out of date. Nothing is run.
+        """,
+        exits={0: "no rule is broken", 1: "faults were found and printed, or a lesson cannot be built"},
+        examples=("python -m course.lint",),
+    )
+    parser.add_argument(
+        "directory",
+        type=Path,
+        nargs="?",
+        default=Path("build/course"),
+        metavar="DIR",
+        help="where to build (default: %(default)s)",
+    )
     options = parser.parse_args(arguments)
     try:
         notebooks, found = lint(options.directory)

@@ -5,7 +5,6 @@ Answers come from the collected submissions; every other change is a function th
 
 from __future__ import annotations
 
-import argparse
 import ast
 import copy
 import json
@@ -21,6 +20,7 @@ from traitlets.config import Config
 
 from autograder.answers import answers
 from autograder.api import Exercise
+from autograder.help_format import make_parser
 from course import all_exercises
 from course.settings import LessonError
 
@@ -346,12 +346,21 @@ def submit_one(settings: Config, home: Path, student: str, unit: str) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 1 with one line on stderr if there is nothing to hand in."""
-    parser = argparse.ArgumentParser(
-        prog="python -m course.mock_class",
-        description="Submit a unit for a mock class with right, wrong and cheating students.",
+    parser = make_parser(
+        "course.mock_class",
+        """
+        Submit released assignments for a mock class with right, wrong and cheating students, through nbgrader's
+        exchange. Without arguments, print the students as JSON lines.
+        """,
+        exits={0: "done", 1: "there is nothing to submit; one line on standard error says why"},
+        examples=("python -m course.mock_class my-course 03-heads",),
     )
     parser.add_argument(
-        "directory", nargs="?", type=Path, help="the nbgrader course directory; without it, the class is listed"
+        "directory",
+        nargs="?",
+        type=Path,
+        metavar="COURSE_DIR",
+        help="the nbgrader course directory; without it, the students are listed",
     )
     parser.add_argument("units", nargs="*", metavar="UNIT", help="released assignments, such as 03-heads")
     options = parser.parse_args(arguments)

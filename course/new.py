@@ -5,7 +5,6 @@ The package works as it is: a reference, checks, right and wrong answers, a less
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import keyword
 import re
@@ -13,6 +12,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from autograder.help_format import make_parser
 from course import units
 from tfkit_course import replace_unencodable
 
@@ -62,8 +62,16 @@ def _replaced(text: str, replacements: dict[str, str]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 1 with one line on stderr where the package cannot be written."""
     replace_unencodable()
-    parser = argparse.ArgumentParser(prog="python -m course.new", description="Write a package with a unit.")
-    parser.add_argument("name", help="name of the Python package, such as my_unit")
+    parser = make_parser(
+        "course.new",
+        """
+        Write a Python package that contains one working unit: an exercise with its reference, checks, right and wrong
+        answers and lesson. docs/units.md explains how to make it your own.
+        """,
+        exits={0: "done", 1: "the package cannot be written; one line on standard error says why"},
+        examples=("python -m course.new my_unit",),
+    )
+    parser.add_argument("name", metavar="NAME", help="name of the Python package, such as my_unit")
     parser.add_argument("--directory", type=Path, metavar="DIR", help="parent folder; by default the current one")
     options = parser.parse_args(arguments)
     try:

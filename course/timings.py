@@ -10,7 +10,6 @@ of processor time; each is named.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import platform
@@ -27,6 +26,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+from autograder.help_format import make_parser
 from course import build as builder
 from course import units
 
@@ -133,9 +133,21 @@ def merge_rows(page: str, new: Sequence[Timing]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m course.timings", description="Time the source notebooks.")
+    parser = make_parser(
+        "course.timings",
+        """
+        Run the source notebook of each unit from top to bottom, with one thread, and print how long it takes.
+        """,
+        exits={
+            0: "every unit ran with full marks within ten minutes of processor time",
+            1: "a cell stopped, a check gave less than full marks, or a unit took longer",
+        },
+        examples=("python -m course.timings --unit 03-heads",),
+    )
     parser.add_argument("--unit", action="append", metavar="NAME", help="only this unit (may be repeated)")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write the table to this file")
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE", help="write the rows into the table in this file, one unit at a time"
+    )
     options = parser.parse_args(arguments)
     folders = {folder.name: folder for folder in units()}
     if unknown := [name for name in options.unit or () if name not in folders]:

@@ -12,7 +12,6 @@ to their units.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import copy
 import json
@@ -26,6 +25,7 @@ import polib
 from nbformat import NotebookNode
 
 from autograder.diagnose import known_answers, student_sentence
+from autograder.help_format import make_parser
 from autograder.translate import OWN_FOLDER, catalogue
 from course import all_exercises, units
 from course import build as builder
@@ -208,8 +208,19 @@ def _write(folder: Path, language: str, texts: dict[str, str]) -> polib.POFile:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 0 when every text has its translation."""
-    parser = argparse.ArgumentParser(prog="python -m course.translate", description="Bring catalogues up to date.")
-    parser.add_argument("language", help="the language's code in gettext: fr, de, pt")
+    parser = make_parser(
+        "course.translate",
+        """
+        Bring the gettext catalogues of the units up to date: new texts are added without a translation, texts that no
+        longer exist are removed, and translations are kept.
+        """,
+        exits={0: "every text has a translation", 1: "some texts have none, or the request cannot be carried out"},
+        examples=(
+            "python -m course.translate fr",
+            "python -m course.translate es --new",
+        ),
+    )
+    parser.add_argument("language", metavar="CODE", help="the language's code in gettext: fr, de, pt")
     parser.add_argument(
         "--unit", action="append", metavar="NAME", help="only this unit; by default all that have a catalogue"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from autograder.help_format import make_parser
 from autograder.lint.notebook import code, tree
 from autograder.variants import variant
 from course import build as builder
@@ -57,8 +57,16 @@ def table(folder: Path, students: Sequence[str]) -> Table:
 def main(arguments: list[str] | None = None) -> int:
     """The command line; exits with 1 and one line on stderr if there is nothing to show."""
     replace_unencodable()
-    parser = argparse.ArgumentParser(prog="python -m course.variants", description="Print each student's own numbers.")
-    parser.add_argument("unit")
+    parser = make_parser(
+        "course.variants",
+        """
+        Print the numbers that a unit with variants gives to each student, as a table. A student's numbers depend only
+        on the account's name.
+        """,
+        exits={0: "done", 1: "there is nothing to show; one line on standard error says why"},
+        examples=("python -m course.variants 02-masks ada grace",),
+    )
+    parser.add_argument("unit", metavar="UNIT", help="the unit's name, such as 03-heads")
     parser.add_argument("students", nargs="+", metavar="STUDENT", help="account names on the machine or the hub")
     options = parser.parse_args(arguments)
     folders = {folder.name: folder for folder in units()}

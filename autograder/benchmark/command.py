@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder import help_texts
+from autograder.help_format import add_command
+
 if TYPE_CHECKING:
     from autograder.benchmark.dataset import Row
     from autograder.benchmark.grader import BenchmarkGrader
@@ -24,17 +27,22 @@ class BenchmarkError(ValueError):
 
 def add_parsers(command: argparse.ArgumentParser) -> None:
     """Add the subcommands `export`, `list` and `run` to the parser."""
-    commands = command.add_subparsers(required=True, metavar="WHAT")
-    export = commands.add_parser("export", help="write the dataset of right and wrong answers, with its dataset card")
-    export.add_argument("folder", type=Path, metavar="DIR", help="a new folder")
+    commands = command.add_subparsers(required=True, metavar="COMMAND", title="commands")
+    texts = help_texts.BENCHMARK_COMMANDS
+    export = add_command(commands, "export", texts["export"])
+    export.add_argument("folder", type=Path, metavar="DIR", help="the folder to write, which must be new or empty")
     export.set_defaults(run=_export)
-    commands.add_parser("list", help="list the graders and the projects that they follow").set_defaults(run=_list)
-    runs = commands.add_parser("run", help="let graders judge the answers, and print the table")
-    runs.add_argument("--grader", action="append", metavar="NAME", help="only this one (may be repeated)")
-    runs.add_argument("--exercise", action="append", metavar="ID", help="only this one (may be repeated)")
-    runs.add_argument("--sample", type=int, metavar="N", help="at most N answers of each exercise and kind")
-    runs.add_argument("--seed", type=int, default=SEED, help="seed of the sample")
-    runs.add_argument("--workers", type=int, default=1, metavar="N", help="judge N answers at a time")
+    add_command(commands, "list", texts["list"]).set_defaults(run=_list)
+    runs = add_command(commands, "run", texts["run"])
+    runs.add_argument("--grader", action="append", metavar="NAME",
+                      help="only this grader (may be repeated); by default all that are installed")  # fmt: skip
+    runs.add_argument("--exercise", action="append", metavar="ID",
+                      help="only this exercise (may be repeated); by default all that the graders cover")  # fmt: skip
+    runs.add_argument("--sample", type=int, metavar="N",
+                      help="at most N answers of each exercise and kind; by default all")  # fmt: skip
+    runs.add_argument("--seed", type=int, default=SEED, metavar="N", help="seed of the sample (default: %(default)s)")
+    runs.add_argument("--workers", type=int, default=1, metavar="N",
+                      help="number of answers that are judged at the same time (default: %(default)s)")  # fmt: skip
     runs.add_argument("-o", "--output", type=Path, metavar="DIR",
                       help="write results.jsonl and table.md there; answers that results.jsonl already has are "
                       "not judged again")  # fmt: skip

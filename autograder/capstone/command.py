@@ -8,37 +8,46 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from autograder import help_texts
 from autograder.capstone import results
 from autograder.capstone.settings import Terms, read
+from autograder.help_format import add_command
 
 NAME = "17-capstone"
 CELL = "project-language-model"  # its points are stored as nbgrader's manual score
 
 
 def add(command: argparse.ArgumentParser, bad_input: type[Exception]) -> None:
-    """The arguments of the command; `bad_input` is raised for an invalid request."""
-    how = command.add_subparsers(required=True, metavar="WHAT")
-    check = how.add_parser("check", help="train and measure the LanguageModel of notebooks or Python files")
-    check.add_argument("files", nargs="+", type=Path, metavar="FILE.{py,ipynb}")
+    """Add the subcommands `check`, `grade` and `show`; `bad_input` is raised for an invalid request."""
+    commands = command.add_subparsers(required=True, metavar="COMMAND", title="commands")
+    texts = help_texts.CAPSTONE_COMMANDS
+    _add_check_arguments(check := add_command(commands, "check", texts["check"]))
+    check.set_defaults(run=lambda arguments: _check(arguments, bad_input))
+    grade = add_command(commands, "grade", texts["grade"])
+    grade.add_argument("course", type=Path, metavar="COURSE_DIR", help=help_texts.COURSE_DIR)
+    grade.add_argument("assignment", nargs="?", default=NAME, metavar="ASSIGNMENT",
+                       help="the assignment's name (default: %(default)s)")  # fmt: skip
+    grade.add_argument("students", nargs="*", metavar="STUDENT", help="only these students; by default all")
+    grade.set_defaults(run=lambda arguments: _grade(arguments, bad_input))
+    show = add_command(commands, "show", texts["show"])
+    show.add_argument("course", type=Path, metavar="COURSE_DIR", help=help_texts.COURSE_DIR)
+    show.set_defaults(run=lambda arguments: _show(arguments, bad_input))
+
+
+def _add_check_arguments(check: argparse.ArgumentParser) -> None:
+    check.add_argument("files", nargs="+", type=Path, metavar="FILE.{py,ipynb}",
+                       help="notebooks or Python files that define the class LanguageModel")  # fmt: skip
     check.add_argument(
         "--course",
         type=Path,
         metavar="COURSE_DIR",
         help="a course whose course.toml sets the budget and the bands of points",
     )
-    check.add_argument("--seconds", type=float, help="processor time to train in, instead of the course's")
+    check.add_argument("--seconds", type=float, metavar="S",
+                       help="seconds of processor time to train in, instead of the course's")  # fmt: skip
     check.add_argument("--seed", help="seed of the synthetic language, to measure on the same one again")
-    check.add_argument("--trust", action="store_true", help="if there is no sandbox, run the code without isolation")
+    check.add_argument("--trust", action="store_true", help=help_texts.TRUST)
     check.add_argument("--json", action="store_true", help="print one JSON object per file")
-    check.set_defaults(run=lambda arguments: _check(arguments, bad_input))
-    grade = how.add_parser("grade", help="measure the submissions of a class, and write the points into the gradebook")
-    grade.add_argument("course", type=Path, metavar="COURSE_DIR")
-    grade.add_argument("assignment", nargs="?", default=NAME)
-    grade.add_argument("students", nargs="*", metavar="STUDENT", help="only these students; by default all")
-    grade.set_defaults(run=lambda arguments: _grade(arguments, bad_input))
-    show = how.add_parser("show", help="print the leaderboard: students who asked to be listed, without their names")
-    show.add_argument("course", type=Path, metavar="COURSE_DIR")
-    show.set_defaults(run=lambda arguments: _show(arguments, bad_input))
 
 
 def _check(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
@@ -73,8 +82,8 @@ def _grade(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
         raise bad_input(str(error)) from None
     terms = _or_bad(bad_input, read, course)
     handed_in = students_in(coursedir, coursedir.submitted_directory, assignment)
-    if strange := sorted(set(arguments.students) - handed_in.keys()):
-        raise bad_input(f"{strange[0]} has not submitted {assignment}")
+    if unknown := sorted(set(arguments.students) - handed_in.keys()):
+        raise bad_input(f"{unknown[0]} has not submitted {assignment}")
     if not handed_in:
         raise bad_input(f"{course} has no submission of {assignment}")
     _or_bad(bad_input, results.read, course)

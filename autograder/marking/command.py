@@ -6,19 +6,20 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from autograder import help_texts
+from autograder.help_format import add_command
 from tfkit_course import install
 
 
 def add(commands: Any, bad_input: type[Exception]) -> None:
     """Add both commands to the parser; they raise `bad_input` for an invalid request."""
-    what = "ask the instructor to regrade a question (for students)"
-    request = commands.add_parser("request", help=what)
+    request = add_command(commands, "request", help_texts.REQUEST)
     request.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb", help="the notebook that you submitted")
-    request.add_argument("question", help="the question's id, or that of its exercise")
-    request.add_argument("reason", help="why the mark should change, in a sentence or two")
+    request.add_argument("question", metavar="QUESTION", help="the question's id, or that of its exercise")
+    request.add_argument("reason", metavar="REASON", help="why the mark should change, in a sentence or two")
     request.set_defaults(run=lambda arguments: _request(arguments, bad_input))
-    requests = commands.add_parser("requests", help="list the regrade requests of a course")
-    requests.add_argument("course", type=Path, metavar="COURSE_DIR")
+    requests = add_command(commands, "requests", help_texts.REQUESTS)
+    requests.add_argument("course", type=Path, metavar="COURSE_DIR", help=help_texts.COURSE_DIR)
     requests.set_defaults(run=lambda arguments: _requests(arguments, bad_input))
 
 

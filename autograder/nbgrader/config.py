@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import secrets
 import shutil
 from pathlib import Path
 
 from autograder import error_messages
+from autograder.help_format import make_parser
 
 CONFIG, KEY, IGNORE = "nbgrader_config.py", "course.key", ".gitignore"
 PRIVATE = (  # what must not be committed: secrets, students' work, marks
@@ -55,8 +55,16 @@ def _write_key(path: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m autograder.nbgrader.config", description=install.__doc__)
-    parser.add_argument("directory", type=Path, help="the nbgrader course directory")
+    parser = make_parser(
+        "autograder.nbgrader.config",
+        """
+        Prepare an nbgrader course directory for sandboxed grading: write nbgrader_config.py, and the secret key with
+        which verdicts are signed. Files that exist are kept.
+        """,
+        exits={0: "done", 1: "the directory cannot be written; the reason is on standard error"},
+        examples=("python -m autograder.nbgrader.config my-course",),
+    )
+    parser.add_argument("directory", type=Path, metavar="COURSE_DIR", help="the nbgrader course directory")
     directory = parser.parse_args(arguments).directory
     try:
         written = install(directory)

@@ -6,7 +6,6 @@ points that the properties of the answer earn.
 
 from __future__ import annotations
 
-import argparse
 import base64
 import json
 import os
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import HINTS
+from autograder.help_format import make_parser
 from autograder.report.gradescope import results
 from autograder.sandbox import SandboxError
 
@@ -34,11 +34,25 @@ def outputs(found: dict[str, Any], points: dict[str, float]) -> Iterator[str]:
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line. Where there is no box it writes nothing and the step fails, so that nobody gets zero."""
-    parser = argparse.ArgumentParser(prog="python -m autograder.report.classroom")
-    parser.add_argument("assignment")
-    parser.add_argument("exercises", nargs="+", metavar="ID=POINTS")
+    parser = make_parser(
+        "autograder.report.classroom",
+        """
+        Check the notebooks of the current folder, and write one result per exercise to the file that GITHUB_OUTPUT
+        names, as GitHub Classroom's autograding expects it. `autograder export --to github-classroom` writes a workflow
+        that runs this.
+        """,
+        exits={0: "the results were written", 2: "there is no sandbox, so nothing was graded and nothing written"},
+        examples=("python -m autograder.report.classroom 03-heads attention.multi_head=4",),
+    )
+    parser.add_argument("assignment", metavar="ASSIGNMENT", help="the assignment's name, such as 03-heads")
+    parser.add_argument("exercises", nargs="+", metavar="ID=POINTS", help="an exercise's id, and its points")
     parser.add_argument(
-        "--hints", type=int, choices=range(HINTS + 1), default=HINTS, metavar="N", help="how much help to show"
+        "--hints",
+        type=int,
+        choices=range(HINTS + 1),
+        default=HINTS,
+        metavar="N",
+        help="how much help to show: 0 none … 3 all (default: %(default)s)",
     )
     parser.add_argument("--trust", action="store_true", help="if there is no sandbox, run the code without isolation")
     options = parser.parse_args(arguments)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from autograder import cli, registry
 from autograder.api import HINTS, Verdict, with_hints
+from autograder.help_format import make_parser
 from autograder.report.text import verdict_text
 from autograder.sandbox import SandboxError, choose
 
@@ -55,13 +55,33 @@ def _test(name: str, most: float, verdict: Verdict, hints: int) -> dict[str, Any
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m autograder.report.gradescope")
-    parser.add_argument("assignment")
-    parser.add_argument("exercises", nargs="+", metavar="ID=POINTS")
-    parser.add_argument("--submission", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument("--results", type=Path, required=True, metavar="FILE")
+    parser = make_parser(
+        "autograder.report.gradescope",
+        """
+        Check the notebooks of a submission, and write Gradescope's results.json. `autograder export --to
+        gradescope-autograder` writes an autograder for Gradescope that runs this.
+        """,
+        exits={0: "the results were written", 2: "there is no sandbox, so nothing was graded and nothing written"},
+        examples=(
+            "python -m autograder.report.gradescope 03-heads masks.causal=2 \\\n"
+            "      --submission . --results results.json",
+        ),
+    )
+    parser.add_argument("assignment", metavar="ASSIGNMENT", help="the assignment's name, such as 03-heads")
+    parser.add_argument("exercises", nargs="+", metavar="ID=POINTS", help="an exercise's id, and its points")
+    parser.add_argument(
+        "--submission", type=Path, required=True, metavar="FOLDER", help="folder with the submitted files"
+    )
+    parser.add_argument("--results", type=Path, required=True, metavar="FILE", help="the results.json to write")
     parser.add_argument("--trust", action="store_true", help="if there is no sandbox, run the code without isolation")
-    parser.add_argument("--hints", type=int, choices=range(4), default=HINTS, metavar="N", help="how much help to show")
+    parser.add_argument(
+        "--hints",
+        type=int,
+        choices=range(4),
+        default=HINTS,
+        metavar="N",
+        help="how much help to show: 0 none … 3 all (default: %(default)s)",
+    )
     options = parser.parse_args(arguments)
     points = {name: float(worth) for name, _, worth in (one.partition("=") for one in options.exercises)}
     try:

@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder.help_format import make_parser
+
 SHIM = Path(__file__).with_name("shim")
 NEEDS_LAB = Path(__file__).with_name("needs_lab.json")
 
@@ -107,10 +109,30 @@ def _fails(answer: Any, question_sets: Sequence[Any]) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; 1 if needs_lab.json differs from the result."""
-    parser = argparse.ArgumentParser(prog="python -m course.lite.trial", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("exercises", nargs="*", metavar="EXERCISE")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="try only every n-th of the wrong answers")
-    parser.add_argument("--write", action="store_true", help="store which exercises need the full lab")
+    parser = make_parser(
+        "course.lite.trial",
+        """
+        Run the checks on the collected answers with the browser's substitute for torch, on this machine. Prints a line
+        of JSON per exercise: whether its decisive checks can run, the right answers that fail, and the wrong ones that
+        pass.
+        """,
+        exits={0: "needs_lab.json lists every exercise that needs the full lab", 1: "it lacks one"},
+        examples=(
+            "python -m course.lite.trial",
+            "python -m course.lite.trial masks.causal --every 4",
+        ),
+    )
+    parser.add_argument("exercises", nargs="*", metavar="ID", help="exercise ids; by default all")
+    parser.add_argument(
+        "--every",
+        type=int,
+        default=1,
+        metavar="N",
+        help="try only every N-th of the wrong answers (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="store in needs_lab.json which exercises need the full lab"
+    )
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # this process has the shim already
     options = parser.parse_args(arguments)
     if options.here:

@@ -10,26 +10,39 @@ from typing import Any
 
 from rich.console import Console
 
+from autograder.help_format import make_parser
 from course.scale import page, real, simulate
 from course.scale.measure import ServiceTimes, measure
 
 DOCS = Path(__file__).parents[2] / "docs"
 WORKERS, CORES = (1, 2, 4), (4, 8, 16)
 HARD_RUSH_H = 0.25
-ASSUMED = {one.name: one.default for one in fields(simulate.SimulatedTerm)}
+ASSUMED = {one.name: one for one in fields(simulate.SimulatedTerm)}
 
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m course.scale", description="Simulate a term, and write docs/scale.md."
+    parser = make_parser(
+        "course.scale",
+        """
+        Simulate a term with many students from the service times in docs/scale.json, and write docs/scale.md with its
+        figures. --measure and --real take new measurements first.
+        """,
+        exits={0: "done", 2: "scale.json lacks measurements"},
+        examples=(
+            "python -m course.scale",
+            "python -m course.scale --measure 40 --real 1000",
+        ),
     )
     parser.add_argument(
         "--measure", type=int, metavar="N", help="measure service times on this machine with N submissions"
     )
     parser.add_argument("--real", type=int, metavar="N", help="grade N real submissions in one run (a minute for 60)")
-    parser.add_argument("--real-minutes", type=float, default=float("inf"), metavar="M", help="stop after M minutes")
-    parser.add_argument("--real-workers", type=int, default=2, metavar="N")
+    parser.add_argument(
+        "--real-minutes", type=float, default=float("inf"), metavar="M", help="stop --real after M minutes"
+    )
+    parser.add_argument("--real-workers", type=int, default=2, metavar="N",
+                        help="number of workers for --real (default: %(default)s)")  # fmt: skip
     parser.add_argument(
         "--workers", type=int, nargs="+", default=WORKERS, metavar="N", help="numbers of workers to simulate"
     )
@@ -42,10 +55,16 @@ def main(arguments: list[str] | None = None) -> None:
         help="numbers of cores to simulate for the Check button",
     )
     parser.add_argument(
-        "--docs", type=Path, default=DOCS, help="the folder with scale.json, to which the page is written"
+        "--docs",
+        type=Path,
+        default=DOCS,
+        metavar="DIR",
+        help="the folder with scale.json, to which the page is written",
     )
-    for name, value in ASSUMED.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value, help=f"default {value:g}")
+    term = parser.add_argument_group("assumptions about the term")
+    for name, one in ASSUMED.items():
+        term.add_argument(f"--{name.replace('_', '-')}", type=type(one.default), default=one.default,
+                          metavar="X", help=f"{one.metadata['help']} (default: %(default)s)")  # fmt: skip
     options, console = parser.parse_args(arguments), Console(highlight=False)
     kept = _read(options.docs / "scale.json")
     if options.measure:

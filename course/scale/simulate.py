@@ -20,23 +20,26 @@ from course.scale.measure import ServiceTimes
 HOUR, WEEK = 3600.0, 7 * 24 * 3600.0
 
 
+def _assumed(value: Any, meaning: str) -> Any:
+    return field(default=value, metadata={"help": meaning})
+
+
 @dataclass(frozen=True)
 class SimulatedTerm:
     """How a class works; these are assumptions, since no records of such a term are available.
 
-    rush: the share of submissions in the last day, of exponential distance to the deadline with mean `rush_hours`.
-    resubmissions: further submissions of a student to an assignment, the mean of a Poisson distribution;
-    checks: likewise, presses of Check before each submission, `check_gap` seconds apart in the mean.
+    `rush_hours` is the mean of an exponential distribution; `resubmissions` and `checks` are means of Poisson
+    distributions.
     """
 
-    students: int = 10_000
-    assignments: int = 12
-    resubmissions: float = 0.8
-    rush: float = 0.6
-    rush_hours: float = 3.0
-    checks: float = 12.0
-    check_gap: float = 90.0
-    seed: int = 0
+    students: int = _assumed(10_000, "number of students")
+    assignments: int = _assumed(12, "number of assignments, one a week")
+    resubmissions: float = _assumed(0.8, "mean number of further submissions of a student to an assignment")
+    rush: float = _assumed(0.6, "share of the submissions that arrive in the last day")
+    rush_hours: float = _assumed(3.0, "mean hours between those submissions and the deadline")
+    checks: float = _assumed(12.0, "mean number of presses of Check before a submission")
+    check_gap: float = _assumed(90.0, "mean seconds between two presses of Check")
+    seed: int = _assumed(0, "seed of the simulation")
 
     def submissions(self) -> np.ndarray:
         """Sorted times (number,) in seconds since the term began; the deadlines are at each week's end."""

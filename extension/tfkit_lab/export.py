@@ -6,11 +6,11 @@ A notebook in jupytext's percent format is run first; an .ipynb is exported with
 from __future__ import annotations
 
 import html
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from autograder.help_format import make_parser
 from tfkit_lab.page import page
 from tfkit_lab.views import view_of
 from tfkit_lab.widgets import MIME
@@ -78,7 +78,22 @@ def main(source: Path, target: Path) -> None:
     print(f"{target}: {target.stat().st_size / 1e3:.0f} kB")
 
 
+def run_command(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    parser = make_parser(
+        "tfkit_lab.export",
+        """
+        Export a notebook with its views as one HTML page that works offline: the views can still be stepped through. A
+        notebook in jupytext's percent format (.py) is run first; an .ipynb is exported with its saved outputs.
+        """,
+        exits={0: "the page was written"},
+        examples=("python -m tfkit_lab.export lesson.ipynb lesson.html",),
+    )
+    parser.add_argument("notebook", type=Path, metavar="NOTEBOOK.{ipynb,py}", help="the notebook to export")
+    parser.add_argument("page", type=Path, metavar="PAGE.html", help="the page to write")
+    options = parser.parse_args(arguments)
+    main(options.notebook, options.page)
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: python -m tfkit_lab.export NOTEBOOK.{ipynb,py} PAGE.html")
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    run_command()
