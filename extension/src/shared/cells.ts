@@ -53,7 +53,7 @@ export function cardsOf(model: IHasMetadata & { toJSON(): unknown }): ICard[] {
 const PENDING = 'application/vnd.tfkit.pending+json';
 
 type Outputs = Pick<ICodeCellModel['outputs'], 'changed'>;
-interface IAsks {
+interface ICheckCell {
   outputs?: Outputs;
   toJSON(): unknown;
 }
@@ -61,7 +61,7 @@ interface IAsks {
 /** Waits for checks that still run after their cell has finished: the output of `check("…")` then becomes its verdict. */
 export class PendingChecks {
   /** Calls `then` when no check in the cell's outputs is running: at once, or when the last one has ended. */
-  ended(model: IAsks, then: () => void): void {
+  ended(model: ICheckCell, then: () => void): void {
     const { outputs } = model;
     const before = outputs && this._waiting.get(outputs);
     if (outputs && before) {
@@ -72,15 +72,15 @@ export class PendingChecks {
       then();
       return;
     }
-    const look = (): void => {
+    const onOutput = (): void => {
       if (!isPending(model)) {
-        outputs.changed.disconnect(look);
+        outputs.changed.disconnect(onOutput);
         this._waiting.delete(outputs);
         then();
       }
     };
-    this._waiting.set(outputs, look);
-    outputs.changed.connect(look);
+    this._waiting.set(outputs, onOutput);
+    outputs.changed.connect(onOutput);
   }
 
   private readonly _waiting = new WeakMap<Outputs, () => void>();
@@ -143,7 +143,7 @@ function headingOver(cells: readonly HTMLElement[]): Element | null {
 
 const HOLD_MS = 15000; // a long notebook draws its formulas for some seconds
 const ABOVE = 0.2; // of the height, at least: the text that asks the question stays in sight
-const MOST_ABOVE = 0.6; // of the height: where a section is longer, its end and the cell's first lines are in sight
+const MAX_ABOVE = 0.6; // of the height: where a section is longer, its end and the cell's first lines are in sight
 const MARGIN = 12; // pixels over a heading
 const MOVES = ['wheel', 'pointerdown', 'touchstart', 'keydown'] as const;
 
@@ -154,7 +154,7 @@ export function holdInView(outer: HTMLElement, cell: HTMLElement, heading: () =>
     const at = cell.getBoundingClientRect().top;
     const start = heading()?.getBoundingClientRect().top;
     const wanted = start === undefined ? 0 : at - start + MARGIN;
-    const above = Math.max(ABOVE * outer.clientHeight, Math.min(wanted, MOST_ABOVE * outer.clientHeight));
+    const above = Math.max(ABOVE * outer.clientHeight, Math.min(wanted, MAX_ABOVE * outer.clientHeight));
     const away = at - outer.getBoundingClientRect().top - above;
     if (cell.isConnected && Math.abs(away) > 1) {
       outer.scrollTop += away;

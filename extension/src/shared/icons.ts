@@ -15,7 +15,7 @@ export const checkIcon = new LabIcon({
   svgstr: wrap('<path d="M6.2 12.6L1.8 8.2l1.4-1.4 3 3 6.6-6.6 1.4 1.4z"/>')
 });
 
-/** Shapes, not colours alone, tell the states apart. */
+/** The states differ in shape, not only in colour. */
 export const stateIcons = {
   not_started: new LabIcon({
     name: '@tfkit/lab:not-started',

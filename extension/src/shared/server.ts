@@ -1,4 +1,4 @@
-/** Requests to our server extension. */
+/** Requests to the server extension. */
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 import { translated } from '../widgets/words';
@@ -16,10 +16,10 @@ export async function request<T>(
   const url = URLExt.join(settings.baseUrl, 'tfkit', route);
   const response = await ServerConnection.makeRequest(url, init, settings).catch((error: unknown) => {
     if (init.signal?.aborted) {
-      throw error; // somebody wanted that
+      throw error; // the caller cancelled it
     }
     throw new Error(
-      translated('The server does not answer: start it again. What is open in this tab is kept until then.')
+      translated('The server does not answer: start it again. Until then, your changes are kept in this tab.')
     );
   });
   const text = await response.text();

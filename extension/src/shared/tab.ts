@@ -15,7 +15,7 @@ interface IKeptOutcome extends IOutcome {
 
 type Progress = Partial<Record<string, IKeptOutcome>>;
 
-/** Whether this page has no server: its kernel works in the tab. */
+/** Whether this page has no server: the kernel runs in the browser tab. */
 export function inTab(): boolean {
   return PageConfig.getOption('tfkitTab') === 'true';
 }

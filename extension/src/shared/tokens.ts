@@ -17,7 +17,7 @@ export interface ITraceView {
 }
 
 export interface ITraceViews {
-  /** Adds a view; the last added view that accepts a kind draws it, so another extension can replace ours. */
+  /** Adds a view; the last added view that accepts a kind draws it, so another extension can replace a built-in one. */
   add(view: ITraceView): void;
   find(kind: string): ITraceView | null;
 }
@@ -67,7 +67,7 @@ export interface IUnit {
   /** May be empty: a unit can be a project instead. */
   readonly exercises: readonly IExercise[];
   readonly project?: IProject | null;
-  /** What was measured of the project, where the server can read it. */
+  /** The measured results of the project, if the server can read them. */
   readonly leaderboard?: ILeaderboard | null;
   /** How many predictions its notebook asks for, and how many are sealed. */
   readonly predictions: { readonly asked: number; readonly made: number };

@@ -1,4 +1,4 @@
-/** The tree of a model's modules; of two models, what one has and the other has not. */
+/** The tree of a model's modules; for two models, with their differences. */
 import { IAnatomy, IPart } from '../generated/anatomy';
 import { validate } from '../generated/anatomy.valid';
 import { h } from './dom';
@@ -14,7 +14,7 @@ export interface IPair {
   children: IPair[];
 }
 
-/** Two trees laid over one another by the names of their parts. */
+/** Merges two trees by the names of their parts. */
 export function paired(one: IPart | null, other: IPart | null): IPair {
   const names = [...new Set([...(one?.children ?? []), ...(other?.children ?? [])].map(child => child.name))];
   const find = (part: IPart | null, name: string): IPart | null =>
@@ -24,7 +24,7 @@ export function paired(one: IPart | null, other: IPart | null): IPair {
 
 const own = (part: IPart): string => JSON.stringify([part.class, part.alike, part.shapes]);
 
-/** Whether two parts differ in themselves, or in what is in them. */
+/** Whether two parts or any of their children differ. */
 export function differs({ one, other, children }: IPair): boolean {
   return !one || !other || own(one) !== own(other) || children.some(differs);
 }
@@ -36,7 +36,7 @@ const shapes = (part: IPart): string =>
 
 const count = (n: number): string => n.toLocaleString('en-US');
 
-/** What a part is, and how it is told from its counterpart: a sign, never a colour alone. */
+/** A part in words, and how it differs from its counterpart: with a sign, not only a colour. */
 function words(pair: IPair, two: boolean): [string, string, string] {
   const part = (pair.other ?? pair.one) as IPart;
   const line = `${part.class}  ${shapes(part)}`;
@@ -44,7 +44,7 @@ function words(pair: IPair, two: boolean): [string, string, string] {
     return ['', line, count(part.parameters)];
   }
   if (!pair.one || !pair.other) {
-    return [pair.one ? translated('− gone') : translated('+ new'), line, count(part.parameters)];
+    return [pair.one ? translated('− removed') : translated('+ added'), line, count(part.parameters)];
   }
   const changed = own(pair.one) !== own(pair.other);
   const was = changed ? `${pair.one.class}  ${shapes(pair.one)} → ${line}` : line;
@@ -52,7 +52,7 @@ function words(pair: IPair, two: boolean): [string, string, string] {
     pair.one.parameters === part.parameters
       ? count(part.parameters)
       : `${count(pair.one.parameters)} → ${count(part.parameters)}`;
-  return [changed ? translated('≠ changed') : differs(pair) ? translated('≠ inside') : '', was, sizes];
+  return [changed ? translated('≠ changed') : differs(pair) ? translated('≠ inside it') : '', was, sizes];
 }
 
 function row(pair: IPair, two: boolean, whole: number): HTMLElement[] {

@@ -1,4 +1,4 @@
-/** All heads of all layers at a glance, and one of them large. */
+/** An overview of all heads of all layers, and one of them enlarged. */
 import { IAttention } from '../generated/attention';
 import { validate } from '../generated/attention.valid';
 import { h } from './dom';
@@ -35,13 +35,13 @@ function gridOf({ map, bytes, kinds }: IOpened, layer: number, head: number): IG
   };
 }
 
-/** A number for each key, where there is an order. */
+/** The sort key of each position, if the map has an order. */
 function marksOf({ order }: IMaps, layer: number, head: number): { mark?: { name: string; of: number[] } } {
   const marks = order?.of[layer];
   return order && marks ? { mark: { name: order.name, of: marks[Math.min(head, marks.length - 1)] } } : {};
 }
 
-/** The same with keys, and queries, which are the last of them, sorted by their marks. */
+/** The same grid with keys and queries (the last of the positions) sorted by their marks. */
 export function sortGrid(grid: IGrid): IGrid {
   const marks = grid.groups?.mark?.of;
   if (!marks) {
@@ -80,7 +80,7 @@ function overview(
   );
 }
 
-const turnOf = ({ groups, cols, rows, order }: IGrid, row: number): string =>
+const markOf = ({ groups, cols, rows, order }: IGrid, row: number): string =>
   groups?.mark ? ` (${groups.mark.name} ${groups.mark.of[cols - rows + (order?.rows[row] ?? row)]})` : '';
 
 /** How much of a query's attention goes to each kind of key. */
@@ -92,11 +92,11 @@ export function shares(grid: IGrid, row: number): string {
       sums.set(grid.groups.names[group], (sums.get(grid.groups.names[group]) ?? 0) + grid.at(row, c));
     }
   }
-  const whole = [...sums.values()].reduce((a, b) => a + b, 0) || 1; // weights are kept to one part in 255
+  const whole = [...sums.values()].reduce((a, b) => a + b, 0) || 1; // weights are stored as multiples of 1/255
   return [...sums].map(([name, sum]) => `${name} ${(sum / whole).toFixed(2)}`).join(', ');
 }
 
-/** Bytes of a map and of its kinds; throws where there are too few or too many. */
+/** Inflates a map and its kinds; throws if the number of bytes is wrong. */
 async function unpack(map: IMaps): Promise<IOpened> {
   const bytes = await inflate(map.data);
   const kinds = map.kinds ? await inflate(map.kinds.data) : null;
@@ -129,13 +129,13 @@ function build({ trace, root, place, announce }: ICanvas<IAttention>): () => voi
   const sortName = h('span');
   const sorting = h('label', {}, sort, sortName);
   const all = h('div');
-  const [note, told] = [
+  const [note, summary] = [
     h('p', { className: 'tfk-note', role: 'log' }, translated('Unpacking …')),
     h('p', { className: 'tfk-note' })
   ];
   root.append(
     h('div', { className: 'tfk-bar' }, sets.node, sorting),
-    h('div', { className: 'tfk-row' }, all, h('div', {}, grid.node, told)),
+    h('div', { className: 'tfk-row' }, all, h('div', {}, grid.node, summary)),
     note
   );
   let opened: IOpened | null = null;
@@ -164,10 +164,10 @@ function build({ trace, root, place, announce }: ICanvas<IAttention>): () => voi
     const shownNow = show(gridOf(opened, layer, head));
     const row = place.at('row', map.rows - 1);
     const words = grid.draw(shownNow, row, place.at('col', map.cols - 1));
-    told.textContent = map.pooled
+    summary.textContent = map.pooled
       ? poolingNote(map.pooled)
       : shownNow.groups
-        ? `${translated('This query')}${turnOf(shownNow, row)}: ${shares(shownNow, row)}`
+        ? `${translated('This query')}${markOf(shownNow, row)}: ${shares(shownNow, row)}`
         : '';
     announce(`${shownNow.name}: ${words}`);
   };

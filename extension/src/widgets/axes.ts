@@ -2,22 +2,22 @@
 import { h, visibleToken } from './dom';
 import { markToken } from './highlight';
 
-const ROOM = 11; // pixels that a name needs
-const WIDE = 20; // and a number that lies flat
+const LABEL_PX = 11; // pixels that a name needs
+const NUMBER_PX = 20; // and a horizontal number
 const ROUND = [1, 2, 5, 10, 20, 50, 100];
-const UPRIGHT = /^[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+$/; // Chinese, Japanese and Korean stand on their feet
+const CJK = /^[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+$/; // Chinese, Japanese and Korean are not rotated
 
-/** Every how many squares something stands, so that a long text costs no more than a short one; numbers are round ones. */
+/** The number of squares from one label to the next, so that labels do not touch; for numbers a round one. */
 function spacing(step: number, room: number, numbers: boolean): number {
   const least = Math.max(1, Math.ceil(room / step));
   return numbers ? (ROUND.find(every => every >= least) ?? least) : least;
 }
 
-/** One side: names, or the numbers of so many positions, `step` pixels apart; where they would touch, only some. */
+/** One side: names, or the numbers of so many positions, `step` pixels apart; if they would touch, only some of them. */
 function side(names: string[] | number, step: number, kind: 'rows' | 'cols'): HTMLElement {
   const numbers = typeof names === 'number';
   const count = numbers ? names : names.length;
-  const every = spacing(step, numbers && kind === 'cols' ? WIDE : ROOM, numbers);
+  const every = spacing(step, numbers && kind === 'cols' ? NUMBER_PX : LABEL_PX, numbers);
   const labels = Array.from({ length: Math.ceil(count / every) }, (_, n) => {
     const i = n * every;
     const label = numbers ? h('span', {}, String(i)) : named(names[i]);
@@ -25,7 +25,7 @@ function side(names: string[] | number, step: number, kind: 'rows' | 'cols'): HT
     if (numbers && kind === 'cols') {
       label.style.textIndent = `${Math.max(0, step / 2 - 3 * label.textContent.length)}px`;
     } else {
-      label.style.lineHeight = `${Math.max(step, ROOM)}px`; // in the middle of its square
+      label.style.lineHeight = `${Math.max(step, LABEL_PX)}px`; // in the middle of its square
     }
     return label;
   });
@@ -35,7 +35,7 @@ function side(names: string[] | number, step: number, kind: 'rows' | 'cols'): HT
 
 function named(name: string): HTMLElement {
   const words = visibleToken(name);
-  return markToken(h('span', { title: name, ...(UPRIGHT.test(words) && { className: 'tfk-upright' }) }, words), words);
+  return markToken(h('span', { title: name, ...(CJK.test(words) && { className: 'tfk-upright' }) }, words), words);
 }
 
 /** A frame around a canvas of squares of so many pixels, with names or, where there are none, numbers on both sides. */

@@ -1,10 +1,10 @@
-/** The cache of keys and values at a step: a square for each position of each row, what is new, what a reorder moved. */
+/** The cache of keys and values at a step: a square for each position of each row; new positions and those that a reorder moved are marked. */
 import { h, svg, tableHead } from './dom';
 import { bytes, ICache } from './trace';
 import { translated } from './words';
 
 const SIDE = 12;
-const COLUMNS = 56; // the latest positions; older ones are told in words
+const COLUMNS = 56; // the latest positions; older ones are described in words
 const LABEL = 58;
 
 function square(row: number, column: number, kind: string): SVGElement {

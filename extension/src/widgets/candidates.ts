@@ -1,10 +1,10 @@
-/** The next token's candidates, as a table: probabilities, what a sample cuts of them, what else decided; and a draft's guesses. */
+/** The next token's candidates, as a table: probabilities, the stages of sampling, other scores of the strategy; and the tokens of a draft model. */
 import { h, visibleToken, tableHead } from './dom';
 import { markToken } from './highlight';
 import { candidates, ICandidate, IGuess, ITrace } from './trace';
 import { translated } from './words';
 
-/** Asks for a run that takes this token instead; none where nobody can be asked. */
+/** Requests a run with this token instead; null without a kernel. */
 export type SelectToken = ((token: number, name: string) => void) | null;
 
 const bar = (p: number): HTMLElement => {
@@ -13,7 +13,7 @@ const bar = (p: number): HTMLElement => {
   return node;
 };
 
-/** What is possible is never told as nought. */
+/** A probability above zero is never shown as zero. */
 const number = (p: number | null): string => (p === null ? '–' : p > 0 && p < 5e-4 ? p.toExponential(0) : p.toFixed(3));
 const mark = (state: ICandidate['state']): string =>
   state === 'chosen' ? translated(' (chosen)') : state === 'kept' ? translated(' (kept)') : '';
@@ -59,8 +59,8 @@ export function candidateTable(trace: ITrace, step: number, node: number, take: 
 }
 
 const FATE: Record<IGuess['state'], () => string> = {
-  kept: () => translated('✓ kept'),
-  refused: () => translated('✗ refused'),
+  kept: () => translated('✓ accepted'),
+  refused: () => translated('✗ rejected'),
   unread: () => translated('· not read')
 };
 
@@ -77,7 +77,7 @@ function guessRow(guess: IGuess, now: boolean): HTMLElement {
   );
 }
 
-/** What the draft guessed in the round that a step belongs to. */
+/** The draft tokens of the round that a step belongs to. */
 export function draftTable(trace: ITrace, step: number): HTMLElement | null {
   const draft = trace.steps[step]?.draft;
   if (!draft) {
@@ -87,9 +87,9 @@ export function draftTable(trace: ITrace, step: number): HTMLElement | null {
   const head = tableHead([translated('guess'), translated('model p'), translated('draft q'), translated('chance'), '']);
   const words = [translated('Token %1 of this round.', draft.place + 1)];
   if (draft.place >= draft.guesses.length) {
-    words.push(translated('All guesses were kept: this token is the model’s own.'));
+    words.push(translated('All draft tokens were accepted: this token comes from the model itself.'));
   } else if (draft.guesses[draft.place].state === 'refused') {
-    words.push(translated('This token is the model’s, in the place of the refused one.'));
+    words.push(translated('This token comes from the model and replaces the rejected draft token.'));
   }
   return h(
     'section',

@@ -1,4 +1,4 @@
-/** What each attention and feed-forward layer adds to the logit of a chosen token, as bars on both sides of nought. */
+/** What each attention and feed-forward layer adds to the logit of a chosen token, as bars above and below zero. */
 import { IContributions } from '../generated/contributions';
 import { validate } from '../generated/contributions.valid';
 import { h, visibleToken, svg, tableHead } from './dom';
@@ -52,7 +52,7 @@ function groups(bars: IBar[]): [string, IBar, IBar][] {
 }
 
 /** The name of a layer under its bars: its number, or a word for what belongs to none. */
-const under = (group: string, { name }: IPart): string => /\d+$/.exec(group)?.[0] ?? name.slice(0, 5);
+const groupLabel = (group: string, { name }: IPart): string => /\d+$/.exec(group)?.[0] ?? name.slice(0, 5);
 
 function chart(trace: IContributions, target: number, at: number): SVGElement {
   const wide = trace.parts.length > 24 ? WIDE : 2 * WIDE;
@@ -64,7 +64,7 @@ function chart(trace: IContributions, target: number, at: number): SVGElement {
     const span = last.x + wide - first.x;
     root.append(svg('rect', { x: first.x - 2, y: 0, width: span + 4, height: HEIGHT, rx: 3, class: 'tfk-band' }));
     const middle = { x: first.x + span / 2, y: HEIGHT + 13, 'text-anchor': 'middle' };
-    root.append(svg('text', middle, under(group, first.part)));
+    root.append(svg('text', middle, groupLabel(group, first.part)));
   }
   for (const { part, place, x, value } of bars) {
     const box = { x, y: Math.min(y(value), y(0)), width: wide, height: Math.max(1, Math.abs(y(value) - y(0))) };
@@ -131,11 +131,11 @@ function build({ trace, root, place, announce }: ICanvas<IContributions>): () =>
     ...chips
   );
   bar.hidden = chips.length < 2;
-  const said = h('p', { className: 'tfk-note' });
+  const description = h('p', { className: 'tfk-note' });
   const bars = h('div', { className: 'tfk-bars', tabIndex: 0, role: 'application' });
   bars.setAttribute('aria-label', translated('%1 parts; arrow keys move', trace.parts.length));
   const details = h('details', {}, h('summary', {}, translated('All parts as a table')));
-  root.append(h('style', {}, HEAT_CSS), bar, bars, said, legend(trace), details);
+  root.append(h('style', {}, HEAT_CSS), bar, bars, description, legend(trace), details);
   const target = (): number => place.at('target', trace.targets.length - 1);
   const at = (): number => place.at('part', trace.parts.length - 1, strongest(trace, target()));
   const over = (event: Event): number => {
@@ -143,7 +143,7 @@ function build({ trace, root, place, announce }: ICanvas<IContributions>): () =>
     return part === null || part === undefined ? -1 : Number(part);
   };
   bars.addEventListener('pointerover', event => {
-    said.textContent = describePart(trace, target(), over(event) < 0 ? at() : over(event));
+    description.textContent = describePart(trace, target(), over(event) < 0 ? at() : over(event));
   });
   bars.addEventListener('click', event => over(event) >= 0 && place.set({ part: over(event) }));
   bars.addEventListener('keydown', event => {
@@ -164,18 +164,18 @@ function build({ trace, root, place, announce }: ICanvas<IContributions>): () =>
     const seen = x > left && x < left + bars.clientWidth - 2 * WIDE;
     bars.scrollLeft = seen ? left : x - bars.clientWidth / 2;
     details.replaceChildren(details.firstChild as Node, asTable(trace, target()));
-    said.textContent = describePart(trace, target(), at());
+    description.textContent = describePart(trace, target(), at());
     announce(describePart(trace, target(), at()));
   };
 }
 
-/** The part that adds most, either way. */
+/** The part with the largest absolute contribution. */
 function strongest({ values }: IContributions, target: number): number {
   const sizes = values.map(row => Math.abs(row[target]));
   return sizes.indexOf(Math.max(...sizes));
 }
 
-/** What the schema cannot say: as many numbers as there are names. */
+/** Checks what the schema cannot: that the counts of names and numbers agree. */
 function problem({ values, parts, targets }: IContributions): string | null {
   return values.length === parts.length && values.every(row => row.length === targets.length)
     ? null

@@ -1,4 +1,4 @@
-/** What objectives make of one sentence: what goes in, what is to come out; drawn again at a press. */
+/** Objectives applied to one sentence: the corrupted input and the target, for several random draws. */
 import { ICorruption } from '../generated/corruption';
 import { validate } from '../generated/corruption.valid';
 import { h, icon, visibleToken, tableHead } from './dom';
@@ -9,7 +9,7 @@ import { translated } from './words';
 
 export type IDraw = ICorruption['objectives'][number]['draws'][number];
 
-/** A token, which lights up wherever it stands on the page. */
+/** A token, highlighted everywhere on the page at once. */
 const item = (token: string, props = {}, ...more: (Node | string)[]): HTMLElement =>
   markToken(h('li', props, visibleToken(token), ...more), visibleToken(token));
 
@@ -26,7 +26,7 @@ function inputs({ inputs: given, changed }: IDraw): HTMLElement[] {
   );
 }
 
-/** The three rows of a text whose places stay, as a table that one reads downwards. */
+/** Text, input and target of an objective that keeps positions, as a table with a row per token. */
 function aligned(tokens: string[], draw: IDraw): HTMLElement {
   const rows = tokens.map((token, i) => {
     const label = draw.labels[i];
@@ -44,7 +44,7 @@ function aligned(tokens: string[], draw: IDraw): HTMLElement {
   return h(
     'table',
     {},
-    tableHead([translated('text'), translated('goes in'), translated('to be predicted')]),
+    tableHead([translated('text'), translated('input'), translated('target')]),
     h('tbody', {}, ...rows)
   );
 }
@@ -60,7 +60,7 @@ function build({ trace, root, place, announce }: ICanvas<ICorruption>): () => vo
   const again = h('button', { type: 'button' }, translated('Draw again'));
   const back = h(
     'button',
-    { type: 'button', title: translated('The draw before'), 'aria-label': translated('The draw before') },
+    { type: 'button', title: translated('Previous draw'), 'aria-label': translated('Previous draw') },
     icon('back')
   );
   const count = h('span');
@@ -83,9 +83,9 @@ function build({ trace, root, place, announce }: ICanvas<ICorruption>): () => vo
     const now = draws[at];
     const wanted = now.labels.filter((label): label is string => label !== null);
     const lists = [
-      toks(translated('Goes in'), inputs(now)),
+      toks(translated('Input'), inputs(now)),
       toks(
-        translated('To be written'),
+        translated('Target'),
         wanted.map(label => item(label))
       )
     ];
@@ -97,7 +97,7 @@ function build({ trace, root, place, announce }: ICanvas<ICorruption>): () => vo
     );
     announce(
       translated(
-        '%1, draw %2: %3; to be written: %4',
+        '%1, draw %2: %3; target: %4',
         name,
         at + 1,
         now.inputs.map(visibleToken).join(' '),

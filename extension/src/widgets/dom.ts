@@ -52,10 +52,10 @@ export function tableHead(names: string[]): HTMLElement {
 }
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802\ud803\ud83a\ud83b]/;
-const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g; // marks that turn all the text behind them
+const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/g; // marks that change the direction of the text after them
 const [ISOLATE, POP] = ['\u2068', '\u2069'];
 
-/** A token as it is shown: blanks and marks of direction made visible, Hebrew and Arabic kept from turning what stands beside it. */
+/** A token as it is shown: blanks and direction marks made visible, right-to-left text isolated from its neighbours. */
 export function visibleToken(token: string): string {
   const visible = token
     .replace(/ /g, '␣')
@@ -64,5 +64,5 @@ export function visibleToken(token: string): string {
   return (RIGHT_TO_LEFT.test(visible) ? ISOLATE + visible + POP : visible) || '∅';
 }
 
-/** The beginning of a token, for where there is room for so many characters. */
+/** The first characters of a token. */
 export const clipped = (token: string, most: number): string => visibleToken(Array.from(token).slice(0, most).join(''));

@@ -24,11 +24,11 @@ export interface IGrid {
   pooled?: IPooling;
 }
 
-/** What the squares are, beside what is in them: `of` gives a place among the names, the first of which stands for none. */
+/** The groups of squares: `of` gives an index into the names; index 0 means no group. */
 export interface IGroups {
   names: string[];
   of: ValueAt;
-  /** What else is told of a column's position, under a name of its own. */
+  /** Another number for each column's position, with its name. */
   mark?: { name: string; of: number[] };
 }
 
@@ -38,8 +38,8 @@ export interface INames {
   axes: string[];
 }
 
-const MOST = 180; // squares to a side: beyond, each is the strongest of several
-const TABLE = 48;
+const MAX_SQUARES = 180; // per side; in larger maps each shows the strongest of several
+const TABLE_ROWS = 48;
 
 interface IPooled {
   rows: number;
@@ -49,8 +49,8 @@ interface IPooled {
   from(row: number, col: number): number;
 }
 
-/** A smaller map of which every square is the largest in magnitude of those it stands for: a spike is never lost. */
-export function pool({ rows, cols, at }: Pick<IGrid, 'rows' | 'cols' | 'at'>, most = MOST): IPooled {
+/** A smaller map, in which every square shows the largest magnitude of those it represents, so that no spike is lost. */
+export function pool({ rows, cols, at }: Pick<IGrid, 'rows' | 'cols' | 'at'>, most = MAX_SQUARES): IPooled {
   const by = Math.ceil(Math.max(rows, cols) / most);
   const from = (row: number, col: number): number => {
     const [lastRow, lastCol] = [Math.min(rows, (row + 1) * by), Math.min(cols, (col + 1) * by)];
@@ -70,7 +70,7 @@ export function pool({ rows, cols, at }: Pick<IGrid, 'rows' | 'cols' | 'at'>, mo
   return { rows: Math.ceil(rows / by), cols: Math.ceil(cols / by), by, from };
 }
 
-/** The colour of a value: safe for the colour-blind, lightness alone tells the order. */
+/** The colour of a value: safe for colour-blind readers, as lightness alone gives the order. */
 export function colour(
   value: number,
   { low, high, kind }: Pick<IGrid, 'low' | 'high' | 'kind'>,
@@ -109,7 +109,7 @@ function wordsOf(tones: IMapPalette): NonNullable<typeof words> {
   };
 }
 
-/** The colours of weights kept as bytes, as words of a canvas: `of(group)` those of a group, `of(null)` of maps that have none. */
+/** The colours of weights kept as bytes, as canvas pixels: `of(group)` those of a group, `of(null)` those of maps without groups. */
 export function colourWords(): (group: number | null) => Uint32Array {
   const tones = mapPalette();
   const now = words?.name === tones.name ? words : (words = wordsOf(tones));
@@ -118,7 +118,7 @@ export function colourWords(): (group: number | null) => Uint32Array {
 
 const tintOf = (group: number): number => (group - 1) % GROUPS.length;
 
-/** Fills a canvas, one square a value, no smaller than fits `size`; returns what a square stands for, and its side in pixels. */
+/** Fills a canvas with one square per value, as large as fits `size`; returns the pooled map and the side of a square in pixels. */
 export function fill(
   canvas: HTMLCanvasElement,
   map: IGrid,
@@ -126,7 +126,7 @@ export function fill(
   cursor: { row: number; col: number }
 ): { small: IPooled; side: number } {
   const tones = mapPalette();
-  const small = pool(map, Math.min(MOST, size));
+  const small = pool(map, Math.min(MAX_SQUARES, size));
   const side = Math.max(1, Math.min(26, Math.floor(size / Math.max(small.rows, small.cols))));
   const paint = (pixels: Uint8ClampedArray): void => {
     for (let r = 0, i = 0; r < small.rows; r++) {
@@ -170,7 +170,7 @@ export function describeValue(value: number, kind: IGrid['kind']): string {
 }
 
 /** Columns of a row; when only some fit, those largest in magnitude. */
-export function rowOf(map: IGrid, row: number, limit = TABLE): [number, number][] {
+export function rowOf(map: IGrid, row: number, limit = TABLE_ROWS): [number, number][] {
   const all = Array.from({ length: map.cols }, (_, c): [number, number] => [c, map.at(row, c)]);
   return all.length <= limit ? all : all.sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, limit);
 }
@@ -233,7 +233,7 @@ const MOVES: Record<string, [number, number]> = {
   ArrowRight: [0, 1]
 };
 
-/** One map with its cursor; `move` is told where the cursor is to go. */
+/** One map with its cursor; `move` is called with the new position of the cursor. */
 export class Grid {
   readonly node = h('section', { className: 'tfk-map', role: 'group' });
 
@@ -242,7 +242,7 @@ export class Grid {
     private readonly _size: number,
     private readonly _move: (row: number, col: number) => void
   ) {
-    this.node.append(this._title, this._box, this._said, this._scale, this._details);
+    this.node.append(this._title, this._box, this._description, this._scale, this._details);
     this._box.append(this._frame);
     listen();
     this._box.addEventListener('keydown', event => this._key(event));
@@ -251,7 +251,7 @@ export class Grid {
     this._canvas.addEventListener('pointerleave', () => this._point());
   }
 
-  /** Draws a map with the cursor in one of its squares; returns what is there, in words. */
+  /** Draws a map with the cursor in one of its squares; returns a description of that square. */
   draw(map: IGrid, row: number, col: number): string {
     this._map = map;
     this._cursor = { row: Math.min(row, map.rows - 1), col: Math.min(col, map.cols - 1) };
@@ -270,7 +270,7 @@ export class Grid {
     this._title.textContent = map.name;
     this.node.setAttribute('aria-label', map.name);
     this._box.setAttribute('aria-label', translated('%1, %2 × %3; arrow keys move', map.name, map.rows, map.cols));
-    this._said.textContent = words;
+    this._description.textContent = words;
     this._scale.replaceChildren(...(map.groups ? legend(map) : ramp(map)));
     this._details.replaceChildren(
       h(
@@ -291,12 +291,12 @@ export class Grid {
     return `${axes[0]} ${named(map, 'rows', row, rows)}, ${axes[1]} ${named(map, 'cols', col, cols)}: ${describeValue(map.at(row, col), map.kind)}${kind}`;
   }
 
-  /** Tells of the square under the pointer, and lights its key; where the pointer has left, of the cursor's. */
+  /** Describes the square under the pointer, and highlights its key; without a pointer, describes the square at the cursor. */
   private _point(event?: PointerEvent): void {
     const at = event && this._under(event);
     const { row, col } = at ?? this._cursor;
     if (this._map) {
-      this._said.textContent = this._words(row, col);
+      this._description.textContent = this._words(row, col);
       const key = this._names.cols[positions(placeOf(this._map, 'cols', col), this._map.pooled, 'cols')[0]];
       highlightToken(at && key !== undefined ? visibleToken(key) : undefined);
     }
@@ -344,7 +344,7 @@ export class Grid {
   private readonly _canvas = h('canvas', { 'aria-hidden': 'true' });
   private readonly _frame = h('div');
   private readonly _box = h('div', { className: 'tfk-grid', tabIndex: 0, role: 'application' });
-  private readonly _said = h('p', { className: 'tfk-note' });
+  private readonly _description = h('p', { className: 'tfk-note' });
   private readonly _scale = h('p', { className: 'tfk-note tfk-legend' });
   private readonly _details = h('details');
 }

@@ -1,4 +1,4 @@
-/** A number for each head of each layer (or each position), on a scale with nought in the middle where there are both signs. */
+/** A number for each head (or position) of each layer; with both signs, zero is the middle of the colour scale. */
 import { IHeads } from '../generated/heads';
 import { validate } from '../generated/heads.valid';
 import { h, visibleToken } from './dom';
@@ -26,10 +26,10 @@ export function ranked({ values }: Pick<IHeads, 'values'>): IPlaceOf[] {
 export function describeCell(trace: IHeads, { row, col }: IPlaceOf): string {
   const value = trace.values[row][col];
   const where = `${trace.layers[row]}, ${trace.axes[1]} ${visibleToken(trace.columns[col])}`;
-  return `${where}: ${value === null ? translated('there is none') : short(value)}`;
+  return `${where}: ${value === null ? translated('no value') : short(value)}`;
 }
 
-/** The text of a cell: two digits behind the point; what would be nought is a dot here, and told in full. */
+/** The text of a cell: two decimals; a value that would round to zero is a dot here, and is described in full. */
 const rounded = (value: number, top: number): string =>
   top < 0.1 ? short(value) : Math.abs(value) < 0.005 ? '·' : short(Math.round(value * 100) / 100);
 
@@ -80,19 +80,20 @@ function build({ trace, root, place, announce }: ICanvas<IHeads>): () => void {
     cols: trace.columns,
     tokens: trace.columns.some(name => /\D/.test(name))
   };
-  const said = h('p', {});
+  const description = h('p', {});
   const list = h('div', {});
   const cursor = (): IPlaceOf => ({
     row: place.at('row', trace.layers.length - 1, first.row),
     col: place.at('col', trace.columns.length - 1, first.col)
   });
   const choose = (to: IPlaceOf): void => place.set({ ...to });
-  const tell = (at = cursor()): void => {
+  const describe = (at = cursor()): void => {
     const rank = all.findIndex(one => one.row === at.row && one.col === at.col) + 1;
-    said.textContent = describeCell(trace, at) + (rank ? ` (${translated('%1 of %2 by size', rank, all.length)})` : '');
+    description.textContent =
+      describeCell(trace, at) + (rank ? ` (${translated('%1 of %2 by size', rank, all.length)})` : '');
   };
-  const table = new HeatTable(sides, cell, choose, tell);
-  const about = h('div', { className: 'tfk-heat-about' }, h('h4', {}, trace.measure), said, list);
+  const table = new HeatTable(sides, cell, choose, describe);
+  const about = h('div', { className: 'tfk-heat-about' }, h('h4', {}, trace.measure), description, list);
   const view = h('div', { className: 'tfk-heat-view' }, h('div', {}, table.node, legend(trace, top)), about);
   root.append(h('style', {}, HEAT_CSS), view);
   return () => {
@@ -100,12 +101,12 @@ function build({ trace, root, place, announce }: ICanvas<IHeads>): () => void {
     const focused = [...list.querySelectorAll('button')].indexOf(document.activeElement as HTMLButtonElement);
     list.replaceChildren(strongest(trace, top, cursor(), choose));
     list.querySelectorAll('button')[focused]?.focus();
-    tell();
+    describe();
     announce(describeCell(trace, cursor()));
   };
 }
 
-/** What the schema cannot say: as many numbers as there are names. */
+/** Checks what the schema cannot: that the counts of names and numbers agree. */
 function problem({ values, layers, columns }: IHeads): string | null {
   return values.length === layers.length && values.every(line => line.length === columns.length)
     ? null

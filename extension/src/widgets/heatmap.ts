@@ -17,7 +17,7 @@ const SHOWN_ROWS = 64; // of the table; the largest weights first when there are
 
 const PAST = 0.6; // of the colour of rows before the step's
 
-/** One pixel per weight (square root: faint weights stay visible), rows of the past fainter; those of the future stay clear. */
+/** One pixel per weight (its square root, so that small weights stay visible); rows of the past are fainter, rows of the future empty. */
 export function paint(
   pixels: Uint8ClampedArray,
   at: At,
@@ -80,17 +80,17 @@ function table(rows: [number, string, number][], pooled?: IPooling): HTMLElement
 function strongest(at: At, row: number, columns: string[], pooled?: IPooling): string {
   const [place, label, weight] = rowTable(at, row, columns, 1)[0] ?? [0, '', at(row, 0)];
   const where = positions(place, pooled, 'cols');
-  const told = [visibleToken(label), where.join('–'), weight.toFixed(2)];
+  const values = [visibleToken(label), where.join('–'), weight.toFixed(2)];
   return where.length > 1
-    ? translated('“%1” (positions %2, weight %3)', ...told)
-    : translated('“%1” (position %2, weight %3)', ...told);
+    ? translated('“%1” (positions %2, weight %3)', ...values)
+    : translated('“%1” (position %2, weight %3)', ...values);
 }
 
-/** A view of one kind of attention. Inflating takes a moment; the picture appears when it is done. */
+/** A view of one kind of attention. The picture appears once the weights are inflated. */
 export function heatmap(title: string, map: IAttention): IHeatmap {
   const canvas = h('canvas', { role: 'img', className: 'tfk-ahead' });
   const frame = h('div', {}, canvas);
-  const said = h('p', { className: 'tfk-note' });
+  const description = h('p', { className: 'tfk-note' });
   const note = h('p', { className: 'tfk-note' }, poolingNote(map.pooled));
   note.hidden = !map.pooled;
   const details = h('details', {}, h('summary', {}, translated('Weights of this row')));
@@ -99,15 +99,15 @@ export function heatmap(title: string, map: IAttention): IHeatmap {
     { className: 'tfk-map', role: 'group', 'aria-label': title },
     h('h4', {}, title),
     frame,
-    said,
+    description,
     note,
     details
   );
   let bytes: Uint8Array | null = null;
-  let again: (() => void) | null = null;
+  let redraw: (() => void) | null = null;
 
   const draw: IHeatmap['draw'] = state => {
-    again = () => draw(state);
+    redraw = () => draw(state);
     if (!bytes) {
       return;
     }
@@ -116,15 +116,15 @@ export function heatmap(title: string, map: IAttention): IHeatmap {
     const [rows, keys] = [names(state.rows, map.pooled, 'rows'), names(state.columns, map.pooled, 'cols')];
     const columns = keys.slice(0, map.triangle ? query + 1 : map.cols);
     const whose = state.aside ? translated(' of the best hypothesis') : '';
-    said.textContent = translated(
-      '%1, layer %2 head %3: “%4” looks most at %5',
+    description.textContent = translated(
+      '%1, layer %2 head %3: “%4” attends most to %5',
       title + whose,
       state.layer + 1,
       state.head + 1,
       visibleToken(rows[query] ?? ''),
       strongest(at, query, columns, map.pooled)
     );
-    canvas.setAttribute('aria-label', said.textContent);
+    canvas.setAttribute('aria-label', description.textContent);
     details.replaceChildren(details.firstChild as Node, table(rowTable(at, query, columns), map.pooled));
     framed(frame, canvas, rows.slice(0, map.rows), keys.slice(0, map.cols), picture(canvas, at, map, query));
   };
@@ -134,10 +134,10 @@ export function heatmap(title: string, map: IAttention): IHeatmap {
         throw new Error(`${found.length} bytes instead of ${mapBytes(map)}`);
       }
       bytes = found;
-      again?.();
+      redraw?.();
     })
     .catch((error: unknown) => {
-      said.textContent = translated(
+      description.textContent = translated(
         'The recorded attention cannot be read: %1.',
         error instanceof Error ? error.message : String(error)
       );

@@ -1,4 +1,4 @@
-/** The style of tables of coloured cells, and of bars on both sides of nought. */
+/** The style of tables of coloured cells, and of bars above and below zero. */
 import { colourRules } from './scales';
 
 export const HEAT_CSS = `${colourRules()}

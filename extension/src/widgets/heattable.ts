@@ -1,10 +1,10 @@
-/** A table of coloured cells with names on both sides and a cursor, which arrow keys and clicks move; the pointer only asks. */
+/** A table of coloured cells with names on both sides and a cursor, which arrow keys and clicks move; hovering only describes a cell. */
 import { h, visibleToken } from './dom';
 import { markToken } from './highlight';
 
 export interface ICell {
   text: string;
-  /** Classes of its colour, and of what else is the matter with it. */
+  /** CSS classes of its colour and state. */
   look: string;
   /** The cell in words. */
   title: string;
@@ -37,7 +37,7 @@ const MOVES: Record<string, (at: IPlaceOf, most: IPlaceOf) => IPlaceOf> = {
 
 const inside = (x: number, most: number): number => Math.max(0, Math.min(most, x));
 
-/** Draws the table once; `move` is told where the cursor is to go, `ask` what the pointer is over, or that it has left. */
+/** Draws the table once; `move` is called with the new position of the cursor, `hover` with the cell under the pointer, or nothing when it leaves. */
 export class HeatTable {
   readonly node: HTMLElement;
 
@@ -45,7 +45,7 @@ export class HeatTable {
     private readonly _sides: ISides,
     cell: (at: IPlaceOf) => ICell,
     private readonly _move: (to: IPlaceOf) => void,
-    ask: (over?: IPlaceOf) => void
+    hover: (over?: IPlaceOf) => void
   ) {
     const { label, rows, cols, foot } = _sides;
     const lines = rows.map((name, row) => {
@@ -67,11 +67,11 @@ export class HeatTable {
     this.node = h('div', { className: 'tfk-heat', tabIndex: 0, role: 'application', 'aria-label': about }, table);
     this.node.addEventListener('keydown', event => this._key(event));
     this.node.addEventListener('click', event => this._at(event, at => this._to(at)));
-    this.node.addEventListener('pointerover', event => this._at(event, ask));
-    this.node.addEventListener('pointerleave', () => ask());
+    this.node.addEventListener('pointerover', event => this._at(event, hover));
+    this.node.addEventListener('pointerleave', () => hover());
   }
 
-  /** Puts the cursor into a cell, and the cell into sight. */
+  /** Moves the cursor to a cell, and scrolls it into view. */
   point(at: IPlaceOf): void {
     this._cells[this._cursor.row]?.[this._cursor.col]?.classList.remove('tfk-cursor');
     this._cursor = at;
@@ -97,7 +97,7 @@ export class HeatTable {
   }
 
   private _cell(at: IPlaceOf, { text, look, title }: ICell): HTMLElement {
-    const cell = document.createElement('td'); // there may be a thousand: no detour
+    const cell = document.createElement('td'); // direct, as there may be a thousand
     cell.className = look;
     cell.title = title;
     cell.dataset.row = String(at.row);

@@ -8,13 +8,13 @@ const MARK = 'tfk-lit';
 const key = (event: Event): string | undefined =>
   (event.target as Element).closest?.<HTMLElement>('[data-tok]')?.dataset.tok;
 
-/** Marks an element as a token's. */
+/** Marks an element as belonging to a token. */
 export function markToken<T extends Element>(node: T, token: string): T {
   node.setAttribute('data-tok', token.trim());
   return node;
 }
 
-/** Lights every element of a token on the page, and no other. */
+/** Highlights all elements of a token on the page, and no others. */
 export function highlightToken(token: string | undefined, page: ParentNode = document): void {
   page
     .querySelectorAll<HTMLElement>('[data-tok]')

@@ -1,4 +1,4 @@
-/** What a model would say after each layer: the likeliest token of each position, and behind each cell all candidates. */
+/** What a model would predict after each layer: the most probable token of each position, and all candidates for the chosen cell. */
 import { ILens } from '../generated/lens';
 import { validate } from '../generated/lens.valid';
 import { clipped, h, visibleToken } from './dom';
@@ -15,7 +15,7 @@ type ILensCell = ILens['cells'][number][number];
 
 const CHARACTERS = 9;
 
-/** The first layer from which on the true token is ahead to the end, or -1. */
+/** The first layer from which the true token stays the most probable one, or -1. */
 export function settled(trace: ILens, col: number): number {
   const wrong = trace.cells.map(row => row[col].top[0] !== trace.targets[col]);
   const last = wrong.lastIndexOf(true) + 1;
@@ -31,7 +31,7 @@ export function describeCell(trace: ILens, { row, col }: IPlaceOf): string {
   if (!cell.target || goal === null) {
     return head;
   }
-  return `${head}; ${translated('true next token %1: %2, place %3', visibleToken(trace.vocabulary[goal]), short(cell.target[0]), cell.target[1])}`;
+  return `${head}; ${translated('true next token %1: %2, rank %3', visibleToken(trace.vocabulary[goal]), short(cell.target[0]), cell.target[1])}`;
 }
 
 const bar = (p: number): HTMLElement => {
@@ -71,7 +71,9 @@ function rise(trace: ILens, { row, col }: IPlaceOf): HTMLElement[] {
   const from = settled(trace, col);
   const word = visibleToken(trace.vocabulary[goal]);
   const when =
-    from < 0 ? translated('it never stays ahead') : translated('it stays ahead from %1 on', trace.layers[from]);
+    from < 0
+      ? translated('it never stays the most probable')
+      : translated('it stays the most probable from %1 on', trace.layers[from]);
   const words = `${translated('p of %1 after each layer', word)}; ${when}`;
   const label = `${words}: ${shares.map(p => short(p)).join(', ')}`;
   return [
@@ -85,7 +87,7 @@ function legend(truth: boolean): HTMLElement {
   const ramp = h('span', { className: 'tfk-heat-ramp', 'aria-hidden': 'true' }, ...steps);
   const box = h('i', { 'aria-hidden': 'true' });
   box.style.boxShadow = 'inset 0 0 0 2px var(--ink)';
-  const mark = h('span', {}, box, translated('the true next token is ahead'));
+  const mark = h('span', {}, box, translated('the true next token is the most probable'));
   return h('p', { className: 'tfk-heat-key' }, h('span', {}, 'p 0 '), ramp, '1', ...(truth ? [mark] : []));
 }
 
@@ -128,13 +130,13 @@ function build({ trace, root, place, announce }: ICanvas<ILens>): () => void {
   };
 }
 
-/** The most telling position: where the true token comes ahead latest, but does. */
+/** The initial position: the one whose true token becomes the most probable at the latest layer. */
 export function opening(trace: ILens): number {
   const from = trace.tokens.map((_, col) => (trace.targets[col] === null ? -1 : settled(trace, col)));
   return from.lastIndexOf(Math.max(...from));
 }
 
-/** What the schema cannot say: as many cells as there are names, and tokens that are there. */
+/** Checks what the schema cannot: that the counts agree, and that all tokens exist. */
 function problem({ cells, layers, tokens, targets, vocabulary }: ILens): string | null {
   if (cells.length !== layers.length || [...cells, targets].some(row => row.length !== tokens.length)) {
     return `there are ${layers.length} layers and ${tokens.length} tokens, and not so many cells`;

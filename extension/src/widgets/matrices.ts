@@ -27,7 +27,7 @@ async function open(map: IPacked): Promise<IGrid> {
   return { ...map, at: valueReader(map, bytes) };
 }
 
-/** Where the cursor stands at first: in the middle row of the first map, at its strongest square; rows at the edge tell least. */
+/** The initial cursor: the strongest square of the middle row of the first map, as rows at the edge show least. */
 export function opening({ rows, cols, at }: Pick<IGrid, 'rows' | 'cols' | 'at'>): { row: number; col: number } {
   const row = Math.floor(rows / 2);
   const sizes = Array.from({ length: cols }, (_, col) => Math.abs(at(row, col)));

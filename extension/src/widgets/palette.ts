@@ -10,16 +10,16 @@ export interface IPalette {
   name: string;
   /** 256 tones, from nothing to much. */
   sequential: Colour[];
-  /** Where there is nothing. */
+  /** The colour of empty squares. */
   none: Colour;
-  /** Of lines around a square, and of what parts them from the square. */
+  /** The colours of an outline and of the gap inside it. */
   ink: string;
   ground: string;
   /** Of lines between squares. */
   grid: string;
 }
 
-/** What maps need beyond shares: as many tones of each. */
+/** The scales that maps need besides; each has as many tones. */
 export interface IMapPalette extends IPalette {
   /** Of positive and negative numbers, from the colour of nought. */
   positive: Colour[];
@@ -30,7 +30,7 @@ export interface IMapPalette extends IPalette {
 
 /** The tokens that tell groups apart, in this order. */
 export const GROUPS = ['--tfk-c1', '--tfk-c2', '--tfk-c3', '--tfk-c4', '--tfk-c8'];
-const FAINT = 0.16; // of a group's colour: what may be looked at, and is not
+const FAINT = 0.16; // of a group's colour: positions that are allowed but have no weight
 
 const linear = (c: number): number => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
 const encoded = (c: number): number => (c <= 0.0031308 ? 12.92 * c : 1.055 * c ** (1 / 2.4) - 0.055);
@@ -82,7 +82,7 @@ function scale(stops: Colour[], from = 0): Colour[] {
   });
 }
 
-/** The tones of a scale with only so much of each over another colour. */
+/** The tones of a scale, mixed with another colour. */
 export const faded = (tones: Colour[], over: Colour, share: number): Colour[] =>
   tones.map(tone => tone.map((c, i) => Math.round(over[i] + (c - over[i]) * share)) as Colour);
 
@@ -104,8 +104,8 @@ const colour = (of: string): Colour => hex(token(of));
 const SYSTEM = ['(forced-colors: active)', '(prefers-color-scheme: dark)'].map(query => globalThis.matchMedia?.(query));
 
 let known: IPalette | null = null;
-let ofMaps: IMapPalette | null = null;
-let styled = false; // whether the sheet was there; asking costs the browser a pass over the page
+let knownMaps: IMapPalette | null = null;
+let styled = false; // whether the style sheet was loaded; finding out costs the browser a layout
 
 /** The palette of the page's theme. */
 export function palette(): IPalette {
@@ -128,16 +128,16 @@ export function palette(): IPalette {
 /** The same with the scales of signs and groups. */
 export function mapPalette(): IMapPalette {
   const shares = palette();
-  if (ofMaps?.sequential !== shares.sequential) {
+  if (knownMaps?.sequential !== shares.sequential) {
     const zero = colour('--tfk-zero');
-    ofMaps = {
+    knownMaps = {
       ...shares,
       positive: scale([zero, colour('--tfk-pos')]),
       negative: scale([zero, colour('--tfk-neg')]),
       groups: GROUPS.map(of => scale([shares.none, colour(of)], FAINT))
     };
   }
-  return ofMaps;
+  return knownMaps;
 }
 
 /** Calls `draw` whenever the theme changes; returns a function that ends it. */

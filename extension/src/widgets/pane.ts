@@ -52,7 +52,7 @@ export class Pane {
   readonly node = h('div', { className: 'tfk-pane' });
   wanted = -1;
 
-  /** `take` is given the ids that lead to the step, with the wanted token behind them. */
+  /** `take` gets the ids that lead to the step, followed by the wanted token. */
   constructor(
     readonly trace: ITrace,
     private readonly _take: ((ids: number[], name: string) => void) | null

@@ -30,7 +30,7 @@ interface ITitled {
 
 export type Mount = (model: IModel, el: HTMLElement) => () => void;
 
-/** The `mount` of a view: `label` is asked when it is drawn, in the reader's language; `check` finds what the schema cannot say. */
+/** The `mount` of a view: `label` is called when it is drawn, for the reader's language; `check` finds errors that the schema cannot express. */
 export function picture<T extends ITitled>(
   label: () => string,
   validate: IValidate,
@@ -100,7 +100,7 @@ function placeOf(model: IModel, root: HTMLElement): IPlace {
   };
 }
 
-/** A choice among names, which keeps itself in the place. */
+/** A select box over names, whose value is stored in the place. */
 export function choice(
   label: string,
   names: string[],

@@ -329,7 +329,7 @@ describe('corruption', () => {
     expect(model.get('place')).toEqual({ draw: 1 });
     expect(said(el)).not.toBe(before);
     const { inputs, changed } = golden('corruption').objectives[0].draws[1];
-    const marked = [...el.querySelectorAll('[aria-label="Goes in"] .tfk-now')].map(li => li.firstChild!.textContent);
+    const marked = [...el.querySelectorAll('[aria-label="Input"] .tfk-now')].map(li => li.firstChild!.textContent);
     expect(marked).toEqual(inputs.filter((_: string, i: number) => changed[i]));
   });
 });
@@ -396,7 +396,7 @@ describe('a logit lens', () => {
     const line = el.querySelector('.tfk-heat-goal')!; // it is not among the likeliest, and stands behind them
     expect([...line.children].slice(0, 3).map(cell => cell.textContent)).toEqual(['9', `${goal} ✓`, '0.01']);
     expect(el.querySelector('.tfk-heat-about')!.textContent).toContain(
-      `p of ${goal} after each layer; it stays ahead from layer 1 on`
+      `p of ${goal} after each layer; it stays the most probable from layer 1 on`
     );
     expect([settled(trace, 1), settled({ ...trace, targets: trace.targets.map(() => 0) }, 1)]).toEqual([1, -1]);
   });

@@ -1,7 +1,7 @@
-/** Squares on a canvas: as large as there is room for, parted by thin lines, with a frame around one of them. */
+/** Squares on a canvas: as large as they fit, separated by thin lines, with a frame around one of them. */
 import { IPalette } from './palette';
 
-const PARTED = 8; // pixels of a square's side from which lines part it from its neighbours
+const MIN_GAP_SIDE = 8; // pixels of a square's side from which lines separate squares
 
 /** Paints an image on a canvas, `side` pixels to a square; without a context (a test's DOM) nothing. */
 export function enlarge(
@@ -15,16 +15,16 @@ export function enlarge(
   canvas.height = rows * side;
   const pen = canvas.getContext('2d');
   if (!pen) {
-    return null; // the table beside it says the same
+    return null; // the table beside it has the same content
   }
   const image = pen.createImageData(cols, rows);
   paint(image.data);
   pen.putImageData(image, 0, 0);
   pen.imageSmoothingEnabled = false;
-  pen.globalCompositeOperation = 'copy'; // over itself: the small picture in the corner is what is enlarged
+  pen.globalCompositeOperation = 'copy'; // onto itself: enlarges the small picture in the corner
   pen.drawImage(canvas, 0, 0, cols, rows, 0, 0, canvas.width, canvas.height);
   pen.globalCompositeOperation = 'source-over';
-  if (side >= PARTED) {
+  if (side >= MIN_GAP_SIDE) {
     pen.fillStyle = grid;
     for (let r = 1; r < rows; r++) {
       pen.fillRect(0, r * side - 1, canvas.width, 1);

@@ -1,4 +1,4 @@
-/** A prediction: its questions, answered once. What is typed is read here for the reader's sake, and again by the kernel. */
+/** The form of a prediction, answered once. Input is parsed here to report errors at once, and again by the kernel. */
 import { h } from './dom';
 import { IModel, IRenderProps } from './model';
 import { translated } from './words';
@@ -13,7 +13,7 @@ interface IQuestion {
   columns?: string[];
 }
 
-/** One question on the page. `read` gives undefined while there is no answer that could be one. */
+/** One question on the page. `read` returns undefined until there is a valid answer. */
 interface IField {
   node: HTMLElement;
   read(): unknown;
@@ -38,7 +38,7 @@ export function numberOf(text: string): number | undefined {
   return parseFloat(plain.replace(',', '.')) / (plain.endsWith('%') ? 100 : 1);
 }
 
-/** Numbers in a row, with or without brackets: "[2, 3]", "2 x 3", "(2, 3,)"; of sizes only whole ones from 0. */
+/** Numbers in a row, with or without brackets: "[2, 3]", "2 x 3", "(2, 3,)"; for sizes only integers from 0. */
 export function numbersOf(text: string, sizes: boolean): number[] | undefined {
   const inner = text
     .trim()
@@ -85,7 +85,7 @@ const STEPS: Record<string, [number, number]> = {
   ArrowRight: [0, 1]
 };
 
-/** A table of cells that are pressed, or drawn over with the pointer; arrow keys move, one cell is a stop of the Tab key. */
+/** A table of toggle cells, which the pointer can also paint; arrow keys move, and one cell is in the tab order. */
 function drawn({ rows, columns, label }: IQuestion, changed: () => void): IField {
   const cells = rows!.map(row =>
     columns!.map(column => {
@@ -111,7 +111,7 @@ function drawn({ rows, columns, label }: IQuestion, changed: () => void): IField
         put(cell, painting);
       };
       cell.onpointerenter = event => (event.buttons & 1 && painting !== null ? put(cell, painting) : undefined);
-      cell.onclick = event => event.detail === 0 && put(cell, !isOn(cell)); // by a key: the pointer has put it already
+      cell.onclick = event => event.detail === 0 && put(cell, !isOn(cell)); // by a key; onpointerdown handles the pointer
       cell.onkeydown = event => {
         const [down, across] = STEPS[event.key] ?? [];
         const next = down === undefined ? undefined : cells[i + down]?.[j + across];
@@ -122,7 +122,7 @@ function drawn({ rows, columns, label }: IQuestion, changed: () => void): IField
         }
         if (down !== undefined) {
           event.preventDefault();
-          event.stopPropagation(); // the notebook has the arrow keys too
+          event.stopPropagation(); // the notebook uses the arrow keys too
         }
       };
     })
@@ -187,7 +187,7 @@ function form(model: IModel): HTMLElement {
     const answers = fields.map(one => one.read());
     const missing = answers.findIndex(answer => answer === undefined);
     if (missing >= 0) {
-      problem.textContent = translated('Not answered yet, or not to be read: %1', questions[missing].label);
+      problem.textContent = translated('Not answered yet, or not readable: %1', questions[missing].label);
       (fields[missing].node.closest('fieldset') ?? node)
         .querySelector<HTMLElement>('input, button[tabindex="0"]')
         ?.focus();
@@ -196,7 +196,7 @@ function form(model: IModel): HTMLElement {
     }
   };
   pass.onclick = () => model.send?.({ do: 'pass' });
-  node.onkeydown = event => event.stopPropagation(); // "a" in a field is a letter, and no command of the notebook
+  node.onkeydown = event => event.stopPropagation(); // keys typed in a field must not reach the notebook
   model.on('change:problem', () => (problem.textContent = (model.get('problem') ?? '') as string));
   return node;
 }

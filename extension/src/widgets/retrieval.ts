@@ -1,4 +1,4 @@
-/** Documents, and what each of them gives to an answer: p(d), p(token | d), and the sums over documents. */
+/** Documents, and what each contributes to an answer: p(d), p(token | d), and the sums over documents. */
 import { IRetrieval } from '../generated/retrieval';
 import { validate } from '../generated/retrieval.valid';
 import { h, visibleToken } from './dom';
@@ -54,7 +54,7 @@ function documents(trace: IRetrieval, chosen: number, pick: (token: number) => v
   return h('table', {}, heading(trace, chosen, pick), h('tbody', {}, ...rows, sums));
 }
 
-/** Two lines, in the second of which the tokens are to be pressed. */
+/** The two header rows; the tokens in the second are buttons. */
 function heading(trace: IRetrieval, chosen: number, pick: (token: number) => void): HTMLElement {
   const column = (name: string): HTMLElement => h('th', { scope: 'col' }, name);
   const tokens = trace.answer.map((token, i) => {

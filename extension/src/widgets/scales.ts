@@ -1,4 +1,4 @@
-/** Colours of numbers, mixed by the browser from the tokens of the page, and the ink that can be read on each in every theme. */
+/** Colours of numbers, mixed by the browser from the style tokens of the page, and for each a text colour that is legible in every theme. */
 
 export interface ICellColour {
   colour: string;
@@ -7,15 +7,15 @@ export interface ICellColour {
   share: number;
 }
 
-const STEP = 5; // shares are rounded to these, so that no colour falls between two inks
+const STEP = 5; // shares are rounded to these, so that each colour has a known ink
 
-/** The colour of a value: of shares from little to much, else from orange over the page's colour to blue; the root spreads what is small. */
+/** The colour of a value: for shares from low to high, else from orange through the page's colour to blue; the square root spreads small values. */
 export function cellColour(value: number, top: number, shares: boolean): ICellColour {
   const share = STEP * Math.round((100 / STEP) * Math.min(1, Math.sqrt(Math.abs(value) / top)));
   return shares ? sequential(share) : diverging(share, value < 0);
 }
 
-/** The class that has the colour of a value; a rule of the sheet costs less than a style on each of a thousand cells. */
+/** The class with the colour of a value; a rule costs less than a style attribute on each of a thousand cells. */
 export function cellClass(value: number, top: number, shares: boolean): string {
   const { ink, share } = cellColour(value, top, shares);
   return `tfk-${shares ? 's' : value < 0 ? 'n' : 'p'}${share} tfk-on-${ink}`;

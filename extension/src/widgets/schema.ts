@@ -1,6 +1,6 @@
-/** Says in words what a validator finds wrong with a value. Complaints have ajv's form. */
+/** Describes the errors of a validator in words. Errors have the form of ajv's. */
 
-/** What a complaint says of its keyword, which decides what there is. */
+/** The parameters of an error, which depend on its keyword. */
 export interface IParams {
   type?: string | string[];
   allowedValue?: unknown;
@@ -11,17 +11,17 @@ export interface IParams {
   limit?: number;
 }
 
-/** One complaint. */
-export interface IComplaint {
+/** One error. */
+export interface ISchemaError {
   instancePath: string;
   keyword: string;
   params: IParams;
 }
 
-/** What stands in `src/generated/*.valid.ts`, and what ajv makes of a schema. */
+/** A validator, as in `src/generated/*.valid.ts` and as ajv compiles it. */
 export interface IValidate {
   (value: unknown): boolean;
-  errors?: IComplaint[] | null;
+  errors?: ISchemaError[] | null;
 }
 
 const WORDS: Record<string, (params: IParams) => string> = {
@@ -33,13 +33,13 @@ const WORDS: Record<string, (params: IParams) => string> = {
   propertyNames: ({ propertyName }) => `must not have ${JSON.stringify(propertyName)}`,
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,
-  oneOf: () => 'fits none of what it may be',
+  oneOf: () => 'matches none of the alternatives',
   minLength: () => 'must not be empty',
   minItems: ({ limit }) => `needs ${limit} items`,
   maxItems: ({ limit }) => `may have ${limit} items`
 };
 
-/** A JSON pointer as one writes it in code: `/nodes/0/id` is `$.nodes[0].id`. */
+/** A JSON pointer in code notation: `/nodes/0/id` is `$.nodes[0].id`. */
 const path = (pointer: string): string =>
   pointer
     .split('/')
@@ -52,6 +52,6 @@ export function schemaProblem(validate: IValidate, value: unknown): string | nul
   if (validate(value)) {
     return null;
   }
-  const { instancePath, keyword, params } = validate.errors![validate.errors!.length - 1]; // of alternatives, that none fits
+  const { instancePath, keyword, params } = validate.errors![validate.errors!.length - 1]; // the last error, which for alternatives is that none fits
   return `${path(instancePath)} ${WORDS[keyword]?.(params) ?? `fails “${keyword}”`}`;
 }

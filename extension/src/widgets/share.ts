@@ -7,9 +7,9 @@ type State = Record<string, unknown>;
 
 /** What the page around a view offers for sharing, stored under this symbol. Without it a view has no such buttons. */
 export interface ISharePlace {
-  /** Loads what makes pictures and files. */
+  /** Loads the module that writes pictures and files. */
   load(): Promise<typeof Sharing>;
-  /** An address at which a view shows what it shows now; null where it has none. */
+  /** The address of a view in its current state, or null if it has none. */
   link?(root: HTMLElement, state: State): string | null;
   /** The view as a page that needs no server. */
   page?(title: string, state: State): Promise<string>;
@@ -17,23 +17,24 @@ export interface ISharePlace {
 
 const PLACE = Symbol.for('@tfkit/lab:share');
 
-/** Registers what the page offers. */
+/** Registers the page's ways of sharing. */
 export function shareBy(can?: ISharePlace): void {
   (globalThis as Record<symbol, unknown>)[PLACE] = can;
 }
 
-/** The buttons; each shows its result for a moment. */
+/** The buttons; each shows its result briefly. */
 export function shareBar(root: HTMLElement, title: string, state: () => State): HTMLElement {
   const name = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-') || 'view';
   const can = (globalThis as Record<symbol, unknown>)[PLACE] as ISharePlace | undefined;
   const bar = h('span', { className: 'tfk-share', role: 'group', 'aria-label': translated('Share') });
   const add = (label: string, hint: string, act: () => Promise<string>): void => {
     const node = h('button', { type: 'button', title: hint }, label);
-    const tell = (words: string): void => {
+    const showResult = (words: string): void => {
       node.textContent = words;
       setTimeout(() => (node.textContent = label), 1500);
     };
-    node.onclick = () => act().then(tell, error => tell(error instanceof Error ? error.message : String(error)));
+    node.onclick = () =>
+      act().then(showResult, error => showResult(error instanceof Error ? error.message : String(error)));
     bar.append(node);
   };
   if (can) {

@@ -1,4 +1,4 @@
-/** What the buttons of a view do, loaded when one is pressed for the first time: pictures, files, the clipboard. */
+/** The actions of a view's share buttons (pictures, files, the clipboard), loaded at the first click. */
 import { h } from './dom';
 import { toSvg } from './svgpicture';
 import { translated } from './words';
@@ -20,7 +20,7 @@ async function toPng(svg: SVGElement): Promise<Blob> {
   );
 }
 
-/** Hands a file to the browser; says so. */
+/** Saves a file through the browser; returns the message to show. */
 export function save(name: string, parts: BlobPart, type: string): string {
   const link = h('a', { href: URL.createObjectURL(new Blob([parts], { type })), download: name });
   link.click();
@@ -28,7 +28,7 @@ export function save(name: string, parts: BlobPart, type: string): string {
   return translated('Saved');
 }
 
-/** Puts a picture on the clipboard, or where a browser does not let us, into a file; says which. */
+/** Copies a picture to the clipboard, or saves a file if the browser refuses; returns the message to show. */
 export async function copyPng(root: HTMLElement, name: string): Promise<string> {
   const png = toPng(toSvg(root));
   try {
@@ -39,6 +39,6 @@ export async function copyPng(root: HTMLElement, name: string): Promise<string> 
   }
 }
 
-/** Saves a view as it is seen, as a drawing that can be scaled and edited. */
+/** Saves the visible view as an SVG drawing. */
 export const saveSvg = (root: HTMLElement, name: string): string =>
   save(`${name}.svg`, new XMLSerializer().serializeToString(toSvg(root)), 'image/svg+xml');

@@ -1,4 +1,4 @@
-/** What each stage of a walk is called, and what happens there. */
+/** The name and the explanation of each stage of a walk. */
 import { IWalk } from '../generated/walk';
 import { translated } from './words';
 
@@ -9,7 +9,7 @@ export interface IWords {
   formula?: string;
 }
 
-/** The words of a stage; of one that is no common one, its code is the name. */
+/** The texts of a stage; an unknown stage is named after its matrix. */
 export function describeStage(stage: {
   name: string;
   code?: IWalk['stages'][number]['code'];
@@ -19,7 +19,7 @@ export function describeStage(stage: {
     text: () => ({
       label: translated('text'),
       title: translated('Text'),
-      words: translated('The text, cut into tokens. Point at one, and it lights up wherever it stands on this page.')
+      words: translated('The text, split into tokens. Point at one to highlight it everywhere on this page.')
     }),
     ids: () => ({
       label: translated('ids'),
@@ -30,50 +30,52 @@ export function describeStage(stage: {
       label: translated('vectors'),
       title: translated('Vectors'),
       words: translated(
-        'Each id chooses a row of a learned table. Where the model counts positions in this way, they have a table too.'
+        'Each id selects a row of a learned table. If the model has learned position embeddings, positions have a table too.'
       )
     }),
     into: () => ({
-      label: translated('into the layer'),
-      title: translated('Vectors that enter'),
+      label: translated('layer input'),
+      title: translated('Input vectors'),
       words: translated('What this layer reads: one vector for each position.')
     }),
     qkv: () => ({
       label: 'Q, K, V',
       title: translated('Queries, keys, values'),
       words: translated(
-        'Three linear maps of the vectors: what a position looks for, what it offers, what it hands over.'
+        'Three linear maps of the vectors: what a position looks for, what it can be found by, and what it passes on.'
       ),
       formula: 'Q = x W_Q,  K = x W_K,  V = x W_V'
     }),
     scores: () => ({
       label: translated('scores'),
       title: translated('Scores'),
-      words: translated('Every query with every key: the larger the product, the better they match.'),
+      words: translated('The product of every query with every key: the larger, the better they match.'),
       formula: 'S = Q Kᵀ · scale'
     }),
     mask: () => ({
       label: translated('mask'),
       title: translated('Mask'),
-      words: translated('What may not be seen gets a score so low that nothing is left of it.'),
+      words: translated('Hidden positions get a score of −∞, so their weight becomes 0.'),
       formula: 'S[i, j] = −∞  where hidden'
     }),
     softmax: () => ({
       label: translated('softmax'),
-      title: translated('Shares of one'),
+      title: translated('Weights that sum to 1'),
       words: translated('Scores become weights: positive, and each row sums to 1.'),
       formula: 'A[i, j] = exp S[i, j] / Σ exp S[i, ·]'
     }),
     mix: () => ({
       label: translated('mix'),
-      title: translated('A mixture of values'),
-      words: translated('Each position takes the values of all others, by its weights.'),
+      title: translated('Weighted sum of values'),
+      words: translated('Each position gets the sum of all values, weighted by its row of weights.'),
       formula: 'A V'
     }),
     'feed-forward': () => ({
       label: translated('feed-forward'),
       title: translated('Feed-forward'),
-      words: translated('Each vector alone: widened, bent by the activation, narrowed again.'),
+      words: translated(
+        'Each vector by itself: projected to a larger width, passed through the activation, projected back.'
+      ),
       formula: 'W₂ f(W₁ x)'
     }),
     logits: () => ({
@@ -89,6 +91,6 @@ export function describeStage(stage: {
   };
   const name = stage.matrices?.[0].name ?? stage.name;
   return (
-    all[stage.name] ?? ((): IWords => ({ label: name, title: name, words: translated('This is computed in between.') }))
+    all[stage.name] ?? ((): IWords => ({ label: name, title: name, words: translated('An intermediate result.') }))
   )();
 }

@@ -59,13 +59,13 @@ describe('the stepper', () => {
     const trace = golden('pooled'); // 10 positions, by 3: step 3 is told by position 6, the first of its block
     const { root, model } = shownIn(trace, 3);
     const map = root.querySelector<HTMLElement>('.tfk-map')!;
-    await vi.waitFor(() => expect(map.textContent).toContain('looks most at'));
+    await vi.waitFor(() => expect(map.textContent).toContain('attends most to'));
     const [said, note] = [...map.querySelectorAll('p')];
     expect(note.textContent).toBe(
       'Attention pooled 3 × 3 to keep the notebook small: each square is the largest weight of its block.'
     );
     expect([...map.querySelectorAll('td:first-child')].map(cell => cell.textContent)).toEqual(['0–2', '3–5', '6–8']);
-    expect(said.textContent).toMatch(/layer 1 head 1: “.+….+” looks most at “.+….+” \(positions \d–\d, weight/);
+    expect(said.textContent).toMatch(/layer 1 head 1: “.+….+” attends most to “.+….+” \(positions \d–\d, weight/);
     model.set('step', 5);
     expect([...map.querySelectorAll('td:first-child')].map(cell => cell.textContent)).toEqual(['0–2', '3–5', '6–8']);
   });
@@ -73,7 +73,7 @@ describe('the stepper', () => {
   it('says nothing of pooling where there is none', async () => {
     const { root } = shownIn(golden('greedy'), 1);
     const map = root.querySelector<HTMLElement>('.tfk-map')!;
-    await vi.waitFor(() => expect(map.textContent).toContain('looks most at'));
+    await vi.waitFor(() => expect(map.textContent).toContain('attends most to'));
     expect(map.textContent).not.toContain('pooled');
   });
 
@@ -290,7 +290,7 @@ describe('the stepper', () => {
       row => row.lastElementChild!.textContent
     );
     expect(fates.map(f => f.split(' ').pop())).toEqual(
-      trace.steps[0].draft!.guesses.map(g => g.state.replace('unread', 'read'))
+      trace.steps[0].draft!.guesses.map(g => ({ kept: 'accepted', refused: 'rejected', unread: 'read' })[g.state])
     );
   });
 
@@ -304,12 +304,12 @@ describe('the stepper', () => {
     expect(root.querySelectorAll('.tfk-cache rect').length).toBe(rows * length);
   });
 
-  it('steps through two runs at once and marks where they part', () => {
+  it('steps through two runs at once and marks where they diverge', () => {
     const { model, root } = shownIn(golden('greedy'), 0, { other: golden('sample') });
     expect(said(root)).toMatch(/A chose .*; B chose .*/);
     const button = [...root.querySelectorAll('button')].find(b => b.textContent.startsWith('First difference'))!;
     button.click();
-    expect(said(root)).toContain('here they part');
+    expect(said(root)).toContain('the runs diverge here');
     expect(root.querySelectorAll('.tfk-parting').length).toBe(2);
     const keep = [...root.querySelectorAll('button')].filter(b => b.textContent === 'Keep only this');
     keep[1].click();
@@ -332,7 +332,7 @@ describe('the stepper', () => {
     const [one, other] = [golden('greedy'), golden('greedy')];
     other.steps.push(other.steps[other.steps.length - 1]);
     expect(shownIn(one, 0, { other }).root.textContent).toContain(
-      `Both runs say the same, A after ${one.steps.length} steps and B after ${one.steps.length + 1}.`
+      `Both runs produce the same text, A in ${one.steps.length} steps and B in ${one.steps.length + 1}.`
     );
     const forced = { ...golden('greedy'), offset: 1 };
     expect(shownIn(one, 0, { other: forced }).root.textContent).toMatch(/B: greedy \(.*\), steps chosen by hand: 1/);

@@ -1,4 +1,4 @@
-/** The decoding stepper: `mount(model, el)` draws a recorded run, or two side by side, and lets one walk both ways. */
+/** The decoding stepper: `mount(model, el)` draws a recorded run, or two side by side, with steps in both directions. */
 import { h, icon, visibleToken } from './dom';
 import { listen } from './highlight';
 import { IModel } from './model';
@@ -10,7 +10,7 @@ import { CSS } from './style';
 import { clamp, divergence, ITrace, problem, countSteps } from './trace';
 import { translated } from './words';
 
-const KEPT = ['step', 'layer', 'head', 'pin'] as const;
+const STATE_KEYS = ['step', 'layer', 'head', 'pin'] as const;
 const PACE_MS = 900; // delay between steps while playing
 
 class Stepper {
@@ -92,7 +92,7 @@ class Stepper {
     };
   }
 
-  private _set(key: (typeof KEPT)[number], value: number): void {
+  private _set(key: (typeof STATE_KEYS)[number], value: number): void {
     this._model.set(key, value);
     this._model.save_changes();
     this.draw();
@@ -197,7 +197,7 @@ class Stepper {
     bar.append(...this._hypotheses());
     listen();
     const state = (): Record<string, unknown> =>
-      Object.fromEntries(['trace', 'other', ...KEPT].map(key => [key, this._model.get(key)]));
+      Object.fromEntries(['trace', 'other', ...STATE_KEYS].map(key => [key, this._model.get(key)]));
     this.root.append(
       h('style', {}, CSS),
       shareBar(this.root, this._panes[0].trace.title, state),
@@ -217,7 +217,7 @@ class Stepper {
     });
   }
 
-  /** Two for each run, all of one height. */
+  /** Two strips for each run, all with the same scale. */
   private _makeStrips(): Strip[][] {
     const go = (to: number): void => this._go(to);
     const values = this._panes.map(pane => entropies(pane.trace));
@@ -243,14 +243,14 @@ class Stepper {
 
   private _keep(place: number): void {
     if (this._model.send && this._requests.length) {
-      return this._ask({ do: 'keep', of: place }, translated('Keep only this')); // it has to know from which to go on
+      return this._ask({ do: 'keep', of: place }, translated('Keep only this')); // the kernel must know from which run to continue
     }
     this._model.set('trace', this._panes[place].trace);
     this._model.set('other', null);
     this._model.save_changes();
   }
 
-  /** A way to choose the hypothesis that is told about, where a run has several. */
+  /** A select box for the hypothesis to show, if a run has several. */
   private _hypotheses(): HTMLElement[] {
     return this._panes.flatMap((pane, i) => {
       if (!pane.trace.steps.some(s => s.live.length > 1)) {
@@ -276,8 +276,8 @@ class Stepper {
       const [one, other] = this._panes.map(pane => countSteps(pane.trace));
       box.append(
         one === other
-          ? translated('Both runs say the same.')
-          : translated('Both runs say the same, A after %1 steps and B after %2.', one, other)
+          ? translated('Both runs produce the same text.')
+          : translated('Both runs produce the same text, A in %1 steps and B in %2.', one, other)
       );
     }
     if (this._model.send && this._requests.includes('prompt')) {
@@ -303,7 +303,7 @@ class Stepper {
     this._of.textContent = translated('of %1', this._count);
     for (const button of [this._first, this._back, this._forward, this._end]) {
       const idle = button === this._first || button === this._back ? step <= 0 : step >= this._last;
-      button.setAttribute('aria-disabled', String(idle)); // not `disabled`, which would take the focus, and the keys with it
+      button.setAttribute('aria-disabled', String(idle)); // not `disabled`, which would lose the focus and so the keys
     }
     this._pinner.setAttribute('aria-pressed', String(now.pinned === step));
     this._layers.value = String(now.layer);
@@ -313,7 +313,7 @@ class Stepper {
       this._drawBeam(pane, i);
       return (this._panes.length > 1 ? `${'AB'[i]} ` : '') + pane.draw(now);
     });
-    const parts = step === this._divergence ? translated(' (here they part)') : '';
+    const parts = step === this._divergence ? translated(' (the runs diverge here)') : '';
     this._live.textContent = translated('Step %1 of %2: %3', step + 1, this._count, words.join('; ')) + parts;
   }
 
@@ -397,7 +397,7 @@ export function mount(model: IModel, el: HTMLElement): () => void {
     ['other', rebuild],
     ['message', showMessage],
     ['n_answers', showAnswer],
-    ...KEPT.map((key): [string, () => void] => [key, change])
+    ...STATE_KEYS.map((key): [string, () => void] => [key, change])
   ];
   build();
   listeners.forEach(([key, act]) => model.on(`change:${key}`, act));

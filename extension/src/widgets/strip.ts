@@ -1,4 +1,4 @@
-/** Entropy, or the probability of what was chosen, over the steps, a bar each: where a run hesitated, where it is now, where two runs part. */
+/** A bar chart over the steps, of the entropy or of the chosen token's probability, with the current step and the point where two runs diverge. */
 import { h, svg } from './dom';
 import { chosenFrom, focus, ITrace } from './trace';
 import { translated } from './words';
@@ -6,7 +6,7 @@ import { translated } from './words';
 const HEIGHT = 34; // of the tallest bar
 const ABOVE = 12; // for marks
 const BELOW = 14; // for the numbers of steps
-const APART = 26; // pixels between two of them
+const LABEL_GAP = 26; // pixels between two of them
 
 /** The entropy of each step along the best path, 0 where tokens were chosen by hand. */
 export function entropies(trace: ITrace): number[] {
@@ -29,14 +29,14 @@ export interface IMarks {
   divergence: number;
 }
 
-/** Every how many steps a number stands under the bars. */
-const every = (width: number): number => [1, 2, 5, 10, 20, 50].find(count => count * width >= APART) ?? 100;
+/** The number of steps from one label to the next. */
+const every = (width: number): number => [1, 2, 5, 10, 20, 50].find(count => count * width >= LABEL_GAP) ?? 100;
 
-/** The bars of a run with both axes, drawn once; a step moves marks alone. A click goes to its step. */
+/** The bars of a run with both axes, drawn once; a step only moves the marks. A click goes to its step. */
 export class Strip {
   readonly node: HTMLElement;
 
-  /** label: what the bars are, in `unit`; most: what fills the height, told beside the bars. */
+  /** label: the quantity, in `unit`; most: the value at full height, shown beside the bars. */
   constructor(
     label: string,
     unit: string,
@@ -55,8 +55,8 @@ export class Strip {
     });
     this._bars = _values.map((value, i) => {
       const tall = Math.max(1, (value / (most || 1)) * HEIGHT);
-      const told = svg('title', {}, translated('step %1: %2 %3', i + 1, value.toFixed(2), unit));
-      return svg('rect', { x: i * width, y: ABOVE + HEIGHT - tall, width: width - 1, height: tall }, told);
+      const tooltip = svg('title', {}, translated('step %1: %2 %3', i + 1, value.toFixed(2), unit));
+      return svg('rect', { x: i * width, y: ABOVE + HEIGHT - tall, width: width - 1, height: tall }, tooltip);
     });
     for (const y of [ABOVE, ABOVE + HEIGHT]) {
       this._svg.append(svg('line', { x1: 0, x2: width * _values.length, y1: y, y2: y }));
@@ -64,7 +64,7 @@ export class Strip {
     this._svg.append(...this._bars);
     const step = every(width);
     for (let i = 0; i < _values.length; i += i ? step : step - 1 || 1) {
-      this._write(i, ABOVE + HEIGHT + 11, String(i + 1)); // 1, then what can be divided by the step
+      this._write(i, ABOVE + HEIGHT + 11, String(i + 1)); // 1, then multiples of the step
     }
     this._svg.addEventListener('click', event =>
       go(Math.floor((event.clientX - this._svg.getBoundingClientRect().left) / width))
@@ -76,7 +76,7 @@ export class Strip {
     this.node = h('div', { className: 'tfk-labelled' }, name, ends, h('div', region, this._svg));
   }
 
-  /** Marks where the run is now, the pinned step, and where two runs part. */
+  /** Marks the current step, the pinned step, and where two runs diverge. */
   mark({ now, pinned, divergence }: IMarks): void {
     this._bars.forEach((bar, i) => bar.classList.toggle('tfk-current', i === now));
     this._svg.querySelectorAll('.tfk-mark').forEach(node => node.remove());

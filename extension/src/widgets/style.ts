@@ -1,4 +1,4 @@
-/** One style sheet for lab, exported page and static host, on the tokens of autograder/report/tokens.css, which come along. */
+/** One style sheet for lab, exported page and static host, on the tokens of autograder/report/tokens.css, which are included. */
 import { FRAME, SCALES } from '../generated/tokens';
 
 export const CSS = `
@@ -86,7 +86,7 @@ details{margin-top:4px}.tfk-sr{position:absolute;width:1px;height:1px;overflow:h
 .tfk-error{border-left:3px solid var(--jp-error-color1,#b71c1c);padding:4px 8px}
 `;
 
-/** Of pictures beside the stepper: maps with a cursor, many heads, curves, lists and outlines. */
+/** For the views other than the stepper: maps with a cursor, many heads, curves, lists and outlines. */
 export const PICTURE_CSS = `
 ${SCALES}
 .tfk .tfk-axis-flat span{writing-mode:horizontal-tb;transform:none;overflow:visible}

@@ -1,4 +1,4 @@
-/** What is seen of a view as one SVG: boxes, words, canvases and drawings, where they stand. */
+/** The visible part of a view as one SVG: boxes, texts, canvases and drawings in their places. */
 import { svg } from './dom';
 
 const SKIPPED = '.tfk-share,.tfk-sr,style,script,select,option';
@@ -20,7 +20,7 @@ type Box = Pick<DOMRect, 'left' | 'top' | 'right' | 'bottom'>;
 const outside = (box: Box, of: Box): boolean =>
   box.right <= of.left || box.left >= of.right || box.bottom <= of.top || box.top >= of.bottom;
 
-/** Draws a view and its ground; what is scrolled out of sight is left out. */
+/** Draws a view with its background, without what is scrolled out of view. */
 export function toSvg(root: HTMLElement): SVGElement {
   const frame = root.getBoundingClientRect();
   const [width, height] = [Math.ceil(frame.width), Math.ceil(frame.height)];
@@ -93,7 +93,7 @@ function ground(style: CSSStyleDeclaration, at: Record<string, number>, into: SV
   }
 }
 
-/** A drawing's copy, which keeps its colours without our style sheet. */
+/** A copy of a drawing with its computed colours inlined. */
 function inlined(node: SVGElement, at: Record<string, number>): SVGElement {
   const copy = node.cloneNode(true) as SVGElement;
   const pairs: [Element, Element][] = [[node, copy]];
@@ -106,7 +106,7 @@ function inlined(node: SVGElement, at: Record<string, number>): SVGElement {
   return copy;
 }
 
-/** A text, a line at a time as the browser broke it. */
+/** A text, one line at a time as the browser wrapped it. */
 function write(text: Text, style: CSSStyleDeclaration, frame: DOMRect, seen: Box, into: SVGElement): void {
   const range = document.createRange();
   const lines: { words: string; box: DOMRect }[] = [];

@@ -1,16 +1,17 @@
-/** All heads of a layer as small maps. One canvas carries them all: a hundred canvases take longer than what is painted. */
+/** All heads of a layer as small maps. One canvas for all of them, as a hundred canvases take longer than the painting. */
 import { h } from './dom';
 import { colourWords } from './grid';
 import { IAttention, mapBytes } from './trace';
 import { translated } from './words';
 
 const SIZE = 56; // of a thumbnail's longer side, at most
-const LEAST = 14; // and at least: narrower, nothing can be seen, and the row scrolls
+const MIN_SIZE = 14; // narrower ones show nothing; the row scrolls instead
 const STEP = 8; // between two: the padding and border of a button on each side, and the gap
 const ROW = 600; // for all thumbnails of a layer: so that the large map stands beside them in a wide window
 
 /** The longer side of a thumbnail, so that all heads of a layer fit side by side. */
-export const thumbnailSize = (heads: number): number => Math.max(LEAST, Math.min(SIZE, Math.floor(ROW / heads) - STEP));
+export const thumbnailSize = (heads: number): number =>
+  Math.max(MIN_SIZE, Math.min(SIZE, Math.floor(ROW / heads) - STEP));
 
 export interface IHeads {
   map: IAttention;
@@ -19,7 +20,7 @@ export interface IHeads {
   kinds: Uint8Array | null;
 }
 
-/** Where the rows and columns of a map go: squares of a thumbnail that has so many of them. */
+/** The square of a thumbnail for each row and column of a map, and its size. */
 export interface IPlan {
   rows: Uint16Array;
   cols: Uint16Array;
@@ -64,7 +65,7 @@ export function thumbnail(
     if (!kinds) {
       for (let c = 0; c < end; c++, i++) {
         const place = start + across[c];
-        levels[place] = Math.max(levels[place], bytes[i]); // a million times for a picture: nothing else here
+        levels[place] = Math.max(levels[place], bytes[i]); // the inner loop, run a million times per picture
       }
       continue;
     }
@@ -91,7 +92,7 @@ export function thumbnails(
   const [to] = plans; // all are of one size
   const side = Math.max(1, Math.floor(thumbnailSize(heads.map.heads) / Math.max(to.height, to.width)));
   const [width, height] = [to.width * side, to.height * side];
-  const across = heads.map.heads * (width + STEP) - STEP; // nothing behind the last, which would make the row scroll
+  const across = heads.map.heads * (width + STEP) - STEP; // no gap after the last, which would make the row scroll
   const canvas = h('canvas', { 'aria-hidden': 'true', width: across, height });
   const buttons = Array.from({ length: heads.map.heads }, (_, head) => {
     const button = h('button', {
@@ -102,7 +103,7 @@ export function thumbnails(
     button.style.cssText = `width:${width + STEP - 2}px;height:${height + STEP - 2}px`;
     return button;
   });
-  const pen = canvas.getContext('2d', { willReadFrequently: true }); // painted once, from bytes: no use of a graphics card
+  const pen = canvas.getContext('2d', { willReadFrequently: true }); // painted once, from bytes: a GPU would not help
   if (pen) {
     const image = pen.createImageData(canvas.width, height);
     const words = new Uint32Array(image.data.buffer);

@@ -63,7 +63,7 @@ describe('a schema', () => {
     const validate = new Ajv().compile(schema) as IValidate;
     expect(schemaProblem(validate, { a: null })).toBeNull();
     expect(schemaProblem(validate, {})).toBe('$ lacks "a"');
-    expect(schemaProblem(validate, { a: 2 })).toBe('$.a fits none of what it may be');
+    expect(schemaProblem(validate, { a: 2 })).toBe('$.a matches none of the alternatives');
     expect(schemaProblem(validate, { a: 1, b: 1 })).toBe('$ must not have "b"');
   });
 

@@ -1,4 +1,4 @@
-/** What one recorded decoding run holds (`tfkit_lab/schemas/decoding.json`), and the pure questions the views ask of it. */
+/** The type of a recorded decoding run (`tfkit_lab/schemas/decoding.json`), and pure functions that the views read it with. */
 import type { IDecoding, IMaps, INode, IPooled } from '../generated/decoding';
 import { validate } from '../generated/decoding.valid';
 import { schemaProblem } from './schema';
@@ -22,13 +22,13 @@ export function problem(value: unknown): string | null {
 }
 
 function treeProblem({ nodes, steps, path, best }: ITrace): string | null {
-  const astray = nodes.findIndex((node, place) => node.id !== place || node.parent >= place);
-  if (astray >= 0) {
-    return `nodes[${astray}] must have id ${astray} and an earlier parent`;
+  const misplaced = nodes.findIndex((node, place) => node.id !== place || node.parent >= place);
+  if (misplaced >= 0) {
+    return `nodes[${misplaced}] must have id ${misplaced} and an earlier parent`;
   }
   const named = [...path, best, ...steps.flatMap(s => [...s.live, ...s.chosen, ...s.finished])];
-  const lost = named.find(id => !nodes[id]);
-  return lost === undefined ? null : `node ${lost} is named, but there are ${nodes.length}`;
+  const unknown = named.find(id => !nodes[id]);
+  return unknown === undefined ? null : `node ${unknown} is named, but there are ${nodes.length}`;
 }
 
 /** Node ids from the root to `id`. */
@@ -55,8 +55,8 @@ export function chosenFrom(trace: ITrace, step: number, parent: number): INode |
   if (!now) {
     return null;
   }
-  const mine = [...now.chosen, ...now.finished].filter(id => trace.nodes[id].parent === parent);
-  const id = mine.find(child => trace.path.includes(child)) ?? mine[0];
+  const own = [...now.chosen, ...now.finished].filter(id => trace.nodes[id].parent === parent);
+  const id = own.find(child => trace.path.includes(child)) ?? own[0];
   return id === undefined ? null : trace.nodes[id];
 }
 
@@ -111,7 +111,7 @@ export function positions(at: number, pooled: IPooling | undefined, side: 'rows'
   return pooled ? [...new Set([at * pooled.by, Math.min(pooled[side], (at + 1) * pooled.by) - 1])] : [at];
 }
 
-/** What a reader is to know of a pooled map; nothing of others. */
+/** The note about pooling for the reader; empty if a map is not pooled. */
 export const poolingNote = (pooled?: IPooling): string =>
   pooled
     ? translated(
@@ -149,8 +149,8 @@ export function layout(nodes: INode[]): IPlaced[] {
   const placed: IPlaced[] = [];
   let row = 0;
   const place = (node: INode): number => {
-    const kids = (children.get(node.id) ?? []).map(place);
-    const y = kids.length ? (kids[0] + kids[kids.length - 1]) / 2 : row++;
+    const heights = (children.get(node.id) ?? []).map(place);
+    const y = heights.length ? (heights[0] + heights[heights.length - 1]) / 2 : row++;
     placed.push({ node, x: node.step - left, y });
     return y;
   };
@@ -177,13 +177,13 @@ export function divergence(one: ITrace, other: ITrace): number {
 export interface ICandidate {
   token: string;
   id: number;
-  p: number | null; // null: not among the likeliest that were kept
+  p: number | null; // null: not among the most probable tokens that were recorded
   stages: (number | null)[];
   told: Record<string, number>;
   state: 'chosen' | 'kept' | 'dropped' | '';
 }
 
-/** What a step could have said after `node`: the likeliest tokens, and the others that it tried. */
+/** The candidates of a step after `node`: the most probable tokens, and others that the strategy tried. */
 export function candidates(trace: ITrace, step: number, node: number): ICandidate[] {
   const now = trace.steps[step];
   const best = now?.topk[String(node)] ?? [];
@@ -223,7 +223,7 @@ export function sumLogProbs(trace: ITrace, node: number): [number, number] {
   return [chain.reduce((sum, id) => sum + trace.nodes[id].logp, 0), chain.length];
 }
 
-/** Bytes as one reads them. */
+/** A number of bytes with its unit. */
 export function bytes(count: number): string {
   const unit = count < 1e3 ? 0 : count < 1e6 ? 1 : count < 1e9 ? 2 : 3;
   return `${unit ? (count / 1e3 ** unit).toFixed(1) : count} ${['B', 'kB', 'MB', 'GB'][unit]}`;

@@ -1,4 +1,4 @@
-/** Curves of a run. Every column of pixels shows the least and the most of its steps: no spike is averaged away. */
+/** Curves of a run. Every column of pixels shows the minimum and maximum of its steps, so that no spike is averaged away. */
 import { ITraining } from '../generated/training';
 import { validate } from '../generated/training.valid';
 import { h, svg, tableHead } from './dom';
@@ -9,13 +9,13 @@ import { translated } from './words';
 export type ISeries = ITraining['series'][number];
 
 const WIDTH = 560; // of the curve, at most
-const LEAST = 200;
+const MIN_WIDTH = 200;
 const HEIGHT = 130; // of the curve, with some room above and below
 const LEFT = 62; // for the numbers beside it
 const BELOW = 18; // for the steps under it
 const RIGHT = 12;
 
-/** For each column the least and the most of the values in it; null where there is none. */
+/** For each column the minimum and maximum of its values; null if it has none. */
 export function columns(
   { steps, values }: ISeries,
   first: number,
@@ -33,7 +33,7 @@ export function columns(
   return found;
 }
 
-/** What a step had, or the last before it. */
+/** The value at a step, or the last before it. */
 export function valueAt({ steps, values }: ISeries, step: number): number | null {
   const after = steps.findIndex(s => s > step);
   return values[(after < 0 ? steps.length : after) - 1] ?? null;
@@ -69,13 +69,13 @@ function chart(series: ISeries, [first, last]: [number, number], at: number, wid
   ];
   const y = (value: number): number => HEIGHT - 6 - ((value - low) / (high - low || 1)) * (HEIGHT - 12);
   const x = LEFT + ((at - first) / (last - first || 1)) * (wide - 1);
-  const told = [low, high, known[known.length - 1]].map(words);
+  const summary = [low, high, known[known.length - 1]].map(words);
   const label = translated(
     '%1 from step %2 to %3: between %4 and %5, at the end %6',
     series.name,
     first,
     last,
-    ...told
+    ...summary
   );
   const root = svg('svg', {
     width: LEFT + wide + RIGHT,
@@ -128,7 +128,7 @@ function build({ trace, root, place, announce }: ICanvas<ITraining>): () => void
     const step = Math.max(first, place.at('step', last));
     slider.value = String(step);
     now.textContent = translated('%1 of %2', step, last);
-    const wide = root.clientWidth ? Math.max(LEAST, Math.min(WIDTH, root.clientWidth - LEFT - RIGHT - 40)) : WIDTH;
+    const wide = root.clientWidth ? Math.max(MIN_WIDTH, Math.min(WIDTH, root.clientWidth - LEFT - RIGHT - 40)) : WIDTH;
     charts.replaceChildren(...trace.series.map(s => chart(s, [first, last], step, wide)));
     const rows = trace.series.map(s => [s.name, words(valueAt(s, step)), ...extremes(s)]);
     body.replaceChildren(

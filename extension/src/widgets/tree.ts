@@ -4,8 +4,8 @@ import { markToken } from './highlight';
 import { INode, IPlaced, ITrace, layout, sumLogProbs, tokensSoFar, visibleNodes } from './trace';
 import { translated } from './words';
 
-const LETTER = 6.7; // pixels of one, in the tree's type
-const MOST = 12; // letters of a token
+const LETTER = 6.7; // width of a letter in pixels
+const MAX_LETTERS = 12; // of a token
 const ROW = 20;
 const GAP = 34; // for edges, between two columns
 
@@ -15,9 +15,9 @@ interface INodePosition extends IPlaced {
   label: string;
 }
 
-/** The position of each node's dot, such that no label is cut and no edge runs through one: columns are as wide as their longest label. */
+/** The position of each node's dot, so that no label is cut off or crossed by an edge: columns are as wide as their longest label. */
 export function nodePositions(placed: IPlaced[]): INodePosition[] {
-  const labels = placed.map(({ node }) => `${clipped(node.token, MOST)} ${node.score.toFixed(2)}`);
+  const labels = placed.map(({ node }) => `${clipped(node.token, MAX_LETTERS)} ${node.score.toFixed(2)}`);
   const widths: number[] = [];
   placed.forEach((p, i) => (widths[p.x] = Math.max(widths[p.x] ?? 0, Array.from(labels[i]).length * LETTER)));
   const starts = widths.map((_, x) => 10 + widths.slice(0, x).reduce((sum, width) => sum + width + GAP, 0));
@@ -41,9 +41,9 @@ function edge(from: INodePosition, to: INodePosition, best: boolean): SVGElement
   });
 }
 
-function spot(p: INodePosition, best: boolean, arrived: boolean): SVGElement {
+function dot(p: INodePosition, best: boolean, arrived: boolean): SVGElement {
   const { node } = p;
-  const told = svg(
+  const tooltip = svg(
     'title',
     {},
     translated(
@@ -57,13 +57,13 @@ function spot(p: INodePosition, best: boolean, arrived: boolean): SVGElement {
   return svg(
     'g',
     { class: `tfk-${node.state}${best ? ' tfk-best' : ''}${arrived ? ' tfk-arrived' : ''}` },
-    told,
+    tooltip,
     svg('circle', { cx: p.left, cy: p.top, r: 4 }),
     markToken(svg('text', { x: p.left + 8, y: p.top + 4 }, p.label), visibleToken(node.token))
   );
 }
 
-/** The tree up to and including what a step tried. */
+/** The tree up to the candidates of a step. */
 export function drawTree(trace: ITrace, step: number): SVGElement {
   const placed = nodePositions(layout(visibleNodes(trace, step)));
   const byId = new Map(placed.map(p => [p.node.id, p]));
@@ -78,7 +78,7 @@ export function drawTree(trace: ITrace, step: number): SVGElement {
       root.append(edge(parent, p, best.has(p.node.id) && best.has(parent.node.id)));
     }
   }
-  root.append(...placed.map(p => spot(p, best.has(p.node.id), p.node.step === step + 1)));
+  root.append(...placed.map(p => dot(p, best.has(p.node.id), p.node.step === step + 1)));
   const newest = placed.filter(p => best.has(p.node.id)).sort((a, b) => b.x - a.x)[0];
   root.setAttribute('data-newest', String((newest?.top ?? 0) / height));
   return root;
@@ -86,7 +86,7 @@ export function drawTree(trace: ITrace, step: number): SVGElement {
 
 const ZOOM = [0.5, 0.7, 1, 1.4, 2];
 
-/** A tree in a region of its own, made larger and smaller by buttons and by the keys + and −, kept while steps go by. */
+/** A tree in a region of its own, zoomed by buttons and the keys + and −; the zoom is kept from step to step. */
 export class TreeView {
   readonly node = h('div', {
     className: 'tfk-tree',
@@ -123,7 +123,7 @@ export class TreeView {
     }
   }
 
-  /** Brings the step into sight, and of its nodes the best hypothesis's. */
+  /** Scrolls the best hypothesis of the step into view. */
   private _show(): void {
     this.node.scrollLeft = this.node.scrollWidth;
     const [box, tree] = [this.node.getBoundingClientRect(), this._tree!.getBoundingClientRect()];
@@ -132,19 +132,19 @@ export class TreeView {
   }
 
   private _zoom(by: number): void {
-    this._held = Math.max(0, Math.min(ZOOM.length - 1, this._held + by));
+    this._zoomLevel = Math.max(0, Math.min(ZOOM.length - 1, this._zoomLevel + by));
     this._scale();
   }
 
   private _scale(): void {
-    const width = this._natural * ZOOM[this._held];
+    const width = this._natural * ZOOM[this._zoomLevel];
     this._tree?.setAttribute('width', String(width));
     this._tree?.removeAttribute('height'); // it follows the width by the drawing's own proportions
   }
 
   private _tree?: SVGElement;
   private _natural = 0;
-  private _held = ZOOM.indexOf(1);
+  private _zoomLevel = ZOOM.indexOf(1);
 }
 
 /** How a score comes from a sum and a length. */

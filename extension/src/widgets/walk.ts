@@ -1,4 +1,4 @@
-/** One step of a model, or of a function of one's own, as a row of stages; the chosen one is open, with every number. */
+/** One step of a model, or of the student's function, as a row of stages; the chosen one is shown with all numbers. */
 import { IWalk } from '../generated/walk';
 import { validate } from '../generated/walk.valid';
 import { h, visibleToken } from './dom';
@@ -14,7 +14,7 @@ import { translated } from './words';
 
 type IStage = IWalk['stages'][number];
 
-/** A place of the row: a stage of the trace, or the text before them and the drawn token behind. */
+/** A stop in the row: a stage of the trace, the text before them, or the drawn token after them. */
 export interface IStop {
   label: string;
   part: string;
@@ -22,7 +22,7 @@ export interface IStop {
   name: string;
 }
 
-/** All places, the text first and the drawn token last where there are any. */
+/** All stops, the text first and the drawn token last if there are any. */
 export function walkStops(trace: IWalk): IStop[] {
   const text = trace.axes.some(axis => axis.kind !== 'numbers' && axis.names.length);
   const stages = trace.stages.map(stage => ({
@@ -46,13 +46,13 @@ export function stopsInRow(all: IStop[], at: number): number[] {
 
 const inner = (stop: IStop): boolean => stop.part !== 'input' && stop.part !== 'output';
 
-/** The place itself, or where it belongs to no layer, one of the layer beside it. */
+/** The stop itself, or if it belongs to no layer, one of the adjacent layer. */
 function nearest(all: IStop[], at: number): number {
   const layers = all.map((_, i) => i).filter(i => inner(all[i]));
   return inner(all[at]) ? at : all[at].part === 'input' ? layers[0] : layers[layers.length - 1];
 }
 
-const MOST_TABLES = 60; // kept as they were drawn
+const MAX_TABLES = 60; // cached
 const END = 1e6; // the last row: what the next token is made from
 
 class View {
@@ -88,7 +88,7 @@ class View {
     return this._canvas.place.at('stage', this._stops.length - 1, this._first);
   }
 
-  /** The most telling stage: the first softmax, or else the last of its like. */
+  /** The initial stage: the first softmax, or else the second stop. */
   private get _first(): number {
     const found = this._stops.findIndex(stop => stop.name === 'softmax');
     return found < 0 ? Math.min(1, this._stops.length - 1) : found;
@@ -151,7 +151,7 @@ class View {
       ...this._parts.map(part => h('option', { value: part }, part))
     );
     parts.value = this._stops[this._near].part;
-    parts.onchange = () => this._go(this._alike(parts.value));
+    parts.onchange = () => this._go(this._sameStage(parts.value));
     const heads = h(
       'span',
       { className: 'tfk-walk-heads', role: 'group', 'aria-label': translated('Head') },
@@ -167,7 +167,7 @@ class View {
       ? [...this._bar.querySelectorAll('button,select')].indexOf(document.activeElement as Element)
       : -1;
     this._bar.replaceChildren(
-      step(translated('Stage before'), at - 1, '‹'),
+      step(translated('Previous stage'), at - 1, '‹'),
       step(translated('Next stage'), at + 1, '›')
     );
     if (this._parts.length > 1) {
@@ -180,7 +180,7 @@ class View {
   }
 
   /** The same stage in another layer, or its first. */
-  private _alike(part: string): number {
+  private _sameStage(part: string): number {
     const same = this._stops.findIndex(stop => stop.part === part && stop.name === this._stops[this._near].name);
     return same < 0 ? this._stops.findIndex(stop => stop.part === part) : same;
   }
@@ -241,8 +241,8 @@ class View {
     const stop = this._stops[this._at];
     const drawn = `${this._at} ${this._head}`;
     if (stop.stage && drawn === this._drawnOpen) {
-      this._setCursors(stop.stage); // the tables stand: only the cursor has moved
-      return this._tell();
+      this._setCursors(stop.stage); // the tables are unchanged: only the cursor has moved
+      return this._describe();
     }
     this._drawnOpen = drawn;
     const about = describeStage(stop.stage ?? { name: stop.name });
@@ -264,15 +264,15 @@ class View {
     if (stop.stage?.note) {
       words.append(h('p', { className: 'tfk-note' }, stop.stage.note));
     }
-    words.append(this._said);
-    this._said.textContent = '';
+    words.append(this._description);
+    this._description.textContent = '';
     this._open.replaceChildren(
       words,
       stop.stage ? this._matrices(stop.stage) : stop.name === 'text' ? this._text() : this._candidates()
     );
     if (stop.stage) {
       this._setCursors(stop.stage);
-      this._tell();
+      this._describe();
     }
   }
 
@@ -284,7 +284,7 @@ class View {
     return h('div', { className: 'tfk-walk-matrices' }, ...this._before(stage), ...tables);
   }
 
-  /** What the matrices of a stage are made from, beside them. */
+  /** The matrices that a stage is computed from. */
   private _before(stage: IStage): HTMLElement[] {
     const { trace } = this._canvas;
     return sources(trace, stage).flatMap(([from, which]) =>
@@ -300,7 +300,7 @@ class View {
     );
   }
 
-  /** Puts the cursor into the chosen matrix, and takes it from the others. */
+  /** Shows the cursor in the chosen matrix only. */
   private _setCursors({ matrices }: IStage): void {
     const { trace, place } = this._canvas;
     matrices.forEach((matrix, i) => {
@@ -313,7 +313,7 @@ class View {
     });
   }
 
-  /** The table of a matrix as it was drawn before: a step back costs next to nothing. */
+  /** The table of a matrix as it was drawn before: stepping back is cheap. */
   private _table(stage: IStage, i: number, role = 'open'): HTMLElement {
     const { trace } = this._canvas;
     const key = `${trace.stages.indexOf(stage)}.${i}.${this._head}.${role}`;
@@ -325,7 +325,7 @@ class View {
         node.addEventListener('keydown', event => this._move(event, i));
         node.addEventListener('click', event => this._click(event, i));
       }
-      if (this._tables.size >= MOST_TABLES) {
+      if (this._tables.size >= MAX_TABLES) {
         this._tables.clear();
       }
       this._tables.set(key, node);
@@ -333,7 +333,7 @@ class View {
     return node;
   }
 
-  /** What of a matrix is not shown. */
+  /** A note on the parts of a matrix that are not shown. */
   private _cut(matrix: IStage['matrices'][number]): HTMLElement[] {
     const sides = [matrix.rows, matrix.cols].map(side => this._canvas.trace.axes[side]);
     const left = sides.filter(side => side.at.length < side.length);
@@ -437,8 +437,8 @@ class View {
     this._canvas.place.set({ matrix, row: inside(row, axes[rows].at.length), col: inside(col, axes[cols].at.length) });
   }
 
-  /** The cell at the cursor in words, and how it came about. */
-  private _tell(over?: { matrix: number; row: number; col: number }): void {
+  /** Describes the cell at the cursor or pointer, and how it is computed. */
+  private _describe(over?: { matrix: number; row: number; col: number }): void {
     const { place, trace } = this._canvas;
     const stage = this._stops[this._at].stage!;
     const at = over ?? {
@@ -446,14 +446,14 @@ class View {
       row: place.at('row', END, END),
       col: place.at('col', END)
     };
-    this._said.textContent = product(trace, this._numbers!, stage, at.matrix, this._head, at.row, at.col);
+    this._description.textContent = product(trace, this._numbers!, stage, at.matrix, this._head, at.row, at.col);
   }
 
   private _point(event: Event): void {
     const cell = (event.target as Element).closest<HTMLElement>('td[data-row]');
     const matrix = cell?.closest('[data-matrix]')?.getAttribute('data-matrix');
     if (cell && matrix) {
-      this._tell({ matrix: Number(matrix), row: Number(cell.dataset.row), col: Number(cell.dataset.col) });
+      this._describe({ matrix: Number(matrix), row: Number(cell.dataset.row), col: Number(cell.dataset.col) });
     }
   }
 
@@ -467,10 +467,10 @@ class View {
   private readonly _bar = h('div', { className: 'tfk-bar' });
   private readonly _row = h('ol', { className: 'tfk-walk-row', 'aria-label': translated('Stages') });
   private readonly _open = h('div', { className: 'tfk-walk-open' }, translated('Unpacking …'));
-  private readonly _said = h('p', { className: 'tfk-walk-said', 'aria-live': 'polite' });
+  private readonly _description = h('p', { className: 'tfk-walk-said', 'aria-live': 'polite' });
 }
 
-/** What the schema cannot say: sides that are not there. */
+/** Checks what the schema cannot: that all axes exist. */
 function problem(trace: IWalk): string | null {
   const sides = trace.stages.flatMap(stage => stage.matrices.flatMap(matrix => [matrix.rows, matrix.cols]));
   const most = Math.max(...sides);

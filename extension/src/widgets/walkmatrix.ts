@@ -8,26 +8,26 @@ import { INumbers, nameOf, short } from './walknumbers';
 type IStage = IWalk['stages'][number];
 type IMatrix = IStage['matrices'][number];
 
-const FAR = -1e4; // a score that nothing is near: a mask's
-const SHARES = ['softmax']; // whose zeros are of what is hidden
+const MASKED = -1e4; // scores at or below this are masked
+const SHARES = ['softmax']; // whose zeros are hidden positions
 
 const hides = (stage: IStage | null, value: number): boolean =>
-  value <= FAR || (value === 0 && !!stage && SHARES.includes(stage.name));
+  value <= MASKED || (value === 0 && !!stage && SHARES.includes(stage.name));
 
-/** The largest value of a matrix by size, what is hidden left out. */
-function most(matrix: IMatrix, numbers: INumbers, head: number): number {
+/** The largest absolute value of a matrix, without hidden positions. */
+function largest(matrix: IMatrix, numbers: INumbers, head: number): number {
   const [rows, cols] = numbers.size(matrix);
   let found = 0;
   for (let r = 0; r < rows; r++) {
     for (let c = 0; c < cols; c++) {
       const size = Math.abs(numbers.at(matrix, head, r, c));
-      found = size < -FAR && size > found ? size : found;
+      found = size < -MASKED && size > found ? size : found;
     }
   }
   return found || 1;
 }
 
-/** Puts the cursor of a table where it stands now, or takes it away. */
+/** Sets or removes the cursor of a table. */
 export function setCursor(node: HTMLElement, at: { row: number; col: number } | null): void {
   node.querySelector('.tfk-cursor')?.classList.remove('tfk-cursor');
   node.querySelector(at ? `td[data-row="${at.row}"][data-col="${at.col}"]` : ':not(*)')?.classList.add('tfk-cursor');
@@ -49,7 +49,7 @@ export function matrixTable(
     return axis.names[place] === undefined ? cell : markToken(cell, name);
   };
   const shares = stage.name === 'softmax';
-  const top = most(matrix, numbers, head);
+  const top = largest(matrix, numbers, head);
   const body = h('tbody');
   for (let r = 0; r < rows; r++) {
     const line = h('tr', {}, named(down, r, 'row'));
@@ -57,7 +57,7 @@ export function matrixTable(
     for (let c = 0; c < cols; c++) {
       const value = numbers.at(matrix, head, r, c);
       whole += value;
-      const words = hides(stage, value) && value > FAR ? '' : short(value, stage.name === 'ids');
+      const words = hides(stage, value) && value > MASKED ? '' : short(value, stage.name === 'ids');
       line.append(cellOf(value, words, r, c, hides(stage, value) ? 'tfk-hidden' : cellClass(value, top, shares)));
     }
     if (shares && across.at.length === across.length) {
@@ -81,7 +81,7 @@ export function matrixTable(
 }
 
 function cellOf(value: number, words: string, r: number, c: number, className: string): HTMLElement {
-  const cell = document.createElement('td'); // a table has hundreds: no detour
+  const cell = document.createElement('td'); // direct, as a table has hundreds
   cell.className = className;
   cell.title = Number.isFinite(value) ? String(Number(value.toPrecision(4))) : short(value);
   cell.setAttribute('data-row', String(r));
@@ -92,11 +92,11 @@ function cellOf(value: number, words: string, r: number, c: number, className: s
 
 const SIDE = 8;
 
-/** A matrix in a few squares, each the strongest of those it stands for. */
+/** A matrix in a few squares, each showing the strongest value of those it represents. */
 export function thumbnail(matrix: IMatrix, numbers: INumbers, head: number, shares: boolean): SVGElement {
   const [rows, cols] = numbers.size(matrix);
   const [high, wide] = [Math.min(SIDE, rows), Math.min(SIDE, cols)];
-  const top = most(matrix, numbers, head);
+  const top = largest(matrix, numbers, head);
   const squares: SVGElement[] = [];
   for (let r = 0; r < high; r++) {
     for (let c = 0; c < wide; c++) {
@@ -104,7 +104,7 @@ export function thumbnail(matrix: IMatrix, numbers: INumbers, head: number, shar
       for (let i = Math.floor((r * rows) / high); i < ((r + 1) * rows) / high; i++) {
         for (let j = Math.floor((c * cols) / wide); j < ((c + 1) * cols) / wide; j++) {
           const value = numbers.at(matrix, head, i, j);
-          strong = value > FAR && Math.abs(value) > Math.abs(strong) ? value : strong;
+          strong = value > MASKED && Math.abs(value) > Math.abs(strong) ? value : strong;
         }
       }
       const look = cellClass(strong, top, shares);

@@ -1,4 +1,4 @@
-/** The numbers of a walk: unpacked, looked up, and told with the product that made them. */
+/** The numbers of a walk: unpacked, looked up, and described with the product that they come from. */
 import { IWalk } from '../generated/walk';
 import { visibleToken } from './dom';
 
@@ -10,7 +10,7 @@ export interface INumbers {
   size(matrix: IMatrix): [number, number];
 }
 
-/** Bytes, all first ones first, as numbers by place. Raises an Error where there are too few. */
+/** Float32 numbers from bytes grouped by significance; throws if their count is wrong. */
 export function unpackNumbers(bytes: Uint8Array, trace: Pick<IWalk, 'axes' | 'stages'>): INumbers {
   const count = bytes.length / 4;
   const size = (m: IMatrix): [number, number] => [trace.axes[m.rows].at.length, trace.axes[m.cols].at.length];
@@ -34,7 +34,7 @@ export function unpackNumbers(bytes: Uint8Array, trace: Pick<IWalk, 'axes' | 'st
   return { at, size };
 }
 
-/** A number in a cell: the digits that count, a sign that is a sign; what is not nought is never told as nought. Of ids all digits. */
+/** A number in a cell: its significant digits, with a real minus sign; a nonzero number is never shown as zero. For ids all digits. */
 export function short(value: number, whole = false): string {
   if (!Number.isFinite(value)) {
     return Number.isNaN(value) ? 'nan' : value < 0 ? '−∞' : '∞';
@@ -57,7 +57,7 @@ export function nameOf(axis: IWalk['axes'][number], place: number): string {
   return axis.names[place] === undefined ? String(axis.at[place]) : visibleToken(axis.names[place]);
 }
 
-/** A cell in words, and how it came about where that can be told from the stages before. */
+/** A cell in words, and how it is computed from earlier stages if that is known. */
 export function product(
   trace: IWalk,
   numbers: INumbers,
@@ -73,11 +73,11 @@ export function product(
   const [down, across] = [trace.axes[matrix.rows], trace.axes[matrix.cols]];
   const value = numbers.at(matrix, head, r, c);
   const place = `${matrix.name}[${nameOf(down, r)}, ${nameOf(across, c)}] = ${short(value, stage.name === 'ids')}`;
-  const how = came(trace, numbers, stage, head, r, c);
+  const how = derivation(trace, numbers, stage, head, r, c);
   return how ? `${place} = ${how}` : place;
 }
 
-/** The stages that a matrix is made from, each with the places of its matrices. */
+/** The stages that a stage is computed from, each with the indices of the matrices used. */
 export function sources(trace: IWalk, stage: IStage): [IStage, number[]][] {
   const place = trace.stages.indexOf(stage);
   const last = trace.stages[place - 1];
@@ -105,7 +105,7 @@ export function sources(trace: IWalk, stage: IStage): [IStage, number[]][] {
 
 const TERMS = 4;
 
-function came(trace: IWalk, numbers: INumbers, stage: IStage, head: number, row: number, col: number): string {
+function derivation(trace: IWalk, numbers: INumbers, stage: IStage, head: number, row: number, col: number): string {
   const [first, second] = sources(trace, stage).flatMap(([one, which]) => which.map(i => one.matrices[i]));
   if (stage.name === 'softmax' && first) {
     const from = first;
@@ -115,7 +115,7 @@ function came(trace: IWalk, numbers: INumbers, stage: IStage, head: number, row:
     const share =
       Math.exp(scores[col] - Math.max(...seen)) / seen.reduce((sum, s) => sum + Math.exp(s - Math.max(...seen)), 0) ||
       0;
-    const right = Math.abs(share - numbers.at(stage.matrices[0], head, row, col)) < 0.005; // a softmax over this row, and not another
+    const right = Math.abs(share - numbers.at(stage.matrices[0], head, row, col)) < 0.005; // whether it is a softmax over this row
     return right && seen.length <= 8
       ? `exp(${short(scores[col])}) / (${seen
           .map(s => Math.exp(s).toPrecision(2))
@@ -139,6 +139,6 @@ function sum(count: number, terms: (place: number) => [number, number]): string 
   const all = Array.from({ length: count }, (_, i) => terms(i)).sort(
     (a, b) => Math.abs(b[0] * b[1]) - Math.abs(a[0] * a[1])
   );
-  const told = all.slice(0, TERMS).map(([a, b]) => `${short(a)} · ${short(b)}`);
-  return told.join(' + ') + (count > TERMS ? ' + …' : '');
+  const shown = all.slice(0, TERMS).map(([a, b]) => `${short(a)} · ${short(b)}`);
+  return shown.join(' + ') + (count > TERMS ? ' + …' : '');
 }

@@ -16,7 +16,7 @@ test('another token is taken by the kernel, and both runs are walked together, s
   await take.nth(1).click();
   await expect(view(page).getByRole('button', { name: 'First difference: step 2' })).toBeVisible({ timeout: 30000 });
   await view(page).getByRole('button', { name: 'First difference: step 2' }).click();
-  await expect(view(page).locator('[role=status]')).toHaveText(/B chosen by hand \(here they part\)/);
+  await expect(view(page).locator('[role=status]')).toHaveText(/B chosen by hand \(the runs diverge here\)/);
   await expect(view(page).locator('.tfk-parting').nth(1)).toHaveText(name);
   await prints(page, 1, new RegExp(`'${name}'\\]`));
   await view(page).scrollIntoViewIfNeeded();

@@ -37,7 +37,7 @@ test('the course panel lists the units and opens an exercise', async ({ page }) 
   await expect(page.locator('.jp-Cell.jp-mod-active .cm-line').first()).toBeInViewport();
   await shot(page, 'course-panel');
   await command(page, 'tfkit:open-exercise', { path: UNIT, exercise: 'masks.gone' });
-  await expect(page.getByRole('alert')).toContainText('The cell of masks.gone is gone from 02-masks.ipynb');
+  await expect(page.getByRole('alert')).toContainText('The cell of masks.gone is missing from 02-masks.ipynb');
 });
 
 test('the tour is offered once: it goes by the keys, Escape ends it, and a command shows it again', async ({
@@ -151,7 +151,7 @@ test('Check says what is wrong with a wrong answer, and that a right one is righ
   await expect(page.locator(`#tfkit-course [data-exercise="${EXERCISE}"]`)).toContainText('not yet right');
   await expect(verdict.locator('.tfkit-v-chips li').first()).toHaveText(/^✗ values 0 of /);
   await expect(verdict.locator('.tfkit-v-m td.tfkit-wrong').first()).toHaveText(/^✗ /);
-  await expect(verdict.locator('.tfkit-Of')).toHaveText(/^Check button, /);
+  await expect(verdict.locator('.tfkit-Of')).toHaveText(/^Checked with the button, /);
   const marked = page.locator('.tfkit-WrongLine');
   await expect(verdict.locator('.tfkit-v-line')).toContainText(/^Line \d+: /);
   await expect(marked).toHaveText(await verdict.locator('.tfkit-v-line pre').textContent());
@@ -192,7 +192,7 @@ test('the card is there when the notebook is opened again, and is one for the bu
   await command(page, 'notebook:run-cell');
   await expect(verdict).toHaveAttribute('data-state', 'failed', { timeout: 90000 }); // the later one wins
   await expect(verdict).toHaveAttribute('data-stale', 'false');
-  await expect(verdict.locator('.tfkit-Of')).toHaveText(/^check\(\), .*the kernel had run\.$/);
+  await expect(verdict.locator('.tfkit-Of')).toHaveText(/^Checked with check\(\), .*the kernel had run\.$/);
   await expect(cards).toHaveCount(1);
   await page.locator('.tfkit-Pointer').getByRole('button', { name: 'Show the verdict' }).click();
   await expect(verdict).toBeInViewport();
@@ -207,7 +207,7 @@ test('a check that runs in the kernel counts, the first cell after a restart too
   await imports.locator('.cm-line').first().click();
   await command(page, 'notebook:run-cell');
   await expect(imports.locator('.jp-OutputArea')).toContainText("name 'torch' is not defined", { timeout: 60000 });
-  await page.getByRole('button', { name: 'Run them, and this one' }).click();
+  await page.getByRole('button', { name: 'Run them and this cell' }).click();
   await expect(imports.locator('.jp-OutputArea-output')).toHaveCount(0, { timeout: 60000 });
   const exercise = 'masks.padding';
   const entry = page.locator(`#tfkit-course [data-exercise="${exercise}"]`);
@@ -260,7 +260,7 @@ test('a failing case opens in the view of matrices, and is drawn anew by the cod
   await page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true }).click();
   const verdict = page.locator('.tfkit-Verdict').last(); // those of earlier tests are restored above it
   await expect(verdict).toHaveAttribute('data-state', 'failed', { timeout: 90000 });
-  await verdict.getByRole('button', { name: 'Open in the view of matrices' }).click();
+  await verdict.getByRole('button', { name: 'Open in the matrix view' }).click();
   const beside = page.locator('#tfkit-example .tfk');
   await expect(beside.locator('h3')).toHaveText('masks.softmax');
   await expect(beside.locator('[role=status]')).toHaveText(/mask: row \d+, column \d+: (yes|no)/);
@@ -367,7 +367,7 @@ test('the exported page works from disk, with no network', async ({ page }) => {
   await stepper(page).focus();
   await page.keyboard.press('ArrowRight');
   await chosen(page, 2);
-  await expect(page.locator('canvas').first()).toHaveAttribute('aria-label', /looks most at/);
+  await expect(page.locator('canvas').first()).toHaveAttribute('aria-label', /attends most to/);
   expect(asked.filter(url => !url.startsWith('file:') && !url.startsWith('data:'))).toEqual([]);
   await stepper(page).screenshot({ path: 'screenshots/page.png' });
 });

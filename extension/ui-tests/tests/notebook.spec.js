@@ -63,7 +63,7 @@ test('Check says in Notebook 7 what is wrong, and the failing case opens beside 
   await page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true }).click();
   const verdict = page.locator('.tfkit-Verdict').last(); // those of earlier tests are restored above it
   await expect(verdict).toHaveAttribute('data-state', 'failed', { timeout: 90000 });
-  await verdict.getByRole('button', { name: 'Open in the view of matrices' }).click();
+  await verdict.getByRole('button', { name: 'Open in the matrix view' }).click();
   await expect(page.locator('#tfkit-example .tfk h3')).toHaveText('masks.softmax');
   await expect(page.locator('#tfkit-example .tfk')).toBeVisible();
   await shot(page, 'notebook7-check');

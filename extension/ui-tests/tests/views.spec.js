@@ -222,7 +222,7 @@ test('512 tokens can be stepped through', async ({ page }) => {
   await page.goto(`file://${join(__dirname, '../.tmp/root/long.html')}`);
   const said = page.locator('[role=status]');
   await expect(said).toHaveText(/^Step 1 of 60/, { timeout: 30000 });
-  await expect(page.locator('canvas').first()).toHaveAttribute('aria-label', /looks most at/, { timeout: 30000 });
+  await expect(page.locator('canvas').first()).toHaveAttribute('aria-label', /attends most to/, { timeout: 30000 });
   const drawn = await drawnBy(page, 'ArrowRight', 40);
   expect(Math.min(...drawn)).toBeGreaterThan(0);
   expect(Math.max(...drawn)).toBeLessThan(2 * 512); // one or two for each token, however many heads there are

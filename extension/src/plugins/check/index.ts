@@ -1,4 +1,4 @@
-/** The Check button: sends the notebook's cells to the server, which grades in processes of its own, and shows the verdict. */
+/** The Check button: sends the notebook's cells to the server, which grades them in separate processes, and shows the verdict. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette, ISanitizer, IToolbarWidgetRegistry, MainAreaWidget, Sanitizer } from '@jupyterlab/apputils';
 import { Cell } from '@jupyterlab/cells';
@@ -37,7 +37,7 @@ class Checker {
     private readonly _trans: TranslationBundle,
     private readonly _sanitizer: ISanitizer,
     private readonly _draw: (title: string, maps: IMap[]) => void,
-    private readonly _goOn: (from: string) => void
+    private readonly _openNext: (from: string) => void
   ) {}
 
   async check(panel: NotebookPanel, from: Cell): Promise<IVerdict | null> {
@@ -47,18 +47,18 @@ class Checker {
     }
     const cell = answerTo(panel, exercise) ?? from;
     if (inTab()) {
-      await checkInKernel(panel, exercise, cell); // its output becomes the card, as always
+      await checkInKernel(panel, exercise, cell); // its output becomes the card, as elsewhere
       return null;
     }
     this._running.get(cell)?.abort.abort();
-    const mine: IRunning = { abort: new AbortController() };
-    this._running.set(cell, mine);
+    const current: IRunning = { abort: new AbortController() };
+    this._running.set(cell, current);
     const shown = this._verdictUnder(panel, cell);
     const known = this._course.units.flatMap(unit => unit.exercises).find(({ id }) => id === exercise);
-    shown.showRunning(known?.title ?? exercise, () => mine.abort.abort());
+    shown.showRunning(known?.title ?? exercise, () => current.abort.abort());
     const code = digest(cell.model.sharedModel.getSource());
     try {
-      const verdict = await this._ask(panel, exercise, mine.abort.signal);
+      const verdict = await this._ask(panel, exercise, current.abort.signal);
       const kept: IStoredVerdict = {
         html: verdict.html,
         status: verdict.status,
@@ -71,8 +71,8 @@ class Checker {
       void this._course.refresh();
       return verdict;
     } catch (error) {
-      if (this._running.get(cell) === mine) {
-        if (mine.abort.signal.aborted) {
+      if (this._running.get(cell) === current) {
+        if (current.abort.signal.aborted) {
           shown.showCancelled();
         } else {
           shown.showError(error instanceof Error ? error.message : String(error));
@@ -87,22 +87,22 @@ class Checker {
     for (const cell of panel.content.widgets) {
       const kept = exerciseOf(cell.model) ? storedVerdict(cell.model) : null;
       if (kept) {
-        void cell.ready.then(() => this._draws(panel, cell, kept));
+        void cell.ready.then(() => this._drawCard(panel, cell, kept));
       }
     }
   }
 
-  /** The code that a cell hands to the kernel. */
-  ran(cell: Cell): void {
+  /** Notes the code that the kernel has run for a cell. */
+  noteExecuted(cell: Cell): void {
     this._ran.set(cell, digest(cell.model.sharedModel.getSource()));
   }
 
   /** Turns the output of `check()` in a cell into the card of its exercise. */
-  told(panel: NotebookPanel, from: Cell): void {
+  showKernelVerdict(panel: NotebookPanel, from: Cell): void {
     for (const { exercise, status, html } of cardsOf(from.model)) {
       const cell = answerTo(panel, exercise);
       if (cell) {
-        this._running.get(cell)?.abort.abort(); // that verdict would be about older code
+        this._running.get(cell)?.abort.abort(); // its verdict would be about older code
         this._show(panel, cell, {
           html,
           status: status as State,
@@ -116,14 +116,14 @@ class Checker {
 
   private _show(panel: NotebookPanel, cell: Cell, kept: IStoredVerdict, actions: readonly IAction[] = []): void {
     storeVerdict(cell.model, kept);
-    this._draws(panel, cell, kept, actions);
+    this._drawCard(panel, cell, kept, actions);
   }
 
   /** Draws a card, and folds the output of check() cells for the same exercise, since two cards could contradict each other. */
-  private _draws(panel: NotebookPanel, cell: Cell, kept: IStoredVerdict, actions: readonly IAction[] = []): void {
+  private _drawCard(panel: NotebookPanel, cell: Cell, kept: IStoredVerdict, actions: readonly IAction[] = []): void {
     const shown = this._verdictUnder(panel, cell);
     const exercise = exerciseOf(cell.model);
-    const next = { label: this._trans.__('Next exercise'), strong: true, run: () => this._goOn(exercise ?? '') };
+    const next = { label: this._trans.__('Next exercise'), strong: true, run: () => this._openNext(exercise ?? '') };
     const offered = kept.status === 'passed' ? [...actions, next] : actions;
     shown.showVerdict(kept, isStale(kept, cell.model.sharedModel.getSource()), offered);
     this._mark(panel, cell, shown.place);
@@ -151,7 +151,7 @@ class Checker {
   private _actions(panel: NotebookPanel, cell: Cell, verdict: IVerdict): IAction[] {
     const maps = mapsOf(verdict);
     const open = {
-      label: this._trans.__('Open in the view of matrices'),
+      label: this._trans.__('Open in the matrix view'),
       run: () => this._draw(verdict.exercise, maps)
     };
     const draw = {
@@ -255,12 +255,12 @@ export const checkPlugin: JupyterFrontEndPlugin<void> = {
     const trans = (translator ?? nullTranslator).load('tfkit_lab');
     const draw = (title: string, maps: IMap[]): void =>
       void traceOf(title, maps).then(trace => openView(app, views, trace));
-    const goOn = (from: string): void => {
+    const openNext = (from: string): void => {
       const next = nextOf(course.units, from);
       void app.commands.execute(next ? OPEN : HOME, { path: next?.unit.path, exercise: next?.exercise.id });
     };
     const { serverSettings } = app.serviceManager;
-    const checker = new Checker(serverSettings, course, trans, sanitizer ?? new Sanitizer(), draw, goOn);
+    const checker = new Checker(serverSettings, course, trans, sanitizer ?? new Sanitizer(), draw, openNext);
     const applies = (): boolean => !!exerciseOf(notebooks.activeCell?.model);
     app.commands.addCommand(CHECK, {
       label: trans.__('Check'),
@@ -283,12 +283,12 @@ export const checkPlugin: JupyterFrontEndPlugin<void> = {
     notebooks.widgetAdded.connect(
       (_, panel) => void panel.context.ready.then(() => panel.revealed).then(() => checker.restore(panel))
     );
-    NotebookActions.executionScheduled.connect((_, { cell }) => checker.ran(cell));
+    NotebookActions.executionScheduled.connect((_, { cell }) => checker.noteExecuted(cell));
     const pending = new PendingChecks();
     NotebookActions.executed.connect((_, { notebook, cell }) => {
       const panel = notebooks.find(one => one.content === notebook);
       if (panel && cell.model.sharedModel.getSource().includes('check(')) {
-        pending.ended(cell.model, () => panel.isDisposed || cell.isDisposed || checker.told(panel, cell));
+        pending.ended(cell.model, () => panel.isDisposed || cell.isDisposed || checker.showKernelVerdict(panel, cell));
       }
     });
     palette?.addItem({ command: CHECK, category: trans.__('Course') });

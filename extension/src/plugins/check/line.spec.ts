@@ -8,7 +8,7 @@ const card = (classes: string): Element => {
   node.innerHTML = `<div class="${classes}"><p><b>Line 2</b>: <code>y</code> is twice as large.</p><pre><code>y = 2</code></pre></div>`;
   return node;
 };
-const place: IFaultLine = { line: 2, cell: null, text: 'y = 2', said: 'Line 2: y is twice as large.' };
+const place: IFaultLine = { line: 2, cell: null, text: 'y = 2', message: 'Line 2: y is twice as large.' };
 const editor = (): EditorView =>
   new EditorView({ state: EditorState.create({ doc: 'x = 1\n  y = 2\nz = 3' }), parent: document.body });
 const wrong = (view: EditorView): string[] =>
@@ -26,7 +26,7 @@ it('marks the line, says why, and forgets it as soon as the cell changes', () =>
   const view = editor();
   faultMarkIn(view, place);
   expect(wrong(view)).toEqual(['  y = 2']);
-  expect(view.dom.querySelector('.tfkit-LineSign')!.getAttribute('title')).toBe(place.said);
+  expect(view.dom.querySelector('.tfkit-LineSign')!.getAttribute('title')).toBe(place.message);
   view.dispatch({ selection: { anchor: 1 } });
   expect(wrong(view)).toHaveLength(1);
   view.dispatch({ changes: { from: 0, insert: '#' } });

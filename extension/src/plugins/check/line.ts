@@ -1,4 +1,4 @@
-/** The line at which an answer departs from right ones: found in its card, marked in the cell's gutter until the cell changes. */
+/** The line at which an answer departs from correct ones: read from its card, and marked in the gutter of the cell until the cell changes. */
 import { Cell } from '@jupyterlab/cells';
 import { RangeSet, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, EditorView, gutter, GutterMarker } from '@codemirror/view';
@@ -11,15 +11,15 @@ export interface IFaultLine {
   /** The text of the line, to verify that it is still the same. */
   text: string;
   /** What is wrong there. */
-  said: string;
+  message: string;
 }
 
 interface IMark {
   line: number;
-  said: string;
+  message: string;
 }
 
-/** The place that a card names; null where it names none. */
+/** The line that a card names, or null if it names none. */
 export function faultLineIn(card: Element): IFaultLine | null {
   const named = card.querySelector('.tfkit-v-line');
   const after = (prefix: string): string | null =>
@@ -31,23 +31,23 @@ export function faultLineIn(card: Element): IFaultLine | null {
     return null;
   }
   const text = named.querySelector('pre')?.textContent ?? '';
-  return { line, cell: after('tfkit-in-'), text, said: named.querySelector('p')?.textContent ?? '' };
+  return { line, cell: after('tfkit-in-'), text, message: named.querySelector('p')?.textContent ?? '' };
 }
 
-class Sign extends GutterMarker {
-  constructor(private readonly _said: string) {
+class FaultSign extends GutterMarker {
+  constructor(private readonly _message: string) {
     super();
   }
 
-  eq(other: Sign): boolean {
-    return other._said === this._said;
+  eq(other: FaultSign): boolean {
+    return other._message === this._message;
   }
 
   toDOM(): Node {
     const sign = document.createElement('span');
     sign.className = 'tfkit-LineSign';
     sign.textContent = '✗';
-    sign.title = this._said; // gutters are hidden from screen readers; the card's live region has the same text
+    sign.title = this._message; // gutters are hidden from screen readers; the card's live region has the same text
     return sign;
   }
 }
@@ -74,7 +74,9 @@ export const lineMarks = [
     class: 'tfkit-LineGutter',
     markers: view => {
       const mark = view.state.field(marked);
-      return mark ? RangeSet.of([new Sign(mark.said).range(view.state.doc.line(mark.line).from)]) : RangeSet.empty;
+      return mark
+        ? RangeSet.of([new FaultSign(mark.message).range(view.state.doc.line(mark.line).from)])
+        : RangeSet.empty;
     }
   })
 ];
@@ -89,10 +91,10 @@ export function faultMarkIn(view: EditorView, place: IFaultLine | null): void {
   }
   const { doc } = view.state;
   const same = place && place.line <= doc.lines && doc.line(place.line).text.trim().startsWith(place.text);
-  view.dispatch({ effects: setMark.of(same ? { line: place.line, said: place.said } : null) });
+  view.dispatch({ effects: setMark.of(same ? { line: place.line, message: place.message } : null) });
 }
 
-/** As `markIn`, for a cell; does nothing where it has no editor yet. */
+/** As `faultMarkIn`, for a cell; does nothing if it has no editor yet. */
 export function markLine(cell: Cell, place: IFaultLine | null): void {
   const view = (cell.editor as { editor?: unknown } | null)?.editor; // of JupyterLab's CodeMirrorEditor
   if (view instanceof EditorView) {

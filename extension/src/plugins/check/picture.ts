@@ -1,7 +1,7 @@
 /** The parts of a failing case that the matrix view can draw: which inputs affect which outputs, and the inputs. */
 import { IVerdict } from './verdict';
 
-const MOST = 6; // maps of one tensor, and of one verdict's inputs
+const MAX_MAPS = 6; // maps of one tensor, and of one verdict's inputs
 type Matrix = (number | boolean)[][];
 
 export interface IMap {
@@ -29,7 +29,7 @@ export function matricesIn(name: string, value: unknown): IMap[] {
     return value.flat().every(x => typeof x === 'boolean' || Number.isFinite(x)) ? [{ name, matrix: value }] : [];
   }
   const parts = Array.isArray(value) ? value : [];
-  return parts.flatMap((part, i) => matricesIn(parts.length > 1 ? `${name}[${i}]` : name, part)).slice(0, MOST);
+  return parts.flatMap((part, i) => matricesIn(parts.length > 1 ? `${name}[${i}]` : name, part)).slice(0, MAX_MAPS);
 }
 
 /** Symbols as in `drawMap` -> whether an input may affect an output, and whether it does. */
@@ -45,7 +45,7 @@ function flows(name: string, rows: string[]): IMap[] {
 export function mapsOf({ checks, counterexample }: Pick<IVerdict, 'checks' | 'counterexample'>): IMap[] {
   const seen = checks.flatMap(check => (check.map?.length ? flows(check.name, check.map) : []));
   const inputs = Object.entries((counterexample?.inputs ?? {}) as Record<string, unknown>);
-  return [...seen, ...inputs.flatMap(([name, value]) => matricesIn(name, value)).slice(0, MOST)];
+  return [...seen, ...inputs.flatMap(([name, value]) => matricesIn(name, value)).slice(0, MAX_MAPS)];
 }
 
 /** A trace for the view, as `show.matrices` makes it in Python. */

@@ -1,7 +1,7 @@
 /** The card of the last verdict on an exercise, kept in the metadata of its cell: restored when the notebook is opened again. */
 
 const KEY = 'tfkit_verdict';
-const LONGEST = 40_000; // characters of a card; a longer one is shown, but not stored
+const MAX_LENGTH = 40_000; // characters of a card; a longer one is shown, but not stored
 const STATES = ['passed', 'failed', 'not_graded'] as const;
 
 export type State = (typeof STATES)[number];
@@ -40,7 +40,7 @@ export const isStale = (kept: IStoredVerdict, source: string): boolean =>
   kept.code !== null && kept.code !== digest(source);
 
 export function storeVerdict(model: IMetadata, kept: IStoredVerdict): void {
-  if (kept.html.length <= LONGEST) {
+  if (kept.html.length <= MAX_LENGTH) {
     model.setMetadata(KEY, kept);
   } else {
     model.deleteMetadata(KEY);
@@ -54,7 +54,7 @@ export function storedVerdict(model: IMetadata): IStoredVerdict | null {
     typeof found === 'object' &&
     found !== null &&
     typeof found.html === 'string' &&
-    found.html.length <= LONGEST &&
+    found.html.length <= MAX_LENGTH &&
     STATES.includes(found.status as State) &&
     (found.asked === 'button' || found.asked === 'kernel') &&
     Number.isFinite(found.at) &&

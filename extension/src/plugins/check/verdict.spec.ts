@@ -12,7 +12,7 @@ it('says which code it is about, and offers another check when that has changed'
   const again = vi.fn();
   const widget = new VerdictWidget(trans, { sanitize: text => text }, again);
   widget.showVerdict(kept, false);
-  expect(of(widget)).toMatch(/^Check button, .*: the cells as they stood\.$/);
+  expect(of(widget)).toMatch(/^Checked with the button, .*: the cells as they were then\.$/);
   expect(widget.node.querySelector('button')).toBeNull();
   widget.setStale(true);
   expect(of(widget)).toMatch(/^Out of date: the code has changed since\./);
@@ -20,7 +20,7 @@ it('says which code it is about, and offers another check when that has changed'
   widget.node.querySelector('button')!.click();
   expect(again).toHaveBeenCalledOnce();
   widget.setStale(false);
-  expect(of(widget)).toMatch(/^Check button/);
+  expect(of(widget)).toMatch(/^Checked with the button/);
   widget.showRunning('x', () => undefined);
   expect([widget.kept, widget.node.dataset.stale]).toEqual([null, undefined]);
 });

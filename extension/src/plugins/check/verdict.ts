@@ -23,10 +23,10 @@ export interface IVerdict {
   html: string;
 }
 
-/** What can be done with a verdict. */
+/** A button below a verdict. */
 export interface IAction {
   readonly label: string;
-  /** The one to take if there is nothing else to do here. */
+  /** Whether it is the main button. */
   readonly strong?: boolean;
   run(): void;
 }
@@ -41,7 +41,7 @@ export class VerdictWidget extends Widget {
   constructor(
     private readonly _trans: TranslationBundle,
     private readonly _sanitizer: ISanitizer,
-    private readonly _again: () => void
+    private readonly _recheck: () => void
   ) {
     super();
     this.addClass('tfkit-Verdict');
@@ -72,7 +72,7 @@ export class VerdictWidget extends Widget {
     this._show('cancelled', h('p', {}, this._trans.__('The check was cancelled.')));
   }
 
-  /** Shows a card below a line about the code that it belongs to. It may come from another person's notebook. */
+  /** Shows a card, below a line about the code that it belongs to. The card is sanitized, as the notebook may be someone else's. */
   showVerdict(kept: IStoredVerdict, stale: boolean, actions: readonly IAction[] = []): void {
     const card = h('div', {});
     card.innerHTML = this._sanitizer.sanitize(kept.html);
@@ -97,7 +97,7 @@ export class VerdictWidget extends Widget {
     this.node.dataset.stale = String(stale);
     const again = h(
       'button',
-      { type: 'button', className: 'tfkit-Again', onclick: this._again },
+      { type: 'button', className: 'tfkit-Again', onclick: this._recheck },
       this._trans.__('Check again')
     );
     line.replaceChildren(
@@ -111,9 +111,9 @@ export class VerdictWidget extends Widget {
     const { asked, at, code } = this._kept!;
     const time = new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
     if (asked === 'button') {
-      return this._trans.__('Check button, %1: the cells as they stood.', time);
+      return this._trans.__('Checked with the button, %1: the cells as they were then.', time);
     }
-    const kernel = this._trans.__('check(), %1: the code that the kernel had run.', time);
+    const kernel = this._trans.__('Checked with check(), %1: the code that the kernel had run.', time);
     return code === null ? `${kernel} ${this._trans.__('This cell may hold other code.')}` : kernel;
   }
 

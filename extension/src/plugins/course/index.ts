@@ -61,23 +61,26 @@ function offerCellsAbove(app: JupyterFrontEnd, trans: TranslationBundle): void {
     if (!name || !notebook.model?.getMetadata('tfkit') || !someNotRun(above, count)) {
       return;
     }
-    Notification.dismiss(shown); // one is enough
+    Notification.dismiss(shown); // show one at a time
     const run = {
-      label: trans.__('Run them, and this one'),
+      label: trans.__('Run them and this cell'),
       callback: () => {
         notebook.activeCellIndex = notebook.widgets.indexOf(cell);
         void app.commands.execute('notebook:run-all-above').then(() => app.commands.execute('notebook:run-cell'));
       }
     };
-    const words = trans.__('This kernel does not know %1: cells above have not been run since it was started.', name);
+    const words = trans.__(
+      '%1 is not defined in this kernel: cells above have not been run since it was started.',
+      name
+    );
     shown = Notification.info(words, { autoClose: false, actions: [run] });
   });
 }
 
-/** What to do where an exercise has no cell any more, or one that has lost its metadata. */
-const lost = (trans: TranslationBundle, exercise: string, path: string): string =>
+/** The message about an exercise whose cell was deleted or has lost its metadata. */
+const missingCell = (trans: TranslationBundle, exercise: string, path: string): string =>
   trans.__(
-    'The cell of %1 is gone from %2: it cannot be checked. Fetch the notebook again, and copy your answers.',
+    'The cell of %1 is missing from %2. Fetch the notebook again, and copy your answers into it.',
     exercise,
     PathExt.basename(path) // a notification has room for 140 characters
   );
@@ -118,7 +121,7 @@ export const coursePlugin: JupyterFrontEndPlugin<ICourse> = {
         }
         const found = await showExercise(opened, exercise);
         if (!found) {
-          Notification.warning(lost(trans, exercise, path), { autoClose: false });
+          Notification.warning(missingCell(trans, exercise, path), { autoClose: false });
         }
         return found;
       }

@@ -13,8 +13,8 @@ export function missingName(error: { errorName?: string; errorValue?: string } |
 }
 
 /**
- * Whether cells above one have not been run in its kernel: it counts from 1, so the number that it gave the cell would be
- * larger than the number of code cells above it. What they say themselves may be from an earlier kernel.
+ * Whether cells above one have not been run in its kernel: it counts executions from 1, so if all had been run, the number that it gave the cell would be
+ * larger than the number of code cells above it. The execution counts of the cells above are not used, as they may come from an earlier kernel.
  */
 export function someNotRun(above: readonly ICodeCell[], count: number | null | undefined): boolean {
   return !!count && count <= above.filter(({ type }) => type === 'code').length;

@@ -21,8 +21,8 @@ export interface IRelative {
 
 /** The children of a model, or those without a parent among the others. */
 export function childrenOf(all: readonly IRelative[], parent: string | null): IRelative[] {
-  const names = new Set(all.map(kin => kin.name));
-  return all.filter(kin => (kin.parent && names.has(kin.parent) ? kin.parent : null) === parent);
+  const names = new Set(all.map(relative => relative.name));
+  return all.filter(relative => (relative.parent && names.has(relative.parent) ? relative.parent : null) === parent);
 }
 
 type Trace = Record<string, unknown> & { kind: string };
@@ -58,29 +58,29 @@ class FamilyWidget extends Widget {
   }
 
   private _branch(parent: string | null): HTMLElement {
-    const items = childrenOf(this._all, parent).map(kin => {
-      const button = h('button', { type: 'button', 'aria-pressed': 'false' }, kin.name);
-      button.onclick = () => void this._choose(kin, button);
+    const items = childrenOf(this._all, parent).map(relative => {
+      const button = h('button', { type: 'button', 'aria-pressed': 'false' }, relative.name);
+      button.onclick = () => void this._choose(relative, button);
       return h(
         'li',
         {},
         button,
-        h('small', {}, ` ${kin.differs}`),
-        ...(childrenOf(this._all, kin.name).length ? [this._branch(kin.name)] : [])
+        h('small', {}, ` ${relative.differs}`),
+        ...(childrenOf(this._all, relative.name).length ? [this._branch(relative.name)] : [])
       );
     });
     return h('ul', {}, ...items);
   }
 
-  private async _choose(kin: IRelative, button: HTMLElement): Promise<void> {
+  private async _choose(relative: IRelative, button: HTMLElement): Promise<void> {
     this._tree
       .querySelectorAll('button')
       .forEach(other => other.setAttribute('aria-pressed', String(other === button)));
-    const known = this._all.some(other => other.name === kin.parent);
-    const query = known ? `${kin.parent}/${kin.name}` : kin.name;
+    const known = this._all.some(other => other.name === relative.parent);
+    const query = known ? `${relative.parent}/${relative.name}` : relative.name;
     this._cleanup?.();
     this._cleanup = undefined;
-    this._detail.replaceChildren(h('p', {}, this._trans.__('Building %1 …', kin.name)));
+    this._detail.replaceChildren(h('p', {}, this._trans.__('Building %1 …', relative.name)));
     this._detail.scrollIntoView({ block: 'nearest' }); // in a narrow window it stands below the tree
     try {
       const trace = await request<Trace>(this._settings, `anatomy/${query}`);

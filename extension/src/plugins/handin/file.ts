@@ -25,8 +25,8 @@ export function nameOf(assignment: string, student: string, at: Date): string {
   return `${assignment}_${student}_attempt_${time}_${assignment}.ipynb`;
 }
 
-/** The notebook without the cells that only a tab needs. */
+/** The notebook without the cells that only the site without a server needs. */
 export function withoutTab<T extends INotebookContent>(notebook: T): T {
-  const ours = (cell: ICellContent): boolean => /^(tab-(about|start)$|needs-lab-)/.test(cell.id ?? '');
-  return { ...notebook, cells: notebook.cells.filter(cell => !ours(cell)) };
+  const isTabCell = (cell: ICellContent): boolean => /^(tab-(about|start)$|needs-lab-)/.test(cell.id ?? '');
+  return { ...notebook, cells: notebook.cells.filter(cell => !isTabCell(cell)) };
 }

@@ -17,7 +17,7 @@ const NARROW_PX = 700;
 
 const isLauncher = (widget: Widget): boolean => widget instanceof MainAreaWidget && widget.content instanceof Launcher;
 
-/** Puts the page in the launcher's place: only where the lab shows nothing else, and only in a folder with course notebooks. */
+/** Replaces the launcher by the home page, if the lab shows nothing else and its folder has course notebooks. */
 async function openAtStart(
   shell: ILabShell,
   course: ICourse,
@@ -26,8 +26,8 @@ async function openAtStart(
 ): Promise<void> {
   if (!course.units.length) {
     await new Promise<void>(resolve => {
-      const heard = (): void => void (course.changed.disconnect(heard), resolve());
-      course.changed.connect(heard);
+      const onChange = (): void => void (course.changed.disconnect(onChange), resolve());
+      course.changed.connect(onChange);
     });
   }
   const shown = Array.from(shell.widgets('main'));
@@ -38,7 +38,7 @@ async function openAtStart(
       isFirst &&
       Array.from(shell.widgets('left')).some(({ id, isVisible }) => id === 'filebrowser' && isVisible)
     ) {
-      shell.activateById('tfkit-course'); // in the place of the list of files; what a person has chosen stays
+      shell.activateById('tfkit-course'); // instead of the file list; a panel that the reader has chosen stays
     }
     await open();
     shown.forEach(launcher => launcher.dispose()); // not before, since an empty main area opens another
@@ -87,7 +87,7 @@ export const homePlugin: JupyterFrontEndPlugin<void> = {
     });
     app.commands.addCommand(TOUR, {
       label: trans.__('Course: Tour'),
-      caption: trans.__('What is where on the home page, in a minute'),
+      caption: trans.__('A one-minute tour of the home page'),
       execute: async () => {
         await app.commands.execute(HOME);
         tracker.find(() => true)?.content.showTour(() => void seen());

@@ -29,7 +29,7 @@ export interface IResumePoint extends IPlace {
   readonly started: boolean;
 }
 
-/** Where to go on: the exercise that was checked last, or the next open one where that is passed; null where all are passed. */
+/** Where to continue: the exercise that was checked last, or the next open one where that is passed; null where all are passed. */
 export function resumePoint(units: readonly IUnit[]): IResumePoint | null {
   const checked = units.flatMap(unit => unit.exercises.filter(({ at }) => at).map(exercise => ({ unit, exercise })));
   const last = checked.sort((a, b) => (a.exercise.at! < b.exercise.at! ? 1 : -1))[0] as IPlace | undefined;
@@ -38,7 +38,7 @@ export function resumePoint(units: readonly IUnit[]): IResumePoint | null {
   return place && { ...place, started: last !== undefined };
 }
 
-/** Whether nothing is left to do in a unit. Nobody here knows that of a project: it is measured elsewhere. */
+/** Whether nothing is left to do in a unit. A project is never finished, as this page does not know its result. */
 export const isFinished = ({ exercises, project }: IUnit): boolean =>
   !project && exercises.every(({ state }) => state === 'passed');
 
@@ -49,7 +49,7 @@ export function comingDue(units: readonly IUnit[], most = 4): IUnit[] {
   return open.sort((a, b) => Date.parse(a.due!) - Date.parse(b.due!)).slice(0, most);
 }
 
-/** About how long what is left of a unit takes, in steps of five minutes; null where the course does not say. */
+/** An estimate of the remaining time for a unit, in steps of five minutes; null if the course states no time. */
 export function minutesLeft({ minutes, exercises }: IUnit): number | null {
   const open = exercises.filter(({ state }) => state !== 'passed').length;
   return minutes === null || !exercises.length ? minutes : Math.ceil((minutes * open) / exercises.length / 5) * 5;
@@ -69,19 +69,19 @@ export type SearchResult =
 /** The text without case and accents, so that "masquer" finds "Masquér". */
 const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
-const MOST = 6; // of each kind
+const MAX_RESULTS = 6; // of each kind
 
 /** Units, exercises and words that have every word of the query; those that begin with it come first. */
 export function search(units: readonly IUnit[], query: string): SearchResult[] {
-  const asked = plain(query).split(/\s+/).filter(Boolean);
-  if (!asked.length) {
+  const words = plain(query).split(/\s+/).filter(Boolean);
+  if (!words.length) {
     return [];
   }
   const best = <T extends SearchResult>(all: T[], name: (found: T) => string, more: (found: T) => string): T[] => {
-    const fits = all.filter(found => asked.every(word => plain(`${name(found)} ${more(found)}`).includes(word)));
+    const fits = all.filter(found => words.every(word => plain(`${name(found)} ${more(found)}`).includes(word)));
     const rank = (found: T): number =>
-      [plain(name(found)).startsWith(asked[0]), plain(name(found)).includes(asked[0]), true].indexOf(true);
-    return fits.sort((a, b) => rank(a) - rank(b)).slice(0, MOST);
+      [plain(name(found)).startsWith(words[0]), plain(name(found)).includes(words[0]), true].indexOf(true);
+    return fits.sort((a, b) => rank(a) - rank(b)).slice(0, MAX_RESULTS);
   };
   const exercises = units.flatMap(unit =>
     unit.exercises.map(exercise => ({ kind: 'exercise' as const, unit, exercise }))

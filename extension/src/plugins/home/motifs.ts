@@ -412,7 +412,7 @@ function inside(): SVGElement[] {
   );
 }
 
-/** Bits a byte while a model of one's own is trained: the floor of the text itself, which no model gets below, and bands. */
+/** Bits per byte while a student's model is trained: the entropy of the text, below which no model gets, and bands. */
 function capstone(): SVGElement[] {
   const points = range(25).map(i => [10 + 8.5 * i, 20 + 62 * (1 - Math.exp(-i / 5))] as const);
   const bands = [30, 48, 64].map((y, i) => box(10, y, 204, 88 - y, sequential(0.12 + 0.14 * i), { rx: 2 }));
@@ -423,7 +423,7 @@ function capstone(): SVGElement[] {
   ];
 }
 
-/** For a unit of another package: attention weights that only its name decides. */
+/** For a unit of another package: attention weights derived from its name. */
 function anyUnit(name: string): SVGElement[] {
   const draw = random([...name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7));
   const rows = range(8).map(() => softmax(range(8).map(() => 3 * draw())));
@@ -452,7 +452,7 @@ const MOTIFS = new Map<string, () => SVGElement[]>(
   })
 );
 
-/** The picture of a unit. It says nothing that the words beside it do not say, and is hidden from screen readers. */
+/** The picture of a unit. It adds nothing to the text beside it, and is hidden from screen readers. */
 export function motif(name: string): SVGElement {
   const drawn = MOTIFS.get(name)?.() ?? anyUnit(name);
   return svg(
@@ -462,7 +462,7 @@ export function motif(name: string): SVGElement {
   );
 }
 
-/** The pattern with which what a mask hides is filled; one on a page. */
+/** The fill pattern of masked squares; once per page. */
 export function hatch(): SVGElement {
   const lines = [
     svg('rect', { width: 6, height: 6, fill: 'var(--tfk-void)' }),

@@ -1,4 +1,4 @@
-/** The course's home page: where to go on, how far one is, what is due, a search, and the units as a path of pictures. */
+/** The course's home page: where to continue, progress, due dates, a search, and the units as a path of pictures. */
 import { searchIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
@@ -24,7 +24,7 @@ import { Tour, tourSteps } from './tour';
 /** Opens a notebook, at an exercise or at the cell with an id where one is given. */
 export type Navigate = (to: { path: string; exercise?: string; cell?: string }) => void;
 
-const GLOSSARY = 'glossary'; // the id that the build gives to the cell with a unit's words
+const GLOSSARY = 'glossary'; // the id that the build gives to the cell with the glossary of a unit
 const RADIUS = 31;
 
 export class HomePage extends Widget {
@@ -50,7 +50,7 @@ export class HomePage extends Widget {
     this._draw();
   }
 
-  /** Offers the tour at the top of the page; `ended` is called when it is over or not wanted. */
+  /** Offers the tour at the top of the page; `ended` is called when it is over or declined. */
   showTour(ended: () => void): void {
     this._tour?.node.remove();
     const place = (card: HTMLElement, offered: boolean): void =>
@@ -64,7 +64,7 @@ export class HomePage extends Widget {
     this._draw();
   }
 
-  /** What was drawn last stays in place, and with it the focus, where a redraw has the same control again. */
+  /** Keeps the focus, if the same control exists after the redraw. */
   private _draw(): void {
     const focused = (document.activeElement as HTMLElement | null)?.dataset.key;
     const { units, error } = this._course;
@@ -131,7 +131,7 @@ export class HomePage extends Widget {
     return this._ahead(unit, exercise.title, facts, words, to);
   }
 
-  /** What is next, and the one strong button of the page. */
+  /** The next step, with the main button of the page. */
   private _ahead(unit: IUnit, title: string, facts: string[], words: string, to: Parameters<Navigate>[0]): HTMLElement {
     const button = h(
       'button',
@@ -260,7 +260,7 @@ export class HomePage extends Widget {
     );
   }
 
-  /** What a project is worth, and what has been reached of it in the class. */
+  /** The points of a project, and the best result of the class. */
   private _worth({ project, leaderboard }: IUnit): string[] {
     if (!project) {
       return [];
@@ -269,7 +269,7 @@ export class HomePage extends Widget {
       ? this._trans._n('a project for %1 point', 'a project for %1 points', project.points)
       : this._trans.__('a project');
     const best = leaderboard?.rows[0];
-    return [points, ...(best ? [this._trans.__('best so far %1 bits above', best.excess.toFixed(3))] : [])];
+    return [points, ...(best ? [this._trans.__('best so far %1 bits above the entropy', best.excess.toFixed(3))] : [])];
   }
 
   private _state(state: ExerciseState): string {

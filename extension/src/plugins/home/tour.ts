@@ -1,11 +1,11 @@
-/** The tour of the home page: what is where, in a minute. It takes no focus before somebody asks it to. */
+/** The tour of the home page: it explains the parts of the page in a minute. It takes the focus only once the reader starts it. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
 
 export interface ITourStep {
   readonly title: string;
   readonly words: string;
-  /** What on the page is meant; a step whose part of the page is not there is left out. */
+  /** A selector of the part that the step is about; a step whose part is missing is left out. */
   readonly target: string;
 }
 
@@ -21,19 +21,19 @@ export function tourSteps(trans: TranslationBundle): ITourStep[] {
     },
     {
       title: trans.__('Go on here'),
-      words: trans.__('This button opens the first notebook at its top, and later the exercise to go on with.'),
+      words: trans.__('This button opens the first notebook; later it opens the exercise at which to continue.'),
       target: '.tfkit-Home .tfkit-Continue'
     },
     {
       title: trans.__('Check your answer'),
       words: trans.__(
-        'Write the cell that is asked for, then press Check above it. In seconds it says what passes and what was misunderstood. As often as you like: here you see how far you are.'
+        'Write your answer in its cell, then press Check above it. Within seconds you see which checks pass and what you may have misunderstood. Check as often as you like; this part shows your progress.'
       ),
       target: '.tfkit-Home .tfkit-Tally'
     },
     {
       title: trans.__('Find anything'),
-      words: trans.__('Units, exercises, and words with what they mean.'),
+      words: trans.__('Units, exercises, and the terms of the glossary with their definitions.'),
       target: '.tfkit-Home .tfkit-Find'
     },
     {
@@ -54,7 +54,7 @@ export function tourSteps(trans: TranslationBundle): ITourStep[] {
 export class Tour {
   readonly node = h('section', { className: 'tfkit-Tour' });
 
-  /** `ended` is called once: when somebody has seen the last step, or wants to see no more. */
+  /** `ended` is called once: after the last step, or when the reader ends the tour. */
   constructor(
     private readonly _steps: readonly ITourStep[],
     private readonly _trans: TranslationBundle,
@@ -68,7 +68,7 @@ export class Tour {
     this._draw();
   }
 
-  /** Marks what the step is about; to be called again when the page has been drawn anew. */
+  /** Marks the part that the step is about; to be called again after the page was redrawn. */
   mark(): void {
     this._page.querySelectorAll(`.${MARK}`).forEach(node => node.classList.remove(MARK));
     if (this._at > 0) {
@@ -106,7 +106,7 @@ export class Tour {
       this._place(this.node, this._at === 0);
     }
     this._draw();
-    this._heading.focus({ preventScroll: true }); // what is new is read out, and the keys stay here
+    this._heading.focus({ preventScroll: true }); // screen readers read the new step, and keys still reach the tour
     const still = this._page.defaultView?.matchMedia('(prefers-reduced-motion: reduce)').matches;
     this._target?.scrollIntoView({ block: 'center', behavior: still ? 'auto' : 'smooth' });
   }

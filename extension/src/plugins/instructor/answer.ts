@@ -1,9 +1,9 @@
-/** One answer on the marking page: what was written, and the mark that it has. */
+/** One answer on the marking page, with its mark. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
 import type { IAnswer, IQuestion } from './marking';
 
-/** What is said of an answer's mark: how much, and who gave it. */
+/** An answer's mark in words: the points, and who gave them. */
 export function stateOf(
   { score, waiting, by }: Pick<IAnswer, 'score' | 'waiting' | 'by'>,
   { max_score }: Pick<IQuestion, 'max_score'>,
@@ -16,14 +16,14 @@ export function stateOf(
   return by ? trans.__('%1, by %2', points, by) : points;
 }
 
-/** A person's markdown. The server has rendered and cleaned it, as it does for feedback pages (autograder/marking/prose.py). */
+/** Markdown of a student or marker. The server has rendered and sanitized it, as it does for feedback pages (autograder/marking/prose.py). */
 export function prose(html: string, className = ''): HTMLElement {
   const node = h('div', { className: `tfkit-Prose ${className}`.trim() });
   node.innerHTML = html;
   return node;
 }
 
-/** What was written: rendered prose, or code as it stands. */
+/** The text of an answer: rendered prose, or code. */
 export function written({ text, html }: Pick<IAnswer, 'text' | 'html'>, trans: TranslationBundle): HTMLElement {
   if (!text) {
     return h('p', { className: 'tfkit-Facts' }, trans.__('Nothing was written.'));

@@ -1,22 +1,22 @@
-/** What another person marked meanwhile: their mark stays until one says otherwise, and one's own is not lost. */
+/** Conflicts: another person marked the same answers meanwhile. Their mark stays unless it is replaced, and the new mark is not lost. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
 import { stateOf } from './answer';
 import type { IMark } from './markform';
 
-/** The mark that another person gave; `version` is what one has seen of it now. */
-export interface ITheirMark {
+/** The mark that another person gave; `version` identifies what was shown of it. */
+export interface IOtherMark {
   readonly by: string;
   readonly score: number | null;
   readonly comment: string;
   readonly version: number;
 }
 
-export type Meanwhile = Readonly<Record<string, ITheirMark>>;
+export type Meanwhile = Readonly<Record<string, IOtherMark>>;
 
 export function conflictCard(
   meanwhile: Meanwhile,
-  mine: IMark,
+  mark: IMark,
   of: { readonly max_score: number },
   called: (student: string) => string,
   trans: TranslationBundle,
@@ -28,13 +28,21 @@ export function conflictCard(
     return h('li', {}, h('strong', {}, called(student)), ` · ${state}${quoted(comment)}`);
   });
   const count = items.length;
-  const own = trans.__('Your mark was not given to them: %1', `${mine.score} / ${of.max_score}${quoted(mine.own)}`);
-  const insist = h('button', { type: 'button', onclick: () => actions.insist() }, trans.__('Give mine instead'));
-  const keep = h('button', { type: 'button', onclick: () => actions.yield() }, trans.__('Leave theirs'));
+  const own = trans.__('Your mark was not saved for them: %1', `${mark.score} / ${of.max_score}${quoted(mark.own)}`);
+  const insist = h('button', { type: 'button', onclick: () => actions.insist() }, trans.__('Replace with my mark'));
+  const keep = h('button', { type: 'button', onclick: () => actions.yield() }, trans.__('Keep the other mark'));
   return h(
     'section',
     { className: 'tfkit-Conflict', role: 'alert' },
-    h('p', {}, trans._n('%1 answer was marked meanwhile:', '%1 answers were marked meanwhile:', count)),
+    h(
+      'p',
+      {},
+      trans._n(
+        '%1 answer was marked by someone else meanwhile:',
+        '%1 answers were marked by someone else meanwhile:',
+        count
+      )
+    ),
     h('ul', {}, ...items),
     h('p', {}, own),
     h('p', {}, insist, ' ', keep)

@@ -16,13 +16,13 @@ export async function drawExtensions(
   ask: Ask,
   trans: TranslationBundle
 ): Promise<void> {
-  const said = h('p', { role: 'status' });
+  const status = h('p', { role: 'status' });
   const send = async (change: object = {}): Promise<void> => {
     try {
       const body = { course, assignment, ...change };
       show((await ask<{ students: IExtension[] }>('marking/extensions', body)).students);
     } catch (error) {
-      said.textContent = error instanceof Error ? error.message : String(error);
+      status.textContent = error instanceof Error ? error.message : String(error);
     }
   };
   const row = ({ student, hours }: IExtension): HTMLElement => {
@@ -39,12 +39,12 @@ export async function drawExtensions(
     const table = h('table', {}, h('thead', {}, head), h('tbody', {}, ...students.map(row)));
     const none = h('p', {}, trans.__('Nobody has handed this in.'));
     const note = trans.__(
-      'Kept in the gradebook: the late penalty is counted from the due date with these hours. An extension in nbgrader_config.py comes first.'
+      'Stored in the gradebook: these hours are added to the due date before the late penalty is computed. An extension in nbgrader_config.py takes precedence.'
     );
     const title = h('h1', {}, trans.__('Extensions'), ' ', h('small', {}, assignment));
-    said.textContent = '';
-    node.replaceChildren(title, h('p', { className: 'tfkit-Facts' }, note), students.length ? table : none, said);
+    status.textContent = '';
+    node.replaceChildren(title, h('p', { className: 'tfkit-Facts' }, note), students.length ? table : none, status);
   };
-  node.replaceChildren(said);
+  node.replaceChildren(status);
   await send();
 }

@@ -1,4 +1,4 @@
-/** What was done to the marks and the rubric of a question, and by whom: read when it is opened. */
+/** The history of a question: who changed its marks and its rubric. Loaded when it is opened. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
 
@@ -22,13 +22,13 @@ export function eventWords(
   const who = student ? called(student) : '';
   switch (kind) {
     case 'mark':
-      return score === null ? trans.__('mark of %1 taken back', who) : trans.__('%1 for %2', score ?? '', who);
+      return score === null ? trans.__('mark of %1 withdrawn', who) : trans.__('%1 for %2', score ?? '', who);
     case 'added':
       return trans.__('added to the rubric: %1', text);
     case 'changed':
       return `${trans.__('changed in the rubric: %1', text)} (${trans._n('%1 mark', '%1 marks', marks ?? 0)})`;
     case 'dropped':
-      return trans.__('taken out of the rubric: %1', text);
+      return trans.__('removed from the rubric: %1', text);
     case 'applied':
       return `${trans.__('rubric applied')} (${trans._n('%1 mark', '%1 marks', marks ?? 0)})`;
     case 'asked':

@@ -1,4 +1,4 @@
-/** For instructors: how the class does, what it most often misunderstands; opens submissions and starts the grading. */
+/** For instructors: the results of the class and its most common misconceptions; opens submissions and starts the grading. */
 import { ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette, MainAreaWidget } from '@jupyterlab/apputils';
 import { ServerConnection } from '@jupyterlab/services';
@@ -19,7 +19,7 @@ const MARK = 'tfkit:marking';
 const WIDE = 'tfkit:class-page';
 const LIVE_MS = 3000;
 
-/** What is used of JupyterLab's terminal, whose package is not needed for it. */
+/** The part of JupyterLab's terminal widget that is used here, so that its package is not a dependency. */
 interface ITerminalWidget {
   readonly content: { readonly session: { send(message: { type: 'stdin'; content: string[] }): void } };
 }
@@ -40,11 +40,11 @@ export interface IAssignment {
   readonly commonest: readonly { exercise: string; misconception: string; students: number }[];
 }
 
-/** One word for a shell, whatever is in it. */
+/** Quotes a word for a shell. */
 const quoted = (word: string): string => `'${word.replace(/'/g, "'\\''")}'`;
 
-/** An exercise's id that may break after its dots: a column is no wider than its longest word. */
-const broken = (id: string): (string | Node)[] =>
+/** An exercise's id with line-break opportunities after its dots, which keep columns narrow. */
+const breakable = (id: string): (string | Node)[] =>
   id.split('.').flatMap((part, n) => (n ? [h('wbr'), `.${part}`] : [part]));
 
 const spoken = (name: string): string => name.replace(/_/g, ' ');
@@ -96,7 +96,7 @@ class ClassPanel extends Widget {
     }
   }
 
-  /** Predictions come in while the panel is open; a server that is away for a moment is asked again. */
+  /** Reads new predictions while the panel is open; if the server does not answer, the next call tries again. */
   private async _live(): Promise<void> {
     const route = this._predictions.names ? 'predictions?names=1' : 'predictions';
     try {
@@ -142,7 +142,7 @@ class ClassPanel extends Widget {
     }
   }
 
-  /** On a page, which a class may see, what names students is folded. */
+  /** On a page, which a class may see, the part with students' names is collapsed. */
   private _submissions(parts: readonly HTMLElement[], asPage: boolean): readonly HTMLElement[] {
     const title = this._trans.__('Submissions, with names');
     const folded = h('details', { open: this._unfolded }, h('summary', {}, title), ...parts);
@@ -168,7 +168,7 @@ class ClassPanel extends Widget {
         this._trans._n('%1 student', '%1 students', students)
       )
     );
-    const wrong = list.length ? [h('h4', {}, this._trans.__('Commonest misconceptions')), h('ol', {}, ...list)] : [];
+    const wrong = list.length ? [h('h4', {}, this._trans.__('Most common misconceptions')), h('ol', {}, ...list)] : [];
     const mark = h('button', { type: 'button' }, this._trans.__('Mark answers'));
     mark.onclick = () => this._run(MARK, {});
     return h(
@@ -185,7 +185,7 @@ class ClassPanel extends Widget {
 
   private _table({ exercises, students }: IAssignment): HTMLElement {
     const names = [this._trans.__('Student'), ...exercises, this._trans.__('Points')];
-    const head = h('tr', {}, ...names.map(name => h('th', { scope: 'col', title: name }, ...broken(name))));
+    const head = h('tr', {}, ...names.map(name => h('th', { scope: 'col', title: name }, ...breakable(name))));
     const rows = students.map(({ student, path, verdicts }) => {
       const open = h(
         'button',
@@ -233,7 +233,7 @@ class ClassPanel extends Widget {
 
 export const instructorPlugin: JupyterFrontEndPlugin<void> = {
   id: '@tfkit/lab:instructor',
-  description: 'How the class does, for instructors. Disable or lock it where students share the settings.',
+  description: 'The results of the class, for instructors. Disable or lock it where students share the settings.',
   autoStart: true,
   optional: [ITranslator, ICommandPalette, ILayoutRestorer],
   activate: (
@@ -262,7 +262,7 @@ export const instructorPlugin: JupyterFrontEndPlugin<void> = {
     });
     commands.addCommand(WIDE, {
       label: trans.__('Show the Class as a Page'),
-      caption: trans.__('Who is stuck where beside the predictions, to be watched during a class'),
+      caption: trans.__('Which students are stuck on which exercise, and their predictions: to watch during a class'),
       execute: () => {
         panel.title.label = trans.__('Class'); // a tab of the main area has a name
         shell.add(panel, pageArea(app));
@@ -284,7 +284,7 @@ export const instructorPlugin: JupyterFrontEndPlugin<void> = {
     let area: MainAreaWidget<MarkingPage> | null = null;
     commands.addCommand(MARK, {
       label: trans.__('Mark Answers'),
-      caption: trans.__('The answers to one question after the other, in groups of alike ones'),
+      caption: trans.__('The answers to each question in turn, in groups of similar answers'),
       execute: () => {
         if (!area || area.isDisposed) {
           area = new MainAreaWidget({ content: new MarkingPage(ask, trans) });

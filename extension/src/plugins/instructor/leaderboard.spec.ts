@@ -18,7 +18,7 @@ describe('the leaderboard', () => {
     const cells = [...section.querySelectorAll('tbody tr')].map(line => [...line.children].map(one => one.textContent));
     expect(cells).toEqual([
       ['1', 'Ada', '0.670', '0.100'],
-      ['2', 'somebody', '0.820', '0.250']
+      ['2', 'anonymous', '0.820', '0.250']
     ]);
     expect(section.textContent).toContain('3 others are not listed');
     expect(section.getAttribute('aria-label')).toBe('Leaderboard: 17-capstone');

@@ -1,9 +1,9 @@
-/** The capstone's leaderboard: who asked to be on it, fewest bits first, and how many others were measured. */
+/** The capstone's leaderboard: the students who asked to be listed, fewest bits first, and the number of others. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
 
 export interface IRow {
-  /** What the student chose to be called; empty where they chose nothing. */
+  /** The name that the student chose; empty if none. */
   readonly called: string;
   readonly bits: number;
   readonly floor: number;
@@ -18,7 +18,7 @@ export interface ILeaderboard {
   readonly others: number;
 }
 
-/** The places: those with as many bits, to the three digits that are shown, share one. */
+/** The ranks: students whose bits agree in the three digits shown share one. */
 export function ranks(rows: readonly IRow[]): number[] {
   const shown = rows.map(({ excess }) => excess.toFixed(3));
   return shown.map(bits => shown.indexOf(bits) + 1);
@@ -26,14 +26,19 @@ export function ranks(rows: readonly IRow[]): number[] {
 
 function board({ assignment, rows, others }: ILeaderboard, trans: TranslationBundle): HTMLElement {
   const title = trans.__('Leaderboard: %1', assignment);
-  const names = [trans.__('Place'), trans.__('Called'), trans.__('Bits a byte'), trans.__('Above the text’s own')];
+  const names = [
+    trans.__('Place'),
+    trans.__('Name'),
+    trans.__('Bits per byte'),
+    trans.__('Above the entropy of the text')
+  ];
   const order = ranks(rows);
   const lines = rows.map(({ called, bits, excess }, i) =>
     h(
       'tr',
       {},
       h('td', {}, String(order[i])),
-      h('th', { scope: 'row' }, called || trans.__('somebody')),
+      h('th', { scope: 'row' }, called || trans.__('anonymous')),
       h('td', {}, bits.toFixed(3)),
       h('td', {}, excess.toFixed(3))
     )

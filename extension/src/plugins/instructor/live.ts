@@ -1,4 +1,4 @@
-/** Who is stuck where, now: for each exercise how many have passed, tried and are stuck, and on which misconception. */
+/** The current state of the class: for each exercise, how many students have passed, tried or are stuck, and with which misconceptions. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
 
@@ -23,13 +23,13 @@ export interface ILive {
   /** Those who have checked something lately. */
   readonly active: number;
   readonly exercises: readonly ILiveExercise[];
-  /** Whether there is a folder where a class's outcomes meet. */
+  /** Whether the server has a shared folder that collects the outcomes of the class. */
   readonly shared: boolean;
 }
 
 const spoken = (name: string): string => name.replace(/_/g, ' ');
 
-/** The section of the class panel, drawn again at each answer of the server; what is typed in it stays. */
+/** The section of the class panel, redrawn with each response of the server; its inputs keep their values. */
 export class LiveClass {
   readonly node = h('section', { className: 'tfkit-Live' });
 
@@ -65,9 +65,9 @@ export class LiveClass {
     const { students, active, exercises } = found;
     const facts = this._trans.__('%1 of %2 students have checked something in the last 45 minutes', active, students);
     this._facts.textContent = students ? facts : this._trans.__('Nobody has checked anything yet.');
-    const told = JSON.stringify(exercises);
-    if (told !== this._shown) {
-      this._shown = told;
+    const state = JSON.stringify(exercises);
+    if (state !== this._shown) {
+      this._shown = state;
       this._body.replaceChildren(...(exercises.length ? [this._table(exercises, students)] : []));
     }
   }

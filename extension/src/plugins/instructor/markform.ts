@@ -1,4 +1,4 @@
-/** The form that gives a mark: items of the rubric to choose from, points, and words of one's own. */
+/** The form that gives a mark: rubric items to choose from, points, and a free comment. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
 import type { IAnswer, IRubricItem } from './marking';
@@ -6,7 +6,7 @@ import { IRubricActions, rubricLine } from './rubricline';
 
 export interface IMark {
   readonly score: number | null;
-  /** What the comment says besides the sentences of the chosen items. */
+  /** The comment without the texts of the chosen items. */
   readonly own: string;
   readonly chosen: readonly number[];
 }
@@ -29,11 +29,11 @@ export interface IFormWords {
   /** The form's name. */
   readonly called: string;
   readonly own: string;
-  /** What the button says; where it is left out, to how many answers the mark is given. */
+  /** The label of the button; without it, the button states the number of answers. */
   readonly give?: string;
 }
 
-/** What the chosen items are worth together, from 0 to the most. */
+/** The sum of the chosen items' points, limited to 0 … max. */
 export function pointsOf(chosen: readonly IRubricItem[], most: number): number {
   const sum = chosen.reduce((total, { points }) => total + (points ?? 0), 0);
   return Math.min(most, Math.max(0, sum));
@@ -70,7 +70,7 @@ export class MarkForm {
         h('label', {}, _trans.__('Points'), ' ', this._score, ` / ${_of.max_score}`),
         this._give
       ),
-      this._said
+      this._status
     );
     this.node.onsubmit = event => (event.preventDefault(), void this._run());
     this.node.onkeydown = event => this._key(event);
@@ -89,7 +89,7 @@ export class MarkForm {
     return { score, own: this._own.value.trim(), chosen: this._chosen().map(({ id }) => id) };
   }
 
-  /** A digit chooses an item, where no text is typed; Ctrl+Enter gives the mark. */
+  /** A digit chooses an item, except in text fields; Ctrl+Enter gives the mark. */
   private _key(event: KeyboardEvent): void {
     const typing = event.target instanceof HTMLElement && event.target.matches('textarea, input[type=number]');
     const box = /^[1-9]$/.test(event.key) ? [...this._boxes.values()][Number(event.key) - 1] : undefined;
@@ -120,7 +120,7 @@ export class MarkForm {
 
   private async _add(): Promise<void> {
     if (!this._own.value.trim()) {
-      this._say(this._trans.__('Write the sentence of the item first.'));
+      this._showStatus(this._trans.__('Write the text of the item first.'));
       this._own.focus();
       return;
     }
@@ -133,7 +133,7 @@ export class MarkForm {
       return;
     }
     if (this.mark.score === null || !this._score.checkValidity()) {
-      this._say(this._trans.__('Points from 0 to %1 are needed.', this._of.max_score));
+      this._showStatus(this._trans.__('Enter points from 0 to %1.', this._of.max_score));
       this._score.focus();
       return;
     }
@@ -146,17 +146,17 @@ export class MarkForm {
     try {
       await run();
     } catch (error) {
-      this._say(error instanceof Error ? error.message : String(error));
+      this._showStatus(error instanceof Error ? error.message : String(error));
     }
   }
 
-  private _say(text: string): void {
-    this._said.textContent = text;
+  private _showStatus(text: string): void {
+    this._status.textContent = text;
   }
 
   private readonly _boxes = new Map<IRubricItem, HTMLInputElement>();
   private readonly _score = h('input', { type: 'number', min: '0', step: 'any' });
   private readonly _own = h('textarea', { rows: 2 });
   private readonly _give = h('button', { type: 'button', className: 'tfkit-mod-strong' });
-  private readonly _said = h('p', { role: 'status' });
+  private readonly _status = h('p', { role: 'status' });
 }

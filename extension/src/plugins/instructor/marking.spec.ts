@@ -80,7 +80,7 @@ describe('the marking page', () => {
     const cards = [...made.node.querySelectorAll('.tfkit-Answer')];
     expect(cards.map(card => card.querySelector('label')!.textContent)).toEqual([' Student 1', ' Student 2']);
     expect(cards[0].querySelector('.tfkit-Prose em')!.textContent).toBe('so');
-    expect(made.node.querySelector('.tfkit-Group summary')!.textContent).toBe('2 alike answers · next, word');
+    expect(made.node.querySelector('.tfkit-Group summary')!.textContent).toBe('2 similar answers · next, word');
     const names = made.node.querySelector<HTMLInputElement>('.tfkit-Names input')!;
     names.click();
     expect(made.node.querySelector('.tfkit-Answer label')!.textContent).toBe(' ada');
@@ -114,9 +114,7 @@ describe('the marking page', () => {
     const { made, asked } = await page([answer('ada')]);
     made.node.querySelector<HTMLButtonElement>('.tfkit-mod-strong')!.click();
     await settled();
-    expect(made.node.querySelector('.tfkit-MarkForm [role=status]')!.textContent).toBe(
-      'Points from 0 to 2 are needed.'
-    );
+    expect(made.node.querySelector('.tfkit-MarkForm [role=status]')!.textContent).toBe('Enter points from 0 to 2.');
     expect(asked.some(([route]) => route === 'marking/mark')).toBe(false);
     made.dispose();
   });
@@ -130,7 +128,7 @@ describe('the marking page', () => {
     await settled();
     const card = made.node.querySelector<HTMLElement>('.tfkit-Conflict')!;
     expect(card.textContent).toContain('Student 1 · 2 of 2, by Eve: “Good.”');
-    expect(card.textContent).toContain('Your mark was not given to them: 1 / 2');
+    expect(card.textContent).toContain('Your mark was not saved for them: 1 / 2');
     card.querySelector('button')!.click(); // mine instead, now that theirs was seen
     await settled();
     const given = asked.filter(([route]) => route === 'marking/mark').map(([, body]) => body);
@@ -159,7 +157,7 @@ describe('the marking page', () => {
     made.node.querySelector<HTMLButtonElement>('.tfkit-RubricItem button')!.click();
     const editor = made.node.querySelector<HTMLElement>('.tfkit-RubricEditor')!;
     editor.querySelector('input')!.value = '0.5';
-    expect(editor.querySelector('button')!.textContent).toBe('Change, and 2 marks');
+    expect(editor.querySelector('button')!.textContent).toBe('Change, with 2 marks');
     editor.querySelector('button')!.click();
     await settled();
     await settled();

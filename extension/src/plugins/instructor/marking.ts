@@ -1,4 +1,4 @@
-/** The marking page: one question at a time, the class's answers in groups of alike ones, a mark for one or for many. */
+/** The marking page: one question at a time, with the answers of the class in groups of similar ones; a mark applies to one answer or to several. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { h } from '../../widgets/dom';
@@ -21,7 +21,7 @@ export interface IQuestion {
 export interface IListed extends IQuestion {
   readonly answers: number;
   readonly waiting: number;
-  /** How many answers each marker has to mark, of those that were shared, and how many of these wait. */
+  /** For each marker, the number of assigned answers and how many of them are unmarked. */
   readonly markers: Readonly<Record<string, { readonly answers: number; readonly waiting: number }>>;
 }
 
@@ -34,7 +34,7 @@ export interface IAnswer {
   readonly score: number | null;
   readonly waiting: boolean;
   readonly comment: string;
-  /** What the marker has seen of the mark: it changes with each mark, here or in the formgrader. */
+  /** The version of the mark that is shown: it changes with each mark, here or in the formgrader. */
   readonly version: number;
   readonly by?: string;
   /** Who is to mark it, or empty. */
@@ -77,9 +77,9 @@ type Called = (student: string) => string;
 export const titleOf = ({ cell }: Pick<IQuestion, 'cell'>): string =>
   cell.replace(/^(task|check)-/, '').replace(/-/g, ' ');
 
-/** What a group is called in its heading. */
+/** The heading of a group. */
 export function headingOf(label: string, size: number, trans: TranslationBundle): string {
-  const many = trans._n('%1 answer', '%1 alike answers', size);
+  const many = trans._n('%1 answer', '%1 similar answers', size);
   return label ? `${many} · ${label}` : many;
 }
 
@@ -96,7 +96,7 @@ export class MarkingPage extends Widget {
     this.node.tabIndex = -1;
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', this.title.label);
-    this._mine.onchange = () => this._draw();
+    this._onlyMine.onchange = () => this._draw();
     this.node.append(h('div', { className: 'tfkit-Marking-page' }, this._list, this._main));
   }
 
@@ -147,7 +147,7 @@ export class MarkingPage extends Widget {
   private _drawList(): void {
     const parts = this._courses.flatMap(({ course, questions, requests, error }) => {
       const names = [...new Set(questions.map(({ assignment }) => assignment))];
-      const said = error ? [h('p', { role: 'alert' }, error)] : [];
+      const errors = error ? [h('p', { role: 'alert' }, error)] : [];
       const lists = names.map(name => {
         const own = questions.filter(one => one.assignment === name);
         const items = [
@@ -164,13 +164,13 @@ export class MarkingPage extends Widget {
           h('ul', {}, ...items.map(one => h('li', {}, one)))
         );
       });
-      const asked = questions.length ? [h('p', {}, this._requestsLink(course, requests))] : [];
-      return [...(this._courses.length > 1 ? [h('h2', {}, course)] : []), ...said, ...asked, ...lists];
+      const requestLink = questions.length ? [h('p', {}, this._requestsLink(course, requests))] : [];
+      return [...(this._courses.length > 1 ? [h('h2', {}, course)] : []), ...errors, ...requestLink, ...lists];
     });
     this._list.replaceChildren(h('h2', {}, this._trans.__('Questions')), ...parts);
   }
 
-  /** A page beside the questions: its key says which one is shown. */
+  /** A link to a page that is not a question; `key` identifies the page. */
   private _link(key: string, title: string, draw: () => void | Promise<void>, note = ''): HTMLElement {
     const small = note ? [h('small', {}, note)] : [];
     const button = h(
@@ -239,11 +239,11 @@ export class MarkingPage extends Widget {
     const called: Called = student =>
       this._names.checked ? student : this._trans.__('Student %1', numbers.get(student) ?? '–');
     const shared = answers.some(({ marker }) => marker);
-    const shows = ({ marker }: IAnswer): boolean => !shared || !this._mine.checked || marker === this._by;
+    const shows = ({ marker }: IAnswer): boolean => !shared || !this._onlyMine.checked || marker === this._by;
     const groups = opened.groups
       .map(({ label, answers: own }) => ({ label, own: own.filter(shows) }))
       .filter(({ own }) => own.length);
-    const only = h('label', {}, this._mine, ` ${this._trans.__('Only my share (%1)', this._by)}`);
+    const only = h('label', {}, this._onlyMine, ` ${this._trans.__('Only my share (%1)', this._by)}`);
     this._main.replaceChildren(
       ...this._head(opened, answers),
       ...this._conflictCards(opened, called),
@@ -252,7 +252,7 @@ export class MarkingPage extends Widget {
         { className: 'tfkit-Names' },
         h('label', {}, this._names, ` ${this._trans.__('Show names')}`),
         ...(shared ? [only] : []),
-        h('small', {}, this._trans.__('Digits choose items of the rubric, Ctrl+Enter gives the mark.'))
+        h('small', {}, this._trans.__('Digit keys choose items of the rubric, Ctrl+Enter gives the mark.'))
       ),
       ...groups.map(({ label, own }) => this._group(opened, label, own, called)),
       this._history(called)
@@ -386,9 +386,9 @@ export class MarkingPage extends Widget {
   private _opened: IOpened | null = null;
   private _notice = '';
   private _conflict: { readonly meanwhile: Meanwhile; readonly mark: IMark } | null = null;
-  private _page = ''; // which page beside the questions is shown
+  private _page = ''; // the key of the page shown instead of a question
   private readonly _names = h('input', { type: 'checkbox' });
-  private readonly _mine = h('input', { type: 'checkbox' });
+  private readonly _onlyMine = h('input', { type: 'checkbox' });
   private readonly _list = h('nav', { className: 'tfkit-Marking-list' });
   private readonly _main = h('div', { className: 'tfkit-Marking-main' });
 }

@@ -20,8 +20,8 @@ const PREDICTION: IPrediction = {
 describe('the bars of a prediction', () => {
   it('stand in the order of their numbers, with what came out marked', () => {
     expect(bars(PREDICTION, 0)).toEqual([
-      { answer: '4', students: ['2'], cameOut: false },
-      { answer: '16', students: ['1', '4'], cameOut: true }
+      { answer: '4', students: ['2'], observed: false },
+      { answer: '16', students: ['1', '4'], observed: true }
     ]);
   });
 
@@ -36,7 +36,7 @@ describe('the bars of a prediction', () => {
     const many = { ...PREDICTION, by: Array.from({ length: 30 }, (_, i) => said(String(i), i, ['the first'])) };
     const found = bars(many, 0);
     expect(found.length).toBe(13);
-    expect(found[12]).toMatchObject({ answer: '…', cameOut: false });
+    expect(found[12]).toMatchObject({ answer: '…', observed: false });
     expect(found[12].students.length).toBe(18);
   });
 });

@@ -1,4 +1,4 @@
-/** What a class has predicted: a bar for each answer, live, or again from the first answer on. */
+/** The predictions of a class: a bar for each answer, live or as a replay. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
 
@@ -12,21 +12,21 @@ export interface IQuestion {
 export interface IPrediction {
   readonly name: string;
   readonly questions: readonly IQuestion[];
-  /** What came out, one value for each question, where somebody has run the cell below. */
+  /** The observed values, one for each question, if anyone has run the cell below. */
   readonly observed: readonly unknown[] | null;
-  /** Who said what when, the first answer first; answers are null where the prediction was passed over. */
+  /** The answers with student and time, oldest first; null if the student skipped the prediction. */
   readonly by: readonly { student: string; at: string; answers: readonly unknown[] | null }[];
 }
 
 export interface IBar {
   readonly answer: string;
   readonly students: readonly string[];
-  readonly cameOut: boolean;
+  readonly observed: boolean;
 }
 
-const MOST = 12; // bars of a question; the rarest answers beyond share one
+const MAX_BARS = 12; // of a question; rarer answers share the last one
 
-const spelled = ({ kind }: IQuestion, value: unknown): string => {
+const asText = ({ kind }: IQuestion, value: unknown): string => {
   if (kind === 'mask') {
     return (value as boolean[][]).map(row => row.map(cell => (cell ? '■' : '□')).join('')).join(' ');
   }
@@ -51,17 +51,17 @@ export function bars(prediction: IPrediction, place: number, upto = prediction.b
   const found = new Map<string, string[]>((question.options ?? []).map(option => [option, []]));
   for (const { student, answers } of prediction.by.slice(0, upto)) {
     if (answers) {
-      const answer = spelled(question, answers[place]);
+      const answer = asText(question, answers[place]);
       found.set(answer, [...(found.get(answer) ?? []), student]);
     }
   }
-  const right = prediction.observed ? spelled(question, prediction.observed[place]) : null;
-  const all = [...found].map(([answer, students]) => ({ answer, students, cameOut: answer === right }));
-  const kept = all.sort((a, b) => b.students.length - a.students.length).slice(0, MOST);
-  const rest = all.slice(MOST).flatMap(({ students }) => students);
+  const right = prediction.observed ? asText(question, prediction.observed[place]) : null;
+  const all = [...found].map(([answer, students]) => ({ answer, students, observed: answer === right }));
+  const kept = all.sort((a, b) => b.students.length - a.students.length).slice(0, MAX_BARS);
+  const rest = all.slice(MAX_BARS).flatMap(({ students }) => students);
   return [
     ...kept.sort((a, b) => order(question, a, b)),
-    ...(rest.length ? [{ answer: '…', students: rest, cameOut: false }] : [])
+    ...(rest.length ? [{ answer: '…', students: rest, observed: false }] : [])
   ];
 }
 
@@ -78,15 +78,15 @@ export function histogram(
     ...prediction.questions.flatMap((_, i) => bars(prediction, i).map(({ students }) => students.length))
   );
   const blocks = prediction.questions.map((question, i) => {
-    const rows = bars(prediction, i, upto).map(({ answer, students, cameOut }) => {
+    const rows = bars(prediction, i, upto).map(({ answer, students, observed }) => {
       const bar = h('span', {
-        className: `tfkit-Bar${cameOut ? ' tfkit-came-out' : ''}`,
+        className: `tfkit-Bar${observed ? ' tfkit-came-out' : ''}`,
         style: `width:${(100 * students.length) / most}%`
       });
       bar.setAttribute('aria-hidden', 'true');
       const who = names && students.length ? [h('small', {}, students.join(', '))] : [];
-      const said = cameOut ? `${answer} ✓` : answer;
-      return h('tr', {}, h('th', { scope: 'row' }, said), h('td', {}, bar, ' ', String(students.length), ...who));
+      const label = observed ? `${answer} ✓` : answer;
+      return h('tr', {}, h('th', { scope: 'row' }, label), h('td', {}, bar, ' ', String(students.length), ...who));
     });
     return h('table', { className: 'tfkit-Bars' }, h('caption', {}, question.label), h('tbody', {}, ...rows));
   });
@@ -94,7 +94,7 @@ export function histogram(
   return [...blocks, ...note];
 }
 
-/** The section of the class panel: which prediction, whether with names, and from the first answer on. */
+/** The section of the class panel, with controls for the prediction, the names and the replay. */
 export class Predictions {
   readonly node = h('section', { className: 'tfkit-Predictions' });
 
@@ -110,10 +110,10 @@ export class Predictions {
       this._bars();
     };
     this._upto.setAttribute('aria-label', _trans.__('Answers so far'));
-    this._again.textContent = _trans.__('Replay');
-    this._again.onclick = () => this._replay();
+    this._replayButton.textContent = _trans.__('Replay');
+    this._replayButton.onclick = () => this._replay();
     const names = h('label', {}, this._names, ' ', _trans.__('Names'));
-    const bar = h('div', { className: 'tfkit-Predictions-bar' }, this._again, this._upto, this._count, names);
+    const bar = h('div', { className: 'tfkit-Predictions-bar' }, this._replayButton, this._upto, this._count, names);
     this.node.append(
       h('h3', {}, _trans.__('Predictions')),
       h('label', {}, h('span', { className: 'tfkit-Hidden' }, _trans.__('Prediction')), this._which),
@@ -183,7 +183,7 @@ export class Predictions {
   private readonly _which = h('select');
   private readonly _names = h('input', { type: 'checkbox' });
   private readonly _upto = h('input', { type: 'range', min: '0' });
-  private readonly _again = h('button', { type: 'button' });
+  private readonly _replayButton = h('button', { type: 'button' });
   private readonly _count = h('span');
   private readonly _body = h('div');
 }

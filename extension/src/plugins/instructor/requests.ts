@@ -1,4 +1,4 @@
-/** Regrade requests: what students ask to be looked at again, and the answer, a new mark or a sentence. */
+/** Regrade requests of students, and the replies: a new mark or a sentence. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
 import { stateOf, written } from './answer';
@@ -34,7 +34,7 @@ interface IOutcome {
   readonly feedback: string;
 }
 
-/** What the grader found, in a line. */
+/** The grader's result in one line. */
 export function verdictOf({ status, misconception, reason, hint }: IVerdictWords, trans: TranslationBundle): string {
   const why = hint ?? misconception?.replace(/_/g, ' ') ?? reason;
   const state = status === 'passed' ? trans.__('passed') : trans.__('not yet right');
@@ -58,7 +58,7 @@ export async function drawRequests(
     const other = Object.values(meanwhile)[0];
     const notice = other
       ? trans.__('%1 changed this mark meanwhile: look at it again. The request still waits.', other.by)
-      : feedback && trans.__('The answer is kept. The feedback page was not made again: %1', feedback);
+      : feedback && trans.__('The reply is saved, but the feedback page could not be written again: %1', feedback);
     await drawRequests(node, course, names, ask, trans, changed);
     node.querySelector('[role=status]')!.textContent = notice || trans.__('The answer is in the feedback.');
     await changed();

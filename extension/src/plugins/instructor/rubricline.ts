@@ -1,10 +1,10 @@
-/** One item of the rubric in a form: chosen by click or digit, edited or taken out in place. */
+/** One item of the rubric in a form: chosen by click or digit, edited or removed in place. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
 import type { IRubricItem } from './marking';
 
 export interface IRubricActions {
-  /** Gives the item other words or points, and with them every mark that it was given in. */
+  /** Changes the text or points of an item, in every mark that uses it. */
   change(id: number, text: string, points: number | null): Promise<void>;
   drop(id: number): Promise<void>;
 }
@@ -39,7 +39,7 @@ export function rubricLine(
     };
     const buttons = [
       button('✎', trans.__('Change this item'), edit),
-      button('×', trans.__('Take this item out of the rubric'), () => void actions.drop(one.id))
+      button('×', trans.__('Remove this item from the rubric'), () => void actions.drop(one.id))
     ];
     line.append(...buttons);
   }
@@ -50,19 +50,21 @@ function editor(one: IRubricItem, actions: IRubricActions, trans: TranslationBun
   const points = h('input', { type: 'number', step: '0.25', value: one.points === null ? '' : String(one.points) });
   points.setAttribute('aria-label', trans.__('Points of the item'));
   const text = h('textarea', { rows: 2, value: one.text });
-  text.setAttribute('aria-label', trans.__('Sentence of the item'));
-  const said = h('p', { role: 'status' });
+  text.setAttribute('aria-label', trans.__('Text of the item'));
+  const status = h('p', { role: 'status' });
   const save = h('button', { type: 'button' });
-  save.textContent = one.used ? trans._n('Change, and %1 mark', 'Change, and %1 marks', one.used) : trans.__('Change');
+  save.textContent = one.used
+    ? trans._n('Change, with %1 mark', 'Change, with %1 marks', one.used)
+    : trans.__('Change');
   save.onclick = async () => {
     try {
       await actions.change(one.id, text.value, points.value === '' ? null : Number(points.value));
     } catch (error) {
-      said.textContent = error instanceof Error ? error.message : String(error);
+      status.textContent = error instanceof Error ? error.message : String(error);
     }
   };
   const cancel = h('button', { type: 'button', onclick: close }, trans.__('Cancel'));
-  const node = h('div', { className: 'tfkit-RubricEditor' }, points, text, h('p', {}, save, ' ', cancel), said);
+  const node = h('div', { className: 'tfkit-RubricEditor' }, points, text, h('p', {}, save, ' ', cancel), status);
   node.onkeydown = event => {
     if (event.key === 'Escape') {
       event.stopPropagation();

@@ -1,4 +1,4 @@
-/** Shares the answers of an assignment that wait among markers, and tells who has how many. */
+/** Distributes the unmarked answers of an assignment among markers, and shows how many each has. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
 import { Ask, IListed, titleOf } from './marking';
@@ -18,18 +18,18 @@ export function drawSharing(
   const how = h(
     'select',
     {},
-    h('option', { value: 'groups' }, trans.__('groups of alike answers')),
+    h('option', { value: 'groups' }, trans.__('groups of similar answers')),
     h('option', { value: 'questions' }, trans.__('whole questions'))
   );
-  const said = h('p', { role: 'status' });
+  const status = h('p', { role: 'status' });
   const share = h('button', { type: 'submit', className: 'tfkit-mod-strong' }, trans.__('Share evenly'));
   const form = h(
     'form',
     { className: 'tfkit-Share' },
-    h('label', {}, trans.__('Markers, with commas between them'), names),
+    h('label', {}, trans.__('Markers, separated by commas'), names),
     h('label', {}, trans.__('Keep together'), how),
     h('p', {}, share),
-    said
+    status
   );
   form.onsubmit = async event => {
     event.preventDefault();
@@ -38,11 +38,11 @@ export function drawSharing(
       await ask('marking/shares', { course, assignment, markers, how: how.value });
       await done();
     } catch (error) {
-      said.textContent = error instanceof Error ? error.message : String(error);
+      status.textContent = error instanceof Error ? error.message : String(error);
     }
   };
   const note = trans.__(
-    'All answers that wait are shared anew. A share locks nothing: who marks another’s answer sees whose it is.'
+    'All unmarked answers are distributed again. Nothing is locked: anyone can mark any answer, and sees to whom it is assigned.'
   );
   const title = h('h1', {}, trans.__('Share'), ' ', h('small', {}, assignment));
   const table = known.length ? [sharesTable(known, questions, trans)] : [];
@@ -62,6 +62,6 @@ function sharesTable(known: readonly string[], questions: readonly IListed[], tr
   });
   const head = h('tr', {}, ...heads.map(name => h('th', { scope: 'col' }, name)));
   const table = h('table', {}, h('thead', {}, head), h('tbody', {}, ...rows));
-  const label = trans.__('Who marks how many');
+  const label = trans.__('Number of answers of each marker');
   return h('div', { className: 'tfkit-Scroll', tabIndex: 0, role: 'group', 'aria-label': label }, table);
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Gathered } from './gather';
+import { DebouncedChanges } from './gather';
 
 const taken = vi.fn();
 
@@ -10,7 +10,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 it('hands over all changes of a moment, the last of each kind', () => {
-  const gathered = new Gathered(taken, 300);
+  const gathered = new DebouncedChanges(taken, 300);
   gathered.add({ step: 1, head: 0 });
   vi.advanceTimersByTime(200);
   gathered.add({ other: {} });
@@ -22,7 +22,7 @@ it('hands over all changes of a moment, the last of each kind', () => {
 });
 
 it('hands over nothing twice, and nothing once it is disposed', () => {
-  const gathered = new Gathered(taken, 300);
+  const gathered = new DebouncedChanges(taken, 300);
   gathered.add({ step: 1 });
   vi.advanceTimersByTime(300);
   gathered.add({ head: 1 });

@@ -1,9 +1,9 @@
-/** Debounces changes: collects them, and delivers them together once no more have come for a moment. */
+/** Debounces changes: collects them, and delivers them together after a pause. */
 import { JSONObject } from '@lumino/coreutils';
 
-export class Gathered {
+export class DebouncedChanges {
   constructor(
-    private readonly _take: (changes: JSONObject) => void,
+    private readonly _deliver: (changes: JSONObject) => void,
     private readonly _ms: number
   ) {}
 
@@ -14,7 +14,7 @@ export class Gathered {
     this._timer = window.setTimeout(() => {
       const all = this._changes;
       this._changes = {};
-      this._take(all);
+      this._deliver(all);
     }, this._ms);
   }
 

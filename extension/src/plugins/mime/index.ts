@@ -11,14 +11,14 @@ import { ITraceViews } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
 import { RecordedModel } from '../../widgets/model';
 import { shareBy } from '../../widgets/share';
-import { Gathered } from './gather';
+import { DebouncedChanges } from './gather';
 import { IViewLink, linkHash, readLink } from './link';
 
 export const MIME = 'application/vnd.tfkit.trace.v1+json';
 const WIDGET_VIEW = 'application/vnd.jupyter.widget-view+json';
 const RANK = -20; // ipywidgets registers its renderer at -10
-const PAUSE_MS = 300; // delay before the state is saved, so that the document is not rewritten at each step
-const PATIENCE_MS = 30000; // how long a kernel may take to restore its widgets
+const PAUSE_MS = 300; // delay before the state is saved, which avoids rewriting the document at each step
+const RESTORE_MS = 30000; // how long a kernel may take to restore its widgets
 
 interface IPayload {
   trace?: { kind?: string };
@@ -50,7 +50,7 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
     const payload = (model.data[MIME] ?? {}) as IPayload;
     this._model = model;
     if (this._shown && this._shown === payload.model_id) {
-      return Promise.resolve(); // the event of our own setData
+      return Promise.resolve(); // this event comes from setData below
     }
     this._shown = payload.model_id ?? 'recorded';
     this._showRecorded();
@@ -102,7 +102,7 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
     live.hide();
     this.addWidget(live);
     const data = { [WIDGET_VIEW]: { version_major: 2, version_minor: 0, model_id: modelId } };
-    const drawn = appearance(live.node, PATIENCE_MS);
+    const drawn = appearance(live.node, RESTORE_MS);
     void live.renderModel(
       rendermime.createModel ? rendermime.createModel({ data }) : ({ data, metadata: {}, trusted: true } as never)
     );
@@ -141,7 +141,7 @@ class TraceRenderer extends Panel implements IRenderMime.IRenderer {
   private _cleanup?: () => void;
   private _watch?: MutationObserver;
   private _shown = '';
-  private readonly _changes = new Gathered(changes => this._keep(changes), PAUSE_MS);
+  private readonly _changes = new DebouncedChanges(changes => this._keep(changes), PAUSE_MS);
 }
 
 /** Whether a stepper appears under a node within a time. */

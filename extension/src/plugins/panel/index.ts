@@ -59,7 +59,7 @@ class CoursePanel extends Widget {
     void this._course.refresh();
   }
 
-  /** The keyboard goes along with the command that shows the panel. */
+  /** Moves the focus to the panel when a command shows it. */
   protected onActivateRequest(): void {
     (this.node.querySelector<HTMLElement>('.tfkit-Next') ?? this.node).focus();
   }
@@ -144,8 +144,8 @@ class CoursePanel extends Widget {
     const icon = exercise.lost ? stateIcons.not_graded : stateIcons[exercise.state];
     const mark = icon.element({ tag: 'span', className: 'tfkit-State' });
     mark.setAttribute('aria-hidden', 'true');
-    const state = exercise.lost ? this._trans.__('its cell is gone from the notebook') : this._name(exercise.state);
-    const seen = exercise.state === 'not_started' && !exercise.lost ? 'tfkit-Hidden' : 'tfkit-StateName'; // the mark says it
+    const state = exercise.lost ? this._trans.__('its cell is missing from the notebook') : this._name(exercise.state);
+    const seen = exercise.state === 'not_started' && !exercise.lost ? 'tfkit-Hidden' : 'tfkit-StateName'; // the icon says it
     button.append(mark, h('span', {}, exercise.title), h('span', { className: seen }, state));
     return button;
   }

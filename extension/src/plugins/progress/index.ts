@@ -48,7 +48,7 @@ export const progressPlugin: JupyterFrontEndPlugin<void> = {
       align: 'left',
       rank: 50,
       isActive: () => countPassed(course)[1] > 0,
-      activeStateChanged: course.changed as never // of which only the news counts
+      activeStateChanged: course.changed as never // only the event is used, not its arguments
     });
   }
 };

@@ -31,7 +31,7 @@ class Reason extends Widget {
 
 export const regradePlugin: JupyterFrontEndPlugin<void> = {
   id: '@tfkit/lab:regrade',
-  description: 'Lets a student ask for another look at a question that was graded.',
+  description: 'Lets a student ask for a regrade of a question.',
   autoStart: true,
   requires: [INotebookTracker],
   optional: [ITranslator, ICommandPalette],
@@ -49,19 +49,19 @@ export const regradePlugin: JupyterFrontEndPlugin<void> = {
       isEnabled: () => question() !== null,
       isVisible: () => question() !== null,
       execute: async () => {
-        const [panel, asked] = [notebooks.currentWidget, question()];
-        if (!panel || !asked) {
+        const [panel, cellQuestion] = [notebooks.currentWidget, question()];
+        if (!panel || !cellQuestion) {
           return;
         }
         const body = new Reason(trans);
         const buttons = [Dialog.cancelButton(), Dialog.okButton({ label: trans.__('Send') })];
-        const title = trans.__('Ask for a regrade: %1', asked);
+        const title = trans.__('Ask for a regrade: %1', cellQuestion);
         const { button, value } = await showDialog<string>({ title, body, buttons, focusNodeSelector: 'textarea' });
         if (!button.accept || !value) {
           return;
         }
         try {
-          const sent = JSON.stringify({ path: panel.context.localPath, question: asked, reason: value });
+          const sent = JSON.stringify({ path: panel.context.localPath, question: cellQuestion, reason: value });
           await request(app.serviceManager.serverSettings, 'regrade', { method: 'POST', body: sent });
           Notification.success(trans.__('Your request was sent. The reply will be in your feedback.'));
         } catch (error) {
