@@ -62,8 +62,8 @@ class Verdict:
     score: float
     max_score: float
     checks: tuple[CheckResult, ...] = ()
-    misconception: str | None = None  # name of the file in wrong/ that the answer behaves like
-    hint: str | None = None  # the sentence that this file has for the student
+    misconception: str | None = None  # name of the wrong answer that this one behaves like
+    hint: str | None = None  # the sentence for the student about it
     line: int | None = None  # 1-based, in the file or the cell: where it first departs from right answers
     departure: dict[str, Any] | None = None  # what departs there, in words; see localize.fault
     counterexample: dict[str, Any] | None = None

@@ -22,7 +22,9 @@ def report() -> tuple[list[str], bool]:
     for kind in backends():
         lines += _sandbox(kind)
     if not SYSTEM.startswith("linux"):
-        lines.append("grading      needs Linux, as own test cells and hubs do; here check your own code (--trust)")
+        lines.append(
+            "grading      needs Linux, and so do test cells and hubs; here you can check your own code (--trust)"
+        )
     try:
         backend = choose()
     except SandboxError as error:
@@ -52,7 +54,7 @@ def _card(backend: Backend) -> dict[str, str]:
 
     from autograder.checks.device import no_gpu_reason
 
-    return {"CUDA": no_gpu_reason(backend) or "a box was tried with it"} if torch.cuda.is_available() else {}
+    return {"CUDA": no_gpu_reason(backend) or "works in the sandbox"} if torch.cuda.is_available() else {}
 
 
 def _version(name: str) -> str:

@@ -4,8 +4,8 @@
     with server.process() as process:
         out, err = process.communicate(request(["check", "masks.causal", "mine.py", "--json"]), timeout=300)
 
-It is used as `warm.WarmProcesses` is, of which each process serves one check and takes seconds to replace. Here the
-process that loads serves none itself. A file of a unit that changes makes it load everything again.
+It has the interface of `warm.WarmProcesses`, whose processes serve one check each and take seconds to replace. Here the
+process that loads serves no check itself. A file of a unit that changes makes it load everything again.
 """
 
 from __future__ import annotations
@@ -47,19 +47,19 @@ class ForkedProcess:
     def __init__(self, server: socket.socket, own_group: bool) -> None:
         pipes = [os.pipe() for _ in range(4)]
         self._stdin, (self._stdout, self._stderr, self._report) = pipes[0][1], [one for one, _ in pipes[1:]]
-        theirs = [pipes[0][0], *(other for _, other in pipes[1:])]
+        child_ends = [pipes[0][0], *(other for _, other in pipes[1:])]
         self._own_group = own_group
         self._texts: dict[int, bytes] = {self._stdout: b"", self._stderr: b"", self._report: b""}
         self._open = set(self._texts)
         self.returncode: int | None = None
         try:
             message = json.dumps({"own_group": own_group}).encode()
-            server.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", theirs))])
+            server.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", child_ends))])
         except OSError:
             self.close()
             raise
         finally:
-            for fd in theirs:
+            for fd in child_ends:
                 os.close(fd)
 
     @property
@@ -70,7 +70,7 @@ class ForkedProcess:
         return int(fields[0]) if fields else None
 
     def communicate(self, text: str | None = None, timeout: float | None = None) -> tuple[str, str]:
-        """Tells it `text`, and returns its standard output and error. Raises TimeoutExpired, after which ask again."""
+        """Sends `text`, and returns standard output and error. Raises TimeoutExpired; it can then be called again."""
         end = None if timeout is None else time.monotonic() + timeout
         if text is not None and self._stdin >= 0:
             with suppress(BrokenPipeError):
@@ -128,7 +128,7 @@ class ForkedProcess:
 
 
 class ForkServer:
-    """Starts the process that forks, and again if it has ended; it ends when nobody has asked for WAIT_S."""
+    """Starts the process that forks, and again if it has ended. It ends after WAIT_S without a request."""
 
     def __init__(self, *options: str, own_group: bool = False) -> None:
         self._options, self._own_group = options, own_group
@@ -139,7 +139,7 @@ class ForkServer:
 
     @contextmanager
     def process(self) -> Iterator[ForkedProcess]:
-        """A process that waits for its arguments; killed at the end of the block if it still runs."""
+        """A process that waits for its arguments. It is killed at the end of the block if it still runs."""
         process = self._fork()
         try:
             yield process
@@ -172,13 +172,15 @@ class ForkServer:
         if self._socket is not None and self._server is not None and self._server.poll() is None:
             return self._socket
         self._end()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
+        own_end, child_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with child_end:
             self._server = subprocess.Popen(
-                [*COMMAND, str(theirs.fileno()), *self._options], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL
+                [*COMMAND, str(child_end.fileno()), *self._options],
+                pass_fds=[child_end.fileno()],
+                stdin=subprocess.DEVNULL,
             )
-        self._socket = ours
-        return ours
+        self._socket = own_end
+        return own_end
 
     def _end(self) -> None:
         if self._socket is not None:
@@ -197,7 +199,7 @@ class ForkServer:
 
 
 def check_processes(*options: str, own_group: bool = False) -> ForkServer | WarmProcesses:
-    """Whatever gives processes for checks soonest on this system."""
+    """The fastest source of processes for checks on this system."""
     return (ForkServer if SUPPORTED else WarmProcesses)(*options, own_group=own_group)
 
 
@@ -206,7 +208,7 @@ def main() -> None:
     from autograder import sandbox
 
     signal.signal(signal.SIGINT, lambda *_: None)  # a notebook's interrupt is meant for the cell that runs
-    control, trust, complaint = socket.socket(fileno=int(sys.argv[1])), "--trust" in sys.argv, ""
+    control, trust, load_error = socket.socket(fileno=int(sys.argv[1])), "--trust" in sys.argv, ""
     rest = load_remaining()
     sandbox.launch(trust)  # first of all: the box's process needs as long as this one to load torch
     try:
@@ -215,9 +217,9 @@ def main() -> None:
         torch.set_num_threads(1)  # a fork after a multi-threaded region would hang
         load_essentials(trust, rest)
     except ImportError:
-        complaint = traceback.format_exc()
-    loaded_from = {} if complaint else unit_files()
-    pauses = iter(()) if complaint else _load_in_pauses(rest)
+        load_error = traceback.format_exc()
+    loaded_from = {} if load_error else unit_files()
+    pauses = iter(()) if load_error else _load_in_pauses(rest)
     gc.freeze()  # else a collection in a fork would copy all that was loaded
     pause_s: float | None = IDLE_S
     with selectors.DefaultSelector() as selector:
@@ -226,20 +228,22 @@ def main() -> None:
             if not selector.select(pause_s):
                 pause_s = next(pauses, None)
                 continue
-            if not complaint and (unit_files() != loaded_from or not sandbox.all_alive()):
+            if not load_error and (unit_files() != loaded_from or not sandbox.all_alive()):
                 _load_again(control)
             message, fds, _, _ = socket.recv_fds(control, CHUNK, 4)
             if not message:
                 return
-            _serve(control, fds, json.loads(message)["own_group"], complaint)
+            _serve(control, fds, json.loads(message)["own_group"], load_error)
             pause_s = pause_s if pause_s is None else IDLE_S
-            if complaint:  # what is missing may have been installed when the next one asks
+            if load_error:  # the missing package may be installed before the next request
                 return
 
 
 def _load_in_pauses(rest: Iterator[None]) -> Iterator[float]:
-    """Loads what only some checks use, while nobody waits: a part at each step, and how long to wait before the next.
-    Whoever asks meanwhile is served between two of them."""
+    """Loads what only some checks use, while there is no request: yields the time to wait before each next part.
+
+    A request that comes meanwhile is served between two parts.
+    """
     for _ in rest:
         yield 0.0
     with suppress(ImportError):
@@ -266,7 +270,7 @@ def _load_again(control: socket.socket) -> NoReturn:
     os.execv(sys.executable, [*COMMAND, str(control.fileno()), *sys.argv[2:]])
 
 
-def _serve(control: socket.socket, fds: list[int], own_group: bool, complaint: str) -> None:
+def _serve(control: socket.socket, fds: list[int], own_group: bool, load_error: str) -> None:
     """Forks a process that is `autograder` with the arguments that it reads from the first descriptor."""
     while True:  # those that have ended
         try:
@@ -286,20 +290,20 @@ def _serve(control: socket.socket, fds: list[int], own_group: bool, complaint: s
             os.dup2(fd, place)
             os.close(fd)
         os.write(fds[3], b"%d\n" % os.getpid())
-        _check(fds[3], complaint)
+        _check(fds[3], load_error)
     finally:
         os._exit(1)
 
 
-def _check(report: int, complaint: str) -> NoReturn:
+def _check(report: int, load_error: str) -> NoReturn:
     """Runs one command of `autograder`, and reports its exit code."""
     from autograder import cli, sandbox
 
     random.seed()
     line, code = sys.stdin.readline(), 1
-    if complaint:
-        print(complaint, file=sys.stderr)
-    elif line:  # else whoever asked has gone
+    if load_error:
+        print(load_error, file=sys.stderr)
+    elif line:  # an empty line: the requester is gone
         sandbox.adopt_all()
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:

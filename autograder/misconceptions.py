@@ -8,7 +8,7 @@
     answers = '''…'''   # its answers to some of them, as JSON; "right" for right ones
     code = '''…'''      # one student's answer, which is never run from this file
 
-These questions are put to a failed answer that no collected mistake explains, in its box. If it gives the same answers,
+A failed answer that no collected mistake explains is asked these questions in its box. If it gives the same answers,
 that behaviour is its misconception. A copy without the code is released with the notebook, for students' checks.
 """
 
@@ -123,7 +123,10 @@ def write(path: Path, entries: Entries, *, code: bool = True) -> None:
     tables = [_table(exercise, one, code) for exercise, named in sorted(entries.items()) for one in named]
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.new")
-    new.write_text("\n".join([HEAD if code else "# What answers of this class are told.\n", *tables]), encoding="utf-8")
+    new.write_text(
+        "\n".join([HEAD if code else "# This course's own misconceptions, without the students' code.\n", *tables]),
+        encoding="utf-8",
+    )
     new.replace(path)
 
 
@@ -202,12 +205,12 @@ def _check_of(exercise: Exercise, entry: Entry, name: str) -> tuple[Check, Seque
     from autograder.checks.probe import Draw
     from autograder.checks.reference import reference_of
 
-    reference, mine = reference_of(exercise), [answer for answer in entry["answers"] if answer["check"] == name]
-    known = all("asked" in answer for answer in mine)  # else only the name says which check it was
+    reference, own = reference_of(exercise), [answer for answer in entry["answers"] if answer["check"] == name]
+    known = all("asked" in answer for answer in own)  # else only the name says which check it was
     checks = [check for check in registry.check_function(exercise)() if known or check.name == name]
     for check in sorted(checks, key=lambda check: check.name != name):
         probes = check.probes(Draw(f"{entry['seed']}/{exercise.id}", name, reference=reference), reference)
-        if all(_is_question(answer, probes) for answer in mine):
+        if all(_is_question(answer, probes) for answer in own):
             return check, probes
     return None
 

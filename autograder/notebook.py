@@ -18,7 +18,7 @@ from autograder.fork_server import ForkedProcess, check_processes
 from autograder.misconceptions import misconception_options
 from autograder.report.html import style
 from autograder.translate import say
-from autograder.warm import Process, complaint, request
+from autograder.warm import Process, explain_failure, request
 
 SECONDS = 300.0
 PROGRESS_S = 1.0  # seconds between two progress reports
@@ -62,11 +62,11 @@ def check(exercise: str) -> None:
         return
     shown = display(pending(exercise, 0.0), raw=True, display_id=True)
     context = contextvars.copy_context()  # tells the kernel which cell the output belongs to
-    arguments = (_replaced, shown, exercise, history)
+    arguments = (_show_verdict_later, shown, exercise, history)
     threading.Thread(target=context.run, args=arguments, name=f"check {exercise}", daemon=True).start()
 
 
-def _replaced(shown: Any, exercise: str, history: list[str]) -> None:
+def _show_verdict_later(shown: Any, exercise: str, history: list[str]) -> None:
     """Replace the output of a running check by its verdict, or by the reason why there is none."""
     started = time.monotonic()
 
@@ -117,7 +117,7 @@ def verdict(exercise: str, history: list[str], on_progress: OnProgress = lambda 
             out, err = _answer(process, request(command), exercise, on_progress)
     lines = out.splitlines()
     if not lines:
-        raise CheckFailed(complaint(err))
+        raise CheckFailed(explain_failure(err))
     return json.loads(lines[-1])
 
 
@@ -138,7 +138,7 @@ def _answer(
 
 def _notebook(history: list[str]) -> dict[str, Any]:
     """The cells in the order in which they were run, without those that only call `check`."""
-    sources = [source for source in history if source.strip() and not _asks(source)]
+    sources = [source for source in history if source.strip() and not _only_checks(source)]
     cells = [
         {"cell_type": "code", "id": f"run-{index}", "metadata": {}, "source": source, "outputs": []}
         for index, source in enumerate(sources)
@@ -146,7 +146,7 @@ def _notebook(history: list[str]) -> dict[str, Any]:
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
 
 
-def _asks(source: str) -> bool:
+def _only_checks(source: str) -> bool:
     lines = [line.strip() for line in source.splitlines() if line.strip() and not line.strip().startswith("#")]
     return all(line.startswith(("check(", "from autograder import", "import autograder")) for line in lines)
 

@@ -7,13 +7,13 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 
-def list_entries(group: str, what: str, ours: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Name -> "module:attribute" of ours and of all entry points of a group, sorted by name, none imported.
+def list_entries(group: str, what: str, builtin: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Name -> "module:attribute" of the built-in plugins and of a group's entry points, sorted by name, none imported.
 
     An environment may contain the metadata of one package twice, from before and after a renaming, so equal values are
     no conflict. Raises ValueError if two different ones have the same name; `what` is their kind, for the message.
     """
-    found = dict(ours or {})
+    found = dict(builtin or {})
     for point in entry_points(group=group):
         if found.setdefault(point.name, point.value) != point.value:
             raise ValueError(

@@ -160,7 +160,7 @@ def _special(name: str) -> Any:
     return operator
 
 
-def _judging(self: Proxy, *_: Any) -> Any:
+def _refuse_comparison(self: Proxy, *_: Any) -> Any:
     kind = self._handle.ref.type_name.removeprefix("__main__.")
     raise StudentComparisonError(f"an object of {kind} was compared: only tensors, numbers and lists can be")
 
@@ -168,7 +168,7 @@ def _judging(self: Proxy, *_: Any) -> Any:
 for _name in FORWARDED_DUNDERS:
     setattr(Proxy, f"__{_name}__", _special(f"__{_name}__"))
 for _name in COMPARISON_DUNDERS:
-    setattr(Proxy, f"__{_name}__", _judging)
+    setattr(Proxy, f"__{_name}__", _refuse_comparison)
 
 
 def _library_class(name: str) -> type | None:
@@ -249,25 +249,25 @@ def copy_without_history(value: Any) -> Any:
     return {key: copy_without_history(item) for key, item in value.items()} if type(value) is dict else value
 
 
-def _write_back(ours: Any, theirs: Any) -> None:
-    """Copy the changes that the call made to `theirs` into `ours`, in place."""
-    if isinstance(ours, torch.Tensor) and isinstance(theirs, torch.Tensor):
-        if ours.shape == theirs.shape and ours.dtype == theirs.dtype and not _same(ours, theirs):
-            ours.data.copy_(theirs)
-    elif wire.is_array(ours) and wire.is_array(theirs):
-        if ours.shape == theirs.shape and ours.dtype == theirs.dtype and ours.ndim:
-            ours[...] = theirs
-    elif type(ours) is list and type(theirs) is list:
-        for mine, other in zip(ours, theirs, strict=False):
-            _write_back(mine, other)
-        if len(ours) != len(theirs):
-            ours[:] = theirs
-    elif type(ours) is tuple and type(theirs) in (tuple, list):
-        for mine, other in zip(ours, theirs, strict=False):
-            _write_back(mine, other)
-    elif type(ours) is dict and type(theirs) is dict:
-        for key in ours.keys() & theirs.keys():
-            _write_back(ours[key], theirs[key])
+def _write_back(target: Any, source: Any) -> None:
+    """Copy the changes that the call made to `source` into `target`, in place."""
+    if isinstance(target, torch.Tensor) and isinstance(source, torch.Tensor):
+        if target.shape == source.shape and target.dtype == source.dtype and not _same(target, source):
+            target.data.copy_(source)
+    elif wire.is_array(target) and wire.is_array(source):
+        if target.shape == source.shape and target.dtype == source.dtype and target.ndim:
+            target[...] = source
+    elif type(target) is list and type(source) is list:
+        for one, other in zip(target, source, strict=False):
+            _write_back(one, other)
+        if len(target) != len(source):
+            target[:] = source
+    elif type(target) is tuple and type(source) in (tuple, list):
+        for one, other in zip(target, source, strict=False):
+            _write_back(one, other)
+    elif type(target) is dict and type(source) is dict:
+        for key in target.keys() & source.keys():
+            _write_back(target[key], source[key])
 
 
 def _same(a: torch.Tensor, b: torch.Tensor) -> bool:

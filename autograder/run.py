@@ -304,17 +304,17 @@ def sources_of(nb: Any) -> list[CellSource]:
     """The cells that run in the box: set-up, answers, and cells that the student added; never demos or checks."""
     sources = []
     for index, cell in enumerate(nb["cells"]):
-        ours = cell.get("metadata", {}).get("tfkit") or {}
+        tfkit = cell.get("metadata", {}).get("tfkit") or {}
         if (
             cell.get("cell_type") != "code"
-            or ours.get("missing")
-            or ours.get("role") in ("demo", "experiment", "predict", "check")
+            or tfkit.get("missing")
+            or tfkit.get("role") in ("demo", "experiment", "predict", "check")
         ):
             continue
         text = cell.get("source", "")
         text = "".join(text) if isinstance(text, list) else str(text)
-        exercise = ours.get("exercise") if ours.get("role") == "exercise" else None
-        sources.append(CellSource(str(cell.get("id", f"cell-{index}")), text, exercise, ours.get("role") == "setup"))
+        exercise = tfkit.get("exercise") if tfkit.get("role") == "exercise" else None
+        sources.append(CellSource(str(cell.get("id", f"cell-{index}")), text, exercise, tfkit.get("role") == "setup"))
     return sources
 
 

@@ -22,7 +22,7 @@ from autograder.sandbox.inside import wire
 
 GRACE_S = 1.5  # between the time limit inside the box and its end
 BACKSTOP = 3  # wall time per question as a multiple of its processor time, for a busy machine
-LOOK_S = 0.5  # between two measurements of the box's usage
+USAGE_POLL_S = 0.5  # between two measurements of the box's usage
 DEVICE_S = 30.0  # for a GPU driver that must be loaded first
 ANSWER_BYTES = 64 << 20  # read of one answer, unless the reference's answer gives a limit
 LEAST_BYTES = 1 << 20  # always read, so that wrong answers of an ordinary size can be compared
@@ -286,7 +286,7 @@ class SandboxClient:
             reply["err"] = f"{type(error).__name__}: {error}"[:2000]
         limit.called_s += time.thread_time() - started
         if limit.called_s > limit.work_s:
-            raise self._kill(StudentError("timeout", "what the code asked of the grader's functions took too long"))
+            raise self._kill(StudentError("timeout", "the grader's functions that the code called took too long"))
         return reply
 
     def _keep(self, value: Any) -> wire.Ref | wire.Call:
@@ -368,7 +368,7 @@ class _Limit:
 
     def wait(self) -> None:
         """Waits until the box sends something. Raises TimeoutError; a message in pieces only has the deadline."""
-        while not _readable(self.box.channel, LOOK_S):
+        while not _readable(self.box.channel, USAGE_POLL_S):
             used = self.box.cpu_s()
             self.most = used + self.work_s + GRACE_S if self.most is None else self.most
             if used > self.most or time.monotonic() > self.deadline:

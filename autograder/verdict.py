@@ -19,7 +19,7 @@ from autograder.report.words import sentence
 from autograder.sandbox_client import CellOutcome
 from autograder.translate import say
 
-NOTHING_FITS = "This is not one of the known mistakes; what the checks saw may tell you where to look."
+NOTHING_FITS = "This is not one of the known mistakes; what the checks found may tell you where to look."
 NOT_WRITTEN = "not written yet"
 
 
@@ -100,7 +100,7 @@ def explain_unknown_mistake(exercise: Exercise, findings: Sequence[Finding], rel
         explanation = say("The first value that departs from right answers {relation}.", relation=relation)
     if not explanation:
         return say(NOTHING_FITS)
-    return say("{said} It is not one of the known mistakes.", said=sentence(explanation))
+    return say("{explanation} It is not one of the known mistakes.", explanation=sentence(explanation))
 
 
 def unwritten_symbols(exercise: Exercise, findings: Sequence[Finding]) -> list[str]:

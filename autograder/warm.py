@@ -4,9 +4,9 @@
     with warm.process() as process:
         out, err = process.communicate(request(["check", "masks.causal", "mine.py", "--json"]), timeout=300)
 
-A check of a few tensors takes less time than its imports. So two processes wait for their arguments on standard input:
-checks made one right after the other find one that is ready, too. The one that was used is replaced when it has
-ended, and at once if no other waits. `prepare` starts them before anybody asks.
+A check of a few tensors takes less time than its imports. So two processes wait for their arguments on standard input,
+and the second of two checks in a row also finds one that is ready. A used process is replaced when it has ended, or at
+once if no other waits. `prepare` starts them before the first request.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import NoReturn
 from tfkit_course import install
 
 COMMAND = (sys.executable, "-P", "-m", "autograder.warm")  # -P: nothing is imported from where the notebook lies
-WAIT_S = 600.0  # how long processes keep their memory when nobody asks for anything
+WAIT_S = 600.0  # processes are ended, and their memory freed, after that long without a request
 N_WAITING = 1 if "JUPYTERHUB_USER" in os.environ else 2  # on a hub, each user has some
 
 LATE = ("torch.fx.experimental.symbolic_shapes",)  # imported by few operations; takes 0.4 s with sympy
@@ -39,7 +39,7 @@ Process = subprocess.Popen[str]
 
 
 class WarmProcesses:
-    """Processes for one command each, so that a cell which breaks one breaks no other; WAITING of them wait."""
+    """Processes for one command each, so that a cell that breaks one breaks no other; N_WAITING of them are ready."""
 
     def __init__(self, *options: str, own_group: bool = False) -> None:
         self._options, self._own_group = options, own_group
@@ -49,11 +49,13 @@ class WarmProcesses:
 
     @contextmanager
     def process(self) -> Iterator[Process]:
-        """One that can be told what to do, by `request`; behind the block it has ended, with its group where it has its
-        own. Others are started in the place of those that were taken."""
+        """A process that reads its arguments from `request`. After the block it has ended, with its own process group.
+
+        Processes that were taken are replaced.
+        """
         process = self._taken() or self._started()
         try:
-            if not self._waiting:  # else the next would take time from the one that was asked
+            if not self._waiting:  # otherwise starting another one would slow this one down
                 self.prepare()
             yield process
         finally:
@@ -61,7 +63,7 @@ class WarmProcesses:
             self.prepare()  # one may have died, or been closed meanwhile
 
     def prepare(self) -> None:
-        """Starts as many as are to wait, unless they do already."""
+        """Starts processes until N_WAITING are ready."""
         with self._lock:
             self._timer.cancel()
             self._waiting = [process for process in self._waiting if process.poll() is None]
@@ -72,7 +74,7 @@ class WarmProcesses:
             self._timer.start()
 
     def close(self) -> None:
-        """Ends those that wait. They end by themselves too, once whoever started them has."""
+        """Ends the waiting processes. They also end by themselves when the process that started them ends."""
         with self._lock:
             waiting, self._waiting = self._waiting, []
             self._timer.cancel()
@@ -107,18 +109,18 @@ def request(arguments: Sequence[str]) -> str:
     return json.dumps(list(arguments)) + "\n"
 
 
-def complaint(err: str) -> str:
-    """Why a process gave no verdict, from its standard error: for the student who asked, else its last line."""
+def explain_failure(err: str) -> str:
+    """Why a process gave no verdict, from its standard error: a sentence for the student, or else its last line."""
     last = (err.strip().splitlines() or ["the autograder gave no verdict and no reason"])[-1]
     if lacks := MISSING.fullmatch(last.strip()):
         return (
             f"checks need the Python package {lacks[1]}, which {sys.executable} does not have: install the course's "
-            f"packages there ({install()}), or ask whoever runs this server to, and check again"
+            f"packages there ({install()}), or ask the administrator of this server to do so, and check again"
         )
     if NO_SANDBOX in last:
         return (
             "no sandbox works on this server, so the button cannot check here: run the cell with check(…) instead, "
-            "which counts as well (for whoever runs the server: `autograder doctor` says what is missing)"
+            "which counts as well (for the administrator: `autograder doctor` says what is missing)"
         )
     return last[:500]
 
@@ -161,7 +163,7 @@ def load_remaining() -> Iterator[None]:
     from autograder import registry
     from autograder.checks.reference import reference_of
 
-    with suppress(Exception):  # a unit that cannot be loaded: who asks for its exercise will be told
+    with suppress(Exception):  # a unit that cannot be loaded: a check of its exercises will report it
         for exercise in registry.exercises():
             registry.check_function(exercise)
             reference_of(exercise)
@@ -175,7 +177,7 @@ def load_remaining() -> Iterator[None]:
 def _choose_box(trust: bool) -> None:
     from autograder import sandbox
 
-    with suppress(sandbox.SandboxError, ImportError):  # who asks will be told
+    with suppress(sandbox.SandboxError, ImportError):  # the check will report it
         sandbox.choose(trust=trust)
 
 
@@ -185,7 +187,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, lambda *_: None)
     load("--trust" in sys.argv)
     line = sys.stdin.readline()
-    if not line:  # whoever might have asked has gone
+    if not line:  # the process that started this one is gone
         return
     from autograder import cli
 
@@ -197,7 +199,7 @@ def main() -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """Ends this process at once. Python would first take apart all that was loaded: 0.8 s in which somebody waits."""
+    """Ends this process at once. Python would first free all that was loaded, which takes 0.8 s."""
     from autograder import sandbox
 
     sandbox.close_all()

@@ -54,7 +54,7 @@ class Engine:
             raise EngineError(f"the code has {len(code)} characters, more than the {LONGEST} allowed")
         found: dict[str, Any] | EngineError
         async with anyio.create_task_group() as group:
-            group.start_soon(_tick, on_progress)
+            group.start_soon(_report_progress, on_progress)
             try:
                 async with self._turn:
                     found = await self._run(exercise, code)
@@ -93,7 +93,7 @@ def _communicate(process: Process, sent: str) -> tuple[str, str]:
         raise EngineError("the check was stopped") from error
 
 
-async def _tick(on_progress: OnProgress) -> None:
+async def _report_progress(on_progress: OnProgress) -> None:
     started = time.monotonic()
     while True:
         seconds = time.monotonic() - started

@@ -58,8 +58,8 @@ def _own(path: Path) -> int:
         raise BadRules(f"{path} is not TOML: {str(error).splitlines()[0]}") from None
     if not isinstance(table, dict):
         raise BadRules(f"{path}: {TABLE} must be a table: write [{TABLE}] and hints = 2 below it")
-    if strange := sorted(table.keys() - {"hints"}):
-        raise BadRules(f"{path}: [{TABLE}] has {strange[0]!r}, which is not a known key; the only key is hints")
+    if unknown := sorted(table.keys() - {"hints"}):
+        raise BadRules(f"{path}: [{TABLE}] has {unknown[0]!r}, which is not a known key; the only key is hints")
     hints = table.get("hints", HINTS)
     if isinstance(hints, bool) or not isinstance(hints, int) or not 0 <= hints <= HINTS:
         raise BadRules(f"{path}: [{TABLE}] hints = {hints!r} must be a whole number from 0 to {HINTS}")
@@ -67,7 +67,7 @@ def _own(path: Path) -> int:
 
 
 def _of_students(course: Path) -> int:
-    """`c.ShowVerdicts.hints` of an instructor's directory; None for a student's folder."""
+    """`c.ShowVerdicts.hints` of an instructor's directory; HINTS, which limits nothing, for a student's folder."""
     if not (course / "nbgrader_config.py").is_file():
         return HINTS
     try:

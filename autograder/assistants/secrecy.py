@@ -91,19 +91,19 @@ def _withhold(value: Any, own: str) -> Any:
     if isinstance(value, list | tuple):
         kept = [_withhold(one, own) for one in value]
         whole = "".join(one for one in kept if isinstance(one, str))
-        return [WITHHELD] if _telling(whole, own) else kept  # a line may be split over the entries of a list
+        return [WITHHELD] if _reveals_solution(whole, own) else kept  # a line may be split over the entries of a list
     if isinstance(value, dict):
         return {_text(str(key), own): _withhold(one, own) for key, one in value.items()}
     return value
 
 
 def _text(text: str, own: str) -> str:
-    if not _telling(text, own):
+    if not _reveals_solution(text, own):
         return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
-    kept = "\n".join(WITHHELD if _telling(line, own) else line for line in text.splitlines())
-    return WITHHELD if _telling(kept, own) else kept[:LONGEST]
+    kept = "\n".join(WITHHELD if _reveals_solution(line, own) else line for line in text.splitlines())
+    return WITHHELD if _reveals_solution(kept, own) else kept[:LONGEST]
 
 
-def _telling(text: str, own: str) -> bool:
+def _reveals_solution(text: str, own: str) -> bool:
     squeezed = squeeze(text)
     return len(squeezed) >= SHORTEST and any(line in squeezed and line not in own for line in solution_lines())

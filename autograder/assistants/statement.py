@@ -50,14 +50,14 @@ def stub(reference: str) -> str:
     """
     node = copy.deepcopy(definition(reference))
     if isinstance(node, ast.FunctionDef):
-        return ast.unparse(_emptied(node))
+        return ast.unparse(_with_stub(node))
     kept: list[ast.stmt] = _docstring(node)
-    kept += [_emptied(part) for part in node.body if isinstance(part, ast.FunctionDef)]
+    kept += [_with_stub(part) for part in node.body if isinstance(part, ast.FunctionDef)]
     node.body, node.decorator_list = kept, []
     return ast.unparse(node)
 
 
-def _emptied(function: ast.FunctionDef) -> ast.FunctionDef:
+def _with_stub(function: ast.FunctionDef) -> ast.FunctionDef:
     """The function without types, decorators and body, as in a released notebook."""
     given = [part for part in function.body if ast.unparse(part) == "super().__init__()"]
     function.body = [*_docstring(function), *given, *parse(STUB).body]

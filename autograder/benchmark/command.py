@@ -78,7 +78,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     chosen = _graders(arguments.grader)
     if arguments.workers < 1:
-        raise BenchmarkError(f"--workers {arguments.workers} leaves nobody to judge: must be 1 or more")
+        raise BenchmarkError(f"--workers {arguments.workers} must be 1 or more")
     rows = _rows(arguments, chosen)
     version = dataset()[1]["version"]
     before = _results(arguments.output, version)
@@ -97,7 +97,7 @@ def _run(arguments: argparse.Namespace) -> int:
             print(f"\r{len(results)} judgements, {last:60.60}", end="", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
         kept = f"{arguments.output} keeps them, and the same command continues" if arguments.output else \
-            "with --output they would have been kept"  # fmt: skip
+            "they are lost, since --output was not given"  # fmt: skip
         print(f"\nautograder: stopped after {len(results)} judgements: {kept}", file=sys.stderr)
         return STOPPED
     print(file=sys.stderr)
@@ -107,7 +107,7 @@ def _run(arguments: argparse.Namespace) -> int:
     print(text, end="")
     failed = [one for one in results if one.failed]
     if failed:
-        print(f"autograder: {len(failed)} could not be judged, the first for: {failed[0].failed}", file=sys.stderr)
+        print(f"autograder: {len(failed)} could not be judged; the first reason: {failed[0].failed}", file=sys.stderr)
     if arguments.output:
         (arguments.output / "table.md").write_text(text, encoding="utf-8")
     return 2 if failed else 0
@@ -151,7 +151,7 @@ def _graders(names: list[str] | None) -> dict[str, BenchmarkGrader]:
 
 
 def _rows(arguments: argparse.Namespace, chosen: Mapping[str, BenchmarkGrader]) -> list[Row]:
-    """The answers to be judged: of the named exercises, or of those that another grader than ours covers."""
+    """The answers to be judged: of the named exercises, or of those that a grader other than this project's covers."""
     from autograder import registry
     from autograder.benchmark import measure
     from autograder.benchmark.dataset import answer_rows

@@ -18,8 +18,10 @@ FOLDER = Path(__file__).parent / "graders"
 
 @dataclass(frozen=True)
 class Judgement:
-    """accepted: it takes the answer for right; misconception: its name for the mistake, if any; values: whether
-    ordinary values were found to be wrong, if the grader reports what failed; why: its message."""
+    """accepted: whether it judges the answer to be right; misconception: its name for the mistake, if any.
+
+    values: whether ordinary values were found to be wrong, if the grader reports what failed; why: its message.
+    """
 
     accepted: bool
     misconception: str | None = None
@@ -68,10 +70,10 @@ class TestSource:
 
 
 def graders() -> dict[str, BenchmarkGrader]:
-    """Name -> grader, ours and those of other packages. Raises ValueError for a duplicate name."""
-    ours = {
+    """Name -> grader, the built-in ones and those of other packages. Raises ValueError for a duplicate name."""
+    builtin = {
         file.stem: f"{__package__}.graders.{file.stem}:GRADER"
         for file in sorted(FOLDER.glob("*.py"))
         if file.stem != "__init__"
     }
-    return {name: plugins.load(target) for name, target in plugins.list_entries(GROUP, "graders", ours).items()}
+    return {name: plugins.load(target) for name, target in plugins.list_entries(GROUP, "graders", builtin).items()}

@@ -133,11 +133,11 @@ def _show(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
     for board in boards:
         print(board["assignment"])
         for index, row in enumerate(board["rows"], 1):
-            who = row["called"] or "somebody"
+            who = row["called"] or "anonymous"
             print(
                 f"{index:4}  {row['bits']:.3f} bits per byte, {row['excess']:.3f} above the entropy of the text  {who}"
             )
-        print(f"      and {board['others']} who are not listed")
+        print(f"      and {board['others']} students who are not listed")
     return 0
 
 
@@ -146,7 +146,7 @@ def sentence(found: dict[str, Any], terms: Terms) -> str:
     if found["reason"]:
         return f"0 of {terms.points:g} points: {found['reason']}"
     return (
-        f"{found['points']:g} of {terms.points:g} points: {found['bits']:.3f} bits a byte of new text, "
+        f"{found['points']:g} of {terms.points:g} points: {found['bits']:.3f} bits per byte of new text, "
         f"{found['excess']:.3f} above its own {found['floor']:.3f}; trained for {found['seconds']:g} s"
     )
 

@@ -11,7 +11,7 @@ from autograder.checks.decoding import TableModel, search
 from autograder.checks.probe import Case, Check, Draw, Part, Probe
 from autograder.checks.properties._spy import ATTENTION, RECURRENT
 from autograder.checks.properties.purity import changed_in_subject, keep_in_subject
-from autograder.checks.properties.trains import squares, words
+from autograder.checks.properties.trains import cross_entropy, squared_error
 
 __all__ = [
     "ATTENTION",
@@ -23,10 +23,10 @@ __all__ = [
     "Probe",
     "TableModel",
     "changed_in_subject",
+    "cross_entropy",
     "keep_in_subject",
     "search",
-    "squares",
-    "words",
+    "squared_error",
 ]
 
 

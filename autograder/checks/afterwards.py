@@ -42,12 +42,12 @@ def _settings() -> dict[str, Any]:
         "default dtype": str((torch.ones(1) / 3).dtype),
         "default device": torch.ones(1).device.type,
         "grad mode": (torch.ones(1, device="cpu", requires_grad=True) * 2).requires_grad,
-        "deterministic algorithms": _refused(_written),
-        "anomaly detection": _refused(_undefined_gradient),
+        "deterministic algorithms": _is_refused(_write_in_place),
+        "anomaly detection": _is_refused(_undefined_gradient),
     }
 
 
-def _refused(action: Callable[[], None]) -> bool:
+def _is_refused(action: Callable[[], None]) -> bool:
     try:
         action()
     except RuntimeError:
@@ -55,7 +55,7 @@ def _refused(action: Callable[[], None]) -> bool:
     return False
 
 
-def _written() -> None:
+def _write_in_place() -> None:
     # torch refuses this if only deterministic algorithms are allowed
     torch.zeros(2, device="cpu").put_(torch.zeros(1, dtype=torch.long, device="cpu"), torch.ones(1, device="cpu"))
 

@@ -128,7 +128,7 @@ def loosen_form(expected: Any, actual: Any) -> Any:
     if isinstance(actual, (RaisedError, WrongDevice)):
         return actual
     if isinstance(expected, Tensor):
-        return _loosened_tensor(expected, actual)
+        return _loosen_tensor(expected, actual)
     if isinstance(expected, Mapping) and isinstance(actual, Mapping) and set(expected) == set(actual):
         return {key: loosen_form(value, actual[key]) for key, value in expected.items()}
     if isinstance(expected, (list, tuple)) and isinstance(actual, (list, tuple)) and len(expected) == len(actual):
@@ -140,7 +140,7 @@ def loosen_form(expected: Any, actual: Any) -> Any:
     return actual
 
 
-def _loosened_tensor(expected: Tensor, actual: Any) -> Any:
+def _loosen_tensor(expected: Tensor, actual: Any) -> Any:
     if isinstance(actual, (bool, int, float)) and expected.numel() == 1 and abs(actual) < 2**63:
         actual = torch.tensor(actual)
     if not isinstance(actual, Tensor):

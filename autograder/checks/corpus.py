@@ -150,7 +150,7 @@ def _judge_wrong(exercise: Exercise, path: Answer, findings: list[Finding], scor
     if not caught:
         score.complaints.append(f"wrong/{path.stem} passes")
     elif not named:
-        score.complaints.append(f"wrong/{path.stem} is taken for {_called(found)}")
+        score.complaints.append(f"wrong/{path.stem} is taken for {_name_of(found)}")
 
 
 def _judge_rewritten(exercise: Exercise, path: Answer, findings: list[Finding], score: Score) -> None:
@@ -162,7 +162,7 @@ def _judge_rewritten(exercise: Exercise, path: Answer, findings: list[Finding], 
     diagnosis = found.name if found else kind(exercise, findings, reference_of(exercise))
     score.unexplained += diagnosis is None
     score.notes.append(
-        f"rewritten/{path.stem} is taken for {_called(found)}" + (f": {diagnosis}" if diagnosis and not found else "")
+        f"rewritten/{path.stem} is taken for {_name_of(found)}" + (f": {diagnosis}" if diagnosis and not found else "")
     )
 
 
@@ -171,7 +171,9 @@ def _leave_out(exercise: Exercise, path: Answer, findings: list[Finding], score:
     other = diagnose(exercise, findings, [known for known in known_answers(exercise) if known != path])
     score.unnamed += other is None
     score.explained_by_others += other is not None and is_combination(exercise, other, findings)
-    score.notes += [f"wrong/{path.stem}, were it not known, would be taken for {_called(other)}"] * (other is not None)
+    score.notes += [f"wrong/{path.stem}, if it were not known, would be taken for {_name_of(other)}"] * (
+        other is not None
+    )
 
 
 def is_combination(exercise: Exercise, found: Misconception, findings: Sequence[Finding]) -> bool:
@@ -193,16 +195,16 @@ def _judge_edge(exercise: Exercise, path: Answer, findings: list[Finding], score
     score.edge_shares.append(f"edge/{path.stem} keeps {kept * exercise.points:.2f} of {exercise.points:g} points")
     stated = SCORE_SHARE_LINE.search(path.read_text(encoding="utf-8"))
     if stated is None or abs(float(stated[1]) - kept) > 0.005:
-        score.complaints.append(f"edge/{path.stem} keeps {kept:.2f} of the points: say so in a line of it")
+        score.complaints.append(f"edge/{path.stem} keeps {kept:.2f} of the points: write that in its `# keeps` line")
     if kept < MIN_EDGE_SCORE - 1e-9:
-        score.complaints.append(f"edge/{path.stem} keeps {kept:.2f}, and edges cost at most a quarter")
+        score.complaints.append(f"edge/{path.stem} keeps {kept:.2f}, but edge cases may cost at most a quarter")
     for finding in findings:
         if finding.failed and finding.check.property != "edges":
             score.complaints.append(f"edge/{path.stem} fails {finding.check.name}: {finding.message}")
     found = [diagnose(exercise, findings), *(diagnose_edge(exercise, finding) for finding in findings)]
     if path.stem not in (one.name for one in found if one):
-        score.complaints.append(f"edge/{path.stem} is taken for {_called(next(filter(None, found), None))}")
+        score.complaints.append(f"edge/{path.stem} is taken for {_name_of(next(filter(None, found), None))}")
 
 
-def _called(found: Misconception | None) -> str:
-    return found.name if found else "none we know"
+def _name_of(found: Misconception | None) -> str:
+    return found.name if found else "no known mistake"

@@ -31,9 +31,9 @@ def choose(requested: str, backend: Any) -> tuple[str, str]:
 def no_gpu_reason(backend: Any) -> str:
     """Why checks and boxes of this backend can't use a CUDA device, found by a test run; "" if they can."""
     if not torch.cuda.is_available():
-        return "no CUDA device is here"
+        return "this machine has no CUDA device"
     if not backend.cards:
-        return f"boxes of {backend.name} reach no graphics card"
+        return f"the {backend.name} sandbox cannot use a GPU"
     torch.backends.cudnn.allow_tf32 = False  # as in the box
     try:
         with SandboxClient(backend) as student:
@@ -64,32 +64,34 @@ class DeviceSubject:
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """The function's value for arguments on the device."""
-        there = _There(self.device)
-        return there.answer(self.subject.call(name, *there.to_device(args), **there.to_device(kwargs)))
+        transfer = _DeviceTransfer(self.device)
+        return transfer.answer(self.subject.call(name, *transfer.to_device(args), **transfer.to_device(kwargs)))
 
     def vjp(self, name: str, args: Any, kwargs: dict[str, Any], cotangents: Any) -> tuple[Any, list[Any]]:
         """The value and the gradients of the arguments."""
-        there = _There(self.device)
-        out, grads = self.subject.vjp(name, there.to_device(args), there.to_device(kwargs), there.to_device(cotangents))
-        return there.answer(out), there.to_cpu(grads)
+        transfer = _DeviceTransfer(self.device)
+        out, grads = self.subject.vjp(
+            name, transfer.to_device(args), transfer.to_device(kwargs), transfer.to_device(cotangents)
+        )
+        return transfer.answer(out), transfer.to_cpu(grads)
 
     def build(self, name: str, *args: Any, **kwargs: Any) -> DeviceHandle:
         """An object of the class, moved to the device."""
-        there = _There(self.device)
-        made = self.subject.build(name, *there.to_device(args), **there.to_device(kwargs))
+        transfer = _DeviceTransfer(self.device)
+        made = self.subject.build(name, *transfer.to_device(args), **transfer.to_device(kwargs))
         return DeviceHandle(made.to(self.device), self.device)
 
     def build_loaded(
         self, name: str, args: Sequence[Any], state: dict[str, Tensor] | None, dtype: torch.dtype | None = None
     ) -> DeviceHandle:
         """As the subject's own, which may take a single question, and then moved to the device."""
-        made = self.subject.build_loaded(name, _There(self.device).to_device(tuple(args)), state, dtype)
+        made = self.subject.build_loaded(name, _DeviceTransfer(self.device).to_device(tuple(args)), state, dtype)
         return DeviceHandle(made.to(self.device), self.device)
 
     def keep(self, values: Sequence[Any]) -> list[DeviceHandle]:
         """Keep the values with the subject, moved to the device."""
-        there = _There(self.device)
-        return [DeviceHandle(one, self.device) for one in self.subject.keep(there.to_device(list(values)))]
+        transfer = _DeviceTransfer(self.device)
+        return [DeviceHandle(one, self.device) for one in self.subject.keep(transfer.to_device(list(values)))]
 
 
 class DeviceHandle:
@@ -105,7 +107,7 @@ class DeviceHandle:
 
     def load(self, state: dict[str, Tensor]) -> None:
         """Load a state dict strictly, moved to the device."""
-        self.handle.load(_There(self.device).to_device(state))
+        self.handle.load(_DeviceTransfer(self.device).to_device(state))
 
     def to(self, *how: Any) -> DeviceHandle:
         """Another dtype for the parameters."""
@@ -114,27 +116,27 @@ class DeviceHandle:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the object with these arguments on the device; the answer is on the CPU."""
-        there = _There(self.device, inputs=True)
-        return there.answer(self.handle(*there.to_device(args), **there.to_device(kwargs)))
+        transfer = _DeviceTransfer(self.device, inputs=True)
+        return transfer.answer(self.handle(*transfer.to_device(args), **transfer.to_device(kwargs)))
 
     def method(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """The value of one of its methods."""
-        there = _There(self.device, inputs=True)
-        return there.answer(self.handle.method(name, *there.to_device(args), **there.to_device(kwargs)))
+        transfer = _DeviceTransfer(self.device, inputs=True)
+        return transfer.answer(self.handle.method(name, *transfer.to_device(args), **transfer.to_device(kwargs)))
 
     def vjp(
         self, method: str | None, args: Any, kwargs: dict[str, Any], cotangents: Any
     ) -> tuple[Any, list[Any], dict[str, Any]]:
         """As DeviceSubject.vjp, with the gradients of the parameters."""
-        there = _There(self.device, inputs=True)
+        transfer = _DeviceTransfer(self.device, inputs=True)
         out, grads, named = self.handle.vjp(
-            method, there.to_device(args), there.to_device(kwargs), there.to_device(cotangents)
+            method, transfer.to_device(args), transfer.to_device(kwargs), transfer.to_device(cotangents)
         )
-        return there.answer(out), there.to_cpu(grads), there.to_cpu(named)
+        return transfer.answer(out), transfer.to_cpu(grads), transfer.to_cpu(named)
 
 
-class _There:
-    """Moves one call to the device and back. `inputs`: some input is on the device, so the answer must be there too."""
+class _DeviceTransfer:
+    """Moves one call to the device and back. `inputs`: some input is on the device, so the answer must be on it too."""
 
     def __init__(self, device: str, inputs: bool = False) -> None:
         self.device, self.inputs = device, inputs
@@ -154,7 +156,7 @@ class _There:
 
     def _function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Wraps a function of the grader, which runs on the CPU, so that its result is on the device."""
-        return lambda *args, **kwargs: _There(self.device).to_device(
+        return lambda *args, **kwargs: _DeviceTransfer(self.device).to_device(
             function(*self.to_cpu(args), **self.to_cpu(kwargs))
         )
 

@@ -32,7 +32,7 @@ def answer_sizes() -> Iterator[list[int]]:
         _sizes.reset(before)
 
 
-def _noted(value: Any) -> Any:
+def _record_size(value: Any) -> Any:
     """Records the size of `value` and returns it."""
     sizes = _sizes.get()
     if sizes is not None:
@@ -167,7 +167,7 @@ def _vjp(
         pairs = _paired(value, cotangents)
         grads = vector_jacobian_products(pairs, wanted) if pairs and wanted else [None] * len(wanted)
     named = dict(zip(parameters, grads[len(floats) :], strict=True))
-    _noted([value, *grads])
+    _record_size([value, *grads])
     return _detached(value), list(grads[: len(floats)]), named
 
 
@@ -204,5 +204,5 @@ def _copied(tree: Any) -> Any:
 
 def _detached(tree: Any) -> Any:
     """The value as a box would send it, without its autograd history."""
-    _noted(tree)
+    _record_size(tree)
     return tree_map(lambda leaf: leaf.detach() if isinstance(leaf, Tensor) else leaf, tree)

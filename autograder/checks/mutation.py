@@ -93,15 +93,17 @@ def equivalents(exercise: Exercise) -> dict[Key, str]:
     if path is None or not path.exists():
         return {}
     listed = tomllib.loads(path.read_text(encoding="utf-8")).get("mutant", [])
-    mine = [entry for entry in listed if entry["exercise"] == exercise.id]
-    return {(entry["definition"], entry["old"], entry["new"]): entry["reason"] for entry in mine}
+    own = [entry for entry in listed if entry["exercise"] == exercise.id]
+    return {(entry["definition"], entry["old"], entry["new"]): entry["reason"] for entry in own}
 
 
 def mutation_score(exercise: Exercise, question_sets: Sequence[QuestionSet], every: int = 1) -> MutationScore:
     """Put the exercise's questions to every n-th of its mutants, and verify the list of equivalent ones."""
     score, listed, made = MutationScore(exercise.id), equivalents(exercise), mutants_of(exercise)
-    gone = listed.keys() - {mutant.key for mutant in made}
-    score.complaints += [f"equivalent.toml lists what is no mutant: {old}  =>  {new}" for _, old, new in gone]
+    outdated = listed.keys() - {mutant.key for mutant in made}
+    score.complaints += [
+        f"equivalent.toml lists a change that is not a mutant: {old}  =>  {new}" for _, old, new in outdated
+    ]
     for mutant in made[::every]:
         fate, known = _fate(mutant, exercise, question_sets), mutant.key in listed
         if known and fate != "survived":

@@ -90,15 +90,17 @@ def _first(right: list[Any], known: list[str], seen: list[Any], tolerance: Any) 
         if name not in known:
             continue
         turn = sum(other == name for other, _, _ in right[:index])
-        mine = [step for step in seen if step[0] == name]
-        if len(mine) <= turn:
+        calls = [step for step in seen if step[0] == name]
+        if len(calls) <= turn:
             return (
                 say("`{name}` is not called often enough", name=name)
-                if mine
+                if calls
                 else say("`{name}` is not called", name=name)
             )
-        if len(mine[turn][1]) == len(gets) and compare(gets, mine[turn][1], tolerance):
-            return say("what goes into `{name}` is not what should; all before it agrees", name=name)
-        if compare(gives, mine[turn][2], tolerance):
-            return say("what comes out of `{name}` is not what should; all before it agrees", name=name)
-    return say("all layers get and give what they should; what is done with their results differs") if right else None
+        if len(calls[turn][1]) == len(gets) and compare(gets, calls[turn][1], tolerance):
+            return say("the inputs of `{name}` are wrong; all steps before it are right", name=name)
+        if compare(gives, calls[turn][2], tolerance):
+            return say("the output of `{name}` is wrong; its inputs are right", name=name)
+    return (
+        say("all layers have the right inputs and outputs; what is done with their results is wrong") if right else None
+    )

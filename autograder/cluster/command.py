@@ -127,7 +127,7 @@ class GradingRun:
             if not found:
                 return 0
             self.console.print("these late penalties in the formgrader do not match the current marks and policy:")
-            if not self._agreed(found, "nothing was written: use --yes to write them"):
+            if not self._is_confirmed(found, "nothing was written: use --yes to write them"):
                 return 2
             writer.store_penalties(one.student for one in found)
         return 0
@@ -149,7 +149,7 @@ class GradingRun:
         if screen.failures:
             return 2
         if round.regrade:
-            return self._agree(round, due, writer)
+            return self._commit_regrade(round, due, writer)
         self._end(round)
         self._compare_totals(writer)
         return 0
@@ -175,7 +175,7 @@ class GradingRun:
     ) -> None:
         work = (GradingTask(key, self._sender(self.submissions[key], screen)) for key in left)
         for done in pool.grade(work, self.course.secret):
-            record = self._given_up(done, screen) if done.killed_workers else done.record
+            record = self._ungraded(done, screen) if done.killed_workers else done.record
             if record is None:
                 screen.mark_failed(done.key.student, done.error)
             elif self.records.add(round, record):
@@ -183,7 +183,7 @@ class GradingRun:
                     self._commit(round, record.key, writer)
                 screen.mark_graded(record)
 
-    def _given_up(self, done: JobOutcome, screen: ProgressScreen) -> GradingRecord:
+    def _ungraded(self, done: JobOutcome, screen: ProgressScreen) -> GradingRecord:
         """The record of a submission that kills its workers: it needs manual grading, and the others go on."""
         screen.print_line(f"{done.key.student}: {done.error} Grade it by hand.")
         return ungraded_record(self.course.bundle(self.submissions[done.key]), KILLED_TWICE)
@@ -206,7 +206,7 @@ class GradingRun:
         self.records.end_round(round, "committed")
         return 0
 
-    def _agree(self, round: Round, due: list[Key], writer: GradebookWriter) -> int:
+    def _commit_regrade(self, round: Round, due: list[Key], writer: GradebookWriter) -> int:
         """Show the changes in checks and totals, ask for confirmation, and commit."""
         found: list[Change] = []
         for record in (record for key in due if (record := self.records.get(round, key))):
@@ -215,14 +215,14 @@ class GradingRun:
             found += total_changes({student: writer.preview(record, self.folders[student])})
         if not found:
             self.console.print("nothing changes")
-        elif not self._agreed(found, "nothing was committed; the records are kept: --resume asks again, "
+        elif not self._is_confirmed(found, "nothing was committed; the records are kept: --resume asks again, "
                                      "--resume --yes commits without grading again"):  # fmt: skip
             return 2
         for key in self.records.uncommitted_keys(round) & set(due):
             self._commit(round, key, writer)
         return self._end(round)
 
-    def _agreed(self, found: list[Change], otherwise: str) -> bool:
+    def _is_confirmed(self, found: list[Change], otherwise: str) -> bool:
         """Whether the user, or --yes, accepts these changes; otherwise prints `otherwise`."""
         self.console.print(table(found))
         if self.options.yes:

@@ -134,7 +134,9 @@ class Course:
 
     def submitted_notebooks(self, folder: Path) -> dict[str, SubmittedNotebook]:
         """The assignment's notebooks in this folder; other files are ignored."""
-        return {name: _handed(path) for name in self.released if os.path.lexists(path := folder / f"{name}.ipynb")}
+        return {
+            name: _read_submitted(path) for name in self.released if os.path.lexists(path := folder / f"{name}.ipynb")
+        }
 
     def graded_folder(self, student: str) -> Path:
         """Where the student's graded notebooks are, or will be."""
@@ -194,7 +196,7 @@ def boxed_settings(app: AutogradeApp) -> dict[str, dict[str, Any]]:
     return {"BoxedExecute": boxed, "LimitOutput": dict(app.config.get("LimitOutput", {}))}
 
 
-def _handed(path: Path) -> SubmittedNotebook:
+def _read_submitted(path: Path) -> SubmittedNotebook:
     try:
         return SubmittedNotebook(text=text_of(path))
     except UnreadableNotebook as error:

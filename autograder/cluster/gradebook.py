@@ -27,7 +27,7 @@ from autograder.nbgrader.save import SaveVerdicts
 BUSY_MS = 60_000  # how long to wait for another writer of an SQLite gradebook, such as the formgrader
 
 
-class _TakenBack(Exception):
+class _PreviewRollback(Exception):
     """Rolls back a transaction that only served as a preview."""
 
 
@@ -77,7 +77,7 @@ class GradebookWriter:
         """The student's total as the formgrader shows it now, and as it will be after the record is written."""
         student, assignment = record.key.student, record.key.assignment
         before = Total()
-        quiet = working_in(self.course.root), _quiet(self._save.log), suppress(_TakenBack)
+        quiet = working_in(self.course.root), _quiet(self._save.log), suppress(_PreviewRollback)
         with quiet[0], quiet[1], quiet[2], self.transaction() as gradebook:
             with suppress(MissingEntry):
                 before = stored_total(gradebook.find_submission(assignment, student))
@@ -85,7 +85,7 @@ class GradebookWriter:
             gradebook.db.flush()
             gradebook.db.expire_all()  # the database computes the sums of scores
             after = stored_total(gradebook.find_submission(assignment, student))
-            raise _TakenBack
+            raise _PreviewRollback
         return before, after
 
     def totals(self) -> dict[str, tuple[Total, Total]]:

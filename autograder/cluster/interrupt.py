@@ -14,7 +14,7 @@ class Interrupt:
     """A `with` block that delays Ctrl-C until the next `check`; a second Ctrl-C is raised at once."""
 
     def __init__(self) -> None:
-        self._asked = self._now = False
+        self._requested = self._at_once = False
 
     def __enter__(self) -> Interrupt:
         if threading.current_thread() is threading.main_thread():  # other threads can't receive or set up signals
@@ -26,22 +26,22 @@ class Interrupt:
             signal.signal(signal.SIGINT, self._before)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        again, self._asked = self._asked, True
-        if again or self._now:
+        again, self._requested = self._requested, True
+        if again or self._at_once:
             raise KeyboardInterrupt
 
     def check(self) -> None:
         """Raises KeyboardInterrupt if Ctrl-C was pressed since the block began."""
-        if self._asked:
+        if self._requested:
             raise KeyboardInterrupt
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
         """A block that only waits and writes nothing, in which Ctrl-C is raised as soon as it is pressed."""
-        self._now = True
+        self._at_once = True
         try:
             self.check()  # raises a Ctrl-C from before the block
             yield
         finally:
-            self._now = False
+            self._at_once = False
         self.check()  # in case the exception was lost after all

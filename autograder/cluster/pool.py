@@ -72,7 +72,7 @@ class Pool:
         notify: Callable[[str], object],
         check_interrupt: CheckInterrupt,
     ) -> None:
-        self._connect, self._notify, self._look = connect, notify, check_interrupt
+        self._connect, self._notify, self._check_interrupt = connect, notify, check_interrupt
         self._resources = {"GPU": 1} if device == "cuda" else {}
         self.client = connect()
 
@@ -94,13 +94,13 @@ class Pool:
         """Yields one outcome for each task as it finishes, in any order. Raises PoolError if no scheduler answers."""
         left, running, finished = iter(work), dict[Future, GradingTask](), SimpleQueue[Future]()
         again: list[GradingTask] = []
-        accused: dict[Key, GradingTask | None] = {}  # tasks whose worker died
+        suspects: dict[Key, GradingTask | None] = {}  # tasks whose worker died
         self._wait_for_workers()
         try:
             while True:
                 room = max(BUNDLES_PER_WORKER * self.slots(), 1) - len(running)
                 sent = list(_next(room, again, left))
-                for one in sent if sent or running else _first_of(accused):
+                for one in sent if sent or running else _first_of(suspects):
                     future = self._submit(one, secret)
                     running[future] = one
                     future.add_done_callback(finished.put)
@@ -115,8 +115,8 @@ class Pool:
                     again += [one, *running.values()]
                     running.clear()
                     self._reconnect()
-                elif done.killed_workers and one.key not in accused:
-                    accused[one.key] = one
+                elif done.killed_workers and one.key not in suspects:
+                    suspects[one.key] = one
                 else:
                     yield done
         finally:
@@ -125,7 +125,7 @@ class Pool:
 
     def _next_of(self, finished: SimpleQueue[Future]) -> Future:
         while True:
-            self._look()
+            self._check_interrupt()
             try:
                 return finished.get(timeout=POLL_S)
             except Empty:
@@ -152,7 +152,7 @@ class Pool:
     def _wait_for_workers(self) -> None:
         end = time.monotonic() + TIMEOUT_S
         while time.monotonic() < end:
-            self._look()
+            self._check_interrupt()
             with suppress(TimeoutError):
                 self.client.wait_for_workers(1, timeout=POLL_S)
                 return
@@ -164,7 +164,7 @@ class Pool:
         self.client.close()
         end = time.monotonic() + TIMEOUT_S
         while True:
-            self._look()
+            self._check_interrupt()
             try:
                 self.client = self._connect()
                 break
@@ -176,11 +176,11 @@ class Pool:
         self._notify("the scheduler is back; what it had lost is sent again")
 
 
-def _first_of(accused: dict[Key, GradingTask | None]) -> list[GradingTask]:
+def _first_of(suspects: dict[Key, GradingTask | None]) -> list[GradingTask]:
     """The next task to try alone, if any; it is then marked as tried."""
-    for key, work in accused.items():
+    for key, work in suspects.items():
         if work is not None:
-            accused[key] = None
+            suspects[key] = None
             return [work]
     return []
 

@@ -63,11 +63,11 @@ class LedgerConnection(sqlite3.Connection):
 
     def __init__(self, path: Path, **options: Any) -> None:
         self._path = path
-        with self._noted():
+        with self._name_file_in_errors():
             super().__init__(path, **options)
 
     @contextmanager
-    def _noted(self) -> Iterator[None]:
+    def _name_file_in_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
@@ -76,12 +76,12 @@ class LedgerConnection(sqlite3.Connection):
 
     def execute(self, *words: Any) -> sqlite3.Cursor:
         """See the parent class."""
-        with self._noted():
+        with self._name_file_in_errors():
             return super().execute(*words)
 
     def executescript(self, script: str) -> sqlite3.Cursor:
         """See the parent class."""
-        with self._noted():
+        with self._name_file_in_errors():
             return super().executescript(script)
 
 

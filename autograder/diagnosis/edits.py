@@ -57,8 +57,8 @@ def apply_replacements(base: str, replacements: Iterable[Replacement]) -> str:
 
 def compatible(one: Sequence[Replacement], other: Sequence[Replacement]) -> bool:
     """Whether both can be made in one base: they share no line, or only identical replacements."""
-    mine, theirs = set(one) - set(other), set(other) - set(one)
-    return bool(mine and theirs) and not any(a.overlaps(b) for a in mine for b in theirs)
+    only_one, only_other = set(one) - set(other), set(other) - set(one)
+    return bool(only_one and only_other) and not any(a.overlaps(b) for a in only_one for b in only_other)
 
 
 def _hunks(change: str) -> list[list[str]]:

@@ -81,8 +81,8 @@ def _of_some_forms(pairs: Sequence[Pair]) -> str | None:
         return None
     expected, actual = min(formed, key=lambda pair: pair[0].numel())
     return say(
-        "In some cases your result has the wrong shape, in the smallest of them {theirs} instead of {right}.",
-        theirs=_shape(actual), right=_shape(expected),
+        "In some cases your result has the wrong shape, in the smallest of them {actual} instead of {right}.",
+        actual=_shape(actual), right=_shape(expected),
     )  # fmt: skip
 
 
@@ -233,8 +233,8 @@ def _of_form(pairs: Sequence[Pair]) -> str:
                 return say(LONGER if gap > 0 else SHORTER, gap=abs(gap), where=axis_name(axis))
     expected, actual = min(pairs, key=lambda pair: pair[0].numel())
     return say(
-        "Your result has the wrong shape, in the smallest case {theirs} instead of {right}.",
-        theirs=_shape(actual),
+        "Your result has the wrong shape, in the smallest case {actual} instead of {right}.",
+        actual=_shape(actual),
         right=_shape(expected),
     )
 

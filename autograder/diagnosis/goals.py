@@ -56,7 +56,7 @@ def goals(score: Score, lines: Lines, diagnosis: DiagnosisReport) -> list[Goal]:
         Goal("pairs of mistakes, at least one named", diagnosis.one_named, diagnosis.pairs, 95),
         Goal("first wrong line at most two lines from the edit", lines.near, lines.edits, 90),
         Goal("right answers with a failed check", score.false_alarms, score.right, 0, at_most=True),
-        Goal("held out or rewritten mistakes of which nothing is said", unexplained, unknown, 5, at_most=True),
+        Goal("held out or rewritten mistakes without an explanation", unexplained, unknown, 5, at_most=True),
     ]
 
 

@@ -52,7 +52,7 @@ def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubjec
     for symbol, group in by_symbol.items() if len(by_symbol) > 1 else ():  # each symbol may have a mistake of its own
         explanation = _explained(group, reference) or of_rows(group) or of_sequence(group)
         if explanation := explanation or fact(group, _parameters(group[0], reference)):
-            return say("In `{symbol}`: {said}", symbol=symbol, said=explanation)
+            return say("In `{symbol}`: {explanation}", symbol=symbol, explanation=explanation)
     return None
 
 

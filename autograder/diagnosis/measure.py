@@ -33,7 +33,7 @@ class DiagnosisReport:
     masked: int = 0  # pairs that behave like only one of the two, or like a right answer, so that both cannot be named
     uncollected: int = 0  # mistakes that were hidden
     kinds_found: int = 0  # hidden mistakes for which a kind was found, or that were taken for others
-    held: int = 0  # of those that nobody looks at while diagnosis is written
+    held: int = 0  # held out: nobody looks at these while diagnosis is written
     held_kinds: int = 0
     notes: list[str] = field(default_factory=list)
     complaints = ()
@@ -47,7 +47,7 @@ class DiagnosisReport:
             f"at least one {_share(self.one_named, self.pairs)}  "
             f"(not counted: {self.masked} of which one hides the other)  "
             f"not collected {self.uncollected:3}  "
-            f"of which something is said {_share(self.kinds_found, self.uncollected)}  "
+            f"of which explained {_share(self.kinds_found, self.uncollected)}  "
             f"of those held out {_share(self.held_kinds, self.held)}"
         )
 
@@ -77,7 +77,7 @@ def measure_diagnosis(
         wanted = {part.stem for part in pair.parts}
         score.pairs, score.both_named = score.pairs + 1, score.both_named + (names == wanted)
         score.one_named += bool(names & wanted)
-        score.notes += [f"{pair.stem} is taken for {found.name if found else 'none we know'}"] * (names != wanted)
+        score.notes += [f"{pair.stem} is taken for {found.name if found else 'no known mistake'}"] * (names != wanted)
     known, held = known_answers(exercise), held_out(exercise)
     shown = [one for one in known if one not in held]
     for one in [*shown[seed % every :: every], *held]:
@@ -85,11 +85,11 @@ def measure_diagnosis(
         explanation = _left_out(exercise, examine_answer(one, question_sets), others)
         if explanation is None:
             continue
-        if one in held:  # only counted: who reads what is said of them cannot measure with them any more
+        if one in held:  # only counted: once their diagnosis was read, they would no longer be held out
             score.held, score.held_kinds = score.held + 1, score.held_kinds + bool(explanation)
         else:
             score.uncollected, score.kinds_found = score.uncollected + 1, score.kinds_found + bool(explanation)
-            score.notes.append(f"{one.stem}, were it not known: {explanation or 'nothing is said'}")
+            score.notes.append(f"{one.stem}, if it were not known: {explanation or 'no explanation'}")
     return score
 
 
@@ -100,7 +100,7 @@ def held_out(exercise: Exercise) -> list[Answer]:
 
 
 def _left_out(exercise: Exercise, findings: list[Finding], known: list[Answer]) -> str | None:
-    """What is said of answers whose mistake is not known, "" for nothing; None if they are right."""
+    """The diagnosis of answers whose mistake is not known, "" for none; None if they are right."""
     from autograder.checks.reference import reference_of
     from autograder.diagnosis.kinds import kind
 

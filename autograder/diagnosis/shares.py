@@ -61,11 +61,12 @@ def _steepness(expected: Tensor, actual: Tensor) -> float | None:
     inside = expected > 0
     if not torch.equal(inside, actual > 0):
         return None
-    right, theirs = (_centred(value.double(), inside) for value in (expected, actual))
-    if right.square().sum() < 1e-6:
+    right_scores, scores = (_centred(value.double(), inside) for value in (expected, actual))
+    if right_scores.square().sum() < 1e-6:
         return None
-    ratio = (right * theirs).sum() / right.square().sum()
-    return float(ratio) if (theirs - ratio * right).abs().max() <= 1e-3 * max(1.0, float(theirs.abs().max())) else None
+    ratio = (right_scores * scores).sum() / right_scores.square().sum()
+    gap = (scores - ratio * right_scores).abs().max()
+    return float(ratio) if gap <= 1e-3 * max(1.0, float(scores.abs().max())) else None
 
 
 def _centred(shares: Tensor, inside: Tensor) -> Tensor:
@@ -82,9 +83,9 @@ def of_rows(core: Sequence[Reply]) -> str | None:
         return None
     if all(_same_numbers(*pair) for pair in pairs) and any(right.unique().numel() > 2 for right, _ in pairs):
         return say("Your result holds the right numbers, but in the wrong places: check the axes and their order.")
-    if all(bool(theirs.isnan().any()) for _, theirs in pairs):
+    if all(bool(actual.isnan().any()) for _, actual in pairs):
         return say("Your result holds NaN where a number is expected: look for 0 / 0, or infinity minus infinity.")
-    weights = [theirs for reply in core for right, theirs in _parts(reply) if _shared_out(right)]
+    weights = [actual for reply in core for right, actual in _parts(reply) if _shared_out(right)]
     if weights and not any(_shared_out(one) for one in weights):
         across = all(one.dim() > 1 and _shared_out(one.transpose(-1, -2)) for one in weights)
         if across:
@@ -96,16 +97,16 @@ def of_rows(core: Sequence[Reply]) -> str | None:
     return None
 
 
-def _same_numbers(right: Tensor, theirs: Tensor) -> bool:
-    one, other = (value.double().flatten().sort().values for value in (right, theirs))
+def _same_numbers(right: Tensor, actual: Tensor) -> bool:
+    one, other = (value.double().flatten().sort().values for value in (right, actual))
     return torch.allclose(one, other, rtol=1e-4, atol=1e-6)
 
 
 def of_sequence(core: Sequence[Reply]) -> str | None:
     """Kinds for lists and texts: what is missing, what is superfluous, up to where they agree."""
     pairs = [differing(reply.expected, reply.actual, reply.probe.tolerance) for reply in core]
-    kind = next((kind for kind in WORDS if all(type(right) is type(theirs) is kind for right, theirs in pairs)), None)
-    found = (name for name, rule in SEQUENCES if kind and all(rule(right, theirs) for right, theirs in pairs))
+    kind = next((kind for kind in WORDS if all(type(right) is type(actual) is kind for right, actual in pairs)), None)
+    found = (name for name, rule in SEQUENCES if kind and all(rule(right, actual) for right, actual in pairs))
     name = next(found, None)
     return say(WORDS[kind], how=say(name)) if kind and name else None
 
@@ -135,24 +136,24 @@ def _within(part: list, whole: list) -> bool:
 
 
 SEQUENCES: tuple[tuple[str, Callable[[list, list], bool]], ...] = (
-    ("it is empty", lambda right, theirs: not theirs),
-    ("it has the right entries in reverse order", lambda right, theirs: _same(right[::-1], theirs)),
+    ("it is empty", lambda right, actual: not actual),
+    ("it has the right entries in reverse order", lambda right, actual: _same(right[::-1], actual)),
     ("it lacks the last entries", _starts),
-    ("it goes on after it should have ended", lambda right, theirs: _starts(theirs, right)),
+    ("it goes on after it should have ended", lambda right, actual: _starts(actual, right)),
     ("it lacks the first entries", _ends),
-    ("it has superfluous entries before the right ones", lambda right, theirs: _ends(theirs, right)),
+    ("it has superfluous entries before the right ones", lambda right, actual: _ends(actual, right)),
     ("it has the right entries in the wrong order",
-     lambda right, theirs: sorted(map(repr, right)) == sorted(map(repr, theirs))),
+     lambda right, actual: sorted(map(repr, right)) == sorted(map(repr, actual))),
     ("all of its entries are right, but some are missing",
-     lambda right, theirs: 0 < len(theirs) < len(right) and _within(theirs, right)),
+     lambda right, actual: 0 < len(actual) < len(right) and _within(actual, right)),
     ("it has all the right entries, and superfluous ones",
-     lambda right, theirs: 0 < len(right) < len(theirs) and _within(right, theirs)),
-    ("it is too short", lambda right, theirs: len(theirs) < len(right)),
-    ("it is too long", lambda right, theirs: len(theirs) > len(right)),
+     lambda right, actual: 0 < len(right) < len(actual) and _within(right, actual)),
+    ("it is too short", lambda right, actual: len(actual) < len(right)),
+    ("it is too long", lambda right, actual: len(actual) > len(right)),
     ("it starts with the right entry and differs later",
-     lambda right, theirs: bool(right and theirs) and _same(right[:1], theirs[:1])),
+     lambda right, actual: bool(right and actual) and _same(right[:1], actual[:1])),
     ("it has the right number of entries, but they are wrong from the first on",
-     lambda right, theirs: len(theirs) == len(right) and not _same(right[:1], theirs[:1])),
+     lambda right, actual: len(actual) == len(right) and not _same(right[:1], actual[:1])),
     ("it has entries that it should not have, and lacks others",
-     lambda right, theirs: not _within(theirs, right) and not _within(right, theirs)),
+     lambda right, actual: not _within(actual, right) and not _within(right, actual)),
 )  # fmt: skip

@@ -95,7 +95,10 @@ def stub_faults(stub: GradedNotebook) -> Problems:
         if verdict["status"] == "not_graded":
             yield name, f"the stub is not graded ({verdict['reason']})"
         elif verdict["score"] > 0:
-            yield name, f"the stub earns {verdict['score']:g} of {verdict['max_score']:g} points: ask for more"
+            yield (
+                name,
+                f"the stub earns {verdict['score']:g} of {verdict['max_score']:g} points: make its checks stricter",
+            )
 
 
 def solution_faults(solution: GradedNotebook, limits: Limits) -> Problems:

@@ -120,8 +120,8 @@ def redefinable_names(notebook: NotebookNode) -> Problems:
     free: dict[str, str] = {}
     for cell in cells:
         if not (marks(cell).get("locked") or marks(cell).get("grade")):
-            mine = _bound(tree(cell), imports=bool(marks(cell).get("solution")))
-            free |= dict.fromkeys(mine - safe, _name(cell))
+            editable = _bound(tree(cell), imports=bool(marks(cell).get("solution")))
+            free |= dict.fromkeys(editable - safe, _name(cell))
     for cell in cells:
         if marks(cell).get("grade") and not marks(cell).get("solution") and not CHECKED.match(cell.source.strip()):
             used = {node.id for part in tree(cell) for node in ast.walk(part) if isinstance(node, ast.Name)}

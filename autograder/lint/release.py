@@ -137,7 +137,7 @@ def _in_text(text: str, hidden: list[Block]) -> Iterator[str]:
         shown = next((run for run in _runs(block.lines) if f"\n{run}\n" in there), None)
         if shown:
             first = shown.partition("\n")[0][:60]
-            yield f"shows hidden lines of {block.cell} ({first!r} …): take them out"
+            yield f"shows hidden lines of {block.cell} ({first!r} …): remove them"
 
 
 def _runs(lines: list[str]) -> Iterator[str]:

@@ -53,11 +53,11 @@ def measure_answer(exercise: Exercise, path: Answer, findings: Sequence[Finding]
 
 def edited_lines(text: str, right: str) -> set[int]:
     """The lines of `text` that are not in the right answer; for a deleted line, its neighbours."""
-    mine, theirs = _code(text), [line for _, line in _code(right)]
-    codes = difflib.SequenceMatcher(None, theirs, [line for _, line in mine], autojunk=False).get_opcodes()
+    lines, right_lines = _code(text), [line for _, line in _code(right)]
+    codes = difflib.SequenceMatcher(None, right_lines, [line for _, line in lines], autojunk=False).get_opcodes()
     changed = [(j1, j2) for kind, _, _, j1, j2 in codes if kind != "equal"]
     places = {j for j1, j2 in changed for j in (range(j1, j2) if j2 > j1 else (j1 - 1, j1))}
-    return {mine[place][0] for place in places if 0 <= place < len(mine)}
+    return {lines[place][0] for place in places if 0 <= place < len(lines)}
 
 
 def _code(text: str) -> list[tuple[int, str]]:

@@ -29,15 +29,15 @@ def sentence(found: FaultLocation) -> str:
     if trace is None:
         return say("the parameters that do not match are created here")
     if found.finding is not None and found.finding.check.property == "purity" and found.event is not None:
-        return say("this changes {it}, which the caller still needs", it=_called(trace.node(found.event)))
+        return say("this changes {it}, which the caller still needs", it=_name_of(trace.node(found.event)))
     if faulty is None:
         if trace.error is not None:
             return say("the code stops with an error here; all values before it are right")
         return say("all values up to here are right; this is the first step that no right answer takes")
-    it = _called(trace.producer(faulty.version))
+    it = _name_of(trace.producer(faulty.version))
     if faulty.unfinished:
         text = "{it} is right so far, but no right answer continues like this: a step is missing or superfluous"
-        return say(text, it=it if faulty.event is None else _called(trace.node(faulty.event)))
+        return say(text, it=it if faulty.event is None else _name_of(trace.node(faulty.event)))
     if faulty.event is not None:
         operation = trace.node(faulty.event).operation
         return say("this call of `{operation}` leaves out an argument that it should pass", operation=operation)
@@ -47,7 +47,7 @@ def sentence(found: FaultLocation) -> str:
     return f"{it} {describe_relation(actual, expected)}"
 
 
-def _called(node: Node) -> str:
+def _name_of(node: Node) -> str:
     if node.name:
         return f"`{node.name}`"
     if node.returned:

@@ -159,9 +159,9 @@ def name_answers(nb: NotebookNode) -> None:
     """Write each answer's exercise, found by its grade id, into the cell's metadata, where the engine reads it."""
     known = {"solution-" + exercise.id.replace(".", "-"): exercise.id for exercise in registry.exercises()}
     for cell in nb.cells:
-        ours = cell.metadata.get("tfkit") or {}
-        if ours.get("role") == "exercise":
-            ours["exercise"] = known.get(cell.metadata.nbgrader["grade_id"], cell.metadata.nbgrader["grade_id"])
+        tfkit = cell.metadata.get("tfkit") or {}
+        if tfkit.get("role") == "exercise":
+            tfkit["exercise"] = known.get(cell.metadata.nbgrader["grade_id"], cell.metadata.nbgrader["grade_id"])
 
 
 def wanted_exercises(nb: NotebookNode) -> dict[str, Exercise | None]:
@@ -175,8 +175,8 @@ CHECKS = re.compile(r"^check\(", re.MULTILINE)
 
 def is_own_test(cell: NotebookNode, exercise: Exercise | None) -> bool:
     """Whether a graded cell is an instructor's own test, not a `check("…")` of an exercise that is not installed."""
-    ours = CHECKS.search(cell.source) is not None and cell.metadata.nbgrader["grade_id"].startswith("check-")
-    return exercise is None and cell.cell_type == "code" and not ours and not predictions.is_predictions_cell(cell)
+    is_check = CHECKS.search(cell.source) is not None and cell.metadata.nbgrader["grade_id"].startswith("check-")
+    return exercise is None and cell.cell_type == "code" and not is_check and not predictions.is_predictions_cell(cell)
 
 
 def grade_predictions(nb: NotebookNode, resources: dict) -> dict[str, Verdict]:

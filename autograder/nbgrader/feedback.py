@@ -190,14 +190,14 @@ class SafePage(NbGraderPreprocessor):
         return True
 
     def _code(self, cell: NotebookNode) -> None:
-        ours = cell.metadata.get("tfkit") or {}
-        if "verdict" in ours:
-            data = {"text/html": self._style + verdict_html(ours["verdict"], self.hints), "text/plain": ""}
+        tfkit = cell.metadata.get("tfkit") or {}
+        if "verdict" in tfkit:
+            data = {"text/html": self._style + verdict_html(tfkit["verdict"], self.hints), "text/plain": ""}
             self._style = ""  # once per page
             cell.outputs = [new_output("display_data", data=data)]
             return
         cell.outputs = [safe for output in cell.outputs if (safe := self._safe(output))]
-        if ours.get("role") in UNGRADED_ROLES and cell.outputs:
+        if tfkit.get("role") in UNGRADED_ROLES and cell.outputs:
             note = '<div style="font-size:85%;opacity:0.75">As submitted; this cell is not graded.</div>'
             cell.outputs.insert(0, new_output("display_data", data={"text/html": note, "text/plain": ""}))
 

@@ -54,9 +54,9 @@ def steps_of(nb: NotebookNode, tests: dict[str, float]) -> list[TestStep]:
             steps.append(TestStep(cell.id, cell.source, tests[cell.id], True))
         elif cell.id in boxed:
             marks = cell.metadata.get("nbgrader") or {}
-            ours = cell.metadata.get("tfkit") or {}
+            tfkit = cell.metadata.get("tfkit") or {}
             steps.append(
-                TestStep(cell.id, boxed[cell.id], None, bool(marks.get("locked")), str(ours.get("released", "")))
+                TestStep(cell.id, boxed[cell.id], None, bool(marks.get("locked")), str(tfkit.get("released", "")))
             )
     return steps
 
@@ -83,7 +83,7 @@ def grade(nb: NotebookNode, tests: dict[str, float], names: dict[str, str], back
 
 def _verdict(name: str, points: float, found: dict[str, Any], sandbox: str, limits: Limits) -> Verdict:
     if found["score"] is None:
-        late = f"the test did not end within {limits.wall_s:g} s, or ended its process; look at it by hand"
+        late = f"the test did not end within {limits.wall_s:g} s, or ended its process; grade it by hand"
         reason = found.get("unsent") or late
         return Verdict(exercise=name, status="not_graded", score=0.0, max_score=points, sandbox=sandbox, reason=reason)
     score = min(max(float(found["score"]), 0.0), points)
@@ -136,7 +136,9 @@ def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, mutants
         lived = student.alive
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             result = _one(student, names, step, mutants)
-        if student.out_of_time:  # whoever used the time up, a failure for lack of time is not a wrong answer
+        if (
+            student.out_of_time
+        ):  # a failure for lack of time is not a wrong answer, whether the test or the answer used it up
             result["score"] = None
         over = student.out_of_time or (lived and not student.alive)
         os.write(pipe, json.dumps({"id": step.id, **result, "over": over}).encode() + b"\n")
@@ -152,8 +154,8 @@ def _imports(steps: Sequence[TestStep]) -> dict[str, str]:
     free = [step for step in steps if step.points is None and not step.locked]
     wanted = imports_of((step.source for step in free), nested=True)
     usual = {name: statement for name, statement in USUAL_IMPORTS.items() if name in wanted}
-    ours = [step.source if step.locked else step.released for step in steps if step.points is None]
-    return usual | imports_of(ours)
+    trusted = [step.source if step.locked else step.released for step in steps if step.points is None]
+    return usual | imports_of(trusted)
 
 
 def _one(student: SandboxClient, names: Names, step: TestStep, mutants: Sequence[StoredMutant]) -> dict[str, Any]:

@@ -99,13 +99,13 @@ def _listed(value: Any) -> list[Any]:
 
 def _is_shown(cell: dict[str, Any]) -> bool:
     metadata = cell.get("metadata")
-    ours = metadata.get("tfkit") if isinstance(metadata, dict) else None
-    return isinstance(ours, dict) and ours.get("role") in UNGRADED_ROLES
+    tfkit = metadata.get("tfkit") if isinstance(metadata, dict) else None
+    return isinstance(tfkit, dict) and tfkit.get("role") in UNGRADED_ROLES
 
 
 def _valid(nb: NotebookNode) -> NotebookNode:
     if any(not isinstance(cell, dict) for cell in nb.cells):
-        raise UnreadableNotebook("its cells are not cells")
+        raise UnreadableNotebook("one of its cells is not an object")
     for cell in nb.cells:
         cell.source = "".join(cell.source) if isinstance(cell.source, list) else str(cell.get("source", ""))
         cell.metadata = cell.metadata if isinstance(cell.get("metadata"), dict) else NotebookNode()

@@ -37,11 +37,11 @@ def known_answers(cells: Iterable[str]) -> dict[str, dict[str, str]]:
     for exercise in registry.exercises():
         cell = f"solution-{exercise.id.replace('.', '-')}"
         if cell in cells:
-            ours = {
+            collected = {
                 f"a collected answer, {path.stem}": path.read_text(encoding="utf-8")
                 for path in answers(exercise, "right")
             }
-            found[cell] = {"the library's own code": reference_source(exercise)} | ours
+            found[cell] = {"the library's own code": reference_source(exercise)} | collected
     return found
 
 

@@ -108,7 +108,9 @@ def _traces(
             for exercise in exercises:
                 if exercise.id not in probes_of:
                     probes_of[exercise.id] = _questions(exercise)
-                operations = [name for probe in probes_of[exercise.id] for name in _told(student, probe)]
+                operations = [
+                    name for probe in probes_of[exercise.id] for name in _performed_operations(student, probe)
+                ]
                 if operations:
                     found["solution-" + exercise.id.replace(".", "-")] = tuple(sorted(operations))
         except StudentError:
@@ -125,7 +127,7 @@ def _questions(exercise: Exercise) -> list[Probe]:
     return [probes[0] for probes in drawn if probes]
 
 
-def _told(student: SandboxClient, probe: Probe) -> list[str]:
+def _performed_operations(student: SandboxClient, probe: Probe) -> list[str]:
     """The operations performed for one question; none if it raises an exception."""
     student.call(NAMES[0])
     try:

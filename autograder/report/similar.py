@@ -90,10 +90,10 @@ def similar_to_known(
     found = []
     for cell, sources in known.items():
         stub = _prints(stubs.get(cell, ""))
-        ours = {name: _prints(source) - stub for name, source in sources.items()}
-        theirs = {student: _prints(own.get(cell, "")) - stub for student, own in answers.items()}
-        near = {student: max(((_overlap(own, one), name) for name, one in ours.items()), default=(0.0, ""))
-                for student, own in theirs.items() if len(own) >= LONG}  # fmt: skip
+        known_prints = {name: _prints(source) - stub for name, source in sources.items()}
+        student_prints = {student: _prints(own.get(cell, "")) - stub for student, own in answers.items()}
+        near = {student: max(((_overlap(own, one), name) for name, one in known_prints.items()), default=(0.0, ""))
+                for student, own in student_prints.items() if len(own) >= LONG}  # fmt: skip
         counts = Counter(name for share, name in near.values() if share >= KNOWN)
         found += [KnownAnswerMatch(student, cell, name, share, counts[name] - 1) for student, (share,
         name) in near.items()

@@ -164,16 +164,16 @@ def clusters(found: Iterable[UnexplainedAnswer]) -> list[Cluster]:
 def _alike(one: UnexplainedAnswer, other: UnexplainedAnswer) -> bool:
     if one.exercise.id != other.exercise.id:
         return False
-    mine, theirs = (list(distinguishing_answers(answer.findings)) for answer in (one, other))
-    places = [[(check.name, place) for check, place, _ in side] for side in (mine, theirs)]
+    first, second = (list(distinguishing_answers(answer.findings)) for answer in (one, other))
+    places = [[(check.name, place) for check, place, _ in side] for side in (first, second)]
     return places[0] == places[1] and all(
         (a.difference is None) == (b.difference is None) and compare(a.actual, b.actual, a.probe.tolerance) is None
-        for (_, _, a), (_, _, b) in zip(mine, theirs, strict=True)
+        for (_, _, a), (_, _, b) in zip(first, second, strict=True)
     )
 
 
 def find_outdated(course: CourseClass) -> list[str]:
-    """The stored behaviours that are recognised no longer, as `masks.softmax/squeezed`."""
+    """The stored behaviours that are no longer recognised, as `masks.softmax/squeezed`."""
     there = {exercise.id: exercise for exercise in registry.exercises()}
     return [
         f"{exercise}/{one['name']}"

@@ -23,8 +23,8 @@ _launched: list[Backend] = []  # by `launch`, until `choose` takes it
 def backends() -> list[type[Backend]]:
     """The backends made for this system: isolated ones first, then by `rank`. The built-in ones are the `BACKENDS` of
     this folder's modules; other packages add a class by an entry point of the group `autograder.sandboxes`."""
-    ours = [kind for module in _modules() for kind in getattr(module, "BACKENDS", ()) if kind.runs_on(SYSTEM)]
-    found: dict[str, type[Backend]] = {kind.name: kind for kind in ours}
+    builtin = [kind for module in _modules() for kind in getattr(module, "BACKENDS", ()) if kind.runs_on(SYSTEM)]
+    found: dict[str, type[Backend]] = {kind.name: kind for kind in builtin}
     for target in plugins.list_entries("autograder.sandboxes", "sandboxes").values():
         kind = plugins.load(target)
         if kind.runs_on(SYSTEM) and found.setdefault(kind.name, kind) is not kind:
@@ -61,7 +61,7 @@ def choose(trust: bool = False, name: str = "", packages: Sequence[str] = ()) ->
     wanted = (trust, name, tuple(packages))
     if wanted in _chosen:
         return _chosen[wanted]
-    complaints = []
+    failures = []
     for kind in _wanted(name):
         if not kind.isolated and not trust:
             continue
@@ -70,13 +70,13 @@ def choose(trust: bool = False, name: str = "", packages: Sequence[str] = ()) ->
         try:
             backend.probe()
         except SandboxError as error:
-            complaints.append(str(error))
+            failures.append(str(error))
             backend.close()
             continue
         return _chosen.setdefault(wanted, backend)
-    why = "; ".join(complaints) or "no backend is installed"
+    why = "; ".join(failures) or "no backend is installed"
     if not SYSTEM.startswith("linux"):
-        reasons = f" ({'; '.join(complaints)})" if complaints else ""
+        reasons = f" ({'; '.join(failures)})" if failures else ""
         raise SandboxError(f"students' code is isolated on Linux only, and this is {SYSTEM}{reasons}: check your own "
                            "code by saying that you trust it")  # fmt: skip
     raise SandboxError(

@@ -254,28 +254,28 @@ class WarmBackend(Backend):
         if self._starting is None:
             self._launch()
         assert self._starting is not None
-        ours, self._starting = self._starting, None
-        ours.settimeout(START_S)
-        if ours.recv(64) != b"warm":
-            raise SandboxError(f"{self.name}: {self._complaint()}")
-        self._control = ours
-        return ours
+        control, self._starting = self._starting, None
+        control.settimeout(START_S)
+        if control.recv(64) != b"warm":
+            raise SandboxError(f"{self.name}: {self._failure_reason()}")
+        self._control = control
+        return control
 
     def _launch(self) -> None:
         """Starts the warm process, and does not wait until it is warm."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        descriptors = [theirs.fileno()]
-        command, user = self.command(theirs.fileno(), descriptors), self.user()
-        with theirs:
+        own_end, child_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        descriptors = [child_end.fileno()]
+        command, user = self.command(child_end.fileno(), descriptors), self.user()
+        with child_end:
             self._process = subprocess.Popen(command, pass_fds=descriptors, stdin=subprocess.DEVNULL, cwd="/",
                                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(),
                                              start_new_session=True, user=user, group=user,
                                              extra_groups=None if user is None else [])  # fmt: skip
         for extra in descriptors[1:]:
             os.close(extra)
-        self._starting = ours
+        self._starting = own_end
 
-    def _complaint(self) -> str:
+    def _failure_reason(self) -> str:
         assert self._process is not None and self._process.stderr is not None
         self._process.kill()
         lines = self._process.stderr.read().decode("utf-8", "replace").strip().splitlines()

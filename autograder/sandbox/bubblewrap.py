@@ -81,14 +81,14 @@ def top_level_entries(distribution: importlib.metadata.Distribution) -> set[str]
 
 
 def hidden_folders(shown: list[str]) -> list[str]:
-    """Folders below `shown` that may hold the project or its tools: every site-packages, and our checkout."""
+    """Folders below `shown` that may hold the project or its tools: every site-packages, and this checkout."""
     project = Path(__file__).resolve().parents[2]
     site = {sysconfig.get_paths(vars={"base": sys.base_prefix, "platbase": sys.base_prefix})[key]
             for key in ("purelib", "platlib")}  # fmt: skip
     debian = {"/usr/lib/python3/dist-packages", f"/usr/local/lib/python{sys.version_info[0]}.{sys.version_info[1]}"
               "/dist-packages"}  # fmt: skip
-    ours = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    folders = {str(project), *site, *debian, *ours}
+    installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    folders = {str(project), *site, *debian, *installed}
     return sorted(p for p in folders if Path(p).is_dir() and any(Path(p).is_relative_to(s) for s in shown))
 
 

@@ -75,9 +75,9 @@ class ColdBackend(Backend):
         # the interpreter has the same path as on the host, because its folder is bound there
         program = ["-I", "-S", "-B", "/inside/single.py", json.dumps(settings)]
         command = self.command(name, limits, program)
-        channel, theirs = socket.socketpair()
-        with theirs:
-            running = subprocess.Popen(command, stdin=theirs.fileno(), stdout=theirs.fileno(),
+        channel, child_end = socket.socketpair()
+        with child_end:
+            running = subprocess.Popen(command, stdin=child_end.fileno(), stdout=child_end.fileno(),
                                        stderr=subprocess.PIPE, cwd="/", start_new_session=True)  # fmt: skip
         group = self.group(limits)
         group.add(running.pid)

@@ -87,7 +87,7 @@ class Portable(Backend):
             running.stdin.close()
             channel = self._accepted(listener, token, running)
         if channel is None:
-            raise SandboxError(f"{self.name}: {self._complaint(running, folder)}")
+            raise SandboxError(f"{self.name}: {self._failure_reason(running, folder)}")
         return PortableBox(channel, running, folder, job)
 
     @staticmethod
@@ -116,7 +116,7 @@ class Portable(Backend):
         return None
 
     @staticmethod
-    def _complaint(running: subprocess.Popen[bytes], folder: Path) -> str:
+    def _failure_reason(running: subprocess.Popen[bytes], folder: Path) -> str:
         running.kill()
         _, errors = running.communicate()
         shutil.rmtree(folder, ignore_errors=True)

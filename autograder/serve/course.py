@@ -75,7 +75,7 @@ class ServedCourse:
         self.app = settings_of(self.root)
         self.course_id = str(self.app.coursedir.course_id)
         self.progress: dict[str, ServiceCounts] = {}
-        self._handed: dict[str, dict[str, int]] = {}  # assignment → student → time of their folder's last change
+        self._submitted: dict[str, dict[str, int]] = {}  # assignment → student → time of their folder's last change
         self._pending: dict[str, dict[str, None]] = {}  # … → waiting students, longest first
         self._retry: dict[str, float] = {}
 
@@ -95,7 +95,7 @@ class ServedCourse:
     def _step(self, assignment: str) -> bool:
         progress = self.progress.setdefault(assignment, ServiceCounts())
         self._collect(assignment)
-        self._look(assignment)
+        self._queue_new(assignment)
         pending = self._pending[assignment]
         chunk = list(pending)[: self.batch]
         try:
@@ -120,18 +120,18 @@ class ServedCourse:
             except ExchangeError:  # not released yet, so there are no submissions
                 return
 
-    def _look(self, assignment: str) -> None:
+    def _queue_new(self, assignment: str) -> None:
         """Queue students who submitted since the last look; at the first look, and when it is due, the whole class."""
         if time.monotonic() >= self._retry.get(assignment, float("inf")):
-            self._handed.pop(assignment, None)
+            self._submitted.pop(assignment, None)
             self._retry.pop(assignment)
         with working_in(self.root):
             folders = students_in(self.app.coursedir, self.app.coursedir.submitted_directory, assignment)
         excluded = set(self.app.coursedir.student_id_exclude.split(","))
         now = {name: folder.stat().st_mtime_ns for name, folder in folders.items() if name not in excluded}
-        before = self._handed.get(assignment, {})
+        before = self._submitted.get(assignment, {})
         changed = sorted((when, name) for name, when in now.items() if before.get(name) != when)
-        self._handed[assignment] = now
+        self._submitted[assignment] = now
         pending = self._pending.get(assignment, {}) | dict.fromkeys(name for _, name in changed)
         self._pending[assignment] = {name: None for name in pending if name in now}
 
@@ -149,8 +149,8 @@ class ServedCourse:
 
     def _return(self, assignment: str, records: Records, progress: ServiceCounts) -> bool:
         """Release the feedback of graded students; returns whether there was any."""
-        owed = records.feedback_due(assignment)
-        some = [student for student in owed if student not in progress.failures][: self.batch]
+        due = records.feedback_due(assignment)
+        some = [student for student in due if student not in progress.failures][: self.batch]
         for student, error in self._give_back(self.root, assignment, some):
             self.interrupt.check()
             if error:
@@ -158,7 +158,7 @@ class ServedCourse:
                 self._retry.setdefault(assignment, time.monotonic() + RETRY_S)
                 self.console.print(f"! {error}", style="yellow", markup=False)
             else:
-                records.mark_returned(assignment, student, owed[student])
+                records.mark_returned(assignment, student, due[student])
                 progress.returned += 1
         return bool(some)
 

@@ -14,7 +14,7 @@ from typing import Any
 from autograder.fork_server import check_processes
 from autograder.misconceptions import misconception_options
 from autograder.report import verdict_html
-from autograder.warm import complaint, request
+from autograder.warm import explain_failure, request
 from tfkit_lab.course import STATES
 
 SECONDS = 300.0  # a limit for when the autograder hangs; it has limits of its own
@@ -141,7 +141,7 @@ def _verdict(exercise: str, out: str, err: str) -> dict[str, Any]:
             # the temporary file's name would not help the reader
             card = verdict_html(found, styled=False)  # the front end has the style sheet
             return {**found, "file": "", "code": drawing(found.get("counterexample")), "html": card}
-    raise CheckError(complaint(err))
+    raise CheckError(explain_failure(err))
 
 
 def drawing(example: Any) -> str | None:

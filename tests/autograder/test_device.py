@@ -28,7 +28,7 @@ QUICK = ("attention.scaled_dot_product", "masks.decoder", "attention.multi_head"
 CELL = registry.find("rnn.cell")
 RIGHT = answers(CELL, "right")[0].read_text()
 MINUTES = [pytest.mark.slow, pytest.mark.sampled(6)]
-need_card = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device is here")
+need_card = pytest.mark.skipif(not torch.cuda.is_available(), reason="this machine has no CUDA device")
 
 
 def defined(source):
@@ -158,7 +158,7 @@ class Walled:
 def test_what_is_asked_for_and_what_there_is(monkeypatch, card):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: card)
     device.no_gpu_reason.cache_clear()
-    lack = "boxes of walled reach no graphics card" if card else "no CUDA device is here"
+    lack = "the walled sandbox cannot use a GPU" if card else "this machine has no CUDA device"
     assert device.choose("cpu", Walled()) == ("cpu", "")
     assert device.choose("auto", Walled()) == ("cpu", lack)
     assert device.choose("cuda", Walled()) == ("cuda", lack)
@@ -171,16 +171,16 @@ def judged(monkeypatch, where, why):
 
 
 def test_that_there_was_no_card_is_told_and_costs_nothing(monkeypatch):
-    verdict = judged(monkeypatch, "cpu", "no CUDA device is here")
+    verdict = judged(monkeypatch, "cpu", "this machine has no CUDA device")
     assert (verdict.status, verdict.score, verdict.device) == ("passed", CELL.points, "cpu")
-    assert (verdict.checks[-1].status, verdict.checks[-1].message) == ("not_run", "no CUDA device is here")
-    assert "no CUDA device is here" in verdict_html(verdict, hints=0)
-    asked = judged(monkeypatch, "cuda", "no CUDA device is here")
-    assert (asked.status, asked.reason) == ("not_graded", "no CUDA device is here; grade with --device cpu")
+    assert (verdict.checks[-1].status, verdict.checks[-1].message) == ("not_run", "this machine has no CUDA device")
+    assert "this machine has no CUDA device" in verdict_html(verdict, hints=0)
+    asked = judged(monkeypatch, "cuda", "this machine has no CUDA device")
+    assert (asked.status, asked.reason) == ("not_graded", "this machine has no CUDA device; grade with --device cpu")
 
 
 def test_where_no_tensors_are_there_is_nothing_to_be_put_on_a_card(monkeypatch):
-    monkeypatch.setattr(device, "choose", lambda asked, backend: ("cpu", "no CUDA device is here"))
+    monkeypatch.setattr(device, "choose", lambda asked, backend: ("cpu", "this machine has no CUDA device"))
     merges = registry.find("tokenizers.bpe_apply")
     verdict = run.grade_source(merges, answers(merges, "right")[0].read_text(), backend=choose())
     assert {check.status for check in verdict.checks} == {"passed"}

@@ -13,7 +13,7 @@ import pytest
 from autograder import fork_server, registry
 from autograder.answers import answers
 from autograder.fork_server import ForkServer, check_processes
-from autograder.warm import WarmProcesses, complaint, request
+from autograder.warm import WarmProcesses, explain_failure, request
 
 pytestmark = pytest.mark.skipif(not fork_server.SUPPORTED, reason="processes are forked on Linux only")
 CAUSAL = registry.find("masks.causal")
@@ -143,7 +143,7 @@ def test_who_lacks_torch_is_told_so(monkeypatch):
     with made.process() as process:
         out, err = process.communicate(told("mine.py"), timeout=60)
     made.close()
-    assert out == "" and "torch" in complaint(err) and process.returncode == 1
+    assert out == "" and "torch" in explain_failure(err) and process.returncode == 1
 
 
 def test_the_server_ends_with_whoever_started_it():

@@ -57,7 +57,10 @@ RETURN = "return torch.ones(length, length, dtype=torch.bool).tril()"
 
 @pytest.mark.parametrize(
     "new, said",
-    [(RETURN.replace("tril", "triu"), "lists a mutant that is caught"), ("return 7", "lists what is no mutant")],
+    [
+        (RETURN.replace("tril", "triu"), "lists a mutant that is caught"),
+        ("return 7", "lists a change that is not a mutant"),
+    ],
 )
 def test_a_listed_mutant_must_exist_and_survive(tmp_path, new, said):
     exercise = registry.find("masks.causal")

@@ -69,7 +69,7 @@ def test_what_fits_nothing_is_told_so():
 
 def test_the_first_layer_that_goes_wrong_is_told():
     verdict = run.grade_source(HEADS, text(HEADS, "wrong", "values_from_the_keys"), backend=choose())
-    assert verdict.counterexample["first_wrong_step"].startswith("what goes into `v_proj` is not what should")
+    assert verdict.counterexample["first_wrong_step"].startswith("the inputs of `v_proj` are wrong")
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,10 @@ def told(question_sets, source):
 @pytest.mark.parametrize(
     "name, said",
     [
-        ("no_residual_around_attention", "what goes into `norm1`"),
-        ("no_residual_around_feed_forward", "what goes into `norm2`"),
+        ("no_residual_around_attention", "the inputs of `norm1`"),
+        ("no_residual_around_feed_forward", "the inputs of `norm2`"),
         ("one_norm_for_both", "`norm2` is not called"),
-        ("mask_ignored", "what goes into `self_attn.o_proj`"),
+        ("mask_ignored", "the inputs of `self_attn.o_proj`"),
     ],
 )
 def test_layers(question_sets, name, said):

@@ -6,7 +6,7 @@ from torch import nn
 
 from autograder import registry, run
 from autograder.answers import answers
-from autograder.checks import squares, trains
+from autograder.checks import squared_error, trains
 from autograder.checks.corpus import ask_reference, examine_answer
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers, examine, questions
@@ -146,7 +146,7 @@ class Still(Line):
 )
 def test_answers_of_any_kind_are_judged(model, said):
     def cases(draw):
-        yield draw.module("Line", (), (draw.normal(4, 3),)), squares(draw.normal(4, 3))
+        yield draw.module("Line", (), (draw.normal(4, 3),)), squared_error(draw.normal(4, 3))
 
     (found,) = examine([trains(cases, own=True)], LocalSubject({"Line": model}), LocalSubject({"Line": Line}), 1)
     assert (found.message == "") == (said == "") and said in found.message

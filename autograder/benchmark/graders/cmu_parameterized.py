@@ -23,29 +23,29 @@ def _random(*shape):
 """
 HEADS = """
 for batch, length, width, heads in itertools.product((1, 4), (2, 9), (16, 32), (1, 4)):
-    theirs = nn.MultiheadAttention(width, heads, bias=True, batch_first=True)
-    ours = MultiHeadAttention(width, heads)
+    reference = nn.MultiheadAttention(width, heads, bias=True, batch_first=True)
+    layer = MultiHeadAttention(width, heads)
     for place, name in enumerate(("q_proj", "k_proj", "v_proj")):
         part = slice(place * width, (place + 1) * width)
-        getattr(ours, name).weight.data = theirs.in_proj_weight.data[part].clone()
-        getattr(ours, name).bias.data = theirs.in_proj_bias.data[part].clone()
-    ours.o_proj.load_state_dict(theirs.out_proj.state_dict())
+        getattr(layer, name).weight.data = reference.in_proj_weight.data[part].clone()
+        getattr(layer, name).bias.data = reference.in_proj_bias.data[part].clone()
+    layer.o_proj.load_state_dict(reference.out_proj.state_dict())
     x = _random(batch, length, width)
     y = x.detach().clone().requires_grad_()
     seen = torch.ones(length, length, dtype=torch.bool).tril()
-    out, expected = ours(x, x, x, seen)[0], theirs(y, y, y, attn_mask=~seen, need_weights=False)[0]
+    out, expected = layer(x, x, x, seen)[0], reference(y, y, y, attn_mask=~seen, need_weights=False)[0]
     _close(out, expected)
     out.sum().backward(); expected.sum().backward()
     _close(x.grad, y.grad)
-    _close(ours.o_proj.weight.grad, theirs.out_proj.weight.grad)
+    _close(layer.o_proj.weight.grad, reference.out_proj.weight.grad)
 """
 FORWARD = """
 for batch, length, width in itertools.product((1, 4), (2, 9), (16, 32)):
-    ours = FeedForward(width, 4 * width)
+    layer = FeedForward(width, 4 * width)
     x = _random(batch, length, width)
     y = x.detach().clone().requires_grad_()
-    expected = F.linear(F.relu(F.linear(y, ours.up.weight, ours.up.bias)), ours.down.weight, ours.down.bias)
-    out = ours(x)
+    expected = F.linear(F.relu(F.linear(y, layer.up.weight, layer.up.bias)), layer.down.weight, layer.down.bias)
+    out = layer(x)
     _close(out, expected)
     out.sum().backward(); expected.sum().backward()
     _close(x.grad, y.grad)
@@ -73,11 +73,11 @@ for shape in ((2, 3), (4, 5, 6), (2, 3, 4, 5)):
 ATTENTION = """
 for batch, length, width in itertools.product((1, 4), (2, 9), (8, 16)):
     q, k, v = (_random(batch, length, width) for _ in range(3))
-    others = [one.detach().clone().requires_grad_() for one in (q, k, v)]
-    out, expected = scaled_dot_product_attention(q, k, v)[0], F.scaled_dot_product_attention(*others)
+    copies = [one.detach().clone().requires_grad_() for one in (q, k, v)]
+    out, expected = scaled_dot_product_attention(q, k, v)[0], F.scaled_dot_product_attention(*copies)
     _close(out, expected)
     out.sum().backward(); expected.sum().backward()
-    for one, other in zip((q, k, v), others):
+    for one, other in zip((q, k, v), copies):
         _close(one.grad, other.grad)
 """
 TESTS = {

@@ -14,9 +14,9 @@ import doctest as _doctest
 _test = _doctest.DocTestParser().get_doctest({cases!r}, dict(globals()), "case", None, 0)
 assert _test.examples, "no case was found"
 _runner = _doctest.DocTestRunner(verbose=False)
-_said = []
-_runner.run(_test, out=_said.append)
-assert _runner.failures == 0, "".join(_said)
+_printed = []
+_runner.run(_test, out=_printed.append)
+assert _runner.failures == 0, "".join(_printed)
 """
 
 CASES = {

@@ -1,9 +1,9 @@
 """A few named tests for each task: the shape, the values on one input, the presence of a gradient, one property.
 
 Follows the public tasks of TorchCode (github.com/duoan/TorchCode, torch_judge/tasks, state of March 2026): what each
-of their tests checks and with which tolerance (`torch.allclose`, atol 1e-5). Written by this project for our
-signatures: ours returns the weights besides the output, has other names of submodules, and rotates one tensor at a
-time; their tasks have no mask, so where ours need one it is full or causal.
+of their tests checks and with which tolerance (`torch.allclose`, atol 1e-5). Written by this project for the signatures
+of its exercises, which return the weights besides the output, have other names of submodules, and rotate one tensor at
+a time. TorchCode's tasks have no mask, so where an exercise needs one it is full or causal.
 """
 
 from __future__ import annotations

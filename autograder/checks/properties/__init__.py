@@ -19,8 +19,8 @@ GROUP = "autograder.checks"
 @cache
 def places() -> dict[str, str]:
     """Name of each property -> where its function is, "module:function"; imports none of them."""
-    ours = {file.stem: f"{__name__}.{file.stem}:{file.stem}" for file in Path(__file__).parent.glob("[!_]*.py")}
-    return plugins.list_entries(GROUP, "properties", ours)
+    builtin = {file.stem: f"{__name__}.{file.stem}:{file.stem}" for file in Path(__file__).parent.glob("[!_]*.py")}
+    return plugins.list_entries(GROUP, "properties", builtin)
 
 
 def find(name: str) -> Callable[..., Any]:

@@ -78,7 +78,9 @@ def _counts(case: Case, subject: Any) -> dict[str, int]:
 def measure_box(
     student: SandboxClient, case: Callable[[Draw, int], Case], longest: int, seed: int, reference: Any, sentence: str
 ) -> str:
-    """What the control group says of three lengths. Other draws at each try: answers that were kept are of no use."""
+    """WITHIN_LIMIT, TOO_EXPENSIVE or OTHER_VALUES, from the control group's measurements at three lengths.
+
+    Each try draws new inputs, so that cached answers are of no use."""
     if not student.is_metered:
         raise NotRun(f"no control group measures the {student.backend.name} box, whose own report is not trusted")
     reference = without_device(reference)

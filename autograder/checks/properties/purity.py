@@ -32,7 +32,7 @@ def purity(cases: Cases, weight: float = 1.0) -> Check:
     no change at all. A change without such a consequence (the number of threads) costs nothing.
     """
     probes = lambda draw, reference: [Probe(partial(_traces, case, reference), case) for case in cases(draw)]
-    return Check("no side effects", probes, weight, explain=_blame, property="purity")
+    return Check("no side effects", probes, weight, explain=_explain, property="purity")
 
 
 def keep_in_subject(subject: Any, value: Any) -> Any:
@@ -148,7 +148,7 @@ def _as_before() -> Iterator[None]:
         numpy.random.set_state(numbers[2])
 
 
-def _blame(expected: Any, actual: dict[str, Any]) -> str:
+def _explain(expected: Any, actual: dict[str, Any]) -> str:
     if actual["arguments"]:
         argument = actual["arguments"][0]
         named = f"argument {argument + 1}" if isinstance(argument, int) else f"the argument `{argument}`"

@@ -74,12 +74,12 @@ class Adam:
 Optimiser = GradientDescent | Adam
 
 
-def squares(wanted: Tensor) -> Loss:
+def squared_error(wanted: Tensor) -> Loss:
     """Mean squared distance from `wanted`, of the output's shape."""
     return lambda out: F.mse_loss(out, wanted.to(out.dtype))
 
 
-def words(wanted: Tensor, pad_id: int) -> Loss:
+def cross_entropy(wanted: Tensor, pad_id: int) -> Loss:
     """Mean cross-entropy of logits [B,T,V] over the positions of `wanted` [B,T] that are not padding."""
     return lambda out: F.cross_entropy(out.flatten(0, 1), wanted.flatten(), ignore_index=pad_id)
 
@@ -94,15 +94,15 @@ def trains(cases: Callable[[Draw], Iterator[tuple[Case, Loss]]], weight: float =
         """One probe for each case, or two where the class must also learn from its own initial values."""
         found = []
         for case, loss in cases(draw):
-            found.append(_followed(case, loss, reference))
+            found.append(_training_probe(case, loss, reference))
             if own:
-                found.append(_learned(case, loss, draw.integer(0, 2**31), reference))
+                found.append(_learning_probe(case, loss, draw.integer(0, 2**31), reference))
         return found
 
-    return Check("trains in a few steps", probes, weight, explain=_told)
+    return Check("trains in a few steps", probes, weight, explain=_explain)
 
 
-def _followed(case: Case, loss: Loss, reference: Any) -> Probe:
+def _training_probe(case: Case, loss: Loss, reference: Any) -> Probe:
     shape = case.value(reference).shape
 
     def losses(case: Case, subject: Any) -> Tensor | None:
@@ -114,7 +114,7 @@ def _followed(case: Case, loss: Loss, reference: Any) -> Probe:
     return Probe(partial(losses, case), case, Tolerance(STEPS * case.length, case.amplify, spread=far))
 
 
-def _learned(case: Case, loss: Loss, seed: int, reference: Any) -> Probe:
+def _learning_probe(case: Case, loss: Loss, seed: int, reference: Any) -> Probe:
     shape = case.value(reference).shape
 
     def fall(seed: int, subject: Any) -> float:
@@ -169,7 +169,7 @@ def _losses(
     return torch.stack(losses).detach()
 
 
-def _told(expected: Any, actual: Any) -> str:
+def _explain(expected: Any, actual: Any) -> str:
     if expected is True:
         return "in a few training steps from its own initial values the loss hardly falls"
     if not isinstance(actual, Tensor) or actual.shape != expected.shape:

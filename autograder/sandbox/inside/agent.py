@@ -245,7 +245,7 @@ class Agent:
             """Runs in the main thread, as the student's code does."""
             raise KeyboardInterrupt(f"stopped after {self.late:g} s")
 
-        def look() -> None:
+        def watch_clocks() -> None:
             """Checks both clocks a few times a second."""
             while not done.wait(0.1):
                 if time.process_time() > work or time.monotonic() > end:
@@ -254,7 +254,7 @@ class Agent:
                     return
 
         signal.signal(signal.SIGINT, on_alarm)
-        threading.Thread(target=look, daemon=True).start()
+        threading.Thread(target=watch_clocks, daemon=True).start()
         try:
             yield
         finally:

@@ -1,4 +1,4 @@
-"""What is asked of unit 01: draws, and the properties that every draw must have."""
+"""The checks of unit 01: random inputs, and the properties that a solution must have for each of them."""
 
 from autograder.checks import ATTENTION, RECURRENT, Case, Check, Draw, built, edges, extremes, function
 

@@ -1,6 +1,6 @@
-"""What is asked of unit 03: draws, and the properties that every draw must have."""
+"""The checks of unit 03: random inputs, and the properties that a solution must have for each of them."""
 
-from autograder.checks import ATTENTION, Case, Check, Draw, built, edges, function, module, squares, trains
+from autograder.checks import ATTENTION, Case, Check, Draw, built, edges, function, module, squared_error, trains
 
 
 def split_heads() -> list[Check]:
@@ -35,7 +35,7 @@ def multi_head() -> list[Check]:
     def lesson(draw: Draw):
         x, wanted = draw.normal(2, 4, 8), draw.normal(2, 4, 8)
         case = draw.module("MultiHeadAttention", (8, 2), (x, x, x), length=128, amplify=4.0, select=_output)
-        yield case, squares(wanted)
+        yield case, squared_error(wanted)
 
     return [*module(cases), edges(nothing, "a row that may see nothing"), trains(lesson), built(cases, ATTENTION)]
 

@@ -1,4 +1,4 @@
-"""What is asked of unit 04: draws, and the properties that every draw must have."""
+"""The checks of unit 04: random inputs, and the properties that a solution must have for each of them."""
 
 from dataclasses import replace
 from functools import partial
@@ -123,7 +123,7 @@ def _terms(farthest: int) -> int:
 
 
 def _causal(out: Any, q: int, r: int) -> Any:
-    """What is beyond the diagonal is anybody's: -inf, which gets no gradient either."""
+    """What is beyond the diagonal is not graded: it becomes -inf, which gets no gradient either."""
     if not isinstance(out, Tensor) or out.shape[-2:] != (q, r) or not out.is_floating_point():
         return out
     return out.masked_fill(torch.ones(q, r, dtype=torch.bool, device=out.device).triu(r - q + 1), -torch.inf)

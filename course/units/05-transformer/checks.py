@@ -1,8 +1,20 @@
-"""What is asked of unit 05: draws, and the properties that every draw must have."""
+"""The checks of unit 05: random inputs, and the properties that a solution must have for each of them."""
 
 import torch
 
-from autograder.checks import Case, Check, Draw, edges, flow, function, module, precision, squares, trains, words
+from autograder.checks import (
+    Case,
+    Check,
+    Draw,
+    cross_entropy,
+    edges,
+    flow,
+    function,
+    module,
+    precision,
+    squared_error,
+    trains,
+)
 
 NOTHING = "a row that may see nothing"
 SIZES = [(1, 2, 2, 4, 2, 3), (1, 1, 1, 4, 1, 4), (2, 3, 5, 8, 4, 6), (3, 5, 4, 6, 3, 12)]  # B, T, S, E, H, F
@@ -17,7 +29,7 @@ def feed_forward() -> list[Check]:
 
     def lesson(draw: Draw):
         x, wanted = draw.normal(2, 4, 8), draw.normal(2, 4, 8)
-        yield draw.module("FeedForward", (8, 32), (x,), length=40), squares(wanted)
+        yield draw.module("FeedForward", (8, 32), (x,), length=40), squared_error(wanted)
 
     return [*module(cases), trains(lesson, own=True)]
 
@@ -99,7 +111,7 @@ def seq2seq() -> list[Check]:
     def lesson(draw: Draw):
         src, tgt = (draw.integers(1, 8, 4, 5) for _ in range(2))
         init, wanted = (8, 9, 8, 2, 16, 1, 0), draw.integers(1, 9, 4, 5)
-        yield draw.module("Seq2SeqTransformer", init, (src, tgt), length=2048, amplify=8.0), words(wanted, 0)
+        yield draw.module("Seq2SeqTransformer", init, (src, tgt), length=2048, amplify=8.0), cross_entropy(wanted, 0)
 
     asked = module(cases, floats=False, long=long)
     return [*asked, precision(cases, torch.bfloat16), trains(lesson, own=True)]

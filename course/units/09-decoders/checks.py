@@ -1,4 +1,4 @@
-"""What is asked of unit 09: draws, and the properties that every draw must have."""
+"""The checks of unit 09: random inputs, and the properties that a solution must have for each of them."""
 
 from functools import partial
 from typing import Any
@@ -62,7 +62,7 @@ def memory_attention() -> list[Check]:
 
     def large(draw: Draw):
         yield from cases(draw, scale=60.0)
-        # many queries that see one key: a masked score of -50 exceeds some of theirs in every draw
+        # many queries that see one key: a masked score of -50 exceeds some of their scores in every draw
         yield from cases(draw, sizes=[(16, 3, 0, 2, 2)], scale=12.0)
 
     small = partial(cases, sizes=[(2, 3, 2, 2, 2)])
@@ -102,7 +102,7 @@ def relative_scores() -> list[Check]:
 
 
 def _past(out: Any, q: int, k: int) -> Any:
-    """What is beyond the diagonal is anybody's: -inf, which gets no gradient either."""
+    """What is beyond the diagonal is not graded: it becomes -inf, which gets no gradient either."""
     if not isinstance(out, Tensor) or out.shape[-2:] != (q, k) or not out.is_floating_point():
         return out
     return out.masked_fill(torch.ones(q, k, dtype=torch.bool, device=out.device).triu(k - q + 1), -torch.inf)

@@ -1,4 +1,4 @@
-"""What is asked of unit 11: draws, and the properties that every draw must have."""
+"""The checks of unit 11: random inputs, and the properties that a solution must have for each of them."""
 
 from dataclasses import replace
 from functools import partial
@@ -74,14 +74,14 @@ def sliding_window() -> list[Check]:
         return Case("sliding_window_attention", (*(draw.normal(1, length, 4) for _ in range(3)), 4), amplify=8.0)
 
     seen = [flow(small, place, f"whose {name} count") for place, name in enumerate(("queries", "keys", "values"))]
-    told = "your sliding window still makes a table of all pairs: twice the text costs four times as much"
-    dear = cost(long, told, count_at=512, measure_at=6144, weight=6.0)  # it is what the exercise is about
+    message = "your sliding window still makes a table of all pairs: twice the text costs four times as much"
+    cost_check = cost(long, message, count_at=512, measure_at=6144, weight=6.0)  # it is what the exercise is about
 
     def far(draw: Draw):
         given = tuple(draw.normal(1, 521, 2) for _ in range(3))
         yield Case("sliding_window_attention", (*given, 4), length=32, amplify=4.0)
 
-    return [*function(cases, long=far), extremes(lambda draw: cases(draw, 50.0)), *seen, dear]
+    return [*function(cases, long=far), extremes(lambda draw: cases(draw, 50.0)), *seen, cost_check]
 
 
 def bigbird() -> list[Check]:
@@ -208,10 +208,10 @@ def reversible() -> list[Check]:
         drawn = [case for case in cases(draw, (None,))][:2]
         return [Probe(partial(_kept, case), case) for case in drawn]
 
-    def told(expected, actual):
+    def explain(expected, actual):
         return "after the forward pass your block still holds its inputs; then nothing is saved by computing them again"
 
-    return [*module(cases), Check("keeps nothing", probes, 3.0, explain=told, property="cost")]
+    return [*module(cases), Check("keeps nothing", probes, 3.0, explain=explain, property="cost")]
 
 
 def _kept(case: Case, subject) -> list[int]:
@@ -359,6 +359,6 @@ def dynamic_conv() -> list[Check]:
         return Case("span_dynamic_conv", (draw.normal(1, length, 4), draw.normal(1, length, 3)), amplify=4.0)
 
     seen = [flow(small, 0, "which values arrive"), flow(small, 1, "whose kernel counts")]
-    told = "twice the text costs four times as much, though each position meets W others only"
-    dear = cost(long, told, count_at=256, measure_at=6144)
-    return [*function(cases), extremes(lambda draw: cases(draw, 1e4)), *seen, dear]
+    message = "twice the text costs four times as much, though each position meets W others only"
+    cost_check = cost(long, message, count_at=256, measure_at=6144)
+    return [*function(cases), extremes(lambda draw: cases(draw, 1e4)), *seen, cost_check]

@@ -1,4 +1,4 @@
-"""What is asked of unit 13: draws, and the properties that every draw must have."""
+"""The checks of unit 13: random inputs, and the properties that a solution must have for each of them."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,4 @@
-"""What is asked of unit 14: draws, and the properties that every draw must have."""
+"""The checks of unit 14: random inputs, and the properties that a solution must have for each of them."""
 
 from dataclasses import replace
 from functools import partial
@@ -93,11 +93,11 @@ def flash_attention() -> list[Check]:
         given = _drawn(draw, (), 512, length, 4, 4, 1.0)
         return Case("flash_attention", (*given, length // 32), length=length, amplify=16.0)
 
-    told = "your attention holds more than Q * block scores at once: what it saves is not to make the whole table"
+    message = "your attention holds more than Q * block scores at once: it must not make the whole table of scores"
     own = [
         values(rising, "scores that rise, or fall, from block to block", 2.0, core=False),
         extremes(partial(cases, scale=60.0)),
-        peak(small, longest, told, measure_at=98_304),
+        peak(small, longest, message, measure_at=98_304),
         built(cases, ATTENTION),
     ]
     return [*function(cases, long=long), *own]
@@ -129,7 +129,7 @@ def flash_backward() -> list[Check]:
     def enormous(draw: Draw):
         return cases(draw, 60.0)
 
-    told = "your gradients hold more than Q * block scores at once: compute the weights again, block by block"
+    message = "your gradients hold more than Q * block scores at once: compute the weights again, block by block"
     return [
         values(lambda draw: [*cases(draw), *long(draw)]),
         purity(cases),
@@ -138,7 +138,7 @@ def flash_backward() -> list[Check]:
         contiguity(cases),
         _without_autograd(cases),
         values(enormous, "very large scores", 1.0, core=False),
-        peak(small, longest, told, measure_at=98_304),
+        peak(small, longest, message, measure_at=98_304),
     ]
 
 
@@ -231,12 +231,12 @@ def chunked_loss() -> list[Check]:
     def longest(draw: Draw, length: int) -> Case:
         return _loss(draw, (length, 2, 2048, length // 32), draw.integers(0, 2048, length), 1.0)
 
-    told = "your loss holds more than `chunk` rows of logits at once; that is what it should not do"
+    message = "your loss holds more than `chunk` rows of logits at once: compute it chunk by chunk"
     own = [
         edges(nothing, "nothing to predict"),
         extremes(partial(cases, scale=60.0)),
         values(many, "bfloat16 over many rows", 1.0, core=False),
-        peak(small, longest, told, measure_at=16_384),
+        peak(small, longest, message, measure_at=16_384),
     ]
     return [*function(cases, long=long), *own]
 
@@ -356,5 +356,5 @@ def _coarse(cases) -> Check:
             found.append(Probe(partial(ask, case, wanted), case, case.tolerance))
         return found
 
-    told = lambda expected, actual: "the integers are off by more than one, or the scale is not in bfloat16"
-    return Check("quantize_rows: bfloat16 in, bfloat16 out", probes, explain=told, property="dtypes")
+    explain = lambda expected, actual: "the integers are off by more than one, or the scale is not in bfloat16"
+    return Check("quantize_rows: bfloat16 in, bfloat16 out", probes, explain=explain, property="dtypes")

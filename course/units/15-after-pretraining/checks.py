@@ -1,4 +1,4 @@
-"""What is asked of unit 15: draws, and the properties that every draw must have."""
+"""The checks of unit 15: random inputs, and the properties that a solution must have for each of them."""
 
 import math
 from dataclasses import replace
@@ -19,7 +19,7 @@ from autograder.checks import (
     function,
     module,
     precision,
-    squares,
+    squared_error,
     trains,
     values,
 )
@@ -62,7 +62,7 @@ def lora() -> list[Check]:
 
     def lesson(draw: Draw):
         wanted = draw.normal(6, 4)
-        yield _lora(draw, LORA[2], (draw.normal(6, 4),)), squares(wanted)
+        yield _lora(draw, LORA[2], (draw.normal(6, 4),)), squared_error(wanted)
 
     one_weight = replace(values(merged), name="merged: the values", core=False)
     exact = [replace(precision(merged, torch.float64), name="merged: float64 in, float64 out")]
@@ -105,11 +105,11 @@ def _unchanged(cases) -> Check:
         layer.method("merged")
         return {"merged again": layer.method("merged"), "state": dict(layer.method("state_dict"))}
 
-    def told(_, __) -> str:
+    def explain(_, __) -> str:
         return "after merged() has been called the layer's parameters, or what merged() answers, are others than before"
 
     probes = lambda draw, _: [Probe(partial(after, case), case, case.tolerance) for case in cases(draw)]
-    return Check("merged changes nothing", probes, explain=told, property="purity")
+    return Check("merged changes nothing", probes, explain=explain, property="purity")
 
 
 def chat_labels() -> list[Check]:

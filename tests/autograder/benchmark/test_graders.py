@@ -65,7 +65,7 @@ def test_the_command_judges_a_sample_and_goes_on_where_it_stopped(tmp_path, caps
     [
         (["run", "--grader", "pytest"], "there is no grader pytest; available: cmu_parameterized"),
         (["run", "--sample", "0", "--grader", "ours"], "--sample 0 leaves no answers"),
-        (["run", "--workers", "0", "--grader", "ours"], "--workers 0 leaves nobody to judge"),
+        (["run", "--workers", "0", "--grader", "ours"], "--workers 0 must be 1 or more"),
         (["run", "--exercise", "masks.casual"], "did you mean masks.causal"),
     ],
 )

@@ -180,7 +180,7 @@ def test_a_stub_that_stops_and_one_that_earns_points():
         "def causal_mask", "def helper"
     )
     ((cell, what),) = graded.stub_faults(run(unit(outside), stub=True))
-    assert (cell, what) == ("masks.causal", "the stub earns 2 of 2 points: ask for more")
+    assert (cell, what) == ("masks.causal", "the stub earns 2 of 2 points: make its checks stricter")
 
 
 def test_a_solution_that_is_wrong():

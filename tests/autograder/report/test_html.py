@@ -145,7 +145,7 @@ CASES = {
             check("right values", "passed", 1.5, 1.5, "values"),
             check("float64", "passed", 0.25, 0.25, "dtypes"),
             check("an empty row", "failed", 0.0, 0.25, "edges", NAN),
-            CheckResult(name="on a CUDA device", status="not_run", message="no CUDA device is here"),
+            CheckResult(name="on a CUDA device", status="not_run", message="this machine has no CUDA device"),
         ),
         counterexample={
             "call": "softmax", "inputs": {"scores": [[[1.0, -2.0]]], "mask": [[[False, True]]]},

@@ -123,8 +123,8 @@ def test_a_check_that_stumbles_over_an_answer_has_none():
             return ["aten.add.Tensor"] if name == operations.NAMES[1] else None
 
     whole = operations.Probe(lambda subject: 1, None)
-    assert operations._told(Box(), whole) == ["aten.add.Tensor"]
-    assert operations._told(Box(), replace(whole, ask=lambda subject: {}["shape"])) == []
+    assert operations._performed_operations(Box(), whole) == ["aten.add.Tensor"]
+    assert operations._performed_operations(Box(), replace(whole, ask=lambda subject: {}["shape"])) == []
 
 
 def test_the_command_runs_the_answers(course, tmp_path):
