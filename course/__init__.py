@@ -17,7 +17,7 @@ UNITS = Path(__file__).parent / "units"
 
 
 def units() -> list[Path]:
-    """The unit folders, ours and those of installed packages, in the order of their names.
+    """The unit folders of this repository and of installed packages, in the order of their names.
 
     Raises ValueError if two units have one name.
     """

@@ -43,7 +43,7 @@ c.CourseDirectory.course_id = "stock"
 c.Execute.timeout = 600
 c.Execute.iopub_timeout = 60
 """
-PLAIN = {  # what an instructor writes without this kit: two random cases each, compared with the library
+PLAIN = {  # what an instructor would write without autograder: two random cases each, compared with the library
     "attention.split_heads": """
 import torch, tfkit.nn
 torch.manual_seed(0)
@@ -56,11 +56,11 @@ for heads, width in ((2, 3), (4, 2)):
 import torch, tfkit.nn
 torch.manual_seed(0)
 for width, heads in ((12, 3), (8, 4)):
-    theirs, ours = MultiHeadAttention(width, heads), tfkit.nn.attention.MultiHeadAttention(width, heads)
-    theirs.load_state_dict(ours.state_dict())
+    student, reference = MultiHeadAttention(width, heads), tfkit.nn.attention.MultiHeadAttention(width, heads)
+    student.load_state_dict(reference.state_dict())
     x, mask = torch.randn(2, 5, width), torch.ones(5, 5, dtype=torch.bool).tril()
     for arguments in ((x, x, x), (x, x, x, mask)):
-        want, got = ours(*arguments), theirs(*arguments)
+        want, got = reference(*arguments), student(*arguments)
         first = lambda value: value[0] if isinstance(value, tuple) else value
         torch.testing.assert_close(first(got), first(want), atol=1e-5, rtol=1e-5)
 """,
@@ -95,10 +95,10 @@ class BenchTiming:
 
 
 class Bench:
-    """A folder with the same class in a course of ours and in a stock one."""
+    """A folder with the same class in a course configured by this repository and in a stock one."""
 
     def __init__(self, folder: Path, number: int, console: Console) -> None:
-        self.ours, self.stock, self.otter_ = folder / "ours", folder / "stock", folder / "otter"
+        self.course, self.stock, self.otter_ = folder / "course", folder / "stock", folder / "otter"
         self.number, self.console = number, console
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
         self.env = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"}
@@ -106,17 +106,17 @@ class Bench:
     # -- the class -----------------------------------------------------------------------------------------------------
     def prepare(self) -> None:
         """Build, release and hand in; the stock course gets the same notebooks with plain tests."""
-        config.install(self.ours)
-        build(self.ours, [UNIT])
-        self._nbgrader(self.ours, "generate_assignment")
+        config.install(self.course)
+        build(self.course, [UNIT])
+        self._nbgrader(self.course, "generate_assignment")
         takers = [student for student in STUDENTS if UNIT in student.units and UNIT not in student.corrupt]
-        source = nbformat.read(self.ours / "source" / UNIT / f"{UNIT}.ipynb", as_version=4)
+        source = nbformat.read(self.course / "source" / UNIT / f"{UNIT}.ipynb", as_version=4)
         self._write(self.stock / "source" / UNIT / f"{UNIT}.ipynb", _plain(source))
         (self.stock / "nbgrader_config.py").write_text(STOCK)
         self._nbgrader(self.stock, "generate_assignment")
         for n in range(self.number):
             student, home = takers[n % len(takers)], f"s{n:03}"
-            path = hand_in(student, UNIT, self.ours / "release", self.ours / "submitted" / home)
+            path = hand_in(student, UNIT, self.course / "release", self.course / "submitted" / home)
             self._write(self.stock / "submitted" / home / UNIT / path.name, _plain(nbformat.read(path, as_version=4)))
 
     def _write(self, path: Path, nb: NotebookNode) -> None:
@@ -136,7 +136,7 @@ class Bench:
         others = ",".join(f"s{n:03}" for n in range(self.number) if n % share)
         started, before = time.monotonic(), _children_cpu()
         self._nbgrader(course, "autograde", *([f"--CourseDirectory.student_id_exclude={others}"] if others else []))
-        return self._said(BenchTiming(name, len(some), time.monotonic() - started, _children_cpu() - before))
+        return self._print_timing(BenchTiming(name, len(some), time.monotonic() - started, _children_cpu() - before))
 
     def otter(self, name: str, share: int) -> BenchTiming:
         """`otter run`, one submission after the other, on the first of `share`. Raises RuntimeError if one fails."""
@@ -153,7 +153,7 @@ class Bench:
             self._otter(folder, "run", "--no-logo", "-a", "../autograder.zip", f"{UNIT}.ipynb")
             if not (folder / "results.json").exists():
                 raise RuntimeError(f"otter left no result for {student}")
-        return self._said(BenchTiming(name, len(some), time.monotonic() - started, _children_cpu() - before))
+        return self._print_timing(BenchTiming(name, len(some), time.monotonic() - started, _children_cpu() - before))
 
     def _otter_zip(self) -> None:
         tests = self.otter_ / "tests"
@@ -175,9 +175,9 @@ class Bench:
     def grade(self, workers: int) -> BenchTiming:
         """`autograder grade`, from a fresh start."""
         for leftover in ("records.db", "records.lock"):
-            (self.ours / leftover).unlink(missing_ok=True)
-        shutil.rmtree(self.ours / "autograded", ignore_errors=True)
-        call = [sys.executable, "-m", "autograder", "grade", str(self.ours), UNIT, "--workers", str(workers)]
+            (self.course / leftover).unlink(missing_ok=True)
+        shutil.rmtree(self.course / "autograded", ignore_errors=True)
+        call = [sys.executable, "-m", "autograder", "grade", str(self.course), UNIT, "--workers", str(workers)]
         started, memory = time.monotonic(), []
         process = subprocess.Popen(call, env=self.env, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
@@ -187,9 +187,9 @@ class Bench:
         if process.wait():
             raise RuntimeError(f"{' '.join(call)} ended with {process.returncode}")
         seconds = time.monotonic() - started
-        return self._said(BenchTiming(ours(workers), self.number, seconds, memory=tuple(memory)))
+        return self._print_timing(BenchTiming(grade_row_name(workers), self.number, seconds, memory=tuple(memory)))
 
-    def _said(self, timing: BenchTiming) -> BenchTiming:
+    def _print_timing(self, timing: BenchTiming) -> BenchTiming:
         size = f"{timing.submissions} in {timing.seconds:.1f} s"
         self.console.print(f"{timing.name}: {timing.rate:.1f} a minute ({size})")
         return timing
@@ -204,7 +204,7 @@ class Bench:
         from autograder.cluster.job import GradingRecord, grade
 
         torch.set_num_threads(1)  # as the workers, which have OMP_NUM_THREADS=1
-        course = Course(self.ours, UNIT)
+        course = Course(self.course, UNIT)
         submissions = course.submissions()[: number + 1]
         with GradebookWriter(course) as writer, stopwatches() as spent:
             for index, submission in enumerate(submissions):
@@ -218,7 +218,7 @@ class Bench:
         return {name: Stage(stage.wall / each, stage.cpu / each) for name, stage in spent.items()}
 
 
-def ours(workers: int) -> str:
+def grade_row_name(workers: int) -> str:
     """The name of the row of `autograder grade`."""
     return f"`autograder grade --workers {workers}`"
 
@@ -374,9 +374,9 @@ def measure_rows(bench: Bench, share: int, file: Path) -> list[BenchTiming]:
     contestants: dict[str, Callable[[str], BenchTiming]] = {
         "stock `nbgrader autograde`": lambda name: bench.nbgrader(name, bench.stock, share),
         "`otter run`": lambda name: bench.otter(name, share),
-        "`nbgrader autograde`, our configuration": lambda name: bench.nbgrader(name, bench.ours, share),
-        ours(1): lambda name: bench.grade(1),
-        ours(2): lambda name: bench.grade(2),
+        "`nbgrader autograde`, our configuration": lambda name: bench.nbgrader(name, bench.course, share),
+        grade_row_name(1): lambda name: bench.grade(1),
+        grade_row_name(2): lambda name: bench.grade(2),
     }
     timings = []
     for name, run in contestants.items():
@@ -401,7 +401,7 @@ def read(file: Path) -> list[BenchTiming]:
 def page(timings: list[BenchTiming], parts: dict[str, Stage], least: float, most: float) -> str:
     """The table and its explanation, in Markdown."""
     by_name = {timing.name: timing for timing in timings}
-    stock, one, two = timings[0], *(by_name[ours(n)] for n in (1, 2))
+    stock, one, two = timings[0], *(by_name[grade_row_name(n)] for n in (1, 2))
     memory = two.memory
     rows = "\n".join(
         f"| {timing.name} | {timing.submissions} | {timing.rate:.1f} | {timing.rate / stock.rate:.1f} |"
@@ -426,7 +426,7 @@ def page(timings: list[BenchTiming], parts: dict[str, Stage], least: float, most
 TEMPLATE = """# How fast a class is graded
 
 Written by `make bench` on {date}; {machine}, {cores} cores, one thread for each process. Unit {unit}; the class is the
-mock class, right and wrong answers, again and again. All rows of one run, one after the other, the start-up of every
+mock class, whose right and wrong answers are repeated. All rows of one run, one after the other, the start-up of every
 command included.
 
 | | submissions | a minute | × stock |
@@ -444,8 +444,8 @@ a warm worker with its boxes and the writer {cpu:.1f} s: {less:.1f} times less. 
 this run ended; on an idle one it is the number of workers, and the rates above are higher.
 
 **Scaling.** The rate with two workers is {scaling:.2f} of twice the rate with one; both pay the start-up. Two processes
-that share nothing reach {most:.2f} on this machine (1 on two whole cores, 0.5 on one): grading has {share:.2f} of
-what there is to be had.
+that share nothing reach {most:.2f} on this machine (1 on two whole cores, 0.5 on one): grading reaches {share:.2f}
+of that.
 
 **Memory of the grader** (the process that holds the class; workers apart): {third:.0f} MiB after {a} submissions,
 {last:.0f} MiB after {b}.

@@ -115,10 +115,10 @@ class Demo:
             if _older(self.root / "release" / unit / f"{unit}.ipynb", self.root / "source" / unit / f"{unit}.ipynb"):
                 generate(self.root, unit)
         for unit in (*self.units, *self.others):
-            mine = self.root / "student" / unit / f"{unit}.ipynb"
-            if not mine.exists():
-                mine.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(self.root / "release" / unit / f"{unit}.ipynb", mine)
+            students_copy = self.root / "student" / unit / f"{unit}.ipynb"
+            if not students_copy.exists():
+                students_copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(self.root / "release" / unit / f"{unit}.ipynb", students_copy)
 
     def hand_in(self) -> None:
         """Each student submits to the exchange, then the instructor collects."""

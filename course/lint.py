@@ -256,8 +256,8 @@ def _row(notebook: NotebookNode, minutes: float | None) -> tuple:
 def lint(directory: Path) -> tuple[list[NotebookNode], list[Fault]]:
     """Build all units into `directory`; the notebooks and every fault. LessonError for a unit that cannot be built."""
     names = builder.unit_names()
-    astray = {folder.name for folder in units()} ^ set(names)
-    found = [Fault(name, "-", "is in units/ or in course.toml, but not in both") for name in sorted(astray)]
+    unmatched = {folder.name for folder in units()} ^ set(names)
+    found = [Fault(name, "-", "is in units/ or in course.toml, but not in both") for name in sorted(unmatched)]
     notebooks = [nbformat.read(one.path, as_version=4) for one in builder.build(directory, names)]
     found += [fault for notebook in notebooks for fault in faults(notebook)]
     return notebooks, found + [fault for folder in units() for fault in translation_faults(folder)]

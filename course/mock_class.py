@@ -244,9 +244,9 @@ def notebook(student: MockStudent, unit: str, released: Path) -> str:
     for exercise in here:
         answer(nb, exercise).source = submission(student, exercise)
     for exercise in here:
-        for deeds in (student.changes, student.harmless_changes):
-            if exercise.id in deeds:
-                deeds[exercise.id](nb, exercise)
+        for changes in (student.changes, student.harmless_changes):
+            if exercise.id in changes:
+                changes[exercise.id](nb, exercise)
     text = nbformat.writes(nb)
     return text[: len(text) // 2] if unit in student.corrupt else text
 
@@ -298,11 +298,11 @@ def class_of(unit: str) -> list[MockStudent]:
     if takers := [student for student in STUDENTS if unit in student.units]:
         return takers
     here = [exercise for exercise in all_exercises() if exercise.unit == unit]
-    return [MockStudent(one.name, "invented", (unit,), at, wrong=_mistaken(here, at) if at % 2 else {})
+    return [MockStudent(one.name, "invented", (unit,), at, wrong=_wrong_answers(here, at) if at % 2 else {})
             for at, one in enumerate(STUDENTS[:6])]  # fmt: skip
 
 
-def _mistaken(exercises: list[Exercise], number: int) -> dict[str, str]:
+def _wrong_answers(exercises: list[Exercise], number: int) -> dict[str, str]:
     exercise = exercises[number % len(exercises)]
     wrong = answers(exercise, "wrong")
     return {exercise.id: wrong[number % len(wrong)].stem} if wrong else {}
@@ -379,7 +379,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def describe() -> str:
     """The class as JSON lines: name, description, units."""
-    return "\n".join(json.dumps({"name": s.name, "story": s.description, "units": s.units}) for s in STUDENTS)
+    return "\n".join(json.dumps({"name": s.name, "description": s.description, "units": s.units}) for s in STUDENTS)
 
 
 if __name__ == "__main__":

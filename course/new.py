@@ -17,7 +17,7 @@ from course import units
 from tfkit_course import replace_unencodable
 
 TEMPLATE = Path(__file__).parent / "template"
-FIRST = 90  # units of other packages come after ours, unless their folder's number says otherwise
+FIRST = 90  # units of other packages come after the built-in ones, unless their folder's number says otherwise
 
 
 class BadName(ValueError):

@@ -73,11 +73,11 @@ def read(course_dir: str | Path | None = None) -> list[Unit]:
 
     Raises LessonError with one line that names the file, the entry and what to do.
     """
-    ours = Path(__file__).parent / FILE
-    path = ours if course_dir is None or not (Path(course_dir) / FILE).exists() else Path(course_dir) / FILE
-    known = {entry["name"]: entry for entry in _entries(ours)}
+    default = Path(__file__).parent / FILE
+    path = default if course_dir is None or not (Path(course_dir) / FILE).exists() else Path(course_dir) / FILE
+    known = {entry["name"]: entry for entry in _entries(default)}
     known |= {folder.name: _of_another_package(folder) for folder in units() if folder.name not in known}
-    entries = known.values() if path == ours else _entries(path)
+    entries = known.values() if path == default else _entries(path)
     found = [_unit(path, known, entry) for entry in entries]
     try:
         worth.read(path)
@@ -124,8 +124,8 @@ def _unit(path: Path, known: dict[str, dict], entry: dict[str, Any]) -> Unit:
     if not isinstance(name, str) or name not in known:
         raise LessonError(f"{path}: no unit is called {name!r}; available: {', '.join(known)}")
     where, keys = f"{path}: unit {name}", [f.name for f in fields(Unit)]
-    if strange := sorted(entry.keys() - set(keys)):
-        raise LessonError(f"{where} has {strange[0]!r}, which is not one of {', '.join(keys)}")
+    if unknown := sorted(entry.keys() - set(keys)):
+        raise LessonError(f"{where} has {unknown[0]!r}, which is not one of {', '.join(keys)}")
     unit = Unit(**{**known[name], **entry})
     due, points, chosen = unit.due, unit.points, unit.exercises
     if due is not None and (not isinstance(due, datetime) or due.tzinfo is None):

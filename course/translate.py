@@ -43,7 +43,7 @@ def texts(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
             for text in BETWEEN.split(str(cell.source))[::2]:
                 if text.strip() and not FORMULA.fullmatch(text):
                     yield cell.id, str(text)
-        elif _asks(cell):
+        elif _is_prediction(cell):
             yield from ((cell.id, text) for text in questions(cell))
 
 
@@ -56,7 +56,7 @@ def _options(cell: NotebookNode) -> list[str]:
     return [text for text in found if isinstance(text, str)]
 
 
-def _asks(cell: NotebookNode) -> bool:
+def _is_prediction(cell: NotebookNode) -> bool:
     return bool(cell.metadata.get("tfkit", {}).get("role") == "predict")
 
 
@@ -85,12 +85,12 @@ def translate_notebook(notebook: NotebookNode, found: polib.POFile, language: st
     words: dict[str, str] = {entry.msgid: entry.msgstr for entry in found if entry.translated()}
     new = copy.deepcopy(notebook)
     new.metadata.tfkit["language"] = language
-    texts_of = {cell.metadata.tfkit.prediction: questions(cell) for cell in new.cells if _asks(cell)}
+    texts_of = {cell.metadata.tfkit.prediction: questions(cell) for cell in new.cells if _is_prediction(cell)}
     for cell in new.cells:
         if cell.cell_type == "markdown":
             parts: list[str] = BETWEEN.split(cell.source)
             cell.source = "".join(words.get(text, text) for text in parts)
-        elif _asks(cell):
+        elif _is_prediction(cell):
             cell.source = _replaced(cell.source, texts_of[cell.metadata.tfkit.prediction], words)
         for name in PREDICTED.findall(cell.source):  # options are compared by their text
             cell.source = _replaced(cell.source, texts_of.get(name, []), words)
@@ -148,8 +148,8 @@ def _fixed_options(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
 
     An f-string of the comparing cell gives them, or another cell compares with them, or looks something up by them.
     """
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and not _asks(cell)]
-    for asking in (cell for cell in notebook.cells if _asks(cell)):
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and not _is_prediction(cell)]
+    for asking in (cell for cell in notebook.cells if _is_prediction(cell)):
         for cell in cells:
             nodes = list(ast.walk(ast.parse(cell.source)))
             if asking.metadata.tfkit.prediction in PREDICTED.findall(cell.source):

@@ -71,7 +71,7 @@ def write_site_of(
     LessonError."""
     from course.demo import generate
 
-    _look(folder, wheels, pyodide)
+    _check_folders(folder, wheels, pyodide)
     names = list(units) if units else [unit.name for unit in read(course_dir)]
     for name in names:
         generate(course_dir.resolve(), name)
@@ -90,7 +90,7 @@ def write_site(
     wheels: a folder of wheels for Pyodide, which may include torch; pyodide: a folder with Pyodide's full
     distribution. Raises LessonError if something is missing; then nothing is written.
     """
-    _look(folder, wheels, pyodide)
+    _check_folders(folder, wheels, pyodide)
     with tempfile.TemporaryDirectory() as kept:
         work = Path(kept)
         torch = _write_wheels(work / "pypi", wheels)
@@ -142,7 +142,7 @@ def needs_lab() -> dict[str, str]:
     return reasons
 
 
-def _look(folder: Path, wheels: Path | None, pyodide: Path | None) -> None:
+def _check_folders(folder: Path, wheels: Path | None, pyodide: Path | None) -> None:
     if folder.exists() and any(folder.iterdir()) and not (folder / "jupyter-lite.json").exists():
         raise LessonError(f"{folder} holds other files: name an empty folder, or a site that was written before")
     if wheels is not None and not list(wheels.glob("*.whl")):
@@ -156,7 +156,7 @@ def _look(folder: Path, wheels: Path | None, pyodide: Path | None) -> None:
 
 def _write_wheels(target: Path, given: Path | None) -> str:
     """Writes all wheels; returns the file name of torch's."""
-    for name, members in (pack.ours(), *map(pack.distribution, PURE)):
+    for name, members in (pack.project_wheel(), *map(pack.distribution, PURE)):
         pack.write_wheel(target, name, members)
     for file in sorted(given.glob("*.whl")) if given else []:
         shutil.copyfile(file, target / file.name)

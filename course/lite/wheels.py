@@ -20,7 +20,7 @@ PURE = "Wheel-Version: 1.0\nGenerator: course.lite\nRoot-Is-Purelib: true\nTag: 
 Member = tuple[str, bytes]
 
 
-def ours() -> tuple[str, list[Member]]:
+def project_wheel() -> tuple[str, list[Member]]:
     """The file name and the members of this project's wheel, without parts that only a server needs."""
     found = metadata.distribution("tfkit-course")
     members = [member for package in OURS for member in _package(package)]

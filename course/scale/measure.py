@@ -40,13 +40,13 @@ def measure(number: int, console: Console) -> ServiceTimes:
         console.print(f"sending in {number} submissions of {UNIT}")
         bench.prepare()
         # what `nbgrader submit` writes, for the feedback's name
-        for submitted in bench.ours.glob(f"submitted/*/{UNIT}"):
+        for submitted in bench.course.glob(f"submitted/*/{UNIT}"):
             (submitted / "timestamp.txt").write_text("2026-09-01 12:00:00.000000 UTC")
             (submitted / "submission_secret.txt").write_text(submitted.parent.name)
-        check, grade, write = _grading(bench.ours, console)
+        check, grade, write = _grading(bench.course, console)
         return ServiceTimes(
             f"{platform.machine()}, {psutil.cpu_count()} cores", date.today().isoformat(), UNIT, check, grade,
-            _feedback(bench.ours, number, console), write, _looks(bench.ours),
+            _feedback(bench.course, number, console), write, _looks(bench.course),
         )  # fmt: skip
 
 
@@ -112,6 +112,6 @@ def _looks(root: Path, times: int = 5) -> list[float]:
         course._collect(UNIT)
         started = time.process_time()
         course._collect(UNIT)
-        course._look(UNIT)
+        course._queue_new(UNIT)
         found.append(time.process_time() - started)
     return found[1:]

@@ -54,7 +54,7 @@ def run(number: int, workers: int, minutes: float, console: Console) -> RealRun:
         bench = Bench(Path(folder), number, console)
         console.print(f"sending in {number} submissions of {UNIT}")
         bench.prepare()
-        call = [sys.executable, "-m", "autograder", "grade", str(bench.ours), UNIT, "--workers", str(workers)]
+        call = [sys.executable, "-m", "autograder", "grade", str(bench.course), UNIT, "--workers", str(workers)]
         started = time.monotonic()
         # a process group of its own: Ctrl-C reaches it through us, once
         process = subprocess.Popen(call, env=bench.env, stdout=subprocess.PIPE, text=True, process_group=0)

@@ -63,7 +63,7 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         notebook = json.loads(path.read_text(encoding="utf-8"))
         unit = notebook["metadata"].get("tfkit", {})
         exercises, title = _exercises(notebook["cells"])
-        exercises = _told_apart(exercises)
+        exercises = _distinct_titles(exercises)
         due, assigned = _due(unit), _assigned(unit, exercises)
         worth, prose = _points(notebook["cells"]), _prose(notebook["cells"])
         project = _project(notebook["cells"])
@@ -91,7 +91,7 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
     }
 
 
-def _told_apart(titles: dict[str, str]) -> dict[str, str]:
+def _distinct_titles(titles: dict[str, str]) -> dict[str, str]:
     """Titles by exercise; exercises under the same heading also get the last part of their ids."""
     twice = {title for title, n in Counter(titles.values()).items() if n > 1}
     last = {key: key.rpartition(".")[2].replace("_", " ") for key in titles}

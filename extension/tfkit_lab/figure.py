@@ -73,7 +73,7 @@ def _maps(trace: Trace, step: int, layer: int, head: int) -> str:
 
 
 def up_to(maps: Mapping[str, Any], layer: int, head: int, query: int, label: str, names: Names = NAMELESS) -> str:
-    """The rows up to the query's; later ones have the colour of nothing. names: of the queries and of the keys."""
+    """The rows up to the query's; later ones stay empty. names: of the queries and of the keys."""
     columns, last = maps["cols"], query // maps.get("pooled", {"by": 1})["by"]
     rows = weights(maps, layer, head, label)
     shown = [row.ljust(columns, b"\0") if r <= last else bytes(columns) for r, row in enumerate(rows)]
@@ -126,7 +126,8 @@ def ticks(names: Sequence[str], count: int, scale: int, flat: bool) -> list[tupl
 
 
 def bidi_isolate(token: str) -> str:
-    """A token that turns nothing beside it: Hebrew and Arabic are isolated, and marks of direction are spelled out."""
+    """A token that does not change the direction of its neighbours: Hebrew and Arabic are isolated, and direction marks
+    are spelled out."""
     plain = "".join(f"⟨U+{ord(letter):X}⟩" if letter in DIRECTION else letter for letter in token)
     turns = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in plain)
     return f"\u2068{plain}\u2069" if turns else plain

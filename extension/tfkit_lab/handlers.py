@@ -195,11 +195,11 @@ class PredictionsHandler(_Handler):
 
 class LiveHandler(_Handler):
     """GET: how many of a class have passed, tried and are stuck in each exercise, from the shared folder;
-    `?checks=3&minutes=10` says what stuck is, and only `?names=1` names who is."""
+    `?checks=3&minutes=10` defines "stuck"; students are named only with `?names=1`."""
 
     @web.authenticated
     async def get(self) -> None:
-        """The exercises: 200, those where most are stuck first; 400 where the numbers are none."""
+        """The exercises: 200, most stuck students first; 400 if `checks` or `minutes` is not a number."""
         try:
             checks = int(self.get_query_argument("checks", str(live.CHECKS)))
             minutes = float(self.get_query_argument("minutes", str(live.MINUTES)))

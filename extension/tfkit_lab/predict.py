@@ -92,7 +92,7 @@ class Predict:
         entry = sealed.read(Path.cwd()).get(name)
         if entry is not None:
             display(prediction_card.bundle(name, entry), raw=True)
-        elif _is_somebody_there():
+        elif _user_can_answer():
             from tfkit_lab.prediction_widget import Prediction
 
             widget = Prediction(name, list(questions), Path.cwd())
@@ -105,7 +105,7 @@ predict = Predict()
 def predicted(name: str) -> SealedPrediction:
     """The sealed prediction; raises NotPredicted if there is none, but a user could make it."""
     entry = sealed.read(Path.cwd()).get(name) if _shell() else None
-    if entry is None and _is_somebody_there():
+    if entry is None and _user_can_answer():
         raise NotPredicted(NOT_SEALED)
     return SealedPrediction(name, entry)
 
@@ -137,12 +137,12 @@ class SealedPrediction:
             return
         if len(observed) != len(questions):
             raise ValueError(f"{self.name} has {len(questions)} questions, but is compared with {len(observed)} values")
-        came_out = [_value(question, one) for question, one in zip(questions, observed, strict=True)]
+        outcomes = [_value(question, one) for question, one in zip(questions, observed, strict=True)]
         if self.entry:
-            sealed.add_outcome(Path.cwd(), self.name, came_out)
+            sealed.add_outcome(Path.cwd(), self.name, outcomes)
         from IPython.display import display
 
-        display(prediction_card.bundle(self.name, {**entry, "observed": came_out}), raw=True)
+        display(prediction_card.bundle(self.name, {**entry, "observed": outcomes}), raw=True)
 
 
 def check_answers(questions: Sequence[Question], answers: Any) -> list[Any]:
@@ -196,8 +196,8 @@ def _shape(question: Question, value: Any) -> list[int]:
 
 def _choice(question: Question, value: Any) -> list[str]:
     chosen = [value] if isinstance(value, str) else list(value)
-    if strange := [one for one in chosen if one not in question["options"]]:
-        raise ValueError(f"has no option {strange[0]!r}")
+    if unknown := [one for one in chosen if one not in question["options"]]:
+        raise ValueError(f"has no option {unknown[0]!r}")
     if not question["several"] and len(chosen) != 1:
         raise ValueError("needs one of its options")
     return [option for option in question["options"] if option in chosen]
@@ -221,7 +221,7 @@ def _shell() -> Any:
     return get_ipython()
 
 
-def _is_somebody_there() -> bool:
+def _user_can_answer() -> bool:
     """Whether a user can be asked: front ends set `allow_stdin` with each cell, and programs that run notebooks clear
     it; a kernel in the browser has no such setting, and always has a user."""
     if sys.platform == "emscripten":

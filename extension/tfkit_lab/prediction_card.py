@@ -93,8 +93,8 @@ def _shown(question: dict[str, Any], value: Any, observed: Any = None) -> str:
     return f'<table class="tfkit-v-m"><thead><tr><td></td>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
 
 
-def _cell(is_true: bool, came_out: bool) -> str:
-    mark = ("tfkit-h3" if is_true else "") + (" tfkit-wrong" if is_true != came_out else "")
+def _cell(is_true: bool, observed: bool) -> str:
+    mark = ("tfkit-h3" if is_true else "") + (" tfkit-wrong" if is_true != observed else "")
     return f'<td class="{mark}">{"✓" if is_true else "·"}</td>'
 
 

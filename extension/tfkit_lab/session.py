@@ -46,7 +46,7 @@ class Session:
             source = torch.cat([source, source.new_tensor([list(ids)])], 1)
             own = how.get("attention_mask")
             before = torch.ones_like(self.source) if own is None else torch.as_tensor(own).view_as(self.source)
-            # a forced token is none of padding, even if it is the padding's: a model may say that one too
+            # a forced token is not padding, even if it has the padding's id: a model may generate that id
             how["attention_mask"] = F.pad(before.bool(), (0, len(ids)), value=True)
         elif ids:
             how["prefix"] = [*how.get("prefix", ()), *ids]

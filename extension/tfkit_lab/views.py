@@ -1,6 +1,6 @@
-"""Finds the view of a kind of trace: ours by file name, those of other packages by entry point.
+"""Finds the view of a kind of trace: built-in ones by file name, those of other packages by entry point.
 
-A view of ours is a schema, `schemas/<kind>.json`; its script, `src/widgets/<kind>.ts`; and `show/<kind>.py`, which
+A built-in view is a schema, `schemas/<kind>.json`; its script, `src/widgets/<kind>.ts`; and `show/<kind>.py`, which
 records the trace and names the class that draws it as `VIEW`. Another package names its class in the entry point group
 `tfkit_lab.views`.
 """
@@ -17,8 +17,8 @@ GROUP = "tfkit_lab.views"
 def views() -> dict[str, str]:
     """Kind of trace -> the location of its view's class, "module:attribute"; imports none. Raises ValueError for two of
     one kind."""
-    ours = {file.stem: f"tfkit_lab.show.{file.stem}:VIEW" for file in SCHEMAS.glob("*.json")}
-    return plugins.list_entries(GROUP, "views", ours)
+    builtin = {file.stem: f"tfkit_lab.show.{file.stem}:VIEW" for file in SCHEMAS.glob("*.json")}
+    return plugins.list_entries(GROUP, "views", builtin)
 
 
 def view_of(kind: str) -> type[View]:

@@ -1,4 +1,4 @@
-"""What a call computes, operation by operation, in any code: ours, a learner's or another library's."""
+"""What a call computes, operation by operation, in any code: tfkit's, a student's or another library's."""
 
 from __future__ import annotations
 

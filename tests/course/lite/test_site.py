@@ -79,7 +79,7 @@ def test_an_exercise_that_needs_the_lab_says_so_above_its_cell(released, monkeyp
 
 
 def test_a_wheel_of_ours_holds_the_course_and_is_the_same_each_time(tmp_path):
-    name, members = wheels.ours()
+    name, members = wheels.project_wheel()
     first, second = (wheels.write_wheel(tmp_path / place, name, members) for place in ("a", "b"))
     assert first.read_bytes() == second.read_bytes()
     with zipfile.ZipFile(first) as packed:
