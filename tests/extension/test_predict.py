@@ -33,7 +33,7 @@ def somebody(tmp_path, monkeypatch):
     shown = []
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(module, "_shell", lambda: InteractiveShell)
-    monkeypatch.setattr(module, "_is_somebody_there", lambda: True)
+    monkeypatch.setattr(module, "_user_can_answer", lambda: True)
     monkeypatch.setattr("IPython.display.display", lambda what, **_: shown.append(what))
     return shown
 
@@ -84,11 +84,11 @@ def test_questions_without_a_choice_or_a_table_are_refused():
         predict("01.x")
 
 
-def test_in_a_browsers_tab_somebody_is_always_there(monkeypatch):
+def test_in_a_browser_tab_a_user_can_always_answer(monkeypatch):
     monkeypatch.setattr(module, "_shell", lambda: SimpleNamespace(kernel=None))  # its kernel has no allow_stdin
-    assert not module._is_somebody_there()
+    assert not module._user_can_answer()
     monkeypatch.setattr(module.sys, "platform", "emscripten")
-    assert module._is_somebody_there()
+    assert module._user_can_answer()
 
 
 def test_a_prediction_is_sealed_once_and_survives_reopening(somebody, tmp_path):
