@@ -1,6 +1,6 @@
 /** What the tests of JupyterLab share. */
 const { default: AxeBuilder } = require('@axe-core/playwright');
-const { expect } = require('@playwright/test');
+const { expect, test } = require('@playwright/test');
 
 const SERVER = 'http://127.0.0.1:8899';
 const THEMES = `${SERVER}/lab/api/settings/@jupyterlab/apputils-extension:themes?token=tests`;
@@ -65,6 +65,7 @@ const plated = page =>
 
 /** Waits until axe finds nothing in the theme of high contrast, and where the system forces its own colours; ends in the light theme. */
 async function readable(page, name, ...where) {
+  test.info().setTimeout(test.info().timeout + 90000); // axe reads the page twice more
   await theme(page, 'Dark High Contrast');
   await accessible(page, ...where);
   await shot(page, `${name}-high-contrast`);
