@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from ..namemap import NameMap
 from ..nn.feed_forward import get_activation
-from ..nn.rms_norm import RMSNorm
+from ..nn.rms_norm import RMSNorm, rms_normalize
 from ..nn.state_space import StateCache, state_space_scan
 from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
 from ._base import Model, Output, configuration, to_padding_mask
@@ -77,8 +77,7 @@ class GatedNorm(nn.Module):
     def forward(self, x: Tensor, gate: Tensor) -> Tensor:
         """x, float32 or wider, and gate [B,L,W] -> [B,L,W], of the gate's dtype"""
         x = (x * F.silu(gate.to(x.dtype))).unflatten(-1, (self.groups, -1))
-        x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)
-        return self.weight * x.flatten(-2).to(gate.dtype)
+        return self.weight * rms_normalize(x, x.shape[-1:], eps=self.eps).flatten(-2).to(gate.dtype)
 
 
 class Mixer(nn.Module):

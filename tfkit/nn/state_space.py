@@ -18,19 +18,20 @@ def state_space_scan(
     x [B,L,H,P], log_decay [B,L,H], 0 or less, b and c [B,L,H,N], state [B,H,P,N] -> (out [B,L,H,P], the last state)
     """
     out = []
-    for start in range(0, x.size(1), chunk):
-        now = slice(start, start + chunk)
-        y, state = _chunk(x[:, now], log_decay[:, now], b[:, now], c[:, now], state)
+    # `split`, because the gradient of each slice would be as large as the whole text
+    for part in zip(*(tensor.split(chunk, dim=1) for tensor in (x, log_decay, b, c)), strict=True):
+        y, state = _chunk(*part, state)
         out.append(y)
     return torch.cat(out, dim=1), state
 
 
 def _chunk(x: Tensor, log_decay: Tensor, b: Tensor, c: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
     total = log_decay.cumsum(1)  # [B,L,H], from the start of the chunk
-    causal = torch.ones(x.size(1), x.size(1), dtype=torch.bool, device=x.device).tril()
-    between = (total[:, :, None] - total[:, None]).masked_fill(~causal[..., None], float("-inf"))  # [B,L,L,H]
-    scores = torch.einsum("blhn,bshn->blsh", c, b) * between.exp()
-    y = torch.einsum("blsh,bshp->blhp", scores, x)
+    by_head = total.transpose(1, 2)  # [B,H,L]
+    later = torch.ones(x.size(1), x.size(1), dtype=torch.bool, device=x.device).triu(1)
+    between = (by_head[..., None] - by_head[:, :, None]).masked_fill_(later, float("-inf"))  # [B,H,L,L]
+    scores = torch.einsum("blhn,bshn->bhls", c, b) * between.exp()
+    y = torch.einsum("bhls,bshp->blhp", scores, x)
     y = y + torch.einsum("blhn,bhpn->blhp", c, state) * total.exp()[..., None]
     left = (total[:, -1:] - total).exp()  # [B,L,H], the decay of each token up to the chunk's end
     added = torch.einsum("bshp,bshn->bhpn", x * left[..., None], b)
