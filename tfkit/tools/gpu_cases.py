@@ -107,18 +107,21 @@ def time_limit(most: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
-        if outer:
-            signal.setitimer(signal.ITIMER_REAL, max(outer - (time.monotonic() - began), 1e-3))
+        left = outer - (time.monotonic() - began)
+        if left > 0:
+            signal.setitimer(signal.ITIMER_REAL, left)
+        elif outer and callable(handler):
+            handler(signal.SIGALRM, None)
 
 
 def attempt(measured: Callable[[], float], setup: Setup) -> float | str:
     """A figure, or the reason why there is none, which may be that it takes too long: if one side fails, the other is
     still measured."""
-    try:
-        with time_limit(setup.limit):
+    with time_limit(setup.limit):  # outside of `try`: when the case's own time is up, the case ends
+        try:
             return measured()
-    except Exception as error:  # the table's cell gives the reason
-        return f"failed: {first_line(error)}"
+        except Exception as error:  # the table's cell gives the reason
+            return f"failed: {first_line(error)}"
 
 
 def ratio(one: Any, other: Any) -> float | None:
