@@ -19,8 +19,9 @@ def state_space_scan(
     """
     out = []
     # `split`, because the gradient of each slice would be as large as the whole text
-    for part in zip(*(tensor.split(chunk, dim=1) for tensor in (x, log_decay, b, c)), strict=True):
-        y, state = _chunk(*part, state)
+    chunks = (tensor.split(chunk, dim=1) for tensor in (x, log_decay, b, c))
+    for x_part, decay_part, b_part, c_part in zip(*chunks, strict=True):
+        y, state = _chunk(x_part, decay_part, b_part, c_part, state)
         out.append(y)
     return torch.cat(out, dim=1), state
 
