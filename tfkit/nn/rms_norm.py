@@ -17,7 +17,7 @@ def inverse_rms(x: Tensor, eps: float) -> Tensor:
     return torch.rsqrt(norm.square() / x.size(-1) + eps)
 
 
-class Normalized(torch.autograd.Function):
+class RMSNormalization(torch.autograd.Function):
     """x · s and s, with s = 1 / sqrt(mean(x²) + eps) for each row.
 
     For the backward pass the result n is kept, which the product with a weight keeps anyway, and not x: for a gradient
@@ -60,7 +60,7 @@ def rms_normalize(x: Tensor, shape: Sequence[int], *, eps: float) -> Tensor:
     The arguments are those of `F.rms_norm`, which `tfkit flatten` writes in its place."""
     if not x.requires_grad or x.device.type != "cpu" or torch.compiler.is_compiling():
         return x * inverse_rms(x, eps)
-    normalized: Tensor = Normalized.apply(x, eps)[0]  # type: ignore[no-untyped-call]
+    normalized: Tensor = RMSNormalization.apply(x, eps)[0]  # type: ignore[no-untyped-call]
     return normalized
 
 
