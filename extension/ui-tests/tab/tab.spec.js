@@ -11,6 +11,8 @@ const WRONG = 'def causal_mask(length):\n    return torch.ones(length, length, d
 
 const cell = (page, text) => page.locator('.jp-Notebook .jp-CodeCell').filter({ hasText: text }).first();
 const verdict = page => page.locator('.tfkit-Verdict').first();
+const right = (exercise, style) =>
+  execFileSync('autograder', ['corpus', 'show', exercise, style], { encoding: 'utf-8' });
 
 test.skip(
   !process.env.TFKIT_SITE,
@@ -18,13 +20,17 @@ test.skip(
 );
 
 let away;
-test.beforeEach(async ({ context, page }) => {
+test.beforeEach(({ context }) => {
   away = [];
   context.on('request', request => HERE.test(request.url()) || away.push(request.url()));
-  await page.goto('/lab/index.html?path=02-masks.ipynb');
-  await page.locator('.jp-Notebook .jp-Cell').first().waitFor({ timeout: 60000 });
 });
 test.afterEach(() => expect(away).toEqual([]));
+
+/** Opens a unit's notebook. */
+async function open(page, unit) {
+  await page.goto(`/lab/index.html?path=${unit}.ipynb`);
+  await page.locator('.jp-Notebook .jp-Cell').first().waitFor({ timeout: 60000 });
+}
 
 /** Runs a cell, with other text in it where some is given, and waits until it is done. */
 async function run(page, text, source) {
@@ -45,6 +51,7 @@ async function run(page, text, source) {
 }
 
 test('the notebook is handed in as a file, without the cells that only a tab needs', async ({ page }) => {
+  await open(page, '02-masks');
   const download = page.waitForEvent('download');
   await page.locator('[data-jp-item-name="tfkit-hand-in"]').locator('jp-button, button').first().click();
   await page.locator('.jp-Dialog input').fill('ada', { timeout: 10000 });
@@ -58,9 +65,7 @@ test('the notebook is handed in as a file, without the cells that only a tab nee
 
 test('Check says in the tab what is wrong, then that it is right, for practice; widgets work', async ({ page }) => {
   test.skip(!withNumPy(), 'the site has no NumPy: give --pyodide the full distribution');
-  const answer = execFileSync('autograder', ['corpus', 'show', 'masks.causal', 'lower_triangle'], {
-    encoding: 'utf-8'
-  });
+  await open(page, '02-masks');
   await run(page, 'import piplite');
   await run(page, 'import math');
   await run(page, 'import matplotlib.pyplot');
@@ -73,10 +78,26 @@ test('Check says in the tab what is wrong, then that it is right, for practice; 
   await expect(verdict(page)).toContainText('causal_mask with length = 2');
   await expect(verdict(page)).toContainText('This is a practice verdict, made in this tab, and not a grade.');
 
-  await run(page, 'def causal_mask', answer);
+  await run(page, 'def causal_mask', right('masks.causal', 'lower_triangle'));
   await run(page, 'check("masks.causal")');
   await expect(verdict(page)).toContainText('passed');
   await expect(verdict(page)).toContainText('1 of 1 point');
   await expect(verdict(page)).toContainText('This is a practice verdict');
-  await expect(page.locator('.jp-StatusBar-Widget, #jp-main-statusbar')).toContainText('Course 1/4');
+  await expect(page.locator('.jp-StatusBar-Widget, #jp-main-statusbar')).toContainText(/Course 1\/\d+/);
+});
+
+test('the exercises of training are checked in the tab, though it has no tokenizers', async ({ page }) => {
+  test.skip(!withNumPy(), 'the site has no NumPy: give --pyodide the full distribution');
+  await open(page, '06-training');
+  await run(page, 'import piplite');
+  await run(page, 'import math');
+  for (const [name, exercise, style] of [
+    ['noam_rate', 'training.noam', 'textbook'],
+    ['adamw_step', 'training.adamw', 'torch_optimizer'],
+    ['learn_bpe', 'tokenizers.bpe_train', 'textbook']
+  ]) {
+    await run(page, `def ${name}`, right(exercise, style));
+    await run(page, `check("${exercise}")`);
+    await expect(page.locator('.tfkit-Verdict').filter({ hasText: exercise })).toContainText('✓ passed');
+  }
 });
