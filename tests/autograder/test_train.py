@@ -1,18 +1,16 @@
 """What only training shows: what is kept from an earlier call, and what never learns from where it starts."""
 
-import inspect
-
 import pytest
 import torch
 from torch import nn
 
 from autograder import registry, run
 from autograder.answers import answers
-from autograder.checks import afterwards, squared_error, trains
+from autograder.checks import squared_error, trains
 from autograder.checks.corpus import ask_reference, examine_answer
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers, examine, questions
-from autograder.checks.properties.trains import SEED, Adam, GradientDescent
+from autograder.checks.properties.trains import Adam, GradientDescent
 from autograder.checks.reference import reference_of
 from autograder.sandbox import choose
 
@@ -162,17 +160,3 @@ def test_through_a_box():
     assert 0 < verdict.score < exercise.points and "the loss is not what it should be" in str(verdict.checks)
     right = run.grade_source(exercise, answers(exercise, "right")[0].read_text(), backend=choose())
     assert right.status == "passed"
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="a card's generators are seeded as well")
-@pytest.mark.parametrize("source", [inspect.getsource(afterwards), SEED])
-def test_seeding_leaves_nothing_behind_for_cards_that_are_not_here(source):
-    """torch.manual_seed would: a stack trace for each kind of card, at each of some fifteen calls for a submission."""
-    named: dict = {"__name__": "given"}
-    exec(source, named)
-    noted = len(torch.cuda._queued_calls)
-    with torch.random.fork_rng(devices=[]):
-        named["given_seed"](3)
-        drawn = torch.rand(2)
-    assert torch.equal(drawn, torch.rand(2, generator=torch.Generator().manual_seed(3)))
-    assert len(torch.cuda._queued_calls) == noted

@@ -30,7 +30,7 @@ import torch
 
 
 def given_seed(number):
-    (torch.manual_seed if torch.cuda.is_available() else torch.default_generator.manual_seed)(number)
+    torch.manual_seed(number)
 """
 
 Loss = Callable[[Tensor], Tensor]  # loss of an output, known only to the grader
