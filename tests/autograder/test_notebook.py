@@ -48,7 +48,7 @@ class Shown:
 def test_a_check_that_goes_on_says_so_until_its_verdict_is_there(monkeypatch):
     monkeypatch.setattr(notebook, "PROGRESS_S", 0.05)
     shown = Shown()
-    notebook._replaced(shown, CAUSAL.id, [answers(CAUSAL, "right")[0].read_text()])
+    notebook._show_verdict_later(shown, CAUSAL.id, [answers(CAUSAL, "right")[0].read_text()])
     *waiting, last = shown.told
     assert waiting and all(notebook.PENDING in data and "Checking" in data["text/plain"] for data in waiting)
     assert notebook.PENDING not in last and last[notebook.MIME]["status"] == "passed"
@@ -56,7 +56,7 @@ def test_a_check_that_goes_on_says_so_until_its_verdict_is_there(monkeypatch):
 
 def test_a_check_that_cannot_be_made_says_why_where_its_verdict_would_be():
     shown = Shown()
-    notebook._replaced(shown, "masks.casual", ["x = 1"])
+    notebook._show_verdict_later(shown, "masks.casual", ["x = 1"])
     assert "no exercise is called" in shown.told[-1]["text/html"] and notebook.MIME not in shown.told[-1]
     assert not notebook._turn.locked()
 

@@ -69,8 +69,8 @@ def test_the_page_follows_the_readers_system():
     head, body = page.split("</head>", 1)
     assert head.endswith(f"<style>{page_style()}</style>")
     assert VIEWPORT in head and "tfk-ink" in head and "prefers-color-scheme" not in body
-    assert page_style().count("prefers-color-scheme:dark") + page_style().count("prefers-color-scheme: dark") == 4
-    assert page_style().count("@media screen and (") == 4  # what is dark on the screen is printed on white paper
+    assert page_style().count("prefers-color-scheme:dark") + page_style().count("prefers-color-scheme: dark") == 5
+    assert page_style().count("@media screen and (") == 5  # what is dark on the screen is printed on white paper
 
 
 def test_a_headings_mark_is_seen_when_it_is_pointed_at_and_never_in_print():
