@@ -105,7 +105,9 @@ def main(arguments: list[str] | None = None) -> int:
     about = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench_loading", description=about)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"rows: {', '.join(row.name for row in ROWS)}")
-    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument(
+        "--turns", type=int, default=3, help="runs of each side, of which the best counts (default: %(default)s)"
+    )
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - {row.name for row in ROWS}:
         parser.error(f"no row is called {sorted(unknown)[0]!r}")

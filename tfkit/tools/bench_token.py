@@ -90,8 +90,13 @@ def main(arguments: list[str] | None = None) -> int:
     about = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench_token", description=about)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"sizes: {', '.join(row.name for row in SIZES)}")
-    parser.add_argument("--turns", type=int, default=4)
-    parser.add_argument("--tokens", type=int, default=12)
+    parser.add_argument(
+        "--turns",
+        type=int,
+        default=4,
+        help="measurements of each side, of which the best counts (default: %(default)s)",
+    )
+    parser.add_argument("--tokens", type=int, default=12, help="tokens of each measurement (default: %(default)s)")
     parser.add_argument("--compile", action="store_true", help="also with compiled steps")
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - {row.name for row in SIZES}:

@@ -110,7 +110,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"sizes: {', '.join(row.name for row in PUBLISHED)}")
     parser.add_argument("--tokens", type=int, nargs="+", default=[128, 512], help="tokens of a text")
     parser.add_argument("--rows", type=int, default=1, help="texts of a batch")
-    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument(
+        "--turns",
+        type=int,
+        default=5,
+        help="measurements of each side, of which the best counts (default: %(default)s)",
+    )
     parser.add_argument("--onednn", action="store_true", help="products of tfkit by oneDNN")
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - {row.name for row in PUBLISHED}:

@@ -127,9 +127,14 @@ def main(arguments: list[str] | None = None) -> int:
     about = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench_transformer_xl", description=about)
     parser.add_argument("--older", required=True, metavar="FOLDER", help="where transformers 4.30.2 is installed")
-    parser.add_argument("--tokens", type=int, nargs="+", default=[256, 1024])
+    parser.add_argument("--tokens", type=int, nargs="+", default=[256, 1024], help="tokens of a text")
     parser.add_argument("--rows", type=int, default=4, help="texts of a batch")
-    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument(
+        "--turns",
+        type=int,
+        default=5,
+        help="measurements of each side, of which the best counts (default: %(default)s)",
+    )
     options = parser.parse_args(arguments)
     if not (Path(options.older) / "transformers").is_dir():
         parser.error(

@@ -214,7 +214,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tfkit.tools.gpu", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; by default all")
     parser.add_argument("--tiny", action="store_true", help="run tiny models on the CPU, to test the script")
-    parser.add_argument("--out", type=Path, default=Path("build/gpu"))
+    parser.add_argument(
+        "--out", type=Path, default=Path("build/gpu"), help="folder of the results (default: %(default)s)"
+    )
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name contains this text")
     parser.add_argument(
         "--minutes", type=float, default=9.0, help="minutes after which no further case of a part is started"

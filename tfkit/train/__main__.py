@@ -70,14 +70,18 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("name", help="an architecture, or the name of a published size")
     parser.add_argument("--text", type=Path, nargs="+", required=True, help="text files, one document each")
     parser.add_argument("--out", type=Path, required=True, help="output folder")
-    parser.add_argument("--objective", choices=trainable(), default="causal_lm")
+    parser.add_argument(
+        "--objective", choices=trainable(), default="causal_lm", help="the training objective (default: %(default)s)"
+    )
     parser.add_argument(
         "--set", nargs="*", default=[], metavar="FIELD=VALUE", help="fields of the architecture's Config"
     )
     parser.add_argument(
         "--tokenizer", type=Path, help="a tokenizer.json; by default a tokenizer is trained on the text"
     )
-    parser.add_argument("--kind", choices=vocabulary.KINDS, default="byte_bpe")
+    parser.add_argument(
+        "--kind", choices=vocabulary.KINDS, default="byte_bpe", help="kind of tokenizer to train (default: %(default)s)"
+    )
     parser.add_argument("--vocabulary", type=COUNT, default=2000, help="size of the vocabulary to learn")
     _add_training_options(parser)
     return parser.parse_args(arguments)
@@ -89,9 +93,11 @@ def _add_training_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--accumulate", type=COUNT, default=1, help="batches per optimizer step (gradient accumulation)"
     )
-    parser.add_argument("--steps", type=COUNT, default=500)
+    parser.add_argument("--steps", type=COUNT, default=500, help="optimizer steps (default: %(default)s)")
     parser.add_argument("--peak", type=number(float, 0.0), default=1e-3, help="the highest learning rate")
-    parser.add_argument("--warmup", type=AMOUNT, default=50)
+    parser.add_argument(
+        "--warmup", type=AMOUNT, default=50, help="steps over which the learning rate rises (default: %(default)s)"
+    )
     parser.add_argument(
         "--precision",
         choices=PRECISIONS,
@@ -129,8 +135,12 @@ def _add_training_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--parallel", choices=("ddp", "fsdp"), default="ddp", help="data parallelism for several processes"
     )
-    parser.add_argument("--save-every", type=COUNT, default=100)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--save-every", type=COUNT, default=100, help="steps between checkpoints (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of weights, batches and dropout (default: %(default)s)"
+    )
 
 
 def make(given: argparse.Namespace, symbols: dict[str, int | None]) -> nn.Module:

@@ -156,7 +156,7 @@ def api(target: Path) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Build into a temporary folder, check it, and only then replace the old site."""
     parser = argparse.ArgumentParser(prog="python -m tools.website", description="Build the site.")
-    parser.add_argument("directory", type=Path)
+    parser.add_argument("directory", type=Path, help="the site to write; an older one is replaced")
     parser.add_argument("--fast", action="store_true", help="one unit, no API reference, no anatomies: for the tests")
     options = parser.parse_args(arguments)
     began = time.monotonic()

@@ -143,7 +143,7 @@ def main(arguments: list[str] | None = None) -> None:
     import transformers
 
     parser = argparse.ArgumentParser(prog="python -m tools.website.parity", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="architectures; by default all")
     names = parser.parse_args(arguments).names
     rows = {row.name: row for row in EVERY}
     if unknown := [name for name in names if name not in rows]:
