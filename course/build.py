@@ -22,6 +22,7 @@ The output is a function of the input: same bytes on every build, and a file tha
 
 from __future__ import annotations
 
+import argparse
 import ast
 import copy
 import importlib.util
@@ -424,9 +425,7 @@ def _write_if_new(path: Path, text: str) -> bool:
     return True
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The command line; 0 when all was built, 1 with one line on stderr where a lesson or the machine is at fault."""
-    replace_unencodable()
+def _parser() -> argparse.ArgumentParser:
     parser = make_parser(
         "course.build",
         """
@@ -464,6 +463,13 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="FOLDER",
         help="folder with Pyodide's full distribution, which is copied into the site",
     )
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; 0 when all was built, 1 with one line on stderr where a lesson or the machine is at fault."""
+    replace_unencodable()
+    parser = _parser()
     options = parser.parse_args(arguments)
     if options.lite is None and (options.wheels or options.pyodide):
         parser.error("--wheels and --pyodide are only for a site: pass --lite SITE")

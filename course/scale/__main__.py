@@ -20,8 +20,7 @@ HARD_RUSH_H = 0.25
 ASSUMED = {one.name: one for one in fields(simulate.SimulatedTerm)}
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """The command line."""
+def _parser() -> argparse.ArgumentParser:
     parser = make_parser(
         "course.scale",
         """
@@ -65,6 +64,12 @@ def main(arguments: list[str] | None = None) -> None:
     for name, one in ASSUMED.items():
         term.add_argument(f"--{name.replace('_', '-')}", type=type(one.default), default=one.default,
                           metavar="X", help=f"{one.metadata['help']} (default: %(default)s)")  # fmt: skip
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command line."""
+    parser = _parser()
     options, console = parser.parse_args(arguments), Console(highlight=False)
     kept = _read(options.docs / "scale.json")
     if options.measure:

@@ -83,11 +83,13 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--kind", choices=vocabulary.KINDS, default="byte_bpe", help="kind of tokenizer to train (default: %(default)s)"
     )
     parser.add_argument("--vocabulary", type=COUNT, default=2000, help="size of the vocabulary to learn")
-    _add_training_options(parser)
+    _add_schedule_options(parser)
+    _add_machine_options(parser)
     return parser.parse_args(arguments)
 
 
-def _add_training_options(parser: argparse.ArgumentParser) -> None:
+def _add_schedule_options(parser: argparse.ArgumentParser) -> None:
+    """How much is trained, and how fast the weights change."""
     parser.add_argument("--length", type=COUNT, default=128, help="tokens per row")
     parser.add_argument("--batch", type=COUNT, default=16, help="rows per batch, over all processes")
     parser.add_argument(
@@ -98,6 +100,22 @@ def _add_training_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--warmup", type=AMOUNT, default=50, help="steps over which the learning rate rises (default: %(default)s)"
     )
+    parser.add_argument(
+        "--separate-texts", action="store_true", help="texts packed into one row do not attend to each other"
+    )
+    parser.add_argument(
+        "--average",
+        type=number(float, 0.0, 1.0),
+        metavar="DECAY",
+        help="also keep an exponential moving average of the weights",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of weights, batches and dropout (default: %(default)s)"
+    )
+
+
+def _add_machine_options(parser: argparse.ArgumentParser) -> None:
+    """How the machine is used: precision, compilation, memory, processes, checkpoints."""
     parser.add_argument(
         "--precision",
         choices=PRECISIONS,
@@ -117,9 +135,6 @@ def _add_training_options(parser: argparse.ArgumentParser) -> None:
         help="positions whose logits the loss holds at once; 0: all; by default what fits in 128 MiB",
     )
     parser.add_argument(
-        "--separate-texts", action="store_true", help="texts packed into one row do not attend to each other"
-    )
-    parser.add_argument(
         "--recompute",
         nargs="?",
         const="layers",
@@ -127,19 +142,10 @@ def _add_training_options(parser: argparse.ArgumentParser) -> None:
         help="activation checkpointing, layer by layer; selective: keep matrix products of all layers",
     )
     parser.add_argument(
-        "--average",
-        type=number(float, 0.0, 1.0),
-        metavar="DECAY",
-        help="also keep an exponential moving average of the weights",
-    )
-    parser.add_argument(
         "--parallel", choices=("ddp", "fsdp"), default="ddp", help="data parallelism for several processes"
     )
     parser.add_argument(
         "--save-every", type=COUNT, default=100, help="steps between checkpoints (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="seed of weights, batches and dropout (default: %(default)s)"
     )
 
 
