@@ -11,11 +11,9 @@
 Importing it is cheap; torch is loaded when a name that needs it is first used.
 """
 
-from importlib import import_module
-from typing import Any
-
 from tfkit_course import refuse_strangers
 
+from .lazy import lazy_names
 from .registry import architectures
 
 __all__ = [
@@ -33,25 +31,17 @@ __all__ = [
 
 refuse_strangers()
 
-_LAZY = {
-    "Text": "tfkit.pipeline",
-    "edit": "tfkit.inside",
-    "from_config": "tfkit.hub",
-    "from_hf_config": "tfkit.hub",
-    "from_pretrained": "tfkit.hub",
-    "generate": "tfkit.decode",
-    "load": "tfkit.pipeline",
-    "substitute": "tfkit.substitution",
-    "trace": "tfkit.tracing",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'tfkit' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_LAZY[name]), name)  # found at once the next time
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Text": "tfkit.pipeline",
+        "edit": "tfkit.inside",
+        "from_config": "tfkit.hub",
+        "from_hf_config": "tfkit.hub",
+        "from_pretrained": "tfkit.hub",
+        "generate": "tfkit.decode",
+        "load": "tfkit.pipeline",
+        "substitute": "tfkit.substitution",
+        "trace": "tfkit.tracing",
+    },
+)

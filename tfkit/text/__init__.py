@@ -3,9 +3,9 @@
 What needs `tokenizers`, which has no build for a kernel in a browser, is imported when it is first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tfkit.lazy import lazy_names
 from tfkit.text.bpe import apply_bpe, learn_bpe
 
 if TYPE_CHECKING:
@@ -15,16 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["BPETokenizer", "Collator", "Tokenizer", "apply_bpe", "learn_bpe"]
 
-_LAZY = {"BPETokenizer": "tokenizer", "Collator": "collate", "Tokenizer": "vocabulary"}
-
 if not TYPE_CHECKING:  # a type checker would take every name for one that `__getattr__` finds
-
-    def __getattr__(name: str) -> Any:
-        if name not in _LAZY:
-            raise AttributeError(f"module 'tfkit.text' has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(f"tfkit.text.{_LAZY[name]}"), name)  # found at once next time
-        return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "BPETokenizer": "tfkit.text.tokenizer",
+            "Collator": "tfkit.text.collate",
+            "Tokenizer": "tfkit.text.vocabulary",
+        },
+    )

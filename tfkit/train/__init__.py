@@ -4,9 +4,9 @@ A module is imported when a name of it is first used: schedules and optimisers n
 `torch.distributed`, which a kernel in a browser lacks.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tfkit.lazy import lazy_names
 from tfkit.train.schedules import linear_rate, noam_rate
 
 if TYPE_CHECKING:
@@ -40,33 +40,25 @@ __all__ = [
     "write_rows",
 ]
 
-_LAZY = {
-    "Batch": "batches",
-    "Checkpoint": "checkpoint",
-    "DivergedError": "loop",
-    "History": "loop",
-    "PackedDataset": "packed_dataset",
-    "PairBatches": "batches",
-    "ProcessGroup": "process_group",
-    "Seq2SeqLoss": "losses",
-    "checkpoint_activations": "activation_checkpointing",
-    "fit": "loop",
-    "initialise": "losses",
-    "load_weights": "checkpoint",
-    "mean_loss": "loop",
-    "quick_bfloat16": "precision",
-    "save_weights": "checkpoint",
-    "write_rows": "packed_dataset",
-}
-
 if not TYPE_CHECKING:  # a type checker would take every name for one that `__getattr__` finds
-
-    def __getattr__(name: str) -> Any:
-        if name not in _LAZY:
-            raise AttributeError(f"module 'tfkit.train' has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(f"tfkit.train.{_LAZY[name]}"), name)  # found at once next time
-        return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "Batch": "tfkit.train.batches",
+            "Checkpoint": "tfkit.train.checkpoint",
+            "DivergedError": "tfkit.train.loop",
+            "History": "tfkit.train.loop",
+            "PackedDataset": "tfkit.train.packed_dataset",
+            "PairBatches": "tfkit.train.batches",
+            "ProcessGroup": "tfkit.train.process_group",
+            "Seq2SeqLoss": "tfkit.train.losses",
+            "checkpoint_activations": "tfkit.train.activation_checkpointing",
+            "fit": "tfkit.train.loop",
+            "initialise": "tfkit.train.losses",
+            "load_weights": "tfkit.train.checkpoint",
+            "mean_loss": "tfkit.train.loop",
+            "quick_bfloat16": "tfkit.train.precision",
+            "save_weights": "tfkit.train.checkpoint",
+            "write_rows": "tfkit.train.packed_dataset",
+        },
+    )
