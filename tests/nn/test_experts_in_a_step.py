@@ -12,7 +12,7 @@ from tests.models.table import drawn
 from tests.models.test_laws import make
 from tfkit.decode import Beam, Greedy
 from tfkit.nn import StaticCache, experts
-from tfkit.nn.experts import ExpertList, MixtureOfExperts, mix_experts, mix_in_step, route_top_k, stack_experts
+from tfkit.nn.experts import ExpertList, MixtureOfExperts, mix_experts, mix_experts_in_step, route_top_k, stack_experts
 from tfkit.nn.feed_forward import GatedFeedForward
 
 ROUTED = ("mixtral", "deepseek_v3", "gpt_oss")
@@ -38,7 +38,7 @@ def test_fixed_shapes_give_the_same(tokens, count, k):
     weights, chosen = route_top_k(torch.randn(tokens, count, dtype=torch.float64), k)
     expected = mix_experts(x, weights, chosen, list(layer))
     assert layer.stack()
-    torch.testing.assert_close(mix_in_step(x, weights, chosen, count, layer.run), expected)
+    torch.testing.assert_close(mix_experts_in_step(x, weights, chosen, count, layer.run), expected)
 
 
 def test_stacked_experts_are_views_and_stay_parameters():

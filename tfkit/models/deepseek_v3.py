@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from ..nn import Cache
 from ..nn.attention import attend, merge_heads, split_heads
-from ..nn.experts import ExpertList, mix, route_in_groups, stack_experts
+from ..nn.experts import ExpertList, apply_experts, route_in_groups, stack_experts
 from ..nn.feed_forward import GatedFeedForward, get_activation
 from ..nn.grouped_query import Rotation
 from ..nn.rms_norm import RMSNorm
@@ -167,7 +167,7 @@ class SharedAndRouted(nn.Module):
         weights, chosen = route_in_groups(
             logits, self.balance, self.k, **self.groups, normalize=self.normalize, scale=self.scale
         )
-        return mix(self.experts, x, weights, chosen) + self.shared(x)
+        return apply_experts(self.experts, x, weights, chosen) + self.shared(x)
 
 
 class Layer(llama.Layer):

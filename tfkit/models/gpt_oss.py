@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from ..nn.experts import has_fixed_shapes, mix_experts, mix_in_step, route_top_k
+from ..nn.experts import has_fixed_shapes, mix_experts, mix_experts_in_step, route_top_k
 from ..nn.grouped_query import GroupedQueryAttention
 from ..nn.rms_norm import WideRMSNorm
 from . import llama, mixtral
@@ -112,7 +112,7 @@ class Routed(nn.Module):
         weights, chosen = route_top_k(self.router(flat), self.k)
         weights = weights.to(x.dtype)
         if has_fixed_shapes(x):
-            return mix_in_step(flat, weights, chosen, len(self.experts.down), self.experts.run).view_as(x)
+            return mix_experts_in_step(flat, weights, chosen, len(self.experts.down), self.experts.run).view_as(x)
         return mix_experts(flat, weights, chosen, self.experts.each()).view_as(x)
 
 

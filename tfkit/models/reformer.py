@@ -238,7 +238,7 @@ class Reformer(Model):
         past = 0 if cache is None else cache.past
         mask = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         if isinstance(cache, StaticReformerCache):
-            mask = cache.keep_mask(mask)
+            mask = cache.extend_padding_mask(mask)
         x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache)
         non_padding = mask if mask is None else mask[:, -ids.size(1) :]
         return Output(

@@ -80,13 +80,13 @@ def host_would_wait(device: torch.device) -> bool:
 
 
 def has_fixed_shapes(x: Tensor) -> bool:
-    """Whether experts should compute new tokens x [B,L,E] by `mix_in_step`: in a step of decoding on a GPU."""
+    """Whether experts should compute new tokens x [B,L,E] by `mix_experts_in_step`: in a step of decoding on a GPU."""
     if x.size(1) > STEP_TOKENS or torch.is_grad_enabled() or not host_would_wait(x.device):
         return False
     return torch.compiler.is_compiling() or not tracing.is_observed()
 
 
-def mix_in_step(
+def mix_experts_in_step(
     x: Tensor, weights: Tensor, chosen: Tensor, n_experts: int, run: Callable[[Tensor, Tensor | None], Tensor]
 ) -> Tensor:
     """As `mix_experts`, in shapes that do not depend on the choice, so that the host waits for nothing: the matrices of
@@ -180,15 +180,15 @@ class MixtureOfExperts(nn.Module):
         """x [B,L,E] -> [B,L,E]"""
         flat = x.flatten(0, 1)  # [T,E]
         weights, chosen = route_top_k(self.router(flat), self.k)
-        return mix(self.experts, x, weights.to(x.dtype), chosen)
+        return apply_experts(self.experts, x, weights.to(x.dtype), chosen)
 
 
-def mix(experts: ExpertList, x: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
+def apply_experts(experts: ExpertList, x: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
     """x [B,L,E], weights and chosen [B·L,k] -> [B,L,E]. A compiled step does not wait for a GPU if the experts are
     stacked; it is the decoder that stacks them, before each generation."""
     flat = x.flatten(0, 1)
     if experts.stacked is not None and torch.compiler.is_compiling() and has_fixed_shapes(x):
-        return mix_in_step(flat, weights, chosen, len(experts), experts.run).view_as(x)
+        return mix_experts_in_step(flat, weights, chosen, len(experts), experts.run).view_as(x)
     return mix_experts(flat, weights, chosen, list(experts)).view_as(x)
 
 

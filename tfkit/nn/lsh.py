@@ -253,7 +253,7 @@ class StaticReformerCache(StaticCache):
         self.factors: dict[nn.Module, list[int]] = {}
         self.hashed_from: dict[nn.Module, Tensor] = {}  # int64 []
 
-    def keep_mask(self, mask: Tensor | None) -> Tensor | None:
+    def extend_padding_mask(self, mask: Tensor | None) -> Tensor | None:
         """mask bool [B,L] of a prompt, or None -> the mask of all slots, or None"""
         if mask is not None and self.non_padding is None:
             self.non_padding = F.pad(mask, (0, self.max_length - mask.size(1)), value=True)
@@ -332,7 +332,7 @@ class LocalAttention(Projections):
             k, v = (t.transpose(1, 2) for t in (k, v))
             old = context.cache.extend(self, k[:, :, : context.length], v[:, :, : context.length])
             if context.is_step:
-                keys, values, mask = self.near_keys(*old, context)
+                keys, values, mask = self.neighbour_keys(*old, context)
                 return self.o_proj(merge_heads(attend(q.transpose(1, 2), keys, values, mask=mask)))
             k, v = (t.transpose(1, 2) for t in (k, v))
         whole = q.size(1) <= self.chunk
@@ -344,7 +344,7 @@ class LocalAttention(Projections):
             trace_window(at, concat_neighbours(at[None], before, after)[0], self.n_heads)
         return self.o_proj(chunked_attention(q, k, v, mask, before=before, after=after, dropout=self.dropout_now()))
 
-    def near_keys(self, k: Tensor, v: Tensor, context: ReformerContext) -> tuple[Tensor, Tensor, Tensor | None]:
+    def neighbour_keys(self, k: Tensor, v: Tensor, context: ReformerContext) -> tuple[Tensor, Tensor, Tensor | None]:
         """The keys and values that one more token sees, of k, v [B,H,K,D] -> [B,H,N,D], and their mask bool [B,1,1,N]
         or None"""
         non_padding = None if context.non_padding is None else context.non_padding[:, None, None]
@@ -421,12 +421,12 @@ class HashedAttention(nn.Module):
         if context.cache is not None:
             context.cache.extend(self, qk[:, :, : context.length], v[:, :, : context.length])
             if isinstance(context.cache, StaticReformerCache):
-                self.start_static(qk, buckets, context, context.cache)
+                self.fill_static_cache(qk, buckets, context, context.cache)
             elif buckets is not None:
                 context.cache.buckets[self] = buckets[..., : context.length]
         return out
 
-    def start_static(
+    def fill_static_cache(
         self, qk: Tensor, buckets: Tensor | None, context: ReformerContext, cache: StaticReformerCache
     ) -> None:
         """Keeps the buckets of a prompt qk [B,H,L,D] and its rotations; a prompt of one chunk has no buckets yet."""
