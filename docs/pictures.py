@@ -1,8 +1,8 @@
 """Draws the pictures of views and of the instructor's pages: `python docs/pictures.py`.
 
-The views are those of `docs/gallery.html`. A picture is written to `docs/images` with as many colours as fit into
-150 kB; what is there already and is larger is written anew. It needs Chromium, and
-`jlpm install` in `extension/ui-tests`.
+The views are those of `docs/gallery.html`; pages that `make test-ui` has just photographed are taken from there. A
+picture is written to `docs/images` with as many colours as fit into 150 kB; what is there already and is larger is
+written anew. It needs Chromium, and `jlpm install` in `extension/ui-tests`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,15 @@ DOCS = Path(__file__).parent
 TESTS = DOCS.parent / "extension" / "ui-tests"
 MOST = 150_000  # bytes of a picture
 COLOURS = (256, 128, 64, 32, 16)  # tried in this order
+PHOTOGRAPHED = {  # in the tests' `screenshots`, without the ending -> in `docs/images`
+    "check-wrong-high-contrast": "verdict-high-contrast",
+    "class-predictions": "class-predictions",
+    "family": "family",
+    "home-forced-colours": "home-forced-colours",
+    "prediction-compared": "prediction-compared",
+    "prediction-light": "prediction",
+    "tour-light": "tour",
+}
 
 
 def main() -> int:
@@ -28,10 +37,20 @@ def main() -> int:
         status = subprocess.run(command, cwd=TESTS, env={**os.environ, "PICTURES": folder}).returncode
         for drawn in sorted(Path(folder).glob("*.png")):
             save(drawn, DOCS / "images" / drawn.name)
+    save_photographed(TESTS / "screenshots")
     for old in sorted((DOCS / "images").glob("*.png")):
         if old.stat().st_size > MOST:
             save(old, old)
     return status
+
+
+def save_photographed(folder: Path) -> None:
+    """The pictures that the browser's tests have left in a folder, of those which the documents show."""
+    for name, target in PHOTOGRAPHED.items():
+        if (folder / f"{name}.png").exists():
+            save(folder / f"{name}.png", DOCS / "images" / f"{target}.png")
+        else:
+            print(f"{target}.png: not drawn anew; `make test-ui` photographs it")
 
 
 def save(source: Path, target: Path) -> None:
