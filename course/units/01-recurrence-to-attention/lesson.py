@@ -29,7 +29,7 @@ torch.manual_seed(0)
 torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
 
 # %% [markdown]
-# ## 1 · One step of memory
+# ## 1 · One recurrent step
 #
 # A recurrent network keeps a *state* `h`, a vector that summarises everything read so far. Reading one more word `x`
 # replaces it (Elman 1990):
@@ -37,7 +37,7 @@ torch.set_num_threads(1)  # small tensors: two threads would spend their time wa
 # $$h_t = \tanh(x_t W_x + h_{t-1} W_h + b)$$
 #
 # In the code: `x [B,E]`, `h [B,H]`, `w_x [E,H]`, `w_h [H,H]`, `b [H]`. Three things to notice:
-# - the same weights serve every step, so any length of sentence will do;
+# - the same weights serve every step, so a sentence of any length will do;
 # - tanh keeps every number of the state between -1 and 1, so the state cannot explode (its gradient still can: section 2);
 # - without tanh, a hundred steps would collapse into one matrix product.
 #
@@ -67,8 +67,8 @@ except NotImplementedError:
 # %% [markdown]
 # ## 2 · A whole sentence
 #
-# The encoder starts from an empty memory, $h_0 = 0$, and applies the step once per word. Keep **every** state: the last
-# one is a summary of the sentence, the others will be needed in section 3.
+# The encoder starts from an empty memory, $h_0 = 0$, and applies the step once per word. Keep **every** state: the
+# last one is a summary of the sentence, and the others will be needed in section 3.
 #
 # Look at the loop you are about to write. Step `t` needs the result of step `t - 1`. However many processors you own,
 # a sentence of a thousand words takes a thousand steps one after the other, in training as well. Remember this line of
@@ -119,18 +119,19 @@ plt.show()
 # *Figure, in words: thirty words on the horizontal axis, on a logarithmic vertical axis the strength with which each
 # moves the last state. The line falls almost steadily from the last word to the first, over several powers of ten.*
 #
-# Each step multiplies the gradient by $W_h$ and by the slope of tanh, which is at most 1. Thirty steps, thirty factors:
-# the first word hardly counts any more (the *vanishing gradient*). With a larger $W_h$ the product can grow instead (the
-# *exploding gradient*; Pascanu et al. 2013), which is why recurrent networks are trained with clipped gradients, as in
-# section 6. LSTM and GRU cells let the gradient pass more easily; they shorten no path.
+# Each step multiplies the gradient by $W_h$ and by the slope of tanh, which is at most 1. Over thirty steps that
+# makes thirty factors, and the first word hardly counts any more (the *vanishing gradient*). With a larger $W_h$ the
+# product can grow instead (the *exploding gradient*; Pascanu et al. 2013), which is why recurrent networks are
+# trained with clipped gradients, as in section 6. LSTM and GRU cells let the gradient pass more easily, but the path
+# is as long as before.
 #
 # ## 3 · The bottleneck, and looking back
 #
 # The first neural translators (Cho et al. 2014; Sutskever et al. 2014) gave the decoder one thing only: the encoder's
 # last state. A sentence of five words and one of fifty had to pass through the same `H` numbers. That is the
 # **bottleneck**. Cho et al. saw the quality fall quickly with the length of the sentence. Sutskever et al., with four
-# layers of LSTM of 1,000 units each and the source read backwards, reported no such difficulty: it took a large model and
-# a trick to do without looking back.
+# layers of LSTM of 1,000 units each and the source read backwards, reported no such difficulty: it took a large model
+# and a trick to manage without looking back.
 
 # %% role="demo"
 figure, axes = plt.subplots(1, 2, figsize=(8, 2.3))
@@ -152,29 +153,30 @@ plt.show()
 # last circle has a line up to the decoder: the bottleneck. On the right every circle has one, thick or thin by its
 # weight, and the decoder takes the weighted sum.*
 #
-# Bahdanau et al. (2015) let the decoder look at *all* encoder states, at each word it writes, and decide by itself which
-# matter now. In its plainest form (Luong et al. 2015): the decoder's state is the **query**, the encoder's states are
-# the **keys**, and
+# Bahdanau et al. (2015) let the decoder look at *all* encoder states, at each word it writes, and decide by itself
+# which of them matter now. In its simplest form (Luong et al. 2015), the decoder's state is the **query**, the
+# encoder's states are the **keys**, and
 #
 # $$e_s = h^{\rm dec}\cdot h_s, \qquad a_s = \frac{\exp e_s}{\sum_{s'}\exp e_{s'}}, \qquad c = \sum_s a_s h_s$$
 #
 # - the *score* $e_s$ says how well state `s` answers the query,
-# - the *weights* $a$ share out one unit of attention,
-# - the *context* $c$ is the average of the states under these weights. `[B,H]` like one state, but freshly made for
-#   each query.
+# - the *weights* $a$ distribute one unit of attention over the states,
+# - the *context* $c$ is the average of the states under these weights. It has the shape of one state, `[B,H]`, but is
+#   computed anew for each query.
 #
 # Everything here has a gradient, so *where to look* is learned from the task alone. Picking the single best state
 # would not have one.
 #
-# **The mask.** Sentences in a batch differ in length, and the short ones are filled up with padding. `mask [B,S]` is True
-# where a word is real. A hidden word gets the score $-\infty$, because $\exp(-\infty)$ is exactly 0. (Unit 02 is about
-# why no other way will do, and what becomes of a row in which *nothing* is real; here nothing is asked of such rows.)
+# **The mask.** Sentences in a batch differ in length, and the short ones are filled up with padding. `mask [B,S]` is
+# True where a word is real. A hidden word gets the score $-\infty$, because $\exp(-\infty)$ is exactly 0. (Unit 02
+# explains why nothing else works, and what to do with a row in which *nothing* is real; here such rows cost no
+# points.)
 
 # %% role="exercise" exercise="attention.attend"
 
 # %% [markdown]
-# **Predict.** Three states; the query equals the second, the third is padding. What do the weights sum to? Which is the
-# largest? Is the last one small, or zero?
+# **Predict.** There are three states; the query equals the second, and the third is padding. What do the weights sum
+# to? Which is the largest? Is the last one small, or zero?
 
 # %% role="predict"
 predict(
@@ -199,25 +201,26 @@ except NotImplementedError:
 # ## 4 · Attention without recurrence
 #
 # Vaswani et al. (2017) asked: if attention brings every word within reach, what is the recurrence still for? Drop it.
-# Every position becomes a query, all at once, and keys and values become separate things:
+# Every position becomes a query, all at once, and keys and values become separate vectors:
 #
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right) V$$
 #
 # In the code: `q [...,Q,D]`, `k [...,K,D]`, `v [...,K,Dv]`; the leading `...` is any number of batch axes. Rows of the
 # weights `[...,Q,K]` are queries and sum to one. The mask broadcasts to `[...,Q,K]`.
 #
-# A *query* says what a position looks for, a *key* what a position can be found by, a *value* what it hands over.
+# A *query* says what a position looks for, a *key* what it can be found by, a *value* what it passes on.
 #
 # **Why divide by the square root of `D`?** Let the components of a query and a key be independent with mean 0 and
-# variance 1. Their dot product adds `D` such products, so its variance is `D` and its typical size $\sqrt D$. At `D = 512`
-# scores of ±20 are common, the softmax gives nearly all its weight to one key, and where it is that sure its gradient is
-# nearly zero: nothing is learned. Dividing by $\sqrt D$ (not by `D`) brings the variance back to 1 at every width.
+# variance 1. Their dot product adds `D` such products, so its variance is `D` and its typical size $\sqrt D$. At
+# `D = 512` scores of ±20 are common, the softmax gives nearly all its weight to one key, and the gradient of a
+# softmax that is so sure is nearly zero: nothing is learned. Dividing by $\sqrt D$ (not by `D`) brings the variance
+# back to 1 at every width.
 
 # %% role="exercise" exercise="attention.scaled_dot_product"
 
 # %% [markdown]
-# **Predict.** 64 random keys. With scores that are *not* scaled, how large is the largest weight at `D = 4`? At
-# `D = 1024`? And if one divided by `D`?
+# **Predict.** Take 64 random keys. With scores that are *not* scaled, how large is the largest weight at `D = 4`? At
+# `D = 1024`? And if the scores are divided by `D`?
 
 # %% role="predict"
 predict(
@@ -246,17 +249,18 @@ plt.show()
 guess.compare(largest_weight(4, 1), largest_weight(1024, 1), largest_weight(1024, 1024))
 
 # %% [markdown]
-# *Figure, in words: width D from 4 to 1024 along the bottom, largest of 64 weights on the left axis. Without scaling the
-# curve climbs from about 0.3 to nearly 1. Divided by sqrt(D) it stays flat, near 0.1. Divided by D it sinks to 1/64,
-# where all keys get the same.*
+# *Figure, in words: width D from 4 to 1024 along the bottom, largest of 64 weights on the left axis. Without scaling
+# the curve climbs from about 0.3 to nearly 1. Divided by sqrt(D) it stays flat, near 0.1. Divided by D it sinks to
+# 1/64, where all keys get the same weight.*
 #
 # ## 5 · Training is parallel, decoding is not
 #
-# With attention no position waits for another: the states of a whole sentence are three matrix products. In *training*
-# the right words are known, so all positions are computed at once. When the model *writes*, each word depends on the
-# one before, which does not exist yet: there, even a transformer goes word by word (unit 07).
+# With attention no position waits for another: a few matrix products give the states of a whole sentence. In
+# *training* the right words are known, so all positions are computed at once. When the model *writes*, each word
+# depends on the words before it, which have to be written first: here even a transformer proceeds word by word (unit
+# 07).
 #
-# The price: the weights have `L × L` entries. Twice the length is four times the work.
+# The price is that the weights have `L × L` entries: twice the length is four times the work.
 
 # %% role="experiment"
 def milliseconds(function, *arguments, repeats=5):
@@ -296,26 +300,26 @@ except NotImplementedError:
     print("Build rnn_encode and scaled_dot_product_attention first, then run this cell again.")
 
 # %% [markdown]
-# *Figure, in words: length from 16 to 1024 on the horizontal axis, milliseconds on the vertical, both logarithmic. The
-# recurrence grows in proportion to the length from the start. Attention is many times faster on short sentences and
-# grows faster on long ones, where its square shows.*
+# *Figure, in words: length from 16 to 1024 on the horizontal axis, milliseconds on the vertical, both logarithmic.
+# The recurrence grows in proportion to the length from the start. Attention is many times faster on short sentences,
+# but its time grows faster on long ones, where the quadratic cost shows.*
 #
 # ## 6 · Experiment: measure the bottleneck
 #
 # The task is to repeat a sequence of random letters, 2 to 12 of them. There is nothing to understand, only to
-# remember. Two models with the same encoder and the same decoder, made of *your*
-# functions:
+# remember. You compare two models with the same encoder and the same decoder, made of *your* functions:
 # - **fixed**: the decoder gets the encoder's last state, at every step;
 # - **attention**: the decoder looks back with your `attend`.
 #
 # Both are told the position of each letter (a learned vector per position), so that neither has to count.
 #
-# **Predict.** The curve of accuracy against length: where does *fixed* begin to fall? Does *attention* fall at all?
+# **Predict.** Imagine the curve of accuracy against length: where does *fixed* begin to fall? Does *attention* fall
+# at all?
 
 # %% role="predict"
 predict(
     "01.bottleneck",
-    predict.number("From which length on does the fixed context repeat less than 9 letters of 10? (13: from none)", within=1),
+    predict.number("From which length on does the fixed context repeat fewer than 9 letters out of 10? (13 means: at no length)", within=1),
     predict.choice("Does attention fall below 9 of 10 at any length?", "yes", "no"),
 )
 
@@ -426,27 +430,30 @@ if results:
     display(show.matrices(maps, read, read, "Where each letter looks", ("letter written", "letter read")))
 
 # %% [markdown]
-# *Figure, in words: two maps of eight by eight squares, letters written down the side, letters read along the top. Before
-# the training each row falls on one or a few letters, in no order. After it all of the weight lies on the diagonal: each letter
-# looks at its own source, also where a letter occurs twice.*
+# *Figure, in words: two maps of eight by eight squares, letters written down the side, letters read along the top.
+# Before the training each row falls on one or a few letters, in no order. After it all of the weight lies on the
+# diagonal: each letter looks at its own source, even where a letter occurs twice.*
 #
-# That is an *alignment*, and it was learned from the task alone. Between two languages it is no diagonal: Bahdanau et al. (2015,
-# figure 3) show where English and French turn their words round. Unit 05 draws it for your own translator.
+# That is an *alignment*, and it was learned from the task alone. Between two languages it is not simply a diagonal:
+# Bahdanau et al. (2015, figure 3) show where English and French order their words differently. Unit 05 draws it for
+# your own translator.
 #
-# What does the falling curve measure? Not yet how much 48 numbers can *hold*: twelve letters of 19 are only 51 bits. It
-# measures how much the model has *learned*, in 400 updates, to store there and to read out again through a long chain of
-# steps. With `steps=3000` the fixed model gets about nine letters of ten right at length 4 and four of ten at length 12; a
-# `WIDTH` of 96 in place of 48 changes far less. Try both, and `LONGEST = 24`. Any fixed width has a length that fills it;
-# long before that, a single vector is hard to use.
+# What does the falling curve measure? Not yet how much 48 numbers can *hold*: twelve letters out of 19 are only 51
+# bits. It measures how much the model has *learned*, in 400 updates, to store there and to read out again through a
+# long chain of steps. With `steps=3000` the fixed model gets about nine letters out of ten right at length 4 and four
+# out of ten at length 12; a `WIDTH` of 96 in place of 48 changes far less. Try both, and `LONGEST = 24`. Any fixed
+# width is full at some length, but a single vector becomes hard to use long before that.
 #
 # ## From your code to real models
 #
-# BERT, GPT-2, XLNet and T5, which units 08 to 10 are about, are stacks of what you built in section 4. `tfkit.substitute` puts *your*
-# function into every layer of such a model, and holds each of its results to the library's. The models below are small and
-# random; a published one, read with `tfkit.from_pretrained(folder)`, takes your function as well.
+# BERT, GPT-2, XLNet and T5, which units 08 to 10 are about, are stacks of what you built in section 4.
+# `tfkit.substitute` puts *your* function into every layer of such a model, and compares each of its results with the
+# library's. The models below are small and random; a published one, read with `tfkit.from_pretrained(folder)`, takes
+# your function as well.
 #
-# **Predict.** In GPT-2 no word sees a later one. T5 does not divide by $\sqrt D$, and like XLNet it adds to each score a number
-# that depends on the distance. Your function knows `q`, `k`, `v` and a mask. How can it serve all of them?
+# **Predict.** In GPT-2 no word sees a later one. T5 does not divide by $\sqrt D$, and like XLNet it adds to each
+# score a number that depends on the distance. Your function takes `q`, `k`, `v` and a mask. How can it serve all of
+# them?
 
 # %% role="predict"
 predict(
@@ -474,10 +481,11 @@ except NotImplementedError:
     print("Build scaled_dot_product_attention first, then run this cell again.")
 
 # %% [markdown]
-# "No later word" is a mask. A factor on the scores is a factor on the query: `substitute` multiplies `q` by $\sqrt D$, and your
-# division takes it back. A number $b_{ij}$ that is added to the score of query $i$ and key $j$ becomes part of the dot product. Each
-# query gets one more column for each query of the sentence, with a 1 in the column of its own number and 0 elsewhere (the unit vector $e_i$); each key gets in
-# these columns what is to be added for each of the queries:
+# "No later word" is a mask. A factor on the scores is a factor on the query: `substitute` multiplies `q` by
+# $\sqrt D$, and your division undoes this. A number $b_{ij}$ that is added to the score of query $i$ and key $j$
+# becomes part of the dot product. There are as many extra columns as queries: query $i$ has a 1 in column $i$ and 0
+# in the others (the unit vector $e_i$), and each key has in these columns what is to be added for each of the
+# queries:
 #
 # $$[\,q_i\,;\,e_i\,]\cdot[\,k_j\,;\,b_{1j}, \dots, b_{Qj}\,] = q_i\cdot k_j + b_{ij}$$
 #
@@ -485,17 +493,18 @@ except NotImplementedError:
 #
 # ## Pitfalls
 # - `softmax(dim=...)`: the axis that sums to one is the axis of **keys**, the last one.
-# - `k.transpose(-2, -1)`, not `k.transpose(1, 2)`: count axes from the end, since leading axes come and go.
+# - `k.transpose(-2, -1)`, not `k.transpose(1, 2)`: count axes from the end, since the number of leading axes varies.
 # - The scale uses the width of the queries and keys, not of the values, and not the number of keys.
-# - `-1e9` instead of $-\infty$: a row with nothing to see becomes an average of everything that was hidden.
-# - Keep the state a function of the state before it: a stray `.detach()` gives right numbers and no learning.
+# - `-1e9` instead of $-\infty$: a row in which everything is hidden becomes an average of all that was hidden.
+# - Keep the state a function of the state before it: a stray `.detach()` gives the right numbers but stops the
+#   learning.
 #
 # ## What real models changed
 # | | here | there |
 # |---|---|---|
 # | the cell | tanh | LSTM or GRU, which gate what is kept (the translators of 2014 to 2016) |
 # | the score | dot product | a small network on query and key (Bahdanau et al.); a matrix between them (Luong et al.) |
-# | the scale | 1/sqrt(D) | T5 has none: it folds it into the initial weights |
+# | the scale | 1/sqrt(D) | T5 has none: smaller initial weights make up for it |
 # | the kernel | all `L × L` weights are written to memory | FlashAttention computes the same block by block and never stores them |
 
 # %% [markdown] role="task" task="a-wider-state" points=2
@@ -507,9 +516,10 @@ except NotImplementedError:
 # meet this limit?
 #
 # ### BEGIN MARK SCHEME
-# - 1 point: at these lengths not the number of floats is short (12 letters are 51 bits) but the training: every letter has to
-#   be written into one vector and kept through all later steps. A wider vector does not shorten that path. (A fixed width does have a
-#   length that fills it; who says only that the curve falls later gets the point if it is said that training matters more here.)
+# - 1 point: at these lengths there are enough floats (12 letters are 51 bits); what is lacking is training: every
+#   letter has to be written into one vector and kept through all later steps. A wider vector does not shorten that
+#   path. (A fixed width does have a length that fills it; an answer that says only that the curve falls later gets
+#   the point if it adds that training matters more here.)
 # - 1 point: attention keeps one state for *each* word and picks by content: what is kept grows with the sentence, and the
 #   path from a letter to where it is needed is one step.
 # - Not enough: "attention has more parameters"; "the gradient vanishes" without saying along which path.
