@@ -64,7 +64,7 @@ def read(root, unit):
 
 def test_a_new_paragraph_stays_english_and_is_named(folder):
     lesson = folder / "lesson.py"
-    lesson.write_text(lesson.read_text().replace("Padding is a matter of", "Filling is a matter of"))
+    lesson.write_text(lesson.read_text().replace("Padding concerns", "Filling concerns"))
     found = list(translate.faults(folder, "fr"))
     assert [what for _, what in found] == [
         "fr.po has no translation of 'A decoder hides the future *and* the padding: a k…'",
@@ -72,7 +72,7 @@ def test_a_new_paragraph_stays_english_and_is_named(folder):
         "'A decoder hides the future *and* the padding: a k…'",
     ]
     text = "\n".join(cell.source for cell in translate.in_language(folder, builder.notebook(folder), "fr").cells)
-    assert "Filling is a matter of" in text and "Pas le remplissage" in text
+    assert "Filling concerns" in text and "Pas le remplissage" in text
 
 
 def test_a_lost_formula_is_named(folder):

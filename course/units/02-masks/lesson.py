@@ -41,7 +41,7 @@ torch.set_num_threads(1)  # small tensors: two threads would spend their time wa
 # May a position see *itself*? Yes. The decoder's input is shifted by one (unit 05): position `i` holds the word *before*
 # the one that it predicts.
 #
-# **Predict.** Write down the mask for `length = 4`, rows of True and False. How many True are there for length `L`?
+# **Predict.** Write down the mask for `length = 4`, rows of True and False. How many entries are True for length `L`?
 
 # %% role="predict"
 predict(
@@ -65,9 +65,9 @@ except NotImplementedError:
 # %% [markdown]
 # ## 2 · Not the padding
 #
-# Sentences in a batch have different lengths; the short ones are filled with `pad_id`. Nobody should look at the filling.
-# Hide **columns**: no query may look at a padding key. The rows of padding stay as they are, since nobody reads their
-# output, and a row that sees nothing is a problem of its own (section 4).
+# Sentences in a batch have different lengths; the short ones are filled with `pad_id`. No position should attend to
+# the padding. Hide **columns**: no query may look at a padding key. The rows of the padding stay as they are, since
+# their output is never used, and a row that sees nothing is a problem of its own (section 4).
 #
 # Shape: `[B,1,1,S]`. The two axes of size 1 broadcast over heads and queries.
 #
@@ -95,13 +95,13 @@ except NotImplementedError:
     print("Build padding_mask first, then run this cell again.")
 
 # %% [markdown]
-# A `[4,4]` mask is taken for `[Q,K]`: sentence 0's padding becomes query 0's, for every sentence. No error, just a
-# wrong model. Always give the mask all four axes.
+# A `[4,4]` mask is taken for `[Q,K]`: the padding of sentence 0 becomes that of query 0, in every sentence. There is
+# no error, just a wrong model. Always give the mask all four axes.
 #
 # ## 3 · Both
 #
 # A decoder hides the future *and* the padding: a key is shown if it passes both tests. The result has one mask per
-# sentence: `[B,1,T,T]`. Padding is a matter of the columns alone, wherever it stands, in front as well.
+# sentence: `[B,1,T,T]`. Padding concerns the columns alone, wherever it stands, even in front.
 
 # %% role="exercise" exercise="masks.decoder"
 
@@ -123,23 +123,24 @@ except NotImplementedError:
     print("Build the three masks first, then run this cell again.")
 
 # %% [markdown]
-# *Figure, in words: four squares of 6 by 6, queries down, keys across, dark where looking is allowed. First, causal: the
-# lower triangle with the diagonal. Second, padding: the first four columns. Third, both: the lower triangle, cut off
-# after the fourth column. Fourth, information flow: which keys move which outputs of an attention with your decoder
-# mask. It is the third again.*
+# *Figure, in words: four squares of 6 by 6, queries down, keys across, dark where looking is allowed. First, causal:
+# the lower triangle with the diagonal. Second, padding: the first four columns. Third, both: the lower triangle, cut
+# off after the fourth column. Fourth, information flow: which keys move which outputs of an attention with your
+# decoder mask. It is the same as the third.*
 #
 # ## 4 · Minus infinity, before the softmax
 #
 # $$a_j = \frac{\exp s_j}{\sum_{j'} \exp s_{j'}}$$
 #
-# A hidden key must get weight 0 *and* must not take part in the sum below the line. Four ways that look alike:
+# A hidden key must get weight 0 *and* must not take part in the sum in the denominator. Four attempts that look
+# alike:
 #
 # | | what happens |
 # |---|---|
-# | score 0 | zero is an ordinary score: exp(0) = 1, an ordinary share |
+# | score 0 | zero is an ordinary score: exp(0) = 1, so the key gets an ordinary share |
 # | weight 0 after the softmax | the hidden keys have already taken their share: the rest no longer sums to 1 |
-# | score -1e9 | fine, until a row has nothing to see: equal scores, equal shares, an average of what is hidden. And float16 ends at 65504 |
-# | score $-\infty$ | $\exp(-\infty) = 0$ exactly, above the line and below |
+# | score -1e9 | fine until all keys of a row are hidden: equal scores give equal shares, an average of what is hidden. Besides, float16 ends at 65504 |
+# | score $-\infty$ | $\exp(-\infty) = 0$ exactly, in the numerator and in the denominator |
 #
 # One case is left. If **all** keys of a row are hidden, the sum is 0 and 0/0 is NaN; one NaN in one row makes every
 # gradient NaN, and training is over. Such rows are common (a batch filled up with empty sentences, a window of padding).
@@ -151,13 +152,13 @@ except NotImplementedError:
 # %% role="exercise" exercise="masks.softmax"
 
 # %% [markdown]
-# **Predict.** Scores 1, 2, 3, of which the last is hidden; and a second row with everything hidden. Write down both rows of
-# weights, and then the gradient: which entries are exactly 0?
+# **Predict.** Take scores 1, 2, 3, of which the last is hidden, and a second row with everything hidden. Write down
+# both rows of weights, and then the gradient: which entries are exactly 0?
 
 # %% role="predict"
 predict(
     "02.hidden-scores",
-    predict.numbers("Scores 1, 2, 3, the last hidden: the weights?", 3, within=0.02),
+    predict.numbers("What are the weights for scores 1, 2, 3, the last hidden?", 3, within=0.02),
     predict.numbers("With everything hidden?", 3, within=0.02),
     predict.mask("Which entries of the gradient are exactly 0?", ["last hidden", "all hidden"], 3),
 )
@@ -176,7 +177,7 @@ except NotImplementedError:
     print("Build masked_softmax first, then run this cell again.")
 
 # %% [markdown]
-# **How much leaks?** 32 random scores, a growing part of them hidden.
+# **How much leaks?** Of 32 random scores, more and more are hidden.
 
 # %% role="demo"
 def astray(weights, mask):
@@ -209,9 +210,9 @@ plt.show()
 #
 # ## 5 · Experiment: the cheat
 #
-# A chain of letters, where each letter makes the next more or less probable. The best that any honest model can do is
-# known: the chain's entropy, the uncertainty that is really there. We train one attention layer to predict the next
-# letter three times, with three masks:
+# The data are a Markov chain of letters: each letter makes the next one more or less probable. The best that any
+# honest model can do is known: the chain's entropy, the uncertainty that is really there. We train one attention
+# layer to predict the next letter three times, with three masks:
 # - **causal**: yours;
 # - **one ahead**: the triangle is off by one, so position `i` sees `i + 1`, the answer;
 # - **no mask**: everything is visible.
@@ -309,21 +310,23 @@ if runs:
     plt.show()
 
 # %% [markdown]
-# *Figure, in words: training step on the horizontal axis, training loss on the vertical, and a dashed horizontal line at
-# the chain's entropy. The causal curve comes down to the line and stays there. The two others go on through it, toward
-# zero: they have found the answer in their input.*
+# *Figure, in words: training step on the horizontal axis, training loss on the vertical, and a dashed horizontal line
+# at the chain's entropy. The causal curve comes down to the line and stays there. The two others go on through it,
+# towards zero: they have found the answer in their input.*
 #
 # A training loss that is too good is the most common sign of a wrong mask. The test: change a *later* word and see
 # whether an *earlier* output moves. The check under your exercises does just that.
 #
 # ## Pitfalls
-# - The wrong triangle: `triu` shows the future only. Rows are queries, columns are keys.
+# - The wrong triangle: `triu` shows the future instead of the past. Rows are queries, columns are keys.
 # - `tril(-1)` hides a position from itself, and the first row is then empty.
 # - Hiding padding's rows instead of its columns.
-# - Taking 0 for the padding's number; each vocabulary has its own.
-# - Counting the real words and showing that many from the left: for decoding in batches, padding comes first.
+# - Assuming that the padding's id is 0; each vocabulary has its own.
+# - Counting the real words and showing that many from the left: when a decoder-only model generates in batches, the
+#   padding comes first.
 # - Libraries differ in what True means. `nn.MultiheadAttention` takes True for *hidden*;
-#   `F.scaled_dot_product_attention` takes True for *may attend*, as we do; transformers' models take 1 for real words.
+#   `F.scaled_dot_product_attention` takes True for *may attend*, as we do; the models of Hugging Face's transformers
+#   take 1 for real words.
 #
 # ## What real models changed
 # | | mask |

@@ -146,7 +146,7 @@ test('Check says what is wrong with a wrong answer, and that a right one is righ
   await button.click();
   const verdict = page.locator('.tfkit-Verdict');
   await expect(verdict).toHaveAttribute('data-state', 'failed', { timeout: 90000 });
-  await expect(verdict.locator('.tfkit-v-title')).toHaveText('No looking ahead');
+  await expect(verdict.locator('.tfkit-v-title')).toHaveText('Causal mask');
   await expect(verdict.locator('.tfkit-v-hint')).not.toBeEmpty();
   await expect(page.locator(`#tfkit-course [data-exercise="${EXERCISE}"]`)).toContainText('not yet right');
   await expect(verdict.locator('.tfkit-v-chips li').first()).toHaveText(/^✗ values 0 of /);
