@@ -1,11 +1,11 @@
-"""Many attentions side by side."""
+"""Multi-head attention: several attentions side by side."""
 
 from course import exercise
 
 EXERCISES = [
     exercise(
         "attention.split_heads",
-        "Split into heads and merge again",
+        "Split into heads, and merge them again",
         "tfkit.nn.attention:split_heads",
         "tfkit.nn.attention:merge_heads",
         checks="split_heads",

