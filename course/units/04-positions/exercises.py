@@ -1,31 +1,33 @@
-"""Where is a word? Waves that are added, rotations, distances in buckets, a shift, and a table in two factors."""
+"""Position embeddings: sinusoids that are added, rotations, buckets of distances, a shift, and an axial table."""
 
 from course import exercise
 
 EXERCISES = [
     exercise(
         "positions.sinusoidal",
-        "A clock with many hands",
+        "Sinusoidal position embeddings",
         "tfkit.nn.positions:sinusoidal_positions",
         checks="sinusoidal",
         points=2,
     ),
     exercise(
-        "positions.rotary", "Turning instead of adding", "tfkit.nn.positions:apply_rotary", checks="rotary", points=3
+        "positions.rotary", "Rotary position embeddings", "tfkit.nn.positions:apply_rotary", checks="rotary", points=3
     ),
     exercise(
         "positions.t5_buckets",
-        "Distances in buckets",
+        "Relative positions in buckets (T5)",
         "tfkit.nn.positions:relative_bucket",
         checks="t5_buckets",
         points=3,
     ),
     exercise(
         "positions.relative_shift",
-        "From distances to places",
+        "The relative shift (Transformer-XL)",
         "tfkit.nn.positions:relative_shift",
         checks="relative_shift",
         points=2,
     ),
-    exercise("positions.axial", "A table in two factors", "tfkit.nn.positions:axial_positions", checks="axial"),
+    exercise(
+        "positions.axial", "Axial position embeddings (Reformer)", "tfkit.nn.positions:axial_positions", checks="axial"
+    ),
 ]
