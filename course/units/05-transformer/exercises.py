@@ -4,7 +4,10 @@ from course import exercise
 
 EXERCISES = [
     exercise(
-        "transformer.feed_forward", "The feed-forward part", "tfkit.nn.feed_forward:FeedForward", checks="feed_forward"
+        "transformer.feed_forward",
+        "The feed-forward network",
+        "tfkit.nn.feed_forward:FeedForward",
+        checks="feed_forward",
     ),
     exercise(
         "transformer.encoder_layer",
@@ -16,7 +19,7 @@ EXERCISES = [
     exercise(
         "transformer.decoder_layer", "A decoder layer", "tfkit.nn.layers:DecoderLayer", checks="decoder_layer", points=2
     ),
-    exercise("transformer.shift_right", "What the decoder is fed", "tfkit.nn.layers:shift_right", checks="shift_right"),
+    exercise("transformer.shift_right", "Shift the targets right", "tfkit.nn.layers:shift_right", checks="shift_right"),
     exercise(
         "transformer.seq2seq", "The whole transformer", "tfkit.nn.layers:Seq2SeqTransformer", checks="seq2seq", points=4
     ),

@@ -74,7 +74,7 @@ plt.show()
 # self-attention, cross-attention, feed-forward, each with add and norm, output projection, logits. An arrow leads from the memory to the
 # cross-attention, and round each part with add and norm a blue arrow leads from its input to its addition: the residual.*
 #
-# ## 1 · Thinking at each position: the feed-forward part
+# ## 1 · Thinking at each position: the feed-forward network
 #
 # $$\mathrm{FFN}(x) = \max(0,\ x W_{up} + b_{up})\,W_{down} + b_{down}$$
 #
@@ -82,14 +82,14 @@ plt.show()
 # It is applied to every position **alone**, with the same weights. Two thirds of an encoder layer's parameters are here.
 # Without ReLU between them the two matrices would collapse into one.
 #
-# **Predict, then run.** `x` is `[2, 7, 64]`, `d_ff` is 256. What is the shape after `up`, and after the whole part?
+# **Predict, then run.** `x` is `[2, 7, 64]`, `d_ff` is 256. What is the shape after `up`, and after the whole network?
 #
-# **Exercise.** Build it. The names `up` and `down` matter: the check loads its own weights into them. `activation` is the function between
-# them (ReLU by default), `dropout` the share of its outputs that training sets to 0. The check also trains the part for a few steps, from the values that
-# your `__init__` gives it: it must learn.
+# **Exercise.** Build it. The names `up` and `down` matter: the check loads its own weights into them. `activation` is the function between them (ReLU by
+# default), `dropout` the share of its outputs that training sets to 0. The check also trains the network for a few steps, from the values that your `__init__`
+# gives it: it must learn.
 
 # %% role="predict"
-predict("05.feed-forward", predict.shape("What is the shape after up?"), predict.shape("And after the whole part?"))
+predict("05.feed-forward", predict.shape("What is the shape after up?"), predict.shape("And after the whole network?"))
 
 # %% role="exercise" exercise="transformer.feed_forward"
 
@@ -97,7 +97,7 @@ predict("05.feed-forward", predict.shape("What is the shape after up?"), predict
 guess = predicted("05.feed-forward")
 try:
     ff, x = FeedForward(64, 256), torch.randn(2, 7, 64)
-    print("after up:", tuple(ff.up(x).shape), " after the whole part:", tuple(ff(x).shape))
+    print("after up:", tuple(ff.up(x).shape), " after the whole network:", tuple(ff(x).shape))
     moved = x.clone()
     moved[:, 3] += 1  # change position 3 only
     changed = (ff(moved) - ff(x)).abs().sum(-1)[0] > 0
@@ -111,24 +111,24 @@ except NotImplementedError:
 #
 # $$x \leftarrow \mathrm{LayerNorm}_1(x + \mathrm{SelfAttention}(x)) \qquad x \leftarrow \mathrm{LayerNorm}_2(x + \mathrm{FFN}(x))$$
 #
-# **Why the residual, `x + …`?** The input is passed on unchanged beside what each part computes. So a part need only learn
-# what to *change*; a token keeps its own content, however much attention mixes in; and the gradient has a path past every
-# part, so a deep stack of layers learns.
+# **Why the residual, `x + …`?** The input is passed on unchanged beside what each sublayer (attention or feed-forward network) computes. So a sublayer need
+# only learn what to *change*; a token keeps its own content, however much attention mixes in; and the gradient has a path past every sublayer, so a deep stack
+# of layers learns.
 #
 # **Why normalise?** Adding again and again makes values grow. Layer norm brings every position back to mean 0 and
 # variance 1 (over its `d_model` numbers, not over the batch), then applies a learned scale and offset.
 #
-# **Where?** The paper normalises *after* the addition (post-norm), and so do you here. From GPT-2 on most models
-# normalise *before* each part (pre-norm): then the residual path is clean from bottom to top, and deep stacks train without
-# a careful warm-up. The final quality of post-norm is often a little better, if you can get it to train.
+# **Where?** The paper normalises *after* the addition (post-norm), and so do you here. From GPT-2 on most models normalise *before* each sublayer (pre-norm):
+# then the residual path is clean from bottom to top, and deep stacks train without a careful warm-up. The final quality of post-norm is often a little better,
+# if you can get it to train.
 #
 # `MultiHeadAttention` from unit 03 returns `(output, weights)`: you need the output.
 
 # %% role="exercise" exercise="transformer.encoder_layer"
 
 # %% [markdown]
-# **Predict, then run.** Fresh stacks of 1 to 24 encoder layers; we measure the gradient that reaches the input, with and
-# without residuals. Which of the two is larger, and by what factor?
+# **Predict, then run.** We measure the gradient that reaches the input of freshly initialised stacks of 1 to 24 encoder layers, with and without residuals.
+# Which of the two is larger, and by what factor?
 
 # %% role="predict"
 predict(
@@ -210,14 +210,13 @@ except NotImplementedError:
 # | position | 0 | 1 | 2 | 3 |
 # |---|---|---|---|---|
 # | the decoder reads | `<s>` | le | chat | dort |
-# | it is to predict | le | chat | dort | `</s>` |
+# | it has to predict | le | chat | dort | `</s>` |
 #
 # Together with the causal mask this is all that is needed: position `t` knows words `0 … t-1` and predicts word `t`.
 #
-# **Why training is parallel and decoding is not.** In training all words of the target are known, so *all* rows of this
-# table are computed in one forward pass; the causal mask keeps every row honest. A recurrent network cannot do that: its
-# state at `t` needs its state at `t-1`. When decoding, row 2 needs the word that row 1 has produced, and that word does not
-# exist before row 1 is done. So at test time the transformer, too, goes one step after the other (unit 07).
+# **Why training is parallel and decoding is not.** In training all words of the target are known, so *all* rows of this table are computed in one forward pass;
+# the causal mask keeps every row honest. A recurrent network cannot do that: its state at `t` needs its state at `t-1`. When decoding, row 2 needs the word
+# that row 1 has produced, and that word does not exist before row 1 is done. So at test time the transformer, too, takes one step after the other (unit 07).
 
 # %% role="exercise" exercise="transformer.shift_right"
 
@@ -234,20 +233,18 @@ except NotImplementedError:
 #
 # $$x_0 = \sqrt{d_{model}}\;\mathrm{Embedding}(ids) + \mathrm{Positions}$$
 #
-# **Why times √d?** The paper only says that it multiplies. Its published code, tensor2tensor, starts the embeddings with variance $1/d$ (the same matrix also
-# makes the logits), while sines and cosines have a size near one. Unscaled, the position would drown the word. **Why positions at all?** Attention
-# does not know order: shuffle the source words and the encoder's outputs are shuffled alike. `sinusoidal_positions` is unit 04's;
-# here it is given.
+# **Why times √d?** The paper gives no reason. Its published code, tensor2tensor, initialises the embeddings with variance $1/d$ (the same matrix also produces
+# the logits), while sines and cosines have a size near one. Without the factor, the position would drown the word. **Why positions at all?** Attention does not
+# know order: shuffle the source words and the encoder's outputs are shuffled in the same way. `sinusoidal_positions` is unit 04's; here it is given.
 #
-# **Predict, then run.** d = 512. How long, on average, is an embedding of variance 1/d, how long a position vector, and how long the
-# embedding after scaling?
+# **Predict, then run.** d = 512. What is, on average, the norm of an embedding of variance 1/d, of a position vector, and of the embedding after scaling?
 
 # %% role="predict"
 predict(
     "05.lengths",
-    predict.number("How long is an embedding of variance 1/d?", within=0.3),
-    predict.number("How long a position vector?", within=2),
-    predict.number("How long the embedding after scaling?", within=3),
+    predict.number("What is the norm of an embedding of variance 1/d?", within=0.3),
+    predict.number("Of a position vector?", within=2),
+    predict.number("Of the embedding after scaling?", within=3),
 )
 
 # %% role="demo"
@@ -259,16 +256,16 @@ for name, rows in {"embedding": embedding, "position": sinusoidal_positions(100,
 guess.compare(*(rows.norm(dim=-1).mean() for rows in (embedding, sinusoidal_positions(100, d), embedding * math.sqrt(d))))
 
 # %% [markdown]
-# **Exercise.** Put it together. The masks are built inside, from the ids: the encoder's self-attention and the decoder's
-# cross-attention hide the source's padding, the decoder's self-attention uses `decoder_mask`. `encode` and `decode` are methods
-# of their own, because at test time one encodes once and decodes many times. The extra method `embed` is a convenience; you may do without.
-# The check trains your model for a few steps, too: from its own weights, and from those that your model starts with.
+# **Exercise.** Put it together. The masks are built inside, from the ids: the encoder's self-attention and the decoder's cross-attention hide the source's
+# padding, the decoder's self-attention uses `decoder_mask`. `encode` and `decode` are methods of their own, because at test time one encodes once and decodes
+# many times. The extra method `embed` is a convenience; you may do without it. The check trains your model for a few steps, too: from its own weights, and from
+# those that your model starts with.
 
 # %% role="exercise" exercise="transformer.seq2seq"
 
 # %% [markdown]
-# **Predict, then run: who can move whom?** We change one target input word and look at which logits move; then one source word.
-# Draw the two patterns before you run the cell.
+# **Predict, then run: which input moves which logit?** We change one target input word and look at which logits move; then one source word. Draw the two
+# patterns before you run the cell.
 
 # %% role="predict"
 predict(
@@ -293,7 +290,7 @@ try:
         for n, after in enumerate((model(src, other_tgt), model(other_src, tgt_in))):
             maps[n, i] = ((after - before).abs().sum(-1) > 1e-12)[0].float()
     moved = {"change a target input": maps[0] > 0, "change a source word": maps[1] > 0}
-    display(show.matrices(moved, title="Who moves whom?", axes=("word changed", "logit that moves")))
+    display(show.matrices(moved, title="Which input moves which logit?", axes=("word changed", "logit that moves")))
     guess.compare(maps[0], maps[1])
 except NotImplementedError:
     print("Build Seq2SeqTransformer first.")
@@ -302,8 +299,9 @@ except NotImplementedError:
 # *Figure: two maps, changed word by moved logit. For target inputs only the triangle on and right of the diagonal is filled: a change moves its own and later positions only.
 # For source words the whole square is filled.*
 #
-# **Walk through one step.** From the ids to the likeliest next word, stage by stage, with the numbers that your own code computes. The arrow keys step through the stages;
-# layer and head can be chosen; point at a number and you read which product made it. The weights are random still: after the training below you walk through it again.
+# **Walk through one step.** From the ids to the likeliest next word, stage by stage, with the numbers that your own code computes. The arrow keys step through
+# the stages; layer and head can be chosen; point at a number to see which product it comes from. The weights are still random: after the training below you
+# will walk through it again.
 
 # %% role="demo"
 try:
@@ -316,15 +314,16 @@ except (NotImplementedError, NameError):
     print("Build Seq2SeqTransformer first.")
 
 # %% [markdown]
-# *Figure: the stages of one forward pass in a row, from text to drawn token; below them the chosen stage's matrices, with a word at each row and column and their numbers in the cells.*
+# *Figure: the stages of one forward pass in a row, from the text to the drawn token; below them the chosen stage's matrices, with a word at each row and
+# column and their numbers in the cells.*
 #
 # ## Training it: two tricks of 2017
 #
 # **Label smoothing.** The loss does not ask for probability 1 on the right word but for 0.9, and spreads the rest over the others. A
 # model that must never be quite certain keeps its logits small and generalises better; perplexity gets worse, BLEU better.
 #
-# **Warm-up.** $rate = d_{model}^{-0.5} \cdot \min(step^{-0.5},\ step \cdot warmup^{-1.5})$. In a fresh post-norm stack the gradients of the upper layers
-# are large, and Adam's averages know nothing yet: full speed from the start would ruin it. So the rate rises linearly for `warmup` steps, then falls.
+# **Warm-up.** $rate = d_{model}^{-0.5} \cdot \min(step^{-0.5},\ step \cdot warmup^{-1.5})$. In a fresh post-norm stack the gradients of the upper layers are
+# large, and Adam's averages know nothing yet: full speed from the start would ruin the weights. So the rate rises linearly for `warmup` steps, then falls.
 
 # %% role="demo"
 from tfkit.train import noam_rate
@@ -341,14 +340,15 @@ plt.show()
 #
 # ## The experiment: English → French
 #
-# The data are real: strings of programs' interfaces, in English and in French. The small set is JupyterLab's, about 2,000 pairs, and always here: enough for words,
-# not for sentences. The larger one is VS Code's, 9,000 pairs (MIT licence), and has to be fetched once, in a terminal: `tfkit get vscode-fr`. With it your model writes
-# short sentences that one can read; in long ones it loses the thread. For German or Spanish, fetch `vscode-de` or `vscode-es` in the same way, and write `LANGUAGE = "de"` or `"es"` below.
+# The data are real: strings from user interfaces, in English and in French. The small set, about 2,000 pairs from JupyterLab, comes with the course: it is
+# enough for words, not for sentences. The larger one is VS Code's, 9,000 pairs (MIT licence), and has to be fetched once, in a terminal: `tfkit get vscode-fr`.
+# With it your model writes short sentences that make sense; in long ones it loses the thread. For German or Spanish, fetch `vscode-de` or `vscode-es` in the
+# same way, and write `LANGUAGE = "de"` or `"es"` below.
 #
-# They hold a **trap**: "Save file" and "Save all files" are near-duplicates, and a random split would put one in training and the other in the test. So
+# The data contain a **trap**: "Save file" and "Save all files" are near-duplicates, and a random split would put one in training and the other in the test. So
 # near-duplicates are gathered in clusters, and whole clusters are held out. Test sentences that resemble nothing in training are called *far*.
 #
-# The honest opponent is a **translation memory**: find the most similar training sentence and copy its translation. It learns nothing at all.
+# The honest baseline is a **translation memory**: find the most similar training sentence and copy its translation. It learns nothing at all.
 
 # %% role="experiment"
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -380,10 +380,11 @@ def to_ids(sentences):
 print(tokenizer.encode(corpus.train[0].source).tokens, "→", tokenizer.encode(corpus.train[0].target).tokens)
 
 # %% [markdown]
-# One training step, in the open: read the source, feed the shifted target, compare all predictions with the target at once. Read it
-# before you run it: which line would you have to change for a recurrent decoder?
+# Here is one training step in full: read the source, feed the shifted target, compare all predictions with the target at once. Read it before you run it: which
+# line would you have to change for a recurrent decoder?
 #
-# `hide` is there against learning by heart: it replaces every tenth piece by the unknown one, so that no sentence comes twice in the same form.
+# `hide` keeps the model from learning sentences by heart: it replaces about one piece in ten by the unknown one, so that no sentence comes twice in the same
+# form.
 
 # %% role="experiment"
 from tfkit.train import quick_bfloat16
@@ -405,8 +406,8 @@ def training_step(model, batch, optimizer, rate):
     return loss.item()
 
 # %% [markdown]
-# The loop around it goes through the sentences in batches of like length. The weights that are kept are not the last ones but the mean of those from the last part of the training, as in the paper, which averaged
-# its last checkpoints.
+# The loop around it goes through the sentences in batches of similar length. The weights that are kept are not the last ones but the mean of those from the
+# last part of the training, as in the paper, which averaged its last checkpoints.
 
 # %% role="experiment"
 import time
@@ -437,12 +438,12 @@ def train(model, pairs, epochs, minutes, tokens, warmup=300):
 
 
 # %% [markdown]
-# English and French share their pieces, and so, as in the paper, one table of vectors serves three times: for what is read, for what has been written, and, turned round, for
-# the logits. That is a third of the parameters, and all the learning of three goes into it.
+# English and French share their pieces, and so, as in the paper, one embedding table is used three times: for the source, for the target, and, transposed, for
+# the logits. It has a third of the parameters of three tables, and learns from all three uses.
 #
-# The first hundred steps look like failure: the loss stays near 7, which the frequencies of the pieces alone would give. Then it falls. What was trained is kept in the folder
-# `my-translator`, beside the units' folders and not in this one, so that it is not handed in: the next time it is read from there. `safetensors` holds
-# numbers and names and nothing else; unlike a pickle it cannot run code when somebody opens it.
+# The first hundred steps look like failure: the loss stays near 7, as if the model predicted every piece by its frequency alone. Then it falls. What was
+# trained is kept in the folder `my-translator`, beside the units' folders and not in this one, so that it is not handed in: the next time it is read from
+# there. `safetensors` holds numbers and names and nothing else; unlike a pickle it cannot run code when somebody opens it.
 
 # %% role="experiment"
 import json
@@ -475,9 +476,9 @@ except NotImplementedError:
     print("Build all five parts first, then train here.")
 
 # %% [markdown]
-# **The moment of truth.** The model translates the held-out sentences word by word, always taking the likeliest (unit 07 builds that function; here
-# it is the library's). Beside it stands the translation memory. BLEU counts matching word sequences, chrF matching character sequences; look at
-# *far* in particular, where there is nothing to copy.
+# **The moment of truth.** The model translates the held-out sentences piece by piece, always taking the most likely one (you build that function in unit 07;
+# here it is the library's). Beside it stands the translation memory. BLEU counts matching word sequences, chrF matching character sequences; look at *far* in
+# particular, where there is nothing to copy.
 
 # %% role="experiment"
 from tfkit.decode import greedy_decode
@@ -506,11 +507,12 @@ if translator is not None:
         print(f"\n{pair.source}\n  yours:     {text}\n  reference: {pair.target}")
 
 # %% [markdown]
-# With the larger set, two and a half minutes of one processor core gave BLEU 20.6 and chrF 48.1 on these 400 sentences, and on the far ones 15.9 and 43.8; the memory has 13.5 and 37.6, and on
-# far ones 8.7 and 32.8. The last weights, instead of the mean, have BLEU 16.4: they repeat words and do not stop. Sentences of up to twelve words have BLEU 24, longer ones 15: they begin well, and half of
-# them still repeat a pair of words. With the small set, the two are about level: the model has too little to learn from, and says so in every line.
+# With the larger set, two and a half minutes of one processor core gave BLEU 20.6 and chrF 48.1 on these 400 sentences, and on the far ones 15.9 and 43.8; the
+# translation memory has 13.5 and 37.6, and on far ones 8.7 and 32.8. The last weights, instead of the mean, have BLEU 16.4: they repeat words and do not stop.
+# Sentences of up to twelve words have BLEU 24, longer ones 15: they begin well, and half of them still repeat a pair of words. With the small set, the two are
+# about level: the model has too little to learn from, as every line shows.
 #
-# **Does it look where we would look?** The cross-attention of the last layer for one held-out sentence: the mean over the heads, then each head.
+# **Does it look where we would look?** Below is the cross-attention of the last layer for one held-out sentence: the mean over the heads, then each head.
 
 # %% role="experiment"
 if translator is not None:
@@ -529,7 +531,8 @@ if translator is not None:
 # *Figure: maps with the French pieces written so far as rows and the English pieces as columns; strong cells show where each French piece
 # looks. After so short a training the mean is only roughly diagonal.*
 #
-# And the whole way to the last piece, once more stage by stage: look at the cross-attention of the upper layer, and at the candidates among which the last stage chooses.
+# Here is the whole computation of the last piece, once more stage by stage: look at the cross-attention of the upper layer, and at the candidates among which
+# the last stage chooses.
 
 # %% role="experiment"
 if translator is not None:
@@ -542,23 +545,25 @@ if translator is not None:
     display(walk)
 
 # %% [markdown]
-# *Figure: the same stages, of the trained model, with English and French pieces at the matrices.*
+# *Figure: the same stages, of the trained model, with English and French pieces at the rows and columns of the matrices.*
 #
 # Unit 07 decodes with this model.
 
 # %% [markdown]
 # ## From your code to real models
 #
-# Marian is the transformer of 2017 as translators use it: Opus-MT has published one for each of more than a thousand pairs of languages. Its layers have the parts
-# and the names of yours, so your layers can take its weights as they are. (The published ones bend with SiLU in place of ReLU; the small random one below has ReLU.)
+# Marian is the transformer of 2017 as it is used for translation: the Opus-MT project has published one for each of more than a thousand pairs of languages.
+# Its layers have the same parts with the same names as yours, so your layers can take its weights as they are. (The published ones have SiLU in place of ReLU;
+# the small random one below has ReLU.)
 #
-# **Predict.** A tensor of each layer goes to a tensor of yours, by name. How many does an encoder layer have, how many a decoder layer? And which masks do the layers need?
+# **Predict.** Each tensor of a layer goes to the tensor of yours that has the same name. How many tensors does an encoder layer have, how many does a decoder
+# layer have? And which masks do the layers need?
 
 # %% role="predict"
 predict(
     "05.tensors",
-    predict.number("How many tensors has an encoder layer?"),
-    predict.number("How many a decoder layer?"),
+    predict.number("How many tensors does an encoder layer have?"),
+    predict.number("And a decoder layer?"),
     predict.choice("Which masks does a decoder layer need?", "the future, in its self-attention", "the source's padding, in its cross-attention", "the source's padding, in its self-attention", several=True),
 )
 
@@ -592,8 +597,8 @@ except NotImplementedError:
     print("Build FeedForward, EncoderLayer and DecoderLayer first.")
 
 # %% [markdown]
-# Four layers of yours, one published form, the same numbers. What is left outside them is little: embeddings, positions, and the output's projection. GPT-2 and T5 need more than names, as they normalise
-# before each part.
+# Four layers of yours, with Marian's weights, give Marian's numbers. Little is left outside them: embeddings, positions, and the output projection. For GPT-2
+# and T5 matching names would not be enough, since they normalise before each sublayer.
 #
 # ## Meet a real model
 #
@@ -632,9 +637,11 @@ except NotImplementedError:
     print("Build FeedForward and EncoderLayer first.")
 
 # %% [markdown]
-# *Figure: two curves over the layers. The likeness to the embedding falls in nearly equal steps from 1 to 0.4. That of the two banks stays above 0.9 all the way.*
+# *Figure: two curves over the layers. The similarity to the embedding falls in nearly equal steps from 1 to 0.4. That of the two banks to each other stays
+# above 0.9 all the way.*
 #
-# The residual makes it a slow walk: no layer replaces what the ones before it said. And the two banks do not part, as they do in models that must guess words: this one was trained to put one meaning on the whole sentence.
+# Because of the residuals the vectors change slowly: no layer replaces what the layers before it computed. And the two banks do not move apart, as they do in
+# models that have to predict words: this one was trained to give the whole sentence one meaning.
 #
 #
 # ## Pitfalls
