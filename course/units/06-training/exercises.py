@@ -1,25 +1,25 @@
-"""What it takes to train the transformer: a softer target, a careful start, a step, and words cut into pieces."""
+"""What it takes to train the transformer: label smoothing, warm-up, AdamW, and byte-pair encoding."""
 
 from course import exercise
 
 EXERCISES = [
     exercise(
         "training.label_smoothing",
-        "Do not be too sure",
+        "Label smoothing",
         "tfkit.objectives.label_smoothing:label_smoothed_loss",
         checks="label_smoothing",
         points=2,
     ),
-    exercise("training.noam", "Warm up, then slow down", "tfkit.train.schedules:noam_rate", checks="noam"),
-    exercise("training.adamw", "Take a step", "tfkit.train.adamw:adamw_step", checks="adamw", points=2),
+    exercise("training.noam", "Learning rate with warm-up", "tfkit.train.schedules:noam_rate", checks="noam"),
+    exercise("training.adamw", "One step of AdamW", "tfkit.train.adamw:adamw_step", checks="adamw", points=2),
     exercise(
         "tokenizers.bpe_train",
-        "Learn which pieces belong together",
+        "Byte-pair encoding: learn the merges",
         "tfkit.text.bpe:learn_bpe",
         checks="bpe_train",
         points=2,
     ),
     exercise(
-        "tokenizers.bpe_apply", "Cut a new word into known pieces", "tfkit.text.bpe:apply_bpe", checks="bpe_apply"
+        "tokenizers.bpe_apply", "Byte-pair encoding: apply the merges", "tfkit.text.bpe:apply_bpe", checks="bpe_apply"
     ),
 ]

@@ -28,9 +28,9 @@ from torch import nn
 # Four choices outside the model decide how it is trained, and are easy to overlook:
 #
 # 1. **the target**: what we ask for. Not probability 1 on the right word, but a little less, so that its logits need not grow forever;
-# 2. **the rate**: how far each step goes. Almost nowhere at first, then far, then less and less;
+# 2. **the rate**: how far each step goes. Almost nowhere at first, then far, then less and less far;
 # 3. **the step**: which way. Not along the gradient, but along its mean over the last steps, with each parameter measured against its own gradients;
-# 4. **the alphabet**: what a "word" is. Neither a character (sentences get too long) nor a word of the language (there are too many, and a new one every day).
+# 4. **the vocabulary**: what a token is. Neither a character (sentences get too long) nor a word of the language (there are too many, and a new one every day).
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -49,7 +49,7 @@ for row, (name, pieces) in enumerate({"characters": "lowest", "pieces": ["low", 
         axes[2].barh(row, len(piece) - 0.15, left=left, color="#cfe3f5")
         axes[2].text(left + len(piece) / 2 - 0.08, row, piece, ha="center", va="center", color="black")
         left += len(piece)
-axes[2].set(title="the alphabet", xticks=[], yticks=range(3), yticklabels=["characters", "pieces", "words"], ylim=(2.6, -0.6))
+axes[2].set(title="the vocabulary", xticks=[], yticks=range(3), yticklabels=["characters", "pieces", "words"], ylim=(2.6, -0.6))
 plt.tight_layout()
 plt.show()
 
@@ -57,19 +57,20 @@ plt.show()
 # *Figure: three panels. Left, the target over five words: a grey bar of height 1 on the right word, and beside it blue bars, 0.8 on the right word and 0.05 on each other one.
 # Middle, the learning rate over the steps: a straight rise, a peak, a slow fall. Right, the word "lowest" cut into six letters, into "low" and "est", and left whole.*
 #
-# ## 1 · The target: do not be too sure
+# ## 1 · The target: label smoothing
 #
-# Cross-entropy with a hard target is $-\log P(\text{right word})$. It is never satisfied: from 0.99 to 0.999 there is still something to gain, and the only way
-# there is to drive the logits apart, forever. Label smoothing (Szegedy et al. 2016) asks for a distribution $q$ that can be *reached*:
+# Cross-entropy with a hard target is $-\log P(\text{right word})$. It is never satisfied: from 0.99 to 0.999 there is still something to gain, and the only way to
+# gain it is to drive the logits apart, forever. Label smoothing (Szegedy et al. 2016) asks for a distribution $q$ that can be *reached*:
 #
 # $$L = -\sum_{w=1}^{V} q(w) \log p(w), \qquad q(w) = \begin{cases} 1-\varepsilon & \text{the right word}\\ \dfrac{\varepsilon}{V-1} & \text{every other word}\end{cases}$$
 #
 # In the code $\varepsilon$ is `smoothing`, $\log p$ comes from `logits [B,T,V]`, the right words are `targets [B,T]`. Two things to mind:
 #
 # - **Padding.** Where `targets` is `pad_id` there is nothing to predict: those positions count neither in the sum nor in the number it is divided by.
-# - **Who shares.** Here the $V-1$ *other* words do (the padding's column is one of them). torch's `label_smoothing` spreads over all $V$, so its right word ends up with $1-\varepsilon+\varepsilon/V$.
+# - **Who gets a share.** Here the $V-1$ *other* words do (the padding's column is one of them). torch's `label_smoothing` spreads over all $V$, so its right word
+#   ends up with $1-\varepsilon+\varepsilon/V$.
 #
-# **Predict, then run.** `logits` is `[2, 7, 1000]`. What shape has `log_p`, what shape the loss of each position, what shape the result? And with all logits 0, what is
+# **Predict, then run.** `logits` is `[2, 7, 1000]`. What are the shapes of `log_p`, of the loss of each position, and of the result? And with all logits 0, what is
 # the loss for $\varepsilon = 0$ and for $\varepsilon = 0.1$?
 
 # %% role="predict"
@@ -96,10 +97,10 @@ except NotImplementedError:
     print("Build label_smoothed_loss first.")
 
 # %% [markdown]
-# Nothing known, nothing to smooth: an even distribution costs $\log V$ against *any* target.
+# Where nothing is known, smoothing changes nothing: a uniform distribution costs $\log V$ against *any* target.
 #
-# **What it does to confidence.** The smallest model there is: the logits of one position, trained directly. How far above the others will the right word's logit climb? Where $p = q$ the loss
-# is as small as it gets, so with smoothing the gap stops at
+# **What it does to confidence.** Take the smallest model possible: the logits of one position, trained directly. How far above the others will the right word's
+# logit climb? The loss is smallest where $p = q$, so with smoothing the gap stops at
 #
 # $$\log \frac{1-\varepsilon}{\varepsilon/(V-1)}$$
 #
@@ -135,19 +136,19 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: the gap between the right word's logit and the others over 2,000 steps. With smoothing 0.1 and 0.01 the curves level off at a dashed line; without smoothing the curve goes on rising.*
 #
-# A gradient that vanishes at a finite gap leaves the model's strength for words it does *not* know yet. The price: perplexity gets worse (the model is told to be unsure), while accuracy and BLEU
-# get better. That is what Vaswani et al. report, in one sentence.
+# Since the gradient vanishes at a finite gap, words that the model already knows stop pulling at the weights, and those it does *not* know yet have more influence.
+# The price is a worse perplexity (the model is told to be unsure), while accuracy and BLEU get better. That is what Vaswani et al. report, in one sentence.
 #
-# ## 2 · The rate: warm up, then slow down
+# ## 2 · The rate: warm-up, then decay
 #
 # **Why not start at full speed?** Three reasons, and they add up:
 #
 # - **Adam does not know yet what is large.** It divides the mean of the gradients by the root of the mean of their squares. After *one* step those two are the same number, up to the sign:
 #   every parameter moves by the full rate, whether its gradient was huge or just noise.
 # - **Post-norm.** In a fresh stack whose norms come after the residual, the last layers' gradients are large and the first layers' are small (Xiong et al. 2020).
-# - **What is ruined stays ruined.** Weights that were thrown far out saturate the softmax of attention; there the gradient is near zero, and nothing leads back.
+# - **What is ruined stays ruined.** Weights that were moved too far saturate the softmax of attention; there the gradient is near zero, and nothing leads back.
 #
-# **Predict, then run.** Two parameters, with gradients 1000 and 0.001. How far does the first step of Adam move them, at rate 0.01? And plain gradient descent?
+# **Predict, then run.** Take two parameters with gradients 1000 and 0.001. How far does the first step of Adam move them, at rate 0.01? And plain gradient descent?
 
 # %% role="predict"
 predict(
@@ -168,12 +169,13 @@ for optimizer_class in (torch.optim.Adam, torch.optim.SGD):
 guess.compare(*moves)
 
 # %% [markdown]
-# So the rate itself starts near zero, and rises in a straight line until the averages mean something. Then it falls, slowly, because near the goal long steps jump over it (Vaswani et al. 2017, 5.3; "Noam"
-# is one of the authors):
+# So the rate itself starts near zero, and rises in a straight line until the averages mean something. Then it falls, slowly, because long steps near a minimum
+# overshoot it (Vaswani et al. 2017, section 5.3; the schedule is called "Noam" after one of the authors):
 #
 # $$rate = d_{model}^{-0.5} \cdot \min\left(step^{-0.5},\ step \cdot warmup^{-1.5}\right)$$
 #
-# `step` counts from 1. Two lines, the lower one counts: at first the rising one, after they have crossed the falling one.
+# `step` counts from 1. Of the two expressions, one rises and one falls, and the smaller one counts: at first the rising one, after they have crossed the falling
+# one.
 #
 # **Predict, then run.** At which step do they cross, and how high is the peak for $d_{model} = 512$ and $warmup = 4000$? What is left of it at step 16,000?
 
@@ -205,14 +207,16 @@ except NotImplementedError:
 #
 # ## 3 · The step: AdamW
 #
-# So far `optimizer.step()` was a call. Here is what it does to each parameter tensor $\theta$ (`param`) with its gradient $g$ (`grad`). All tensors have one shape, and everything is done entry by entry:
+# So far `optimizer.step()` was just a call. Here is what it does to each parameter tensor $\theta$ (`param`) with its gradient $g$ (`grad`). All tensors have one
+# shape, and everything is done entry by entry:
 #
 # $$m' = \beta_1 m + (1-\beta_1)\, g \qquad v' = \beta_2 v + (1-\beta_2)\, g^2 \qquad \hat m = \frac{m'}{1-\beta_1^{step}} \qquad \hat v = \frac{v'}{1-\beta_2^{step}}$$
 #
 # $$\theta' = \theta - lr \left( \frac{\hat m}{\sqrt{\hat v} + \epsilon} + \lambda\, \theta \right)$$
 #
 # - $m$ and $v$, the **moments**, are running means of the gradient and of its square. Where gradients agree from step to step the fraction is near 1 or -1, where they only contradict each other it is near 0; how *large* they are cancels.
-# - Both start at 0, so at first they are too near to it: after $t$ steps the shares in the mean add up to only $1-\beta^t$. Dividing by that is the **bias correction**. It is for this step's update alone; what is handed to the next step are $m'$ and $v'$ as they are.
+# - Both start at 0, so at first they are too close to 0: after $t$ steps the shares in the mean add up to only $1-\beta^t$. Dividing by that is the
+#   **bias correction**. It is for this step's update alone; what is handed to the next step are $m'$ and $v'$ as they are.
 # - $\lambda$ is `weight_decay`: each step draws every weight a little towards 0. It stands *outside* the fraction. That is the W in AdamW (Loshchilov and Hutter 2019): a penalty that is added to the gradient, as L2 regularisation is, would be divided by $\sqrt{\hat v}$ like everything else in there.
 #
 # **Predict, then run.** $\beta_1 = 0.9$, and the first gradient is 4. What is $m'$ after the first step, and what $\hat m$? How far does a parameter at 0 move for $lr = 0.1$?
@@ -246,9 +250,10 @@ except NotImplementedError:
     print("Build adamw_step first.")
 
 # %% [markdown]
-# **Why the W?** Two weights at 1 that the task does not need: their gradients are pure noise, one with a spread of 30, the other of 0.3. A decay should bring both to 0.
+# **Why the W?** Take two weights at 1 that the task does not need: their gradients are pure noise, with a standard deviation of 30 for one and of 0.3 for the other.
+# Weight decay should bring both to 0.
 #
-# **Predict, then run.** Two ways: $\lambda\theta$ outside the fraction, or added to the gradient. Which of the four weights stays?
+# **Predict, then run.** We try both ways: $\lambda\theta$ outside the fraction, or added to the gradient. Which of the four weights stays near 1?
 
 # %% role="predict"
 predict(
@@ -285,18 +290,19 @@ except NotImplementedError:
 # *Figure: two panels over 1,000 steps, two curves each, all from 1. Decay outside: both curves fall together and are near 0 at the end. Decay in the gradient: the weight with small gradients falls to 0
 # somewhat sooner; the one with large gradients stays near 1.*
 #
-# In the gradient, the decay counts as much as it is large beside the noise: 1 against 30 is nothing. The weights with the largest gradients are decayed least. Outside the fraction, every weight loses the same share.
+# In the gradient, the decay counts only in proportion to the noise: 1 against 30 is next to nothing. So the weights with the largest gradients decay least. Outside
+# the fraction, every weight loses the same share.
 #
-# ## 4 · The alphabet: between characters and words
+# ## 4 · The vocabulary: between characters and words
 #
 # | | vocabulary | sentences | a word never seen |
 # |---|---|---|---|
-# | characters | about 100 | long: attention costs the square | no problem |
-# | words | 50,000 and never enough | short | `<unk>`: lost |
+# | characters | about 100 | long, at a quadratic cost in attention | no problem |
+# | words | 50,000 and never enough | short | becomes `<unk>`: lost |
 # | **pieces** | as many as you like | nearly as short | spelled from pieces |
 #
-# Byte-pair encoding (Sennrich et al. 2016) finds the pieces by counting. Start from characters, with a symbol `</w>` for "here the word ends". Then, again and again:
-# **join the two neighbours that stand side by side most often.** Each merge makes one new symbol, so the number of merges sets the size of the vocabulary.
+# Byte-pair encoding (Sennrich et al. 2016) finds the pieces by counting. Start from characters, with a symbol `</w>` for "here the word ends". Then, again and
+# again: **join the pair of neighbouring symbols that occurs most often.** Each merge makes one new symbol, so the number of merges sets the size of the vocabulary.
 #
 # $$\text{best pair} = \arg\max_{(a,b)} \sum_{word} count(word) \cdot \#\{(a,b) \text{ in } word\}$$
 #
@@ -326,10 +332,10 @@ except NotImplementedError:
     print("Build learn_bpe first.")
 
 # %% [markdown]
-# **And a new word?** `lowest` was not in the text. To cut it, *replay* what was learned: start from its characters and `</w>`, and give each merge its turn, once, in the order learned. Not the longest
-# piece first: the order is what makes a word come out the same in training and in use.
+# **And a new word?** `lowest` was not in the text. To cut it, *replay* what was learned: start from its characters and `</w>`, and apply each merge once, in the
+# order in which they were learned. Do not look for the longest piece first: it is the order that makes a word come out the same in training and in use.
 #
-# **Predict, then run.** Into which pieces do those ten merges cut `lowest`? And `wow`, of which only letters are known?
+# **Predict, then run.** Into which pieces do those ten merges cut `lowest`? And `wow`, of which only the letters are known?
 
 # %% role="predict"
 predict("06.lowest", predict.number("Into how many pieces is lowest cut?"), predict.number("Into how many is wow?"))
@@ -361,17 +367,19 @@ except NotImplementedError:
     print("Build learn_bpe and apply_bpe first.")
 
 # %% [markdown]
-# *Figure: a row for each of the ten merges, a column for each letter of "lowest" and one for `</w>`; squares of one piece have one colour. At the top there are seven pieces. "e" joins "s" and then "t", the end of the word joins them, and "l", "o" and "w" join one after another:
-# at the bottom there are two pieces, "low" and "est" with the end. Merges that do not occur in the word leave its row as it was.*
+# *Figure: a row for each of the ten merges, a column for each letter of "lowest" and one for `</w>`; squares of the same piece have the same colour. At the top
+# there are seven pieces. "e" joins "s" and then "t", the end of the word joins them, and "l", "o" and "w" join one after another: at the bottom there are two
+# pieces, "low" and "est" with the end. Merges that do not occur in the word leave its row as it was.*
 #
-# **On real text.** The English side of unit 05's corpus, a few hundred merges; then the *test* sentences, cut with 0 to 300 of them. Your code counts everything anew for each merge, so give it half a minute.
+# **On real text.** Now you learn 300 merges from the English side of unit 05's corpus, and cut the *test* sentences with 0 to 300 of them. Your code counts
+# everything anew for each merge, so give it half a minute.
 #
-# **Predict.** How many pieces has a word on average, with no merge and with 300? Where does most of the gain come from?
+# **Predict.** How many pieces does a word have on average, with no merge and with 300? Where does most of the gain come from?
 
 # %% role="predict"
 predict(
     "06.pieces",
-    predict.number("How many pieces has a word on average, with no merge?", within=1),
+    predict.number("How many pieces does a word have on average, with no merge?", within=1),
     predict.number("And with 300?", within=0.5),
     predict.choice("Where does most of the gain come from?", "the first 100 merges", "the second 100", "the last 100"),
 )
@@ -404,7 +412,8 @@ except NotImplementedError:
 #
 # ## The experiment: without smoothing, without warm-up
 #
-# The task could not be simpler: copy six random symbols. The model is unit 05's, three layers of width 64, post-norm. Three trainings of 300 steps, the same seed and the same batches:
+# The task could not be simpler: copy six random symbols. The model is unit 05's, with three post-norm layers of width 64. There are three runs of 300 steps, with
+# the same seed and the same batches:
 #
 # | run | rate | smoothing |
 # |---|---|---|
@@ -478,23 +487,23 @@ except NotImplementedError:
 # *Figure: two panels over 300 steps, three curves each. Left, the share of right symbols: with warm-up both runs climb to nearly 1, with or without smoothing; without warm-up the curve stays below a fifth, little better than guessing (a tenth). Right,
 # the probability given to the right symbol: without smoothing it climbs towards 1, with smoothing it comes near 0.9 and goes no further, without warm-up it stays at 0.1.*
 #
-# The run without warm-up has the same model, the same data and the same highest rate; it was only *too early* with it. It is not a little behind: what the first steps
-# ruined, 300 steps do not repair, although half of them were taken at the very rates at which the other two runs went on learning.
+# The run without warm-up has the same model, the same data and the same highest rate; it only reached that rate *too early*. It is more than a little behind: what
+# the first steps ruined, 300 steps do not repair, although half of them were taken at the very rates at which the other two runs went on learning.
 #
 # **Try it.** A third of the peak without a warm-up (`lambda step: cold(step) / 3`): does it learn, and how fast? How short may the warm-up be? And with one layer instead of three?
 #
 # ## From your code to real models
 #
-# BART was fine-tuned with the smoothing of section 1. Below, a small one gets your loss and, through `tfkit.substitute`, the attention of unit 01 in every layer. Units 01 and 03
-# compared the *numbers* of a model; training lives on its *gradients*, so those are compared now.
+# BART was fine-tuned with the smoothing of section 1. Below, a small one gets your loss and, through `tfkit.substitute`, the attention of unit 01 in every layer.
+# Units 01 and 03 compared the *numbers* of a model; training depends on its *gradients*, so those are compared now.
 #
-# **Predict.** How far apart are the gradients of two attentions that are both right? And one parameter of each attention gets no gradient at all, whatever the loss: which?
-# (What does softmax make of a number that is added to *all* scores of a row?)
+# **Predict.** How far apart are the gradients of two correct implementations of attention? And one parameter of each attention gets no gradient at all, whatever the
+# loss: which? (What does softmax make of a number that is added to *all* scores of a row?)
 
 # %% role="predict"
 predict(
     "06.no-gradient",
-    predict.choice("How far apart are the gradients of two attentions that are both right?", "as far as rounding", "about a hundredth", "as far as the gradients are large"),
+    predict.choice("How far apart are the gradients of two correct implementations of attention?", "by rounding errors", "by about a hundredth", "by as much as the gradients themselves"),
     predict.choice("Which parameter gets no gradient at all?", "q_proj.bias", "k_proj.bias", "v_proj.bias"),
 )
 
@@ -522,20 +531,21 @@ try:
     print(f"{seen}; its gradients: {max((yours[name] - right[name]).abs().max() for name in right):.0e}")
     for part in ("q_proj.bias", "k_proj.bias", "v_proj.bias"):
         print(f"largest gradient of a {part}: {max(yours[name].abs().max() for name in yours if name.endswith(part)):.0e}")
-    guess.compare("as far as rounding",
+    guess.compare("by rounding errors",
                   min(("q_proj.bias", "k_proj.bias", "v_proj.bias"), key=lambda part: max(yours[name].abs().max() for name in yours if name.endswith(part))))
 except NotImplementedError:
     print("Build label_smoothed_loss first.")
 
 # %% [markdown]
-# A bias on the keys adds $q \cdot b$ to every score of the query's row, and softmax sees only differences: the gradient is 0, and what is printed is rounding. T5 and many
-# models since do without the biases of attention. Now think of Adam's first step: it divides *this* gradient, too, by its own size. Without `eps` in the denominator, rounding would move a
-# parameter as far as a real gradient does.
+# A bias on the keys adds $q \cdot b$ to every score of the query's row, and softmax sees only differences: the gradient is 0, and what is printed is rounding. T5
+# and many later models have no biases in attention. Now think of Adam's first step: it divides *this* gradient, too, by its own size. Without `eps` in the
+# denominator, rounding would move a parameter as far as a real gradient does.
 #
 # ## Meet a real model
 #
-# In all-MiniLM-L6-v2 (`tfkit get all-MiniLM-L6-v2` in a terminal, 83 MB) the biases of queries, keys and values were trained for millions of steps. **Before you run it:** how large is each, if the reasoning about the keys' bias is right?
-# And into how many pieces do 30,000 pieces cut the words of section 4?
+# In all-MiniLM-L6-v2 (`tfkit get all-MiniLM-L6-v2` in a terminal, 83 MB) the biases of queries, keys and values were trained for hundreds of thousands of steps.
+# **Before you run it:** how large is each, if the reasoning about the keys' bias is right? And into how many pieces does a vocabulary of 30,000 cut the words of
+# section 4?
 
 # %% role="experiment"
 try:
@@ -548,14 +558,17 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
-# The keys' biases are some hundreds of times smaller than the queries': no gradient ever moved them. Words that are frequent in English are one piece; others fall apart where they do for your merges, too.
+# The keys' biases are some hundreds of times smaller than the queries': no gradient ever moved them. Words that are frequent in English are one piece; others are
+# cut at the same places as by your merges.
 #
 # ## Pitfalls
 #
 # - **Warm-up in epochs.** The formula counts *optimizer steps*. With gradient accumulation one step is several batches.
-# - **Moments that are saved corrected.** The next step corrects them again. And a checkpoint without the moments starts them anew, at a rate that has long been warmed up.
-# - **Step 0.** $0^{-0.5}$ does not exist: schedules count from 1, loops from 0.
-# - **Comparing losses.** A smoothed loss is never 0, not even for a perfect model: its least value is the target's own entropy. Compare models by plain cross-entropy on held-out text.
+# - **Saving the corrected moments.** The next step corrects them again. And training that resumes from a checkpoint without the moments starts them anew, at a rate
+#   that has long been warmed up.
+# - **Step 0.** $0^{-0.5}$ does not exist: schedules count from 1, but loops from 0.
+# - **Comparing losses.** A smoothed loss is never 0, not even for a perfect model: its smallest value is the target's own entropy. Compare models by plain
+#   cross-entropy on held-out text.
 # - **Means of means.** With padding, the mean over a batch is not the mean of its sentences' means, and not the mean of two half-batches' means either.
 # - **Smoothing a teacher.** A model that was trained with smoothing is a worse teacher for distillation (Müller et al. 2019): what it knew about *which* other words are nearly right has been flattened.
 # - **A tokenizer learned on the test set** has seen the answers; and a model is tied to its tokenizer, down to the last merge.
@@ -569,7 +582,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # | optimizer | Adam with $\beta_2 = 0.98$, no decay | AdamW with a decay of 0.01 (BERT) or 0.1 (GPT-3), $\beta_2$ 0.95 to 0.999; Adafactor keeps a row and a column instead of $v$ (T5) |
 # | smoothing | 0.1 | fine-tuned with 0.1: BART, Pegasus; with 0.2: mBART; GPT and BERT were pretrained without |
 # | pieces | BPE over characters with `</w>` | over *bytes*: nothing is unknown (GPT-2, RoBERTa, BART) |
-# | which merge | the most frequent pair | the one that raises likelihood most: WordPiece (BERT); unigram models that *remove* pieces: SentencePiece (T5, ALBERT, XLNet) |
+# | which merge | the most frequent pair | the one that raises likelihood most: WordPiece (BERT); unigram models, which *remove* pieces (T5, ALBERT, XLNet, with SentencePiece) |
 # | spaces | the end of a word is marked | its beginning: `Ġ` (GPT-2), `▁` (SentencePiece) |
 
 # %% [markdown] role="task" task="two-losses" points=2
