@@ -12,8 +12,9 @@
 # **The question.** A trained model gives probabilities for *one* next word. How do you get from there to a whole sentence, to a *good*
 # one, and without computing everything again for each word?
 #
-# You build the two searches that translate (greedy and beam), the draw that tells stories, the two filters that make them readable, and the two ways
-# to make all of it fast: the cache, and a small model that guesses. At the end you step through your own search, forwards and backwards.
+# You build the two searches that are used for translation (greedy search and beam search), the sampling that is used for stories, the two filters that keep
+# these readable, and the two ways to make all of it fast: the cache, and a small model that guesses. At the end you step through your own search, forwards and
+# backwards.
 
 # %% role="setup"
 import math
@@ -35,8 +36,8 @@ from tfkit.nn import merge_heads, scaled_dot_product_attention, split_heads
 # *chosen*. There are $V^n$ sentences of length $n$, so nobody looks at all of them; decoding is a search in a tree, and each method
 # is a rule for which branches to follow.
 #
-# Everything you build takes one function: `step(prefix_ids[N,t]) -> logits[N,V]`, the scores of the next word for each of `N` prefixes.
-# It may be a transformer or, as in the next cell, a little table: watch where its best first word leads.
+# Everything you build takes one function: `step(prefix_ids[N,t]) -> logits[N,V]`, the logits of the next word for each of `N` prefixes. It may be a transformer
+# or, as in the next cell, a little table: watch where its best first word leads.
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -70,20 +71,20 @@ plt.show()
 # *Figure: a tree. From the start, "the" has probability 0.55 and "a" 0.45. After "the" come
 # "cat" with 0.4, "dog" with 0.35 and "bird" with 0.25; after "a" they have 0.05, 0.9 and 0.05.*
 #
-# ## 1 · Greedy: the best word each time
+# ## 1 · Greedy search: the most likely word each time
 #
 # $$y_t = \arg\max_{w} P(w \mid y_1 \dots y_{t-1})$$
 #
-# Simple for one sentence. The work is in the batch: rows end at different times. A row that has emitted `end_id` keeps it and is filled with
-# `pad_id` from then on; when *all* rows are finished, stop, for each step is a pass through the whole model. Only *generated* words
-# can finish a row: in some models the start symbol is the end symbol.
+# For one sentence this is simple. The work is in the batch, where rows end at different times. A row that has emitted `end_id` keeps it and is filled with
+# `pad_id` from then on; when *all* rows are finished, stop, for each step is a pass through the whole model. Only *generated* words can finish a row: in some
+# models the start symbol is the end symbol.
 #
-# **Predict, then run.** What does greedy search answer on the tree above, and what probability does that sentence have?
+# **Predict, then run.** What does greedy search find on the tree above, and what probability does that sentence have?
 
 # %% role="predict"
 predict(
     "07.greedy",
-    predict.choice("What does greedy search answer?", "the cat", "the dog", "a cat", "a dog"),
+    predict.choice("What does greedy search find?", "the cat", "the dog", "a cat", "a dog"),
     predict.number("With what probability?", within=0.01),
 )
 
@@ -105,10 +106,10 @@ except NotImplementedError:
 # %% [markdown]
 # ## 2 · Beam search: keep several hypotheses
 #
-# Keep the best `beam_size` beginnings instead of one. At each step *all* continuations of *all* live hypotheses compete for the places, by summed
+# Keep the best `beam_size` beginnings instead of one. At each step *all* continuations of *all* live hypotheses compete for the `beam_size` places, by summed
 # log-probability. Those that end are set aside; the others go on.
 #
-# **Why a beam is not greedy `beam_size` times over.** The places are handed out among all: two good continuations may come from one hypothesis, and
+# **Why a beam is not greedy `beam_size` times over.** All hypotheses compete for the same places: two good continuations may come from one hypothesis, and
 # another hypothesis may die out. A beam of one *is* greedy; a beam of $V^n$ is a complete search.
 #
 # **Length.** Each further word adds a negative log-probability, so the bare sum prefers short sentences. Hence the score
@@ -118,12 +119,12 @@ except NotImplementedError:
 # `length_penalty` is $\alpha$: 0 is the bare sum, 1 the mean per word. During the search all live hypotheses have the same length, so the penalty matters only
 # when finished ones are ranked.
 #
-# **Predict, then run.** With two places, what does beam search answer on the tree? And what changes for $\alpha = 0$?
+# **Predict, then run.** With a beam of two, what does beam search find on the tree? And what changes for $\alpha = 0$?
 
 # %% role="predict"
 predict(
     "07.beam",
-    predict.choice("What does beam search with two places answer?", "the cat", "the dog", "a cat", "a dog"),
+    predict.choice("What does beam search with a beam of two find?", "the cat", "the dog", "a cat", "a dog"),
     predict.choice("And for α = 0?", "the same", "another sentence"),
 )
 
@@ -141,23 +142,26 @@ except NotImplementedError:
     print("Build beam_search first.")
 
 # %% [markdown]
-# Greedy search took "the", the likelier first word, and can reach 0.55 · 0.4 = 0.22 at best; two places keep "a" as well, and 0.45 · 0.9 = 0.41. For
-# $\alpha = 0$ nothing changes in the order here: all sentences of this tree have the same number of words.
+# Greedy search took "the", the likelier first word, and can reach 0.55 · 0.4 = 0.22 at best; a beam of two keeps "a" as well, and finds 0.45 · 0.9 = 0.41. With
+# $\alpha = 0$ the order does not change here: all sentences of this tree have the same number of words.
 #
 # ## 3 · Sampling, but not from everything
 #
-# A translation has a best answer; a story has not. The likeliest continuation is dull and repeats itself (Holtzman et al. 2020), so one *draws* the next word.
+# A translation has a best answer; a story does not. The most likely continuation is dull and repeats itself (Holtzman et al. 2020), so the next word is
+# *sampled* instead.
 #
-# ### Draw a word
+# ### Sample the next word
 #
 # Lay the words side by side on the line from 0 to 1, in the order of their ids, each as wide as its probability. A uniform random number $u$ then falls on each word as often as it should:
 #
 # $$p = \mathrm{softmax}(\text{logits} / T) \qquad\qquad \text{word} = \min \{\, w : \sum_{j \le w} p_j > u \,\}$$
 #
-# $T$, the **temperature**, divides the *logits*: below 1 the likely gets likelier, above 1 all come nearer to one another. For $T \to 0$ only the largest logit is left, so `temperature=0` means greedy; dividing by it would give NaN. The draws `u [B]`, one for each row, come
-# in as an argument: then the same draws give the same text, which can be tested and repeated.
+# $T$, the **temperature**, divides the *logits*: below 1 likely words become even likelier, above 1 the probabilities move closer together. For $T \to 0$ only
+# the largest logit is left, so `temperature=0` means greedy; dividing by it would give NaN. The draws `u [B]`, one for each row, come in as an argument: then
+# the same draws give the same text, which can be tested and repeated.
 #
-# **Predict, then run.** Three words with probabilities 0.5, 0.3 and 0.2. Which does $u = 0.7$ draw? And for $T = 0.5$, where the three have 0.66, 0.24 and 0.11?
+# **Predict, then run.** Three words have probabilities 0.5, 0.3 and 0.2. Which one does $u = 0.7$ draw? And for $T = 0.5$, where the three have 0.66, 0.24 and
+# 0.11?
 
 # %% role="predict"
 predict(
@@ -193,7 +197,8 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: three bars from 0 to 1, one for each temperature, cut into three words by how often each of 20,000 draws fell on it. At 0.5 word 0 has about two thirds, at 1 a half, at 2 about four tenths. A dotted line at 0.7 meets word 1 in all three.*
 #
-# Drawn one by one, words make sentences with the probability that the model gives to each *sentence*: no search, no beam, and every run another text.
+# When the words are sampled one by one, each *sentence* comes up with exactly the probability that the model gives to it. There is no search and no beam, and
+# every run gives a different text.
 #
 # ### The tail
 #
@@ -211,16 +216,18 @@ except NotImplementedError:
 # %% [markdown]
 # ### Top-p, the nucleus
 #
-# Keep the smallest set of words whose probability reaches `p`, the word that crosses the line included: few words where the model is certain, many where it is not.
+# Keep the smallest set of most likely words whose total probability reaches `p`, including the word that crosses the threshold: few words where the model is
+# certain, many where it is not.
 #
-# **Predict, then run.** One certain and one uncertain distribution over 12 words, `k = 4`, `p = 0.8`: how many bars stay in each of the four panels?
+# **Predict, then run.** Take one certain and one uncertain distribution over 12 words, with `k = 4` and `p = 0.8`: how many bars stay in each of the four
+# panels?
 
 # %% role="predict"
 predict(
     "07.kept",
-    predict.number("How many bars stay of the certain one, with top-k?"),
+    predict.number("How many bars of the certain distribution stay with top-k?"),
     predict.number("With top-p?", within=1),
-    predict.number("Of the uncertain one, with top-k?"),
+    predict.number("And of the uncertain one, with top-k?"),
     predict.number("With top-p?", within=2),
 )
 
@@ -244,8 +251,8 @@ except NotImplementedError:
     print("Build top_k_filter and top_p_filter first.")
 
 # %% [markdown]
-# *Figure: four bar charts, certain and uncertain distribution above each other, top-k on the left, top-p on the right. Kept bars are blue, removed ones grey. Top-k
-# keeps four in both; top-p keeps one or two of the certain one and most of the uncertain one.*
+# *Figure: four bar charts, the certain distribution above, the uncertain one below, top-k on the left, top-p on the right. Kept bars are blue, removed ones
+# grey. Top-k keeps four in both; top-p keeps one or two of the certain one and most of the uncertain one.*
 #
 # ## 4 · The cache: do not compute the past twice
 #
@@ -261,12 +268,12 @@ except NotImplementedError:
 # Your module takes the *new* positions only. Mind the mask: a chunk of several new positions after `past` cached ones may attend to all of the past and, within the
 # chunk, causally. And leave the cache you are given as it is: beam search continues one prefix in several ways.
 #
-# **Predict, then run.** Cache of 6 positions, chunk of 3: what shape has the mask, and which cells are False?
+# **Predict, then run.** The cache holds 6 positions, and a chunk of 3 comes in: what is the shape of the mask, and which cells are False?
 
 # %% role="predict"
 predict(
     "07.chunk",
-    predict.shape("What shape has the mask, queries by keys?"),
+    predict.shape("What is the shape of the mask, queries by keys?"),
     predict.number("How many of its cells are False?"),
 )
 
@@ -286,7 +293,7 @@ except NotImplementedError:
     print("Build CachedSelfAttention first.")
 
 # %% [markdown]
-# **What does it save?** The same words generated with and without a cache; the time of each step.
+# **What does it save?** We feed the same positions one by one, with and without a cache, and measure the time of each step.
 
 # %% role="experiment"
 import time
@@ -314,25 +321,31 @@ except NotImplementedError:
 #
 # ## 5 · Speculative decoding: let a small model guess
 #
-# With a cache, a step reads *all weights* of the model for one word. The same weights could serve several positions at once, at hardly any more time; but the later words are not known yet. So let a small model, the **draft**, guess the next $n$ words, one after another. The large
-# model then reads all guesses in *one* pass, and says at each of the $n+1$ places what it would have said. How many guesses may be kept, if the text must be distributed exactly as if the large model had written it alone (Leviathan et al. 2023)?
+# With a cache, a step reads *all weights* of the model for a single word. The same weights could serve several positions at once in hardly any more time, but
+# the later words are not known yet. So let a small model, the **draft**, guess the next $n$ words, one after another. The large model then reads all guesses in
+# *one* pass, and gives its own distribution at each of the $n+1$ positions. How many guesses may be kept, if the text must be distributed exactly as if the
+# large model had written it alone (Leviathan et al. 2023)?
 #
-# A guess $x$ was drawn from the draft's $q$ (`draft_probs[i]`); the model has $p$ (`target_probs[i]`). Word by word, from the left:
+# A guess $x$ was drawn from the draft's $q$ (`draft_probs[i]`); the large model has $p$ (`target_probs[i]`). Word by word, from the left:
 #
-# - **keep** $x$ while its draw (`accept_u[i]`) is below $p(x) / q(x)$: always where the model likes it better, else as often as the two are in proportion. What is kept of word $x$ is then $q(x) \cdot \min(1, p(x)/q(x)) = \min(p(x), q(x))$;
-# - at the **first refusal**, what is missing to $p$ is drawn: from $\max(p - q, 0)$, divided by its sum. All later guesses are void, for they followed a word that is not there;
-# - if **all are kept**, the pass has one row more, `target_probs[n]`: it brings another word at no cost.
+# - **keep** $x$ if its draw (`accept_u[i]`) is below $p(x) / q(x)$: always where the large model gives it more probability than the draft, otherwise with
+#   probability $p(x) / q(x)$. Word $x$ is then drawn and kept with probability $q(x) \cdot \min(1, p(x)/q(x)) = \min(p(x), q(x))$;
+# - at the **first rejection**, the replacement is drawn from the part of $p$ that $q$ does not cover: $\max(p - q, 0)$, divided by its sum. All later guesses
+#   are dropped, since they followed a word that is not there;
+# - if **all are kept**, the pass has given one more row, `target_probs[n]`, from which another word is drawn at no cost.
 #
-# So each pass brings one word at least, and $n + 1$ at most. Both kinds of draw are your `sample_token` again: logits may be the logarithm of anything that is in proportion.
+# So each pass yields at least one word, and at most $n + 1$. For both draws you can use your `sample_token`: the logarithm of anything proportional to the
+# probabilities will do for logits.
 #
-# **Predict, then run.** $p = (0.6, 0.3, 0.1)$, $q = (0.2, 0.5, 0.3)$. The draft guesses word 1: how often is it kept? If it is refused, which words may stand in its place? And how often is a guess kept, whichever it is?
+# **Predict, then run.** $p = (0.6, 0.3, 0.1)$, $q = (0.2, 0.5, 0.3)$. The draft guesses word 1: how often is it kept? If it is rejected, which words may
+# replace it? And how often is a guess kept, whatever it is?
 
 # %% role="predict"
 predict(
     "07.refused",
     predict.number("How often is a guess of word 1 kept?", within=0.01),
-    predict.choice("Which words may stand in its place?", "word 0", "word 1", "word 2", several=True),
-    predict.number("How often is a guess kept, whichever it is?", within=0.02),
+    predict.choice("Which words may replace it?", "word 0", "word 1", "word 2", several=True),
+    predict.number("How often is a guess kept, whatever it is?", within=0.02),
 )
 
 # %% role="exercise" exercise="decoding.speculative"
@@ -360,18 +373,22 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: for each of three words three bars: the draft's probability, the model's, and how often it came out first in 4,000 rounds. What came out is as high as the model's bar everywhere, and nowhere as high as the draft's.*
 #
-# Word 1 is kept in 0.3 / 0.5 = 60% of its guesses; only word 0 has too little, so it alone may replace it. Over all words a guess is kept with probability $\alpha = \sum_x \min(p(x), q(x)) = 0.2 + 0.3 + 0.1 = 0.6$: how alike the two models are, and nothing else.
+# Word 1 is kept in 0.3 / 0.5 = 60% of its guesses; only word 0 is less likely under the draft than under the large model, so it alone may replace it. Over all
+# words a guess is kept with probability $\alpha = \sum_x \min(p(x), q(x)) = 0.2 + 0.3 + 0.1 = 0.6$, which depends only on how similar the two distributions
+# are.
 #
-# **What does it bring?** If every guess is kept with probability $\alpha$, a pass brings $1 + \alpha + \alpha^2 + \dots + \alpha^n = \frac{1 - \alpha^{n+1}}{1 - \alpha}$ words on average.
+# **What does it gain?** If every guess is kept with probability $\alpha$, a pass yields
+# $1 + \alpha + \alpha^2 + \dots + \alpha^n = \frac{1 - \alpha^{n+1}}{1 - \alpha}$ words on average.
 #
-# **Predict, then run.** Eight guesses. How many words does a pass of the large model bring for $\alpha = 0.5$, and for $\alpha = 0.9$? From which $n$ on is another guess a waste for each?
+# **Predict, then run.** With eight guesses, how many words does a pass of the large model yield for $\alpha = 0.5$, and for $\alpha = 0.9$? From which $n$ on
+# is another guess wasted in each case?
 
 # %% role="predict"
 predict(
     "07.words-per-pass",
-    predict.number("Eight guesses, α = 0.5: how many words does a pass bring?", within=0.3),
+    predict.number("Eight guesses, α = 0.5: how many words does a pass yield?", within=0.3),
     predict.number("And for α = 0.9?", within=0.6),
-    predict.number("Which guess is the first that brings less than a tenth of a word, for α = 0.5?"),
+    predict.number("Which guess is the first that adds less than a tenth of a word, for α = 0.5?"),
 )
 
 # %% role="demo"
@@ -401,7 +418,8 @@ except NotImplementedError:
 #
 # ## The experiment: decode with the model you trained
 #
-# The next cell loads the translator from the end of unit 05. If there is none, a smaller one is trained here and now, for about a minute and with the library's parts; it says so.
+# The next cell loads the translator from the end of unit 05. If there is none, the cell says so and trains a smaller one with the library's parts, for about a
+# minute.
 
 # %% role="experiment"
 import json
@@ -467,7 +485,7 @@ else:
     translator, tokenizer = train_small(corpus.train)
 
 # %% [markdown]
-# `step` for one sentence: the encoder runs **once**, then each call decodes the prefixes it is given.
+# Here is `step` for one sentence: the encoder runs **once**, then each call decodes the prefixes it is given.
 #
 # **Predict.** Does the translation with the higher score always read better?
 
@@ -506,9 +524,10 @@ for pair in corpus.test[:60:12]:
 guess.compare("no")
 
 # %% [markdown]
-# **Step through your own search.** `record_search` runs it and keeps what it asks of `step`, and what it returns; after that you walk through it in the browser, forwards and backwards, by button or
-# arrow key: the likeliest next words, the tree of hypotheses that your search went on with, and where the chosen layer and head looked. Your two searches walk side by side: the step
-# at which they part is marked, and a button leads there. Where a search is not built yet, the library's stands in for it.
+# **Step through your own search.** `record_search` runs it and keeps what it asks of `step`, and what it returns; after that you walk through it in the
+# browser, forwards and backwards, by button or arrow key: the likeliest next words, the tree of hypotheses that your search went on with, and where the chosen
+# layer and head looked. Your two searches are shown side by side: the step at which they part ways is marked, and a button leads there. Where a search is not
+# built yet, the library's stands in for it.
 
 # %% role="experiment"
 from tfkit.decode import Greedy, TextbookBeam, record, record_search
@@ -541,16 +560,17 @@ Stepper.live(translator, to_ids(tokenizer, [sentence]), strategy=Greedy(), token
 # %% [markdown]
 # ## From your code to real models
 #
-# Your searches never asked what is behind `step`. Now it is GPT-2 (small and random; a published one does as well), and `tfkit.substitute` lets the attention of unit 01 compute each
-# of its layers. `tfkit.generate` searches in the same tree, with a cache.
+# Your searches never asked what is behind `step`. Now it is GPT-2 (small and random; a published one would work as well), and `tfkit.substitute` puts the
+# attention of unit 01 into each of its layers. `tfkit.generate` searches in the same tree, with a cache.
 #
-# **Predict.** Two layers, ten words. How often does the attention run in your greedy search, and how often in your beam search with four places?
+# **Predict.** The model has two layers and writes ten words. How often does the attention run in your greedy search, and how often in your beam search with a
+# beam of four?
 
 # %% role="predict"
 predict(
     "07.how-often",
     predict.number("How often does the attention run in greedy search?"),
-    predict.number("How often in beam search with four places?"),
+    predict.number("How often in beam search with a beam of four?"),
 )
 
 # %% role="demo"
@@ -580,9 +600,11 @@ except NotImplementedError:
     print("Build greedy_decode and beam_search first.")
 
 # %% [markdown]
-# Twenty times each: four hypotheses are four rows of one batch. Beam search costs more memory and more arithmetic, not more steps, and on a graphics card with room to spare it takes hardly longer.
+# Twenty times each: four hypotheses are four rows of one batch. Beam search costs more memory and more arithmetic, not more steps, and on a GPU with capacity
+# to spare it takes hardly longer.
 #
-# `tfkit.generate` ran the model on one new word at a time. That is your cache's work: give it the weights of GPT-2's first layer and what that layer reads, a word at a time.
+# `tfkit.generate` ran the model on one new word at a time. That is what your cache is for: give it the weights of GPT-2's first layer and what that layer
+# reads, a word at a time.
 
 # %% role="demo"
 words = torch.randint(50, (1, 10))
@@ -601,7 +623,8 @@ except NotImplementedError:
 # %% [markdown]
 # ## Meet a real model
 #
-# SmolLM2 is a Llama of 135 million parameters that read two trillion tokens (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB). Your own sampling continues its text; the stepper shows the words that it had to choose from.
+# SmolLM2 is a Llama of 135 million parameters that was trained on two trillion tokens (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB). Your own
+# sampling continues its text; the stepper shows the words that it had to choose from.
 #
 # **Before you run it:** what will greedy search do, if it goes on long enough?
 
@@ -637,16 +660,17 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 stepper
 
 # %% [markdown]
-# In the stepper, look at a few of its 270 heads: most give much of their weight to the first word. Unit 09 says why.
+# In the stepper, look at a few of its 270 heads: most give much of their weight to the first token. Unit 09 says why.
 #
 # ## Pitfalls
 #
-# - **A start symbol that is the end symbol** (BART, Marian): test generated words only, or every row is finished before it begins.
+# - **A start symbol that is the end symbol** (BART, Marian): look for it among the generated words only, or every row is finished before it begins.
 # - **Raw logits in a beam.** Rows of logits from different prefixes have no common zero; only log-probabilities may be added up and compared.
 # - **Wider is not better.** With a very large beam translations get shorter and worse: the model's likeliest sentence is often the empty one (Stahlberg and Byrne 2019). A narrow beam does not find that sentence, and so hides a fault of the model.
 # - **Temperature after the softmax** only rescales: it belongs to the logits. And filters come *after* the temperature in most libraries, which changes what the nucleus holds.
-# - **A refused guess replaced from $p$**: the text looks right, and words that the draft likes are too frequent. Only a count over thousands of draws shows it.
-# - **The draft's cache** has read refused guesses; both caches must be cut back to what was kept.
+# - **Replacing a rejected guess from $p$**: the text looks right, but words that the draft favours are too frequent. Only a count over thousands of draws shows
+#   it.
+# - **The caches** of both models contain rejected guesses; both must be cut back to what was kept.
 # - **A cache written in place** is shared by all hypotheses that came from one prefix.
 # - **Filters take logits and return logits**, so that they can follow one another; softmax comes once, at the end.
 #
@@ -654,7 +678,7 @@ stepper
 #
 # | | here | elsewhere |
 # |---|---|---|
-# | length | $n^\alpha$ | GNMT: $((5+n)/6)^\alpha$; BART forbids an end before a minimal length |
+# | length | $n^\alpha$ | GNMT: $((5+n)/6)^\alpha$; BART forbids an end before a minimum length |
 # | ended hypotheses | set aside, no early stop | transformers: stop when `beam_size` have ended (`early_stopping`) |
 # | repetition | nothing | CTRL divides the logits of words already used; n-gram blocking in summarisation |
 # | who guesses | a small model | the model's own first layers or additional heads (Medusa, EAGLE); n-grams of the prompt, which cost nothing |
