@@ -9,11 +9,11 @@
 # %% [markdown]
 # # 08 · Encoders
 #
-# **The question.** BERT, RoBERTa, ALBERT, ELECTRA, DistilBERT and XLM are all the left half of the transformer of unit 05, with hardly a
-# changed line. What, then, makes them different models?
+# **The question.** BERT, RoBERTa, ALBERT, ELECTRA, DistilBERT and XLM are all the left half of the transformer of unit 05, with hardly a line changed. What,
+# then, makes them different models?
 #
-# Mostly what they are *asked*. An objective is a way to make questions and answers out of plain text, which nobody had to label. You build
-# six of them, and at the end two encoders that differ in nothing else learn side by side.
+# Mostly what they are *asked*. An objective is a way to make questions and answers out of plain text, which nobody had to label. You build six of them, and at
+# the end two encoders that differ in nothing but their objective learn side by side.
 #
 # Your functions draw no random numbers: they get them as arguments (uniform draws, picks), so that a corruption can be tested, repeated and shown.
 
@@ -50,25 +50,25 @@ plt.show()
 
 # %% [markdown]
 # *Figure: one sentence, "the cat sat on the mat", in four rows as four objectives show it. Dark cells are those that were changed; a dot below marks each
-# position that the model is asked about. Masked words: two changed, two asked. Replaced tokens: one changed, all asked.
-# Sentence order: nothing changed, one question for the whole. Translation: two sentences side by side, one blank, one asked.*
+# position that the model is asked about. Masked words: two changed, two asked. Replaced tokens: one changed, all asked. Sentence order: nothing changed, one
+# question for the whole. Translation: two sentences side by side, one word masked, one asked.*
 #
 # ## 1 · Masked words (BERT, RoBERTa)
 #
-# Choose a set $M$ of positions, about 15% of them, corrupt them, and ask for what stood there:
+# This is *masked language modelling*: choose a set $M$ of positions, about 15% of them, corrupt them, and ask for what stood there:
 #
 # $$\mathcal{L}_{MLM} = -\frac{1}{|M|} \sum_{i \in M} \log P(x_i \mid \tilde{x})$$
 #
 # with $x$ = `ids`, $\tilde{x}$ = `inputs`; `labels` holds $x_i$ on $M$ and -100 elsewhere, which `F.cross_entropy` leaves out.
 #
-# How are they corrupted? If always by `[MASK]`, the model could be idle wherever there is no mask, and at test time there is none. So of the chosen
-# words 80% become the mask, 10% another word, and 10% stay, and *those are asked for too*: no word can be trusted, not even one that looks right.
+# How are they corrupted? If it were always by `[MASK]`, the model would have nothing to do where there is no mask, and after pretraining there is none. So of
+# the chosen words 80% become the mask, 10% another word, and 10% stay, and *those are asked for too*: no word can be trusted, not even one that looks right.
 #
 # The random numbers are arguments: a position is chosen where `select_u < rate` and it is not special ([CLS], [SEP], padding). Of these, `kind_u < 0.8` becomes the mask,
 # `kind_u < 0.9` takes its word from `random_ids`, the others stay.
 #
-# BERT masked the text before training, in ten copies, so that in 40 epochs each masking came up four times (*static* masking); RoBERTa draws
-# afresh each time a sentence comes by (*dynamic*).
+# BERT masked the text before training, in ten copies, so that in 40 epochs each masking came up four times (*static* masking); RoBERTa draws the masks anew
+# each time a sentence is read (*dynamic* masking).
 #
 # **Predict, then run.** Of 10000 words, how many inputs differ from the text, and how many labels are not -100?
 
@@ -93,7 +93,8 @@ except NotImplementedError:
     print("Build mask_tokens first.")
 
 # %% [markdown]
-# Your function on one sentence. "Draw again" throws the dice anew: BERT saw each sentence masked in ten ways, RoBERTa sees it masked anew each time.
+# Here is what your function does to one sentence. "Draw again" draws new random numbers: BERT saw each sentence masked in ten ways, RoBERTa sees it masked anew
+# each time.
 
 # %% role="demo"
 from tfkit_lab import show
@@ -116,32 +117,33 @@ except NotImplementedError:
     print("Build mask_tokens first.")
 
 # %% [markdown]
-# *Figure: the sentence, and below it one draw of your objective: what goes in, with the changed words marked, and what is asked for at the chosen places only. Each draw chooses other places.*
+# *Figure: the sentence, and below it one draw of your objective: what goes in, with the changed words marked, and what is asked for, at the chosen positions
+# only. Each draw chooses other positions.*
 #
 # ## 2 · Does the next sentence follow? (BERT)
 #
-# Question answering and inference are about *two* texts, so BERT reads two at once, `[CLS] a [SEP] b [SEP]`, and the state at `[CLS]` has to tell whether
-# `b` really follows `a`. The pairs: for each two consecutive sentences of a document, in order, `u < 0.5` keeps the true successor; else `b` is
-# the sentence that `random_pick = (document, sentence)` names.
+# Question answering and inference are about *two* texts, so BERT reads two at once, `[CLS] a [SEP] b [SEP]`, and the state at `[CLS]` has to tell whether `b`
+# really follows `a`. The pairs are made from any two consecutive sentences of a document, in order: `u < 0.5` keeps the true successor; otherwise `b` is the
+# sentence that `random_pick = (document, sentence)` names.
 #
-# **Predict.** A document on cooking, another on football. How could a model answer this question without understanding a sentence?
+# **Predict.** One document is about cooking, another about football. How could a model answer this question without understanding a sentence?
 
 # %% role="predict"
 predict(
     "08.next-sentence",
-    predict.choice("What gives the answer away?", "the order of the two sentences", "the subject: do they share their words?", "their lengths"),
+    predict.choice("What gives the answer away?", "the order of the two sentences", "the topic: do they share words?", "their lengths"),
 )
 
 # %% role="exercise" exercise="objectives.sentence_pairs"
 
 # %% role="demo"
-predicted("08.next-sentence").compare("the subject: do they share their words?")
+predicted("08.next-sentence").compare("the topic: do they share words?")
 
 # %% [markdown]
-# ## 3 · Which came first? (ALBERT)
+# ## 3 · Sentence order: which came first? (ALBERT)
 #
-# A sentence from elsewhere has another *topic*, and a bag of words is enough to see it. RoBERTa dropped the task and lost nothing. ALBERT
-# made it harder: the same two sentences, perhaps swapped. The topic is the same either way; only coherence can tell.
+# A sentence from another document has another *topic*, and a bag of words is enough to see it. RoBERTa dropped the task and lost nothing. ALBERT made it
+# harder: it shows the same two consecutive sentences, perhaps swapped. The topic is the same either way; only coherence can tell.
 #
 # **Predict, then run.** Two documents of three sentences each: how many pairs does each of the two functions give?
 
@@ -149,7 +151,7 @@ predicted("08.next-sentence").compare("the subject: do they share their words?")
 predict(
     "08.pairs",
     predict.number("How many pairs does next_sentence_pairs give?"),
-    predict.number("How many sentence_order_pairs?"),
+    predict.number("And sentence_order_pairs?"),
 )
 
 # %% role="exercise" exercise="objectives.sentence_order"
@@ -168,16 +170,16 @@ except NotImplementedError:
     print("Build next_sentence_pairs and sentence_order_pairs first.")
 
 # %% [markdown]
-# ## 4 · Which word is not the author's? (ELECTRA)
+# ## 4 · Replaced tokens: which word is not the author's? (ELECTRA)
 #
-# Masking asks 15% of the positions and shows a symbol that no text has. ELECTRA lets a small *generator* fill the blanks with likely words, and asks the
+# Masking asks about 15% of the positions and shows a symbol that no text has. ELECTRA lets a small *generator* fill the blanks with likely words, and asks the
 # encoder about *every* position: was it replaced?
 #
 # $$\mathcal{L}_{RTD} = -\frac{1}{n} \sum_{i=1}^{n} \big[\, r_i \log \sigma(z_i) + (1 - r_i) \log (1 - \sigma(z_i)) \,\big], \qquad r_i = [\, x_i \ne \hat{x}_i \,]$$
 #
 # $z$ = `logits`, positive for *replaced*; $x$ = `original`, $\hat{x}$ = `corrupted`; the sum and $n$ run over `mask`, the real words.
 #
-# It looks like a GAN and is none: the generator learns by masked words, and samples let no gradient through.
+# It looks like a GAN but is not one: the generator is trained on masked words, and no gradient flows through its samples.
 #
 # **Predict.** The generator guesses the right word. Is that position "replaced"?
 
@@ -202,10 +204,10 @@ except NotImplementedError:
     print("Build replaced_token_detection_loss first.")
 
 # %% [markdown]
-# ## 5 · A teacher's doubts (DistilBERT)
+# ## 5 · Distillation: a teacher's doubts (DistilBERT)
 #
-# The text says one word. A trained teacher says: *mat* 84%, *sofa* 11%, *roof* 4%, hardly ever *of*. Which other words it considers possible is knowledge too, and a smaller
-# student learns faster from it. A temperature $T$ above 1 raises the small probabilities, $p^T = \mathrm{softmax}(z / T)$:
+# The text gives one word. A trained teacher gives probabilities: *mat* 84%, *sofa* 11%, *roof* 4%, hardly ever *of*. Which other words it considers possible is
+# knowledge too, and a smaller student learns faster from it. A temperature $T$ above 1 raises the small probabilities, $p^T = \mathrm{softmax}(z / T)$:
 #
 # $$\mathcal{L}_{soft} = T^2 \sum_{w} p^T_{teacher}(w) \, \log \frac{p^T_{teacher}(w)}{p^T_{student}(w)}$$
 #
@@ -241,19 +243,19 @@ except NotImplementedError:
     print("Build distillation_loss first.")
 
 # %% [markdown]
-# ## 6 · A blank beside its translation (XLM)
+# ## 6 · Masked words beside their translation (XLM)
 #
-# Masked words over a sentence *and its translation* side by side: a blank in one can be filled by looking at the other, and so the languages move
-# together. Each sentence ends in `sep_id`; **positions start again** with the second, so that word 3 of one and word 3 of the other are near by position; each
-# token also carries the number of its language. What comes out goes through `mask_tokens` as before.
+# This is *translation language modelling*: words are masked in a sentence *and its translation* side by side. A masked word of one can be predicted by looking
+# at the other, and so the model aligns the two languages. Each sentence ends in `sep_id`; **positions start again** with the second, so that word 3 of one and
+# word 3 of the other have the same position; each token also carries the number of its language. What comes out goes through `mask_tokens` as before.
 #
-# **Predict.** Sentences of 3 and 5 words: how long are the three lists, and which positions come twice?
+# **Predict.** Sentences of 3 and 5 words: how long are the three lists, and which positions occur twice?
 
 # %% role="predict"
 predict(
     "08.two-languages",
     predict.number("How long are the three lists?"),
-    predict.choice("Which positions come twice?", "none", "0–2", "0–3", "0–5"),
+    predict.choice("Which positions occur twice?", "none", "0–2", "0–3", "0–5"),
 )
 
 # %% role="exercise" exercise="objectives.translation_lm"
@@ -270,14 +272,17 @@ except NotImplementedError:
     print("Build translation_lm_inputs first.")
 
 # %% [markdown]
-# **One language, or a hundred.** Two children show how little the recipe needs. **FlauBERT** (Le et al. 2019) is French: the layers are XLM's without the languages, the objective is RoBERTa's masked words alone, and what is new are 71 GB of French text and a test for it, FLUE, as GLUE is one for English.
-# **XLM-RoBERTa** (Conneau et al. 2019) went the other way and left things *out* of XLM: no translation pairs, no language embeddings, no word about which language a text is in, only RoBERTa's objective on 2.5 TB of 100 languages (small ones read more often than their share), with one vocabulary of 250,000 pieces for all. Fine-tuned on English
-# questions alone, it answers them in Swahili. More languages help the small ones until the room in the model gets scarce and all get worse: *the curse of multilinguality*; the cure was a wider model.
+# **One language, or a hundred.** Two descendants show how little the recipe needs. **FlauBERT** (Le et al. 2019) is French: the layers are XLM's without the
+# language embeddings, the objective is RoBERTa's masked words alone, and what is new is 71 GB of French text and a benchmark, FLUE, which is for French what
+# GLUE is for English. **XLM-RoBERTa** (Conneau et al. 2019) went the other way and left things *out* of XLM: no translation pairs, no language embeddings, no
+# hint about which language a text is in, only RoBERTa's objective on 2.5 TB of text in 100 languages (small ones seen more often than their share), with one
+# vocabulary of 250,000 pieces for all. Fine-tuned on English examples of natural language inference alone, it solves the same task in Swahili. More languages
+# help the small ones until the model's capacity gets scarce and all get worse: *the curse of multilinguality*; the cure was a wider model.
 #
-# **Predict, then run.** What part of XLM-RoBERTa's base size is its table of pieces?
+# **Predict, then run.** What share of the weights of XLM-RoBERTa base is in its embedding table?
 
 # %% role="predict"
-predict("08.table", predict.number("The table's share of XLM-RoBERTa base (0 to 1)", within=0.1))
+predict("08.table", predict.number("The embedding table's share of XLM-RoBERTa base (0 to 1)", within=0.1))
 
 # %% role="demo"
 import tfkit
@@ -294,13 +299,15 @@ for name in ("bert-base-uncased", "flaubert_base_cased", "xlm-mlm-100-1280", "xl
 # %% [markdown]
 # ## 7 · The same encoder as a decoder
 #
-# "Encoder" is not a property of the weights. Give BERT a causal mask and shift its labels, and it is a left-to-right language model: the same modules, the same names, the same file (in the library, head `causal_lm`; in the authors' code `BertLMHeadModel`). XLM was trained so from the start, as one of its three variants, and BERT2BERT writes with it (unit 10).
-# Conversely, a GPT without its mask would read both ways. A model is defined by its objective and its mask.
+# "Encoder" is not a property of the weights. Give BERT a causal mask and shift its labels, and it is a left-to-right language model: the same modules, the same
+# names, the same file (in the library, head `causal_lm`; in the authors' code `BertLMHeadModel`). Causal language modelling is one of XLM's three objectives,
+# and BERT2BERT writes with a BERT like this (unit 10). Conversely, a GPT without its mask would read in both directions. A model is defined by its objective
+# and its mask.
 #
-# **Predict, then run.** Both heads get the same weights. The last of five words is changed. At which positions do the scores move?
+# **Predict, then run.** Both heads get the same weights. The last of five words is changed. At which positions do the logits change?
 
 # %% role="predict"
-predict("08.causal-head", predict.mask("Changing word 5 moves which positions?", ["masked_lm", "causal_lm"], 5))
+predict("08.causal-head", predict.mask("At which positions does changing word 5 change the logits?", ["masked_lm", "causal_lm"], 5))
 
 # %% role="demo"
 guess = predicted("08.causal-head")
@@ -320,17 +327,18 @@ with torch.no_grad():
 guess.compare(torch.stack(moved))
 
 # %% [markdown]
-# One line of difference, and what was an encoder writes. It would not write *well*: weights that learned with both sides in sight are lost without the right one, so the pairs of unit 10 are fine-tuned first.
+# One line of difference turns the encoder into a model that writes. It would not write *well*: weights that were trained with both sides in view are lost
+# without the right one, so the pairs of unit 10 are fine-tuned first.
 #
 # ## The experiment: two encoders, two questions, the same steps
 #
-# A text whose truth we know: each sentence has one of six topics, each of the 60 words belongs to two of them, and the order is free. A word
-# alone says little; its neighbours settle it. Two encoders of the same size (layers of unit 05) read the same batches. One fills in blanks; the other
-# detects the words that a generator, learning beside it, has put in. As in ELECTRA, generator and detector share their embedding table and the
-# detection counts 50-fold.
+# The text is artificial, so that the truth is known: each sentence has one of six topics, each of the 60 words belongs to two of them, and word order is free.
+# A word alone says little; its neighbours settle it. Two encoders of the same size (layers of unit 05) read the same batches. One predicts masked words; the
+# other detects the words that a generator, trained beside it, has put in. As in ELECTRA, generator and detector share their embedding table, and the detection
+# loss is weighted 50-fold.
 #
-# How good is what they learned? The classic test: freeze the encoder, take the mean state of a sentence, and fit a *linear* classifier of the topic on
-# only 20 labelled sentences. Pretraining pays if so few suffice.
+# How good is what they learned? The classic test: freeze the encoder, take the mean state of a sentence, and fit a *linear* classifier of the topic on only 20
+# labelled sentences. Pretraining has paid off if so few suffice.
 
 # %% role="experiment"
 from torch import nn
@@ -380,7 +388,7 @@ def topic_accuracy(encoder):
 
 
 # %% [markdown]
-# One step of each, in the open. Note `detach`, and what each loss is a mean over.
+# Below is one training step of each. Note `detach`, and what each loss is a mean over.
 
 # %% role="experiment"
 def corrupt(ids):
@@ -421,10 +429,11 @@ def pretrain(detect, steps, depth=2, every=50):
     return accuracies
 
 # %% [markdown]
-# **Predict.** Which of the two questions leads to the higher accuracy on topics, after as many steps? Think of how *much* each is asked, and how much an answer *says*.
+# **Predict.** Which of the two questions leads to the higher accuracy on topics after the same number of steps? Think of how *many* positions each asks about,
+# and how much an answer *says*.
 #
-# Detection runs twice: with a generator that reads its neighbours, as large as the encoder, and with one of no layers, which guesses
-# without looking. Which of these two is the better teacher?
+# Detection runs twice: with a generator that reads its neighbours, as large as the encoder, and with one that has no layers, which guesses without looking.
+# Which of these two is the better teacher?
 
 # %% role="predict"
 predict(
@@ -451,19 +460,20 @@ except NotImplementedError:
     print("Build mask_tokens and replaced_token_detection_loss first.")
 
 # %% [markdown]
-# *Figure: three curves over the steps, the accuracy on the topics of test sentences, from frozen states: masked words rise soonest and
-# highest, detection with the guessing generator later and less, detection with the reading one stays flat. A grey line marks pure guessing, one in six.*
+# *Figure: three curves over the steps, the accuracy on the topics of test sentences, from frozen states: with masked words it rises soonest and highest, with
+# detection and the guessing generator later and less, with detection and the reading generator it stays flat. A grey line marks pure guessing, one in six.*
 #
-# **What came out** (with the seed above). With masked words nearly all topics were right after 300 steps. Detection stayed near its beginning with a generator that
-# reads its neighbours, and climbed, late, with one that only guesses. Look at the printed losses: in the first case detection stays at about 0.4, what one gets by always saying
-# "13% were replaced".
+# **What came out** (with the seed above). With masked words nearly all topics were right after 300 steps. Detection stayed where it began with a generator that
+# reads its neighbours, and climbed, late, with one that only guesses. Look at the printed losses: in the first case detection stays at about 0.4, what one gets
+# by always answering "replaced with probability 13%".
 #
-# Why? The order in this text is free, so a generator that has found the topic puts in words that *could as well have been the author's*: there is nothing to detect.
-# A question teaches as long as it can be answered and is not yet. ELECTRA's authors found the same: a generator of a quarter to a half of the encoder's size
-# was best, larger ones were worse.
+# Why? The order in this text is free, so a generator that has found the topic puts in words that *could as well have been the author's*: there is nothing to
+# detect. A model learns from a question only if the answer can be found and is not yet known. ELECTRA's authors found the same: a generator of a quarter to a
+# half of the encoder's size was best, larger ones were worse.
 #
-# So does the experiment refute ELECTRA? No. Its gain is measured on real text, with 30000 words, at equal computing time, after fine-tuning all weights. And its claim is the other half of your prediction:
-# a flag says one bit at most, a word out of 60 nearly six; but the flags are asked of every position, and real text is richer than six topics. **Try:** `rate=0.4` in `corrupt`, other seeds, 2000 steps.
+# So does the experiment refute ELECTRA? No. Its gain is measured on real text, with a vocabulary of 30,000, at equal compute, after fine-tuning all weights.
+# And its claim rests on the other half of your prediction: a flag carries one bit at most, a word out of 60 nearly six; but flags are asked for at every
+# position, and real text is richer than six topics. **Try:** `rate=0.4` in `corrupt`, other seeds, 2000 steps.
 #
 # ## From your code to real models
 #
@@ -498,7 +508,8 @@ except (ValueError, RuntimeError, IndexError) as problem:
     print("ours in layer 0:", *(name for name in model.state_dict() if name.startswith("layers.0") and name.endswith("weight")))
 
 # %% [markdown]
-# **The whole of BERT under both names**, a layer of its twelve: ours on the left, on the right as its file has it. In a terminal, `tfkit anatomy bert-base-uncased` and `tfkit anatomy bert-base-uncased --names hf` print each.
+# **The whole of BERT under both sets of names**, with one of its twelve layers: ours on the left, those of its file on the right. In a terminal,
+# `tfkit anatomy bert-base-uncased` and `tfkit anatomy bert-base-uncased --names hf` print each.
 
 # %% role="demo"
 from itertools import zip_longest
@@ -513,12 +524,13 @@ for left, right in zip_longest(ours, theirs):
     print(f"{left.name + '  ' + left.shapes if left else '':58} {right.name + '  ' + right.shapes if right else ''}")
 
 # %% [markdown]
-# The same 109,482,240 weights. The authors' tree nests each part by what it is called in the paper, so that `output` occurs twice in a layer with two meanings; ours has a name for each.
+# Both list the same 109,482,240 weights. The authors' names are nested, and `output` occurs twice in a layer with two meanings; ours has a name for each.
 #
 # ## Meet a real model
 #
-# Fine-tuning is a head on a trained encoder. The task is real and small: the first line of a function's documentation is given, and the question is which module of Python's library it comes from. all-MiniLM-L6-v2
-# (`tfkit get all-MiniLM-L6-v2` in a terminal, 83 MB) stays as it is, and a single matrix is learned on its vectors; beside it, one on bags of words. **Before you run it:** who wins with 8 examples of each module, who with all?
+# Fine-tuning is a head on a trained encoder. The task is real and small: the first line of a function's documentation is given, and the question is which
+# module of Python's library it comes from. all-MiniLM-L6-v2 (`tfkit get all-MiniLM-L6-v2` in a terminal, 83 MB) stays as it is, and a single matrix is trained
+# on its vectors; for comparison, another is trained on bags of words. **Before you run it:** which one wins with 8 examples of each module, which one with all?
 
 # %% role="experiment"
 import importlib
@@ -564,33 +576,34 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
-# A matrix of 384 by ten, learned in a second on vectors that know nothing of Python's library in particular: that is what a pretrained encoder gives. Words in a bag have to be seen before they say anything, so with few examples they are far behind. BERT's authors trained *all* weights with the head; with a processor and minutes,
-# the head alone is what one can afford, and often enough.
+# A matrix of 384 by ten, trained in a second, is enough, on vectors of a model that was never trained on Python's library in particular: that is what a
+# pretrained encoder gives. In a bag of words, a word says nothing unless it was in the training examples, so with few of them the bags are far behind. BERT's
+# authors trained *all* weights with the head; on a CPU and in minutes, the head alone is what one can afford, and it is often enough.
 #
 #
 # ## What real models changed
 #
-# | | parent | objective | besides |
+# | | parent | objective | other changes |
 # |---|---|---|---|
 # | BERT 2018 | | masked words (static) + next sentence | 512 learned positions, two sentence types |
-# | RoBERTa 2019 | BERT | masked words alone, drawn afresh | ten times the text, larger batches, byte-level subwords |
+# | RoBERTa 2019 | BERT | masked words alone (dynamic) | ten times the text, larger batches, byte-level subwords |
 # | ALBERT 2019 | BERT | masked n-grams + sentence order | one layer's weights used in all; a narrow embedding table, widened |
 # | ELECTRA 2020 | BERT | replaced tokens | a generator that is thrown away; the embedding table is shared with it |
 # | DistilBERT 2019 | BERT | distillation + masked words | every second layer, no pooler, no sentence types |
 # | XLM 2019 | BERT | masked words + translation pairs | a language embedding in place of sentence types |
 # | XLM-RoBERTa 2019 | RoBERTa | masked words alone, 100 languages | 250,000 pieces for all; no language embedding, no pairs |
-# | FlauBERT 2019 | XLM | masked words alone, French | one language; the large one norms before each part |
+# | FlauBERT 2019 | XLM | masked words alone, French | one language; the large one normalises before each sublayer |
 #
-# Read down the third column and along the last one: the layers themselves hardly change. `tfkit diff bert roberta` prints such a row from the code.
+# Compare the objectives, and then the last column: the layers themselves hardly change. `tfkit diff bert roberta` prints such a row from the code.
 #
 # ## Pitfalls
 #
 # - **Labels everywhere.** A loss over words that were not corrupted is mostly copying; it falls fast and teaches next to nothing.
 # - **Masked padding.** Padding that may be chosen is easy to guess, and the loss looks better the more of it there is.
 # - **A flag that can be read off.** Random pairs are told apart by topic; before you trust a high accuracy, ask what the cheapest way to reach it is.
-# - **Mean over what?** Losses over all positions, over the real ones, over the chosen ones differ by factors; so do their gradients.
+# - **Mean over what?** Losses over all positions, over the real ones, over the chosen ones differ by large factors; so do their gradients.
 # - **A temperature without its square**: at $T = 4$ the soft loss has a sixteenth of its weight.
-# - **A gradient through samples** does not exist: picking a word is a step, so the generator needs a loss of its own.
+# - **A gradient through samples** does not exist: picking a word is not differentiable, so the generator needs a loss of its own.
 
 # %% [markdown] role="task" task="the-cheap-way" points=2
 # ## In your own words
