@@ -130,6 +130,13 @@ def test_broken_links_and_requests_are_named(tmp_path):
     assert list(check.requests(place, files)) == ["b.html: <img> fetches https://example.org/x.png"]
 
 
+def test_an_anchor_is_found_as_it_is_written_and_decoded(tmp_path):
+    place = site(
+        tmp_path, a='<a href="#%C3%A9">1</a><a href="#%C3%A0">2</a><a href="#%C3%B9">3</a><p id="é"><p id="%C3%A0">'
+    )
+    assert list(check.links(place, place.glob("*.html"))) == ["a.html: <a> #%C3%B9: that page has no such anchor"]
+
+
 def test_emphasis_that_is_none_is_named(tmp_path):
     place = site(
         tmp_path,
