@@ -5,6 +5,20 @@
 # wherever it occurs on this page; use the arrow keys to step and to move. The page loads nothing from the network, so
 # you can save it or send it to a friend.
 #
+# - **Trained models:** [attention](#What-does-%E2%80%9Cit%E2%80%9D-mean?) · [beam search](#One-word-after-the-other) ·
+#   [logit lens](#When-does-it-know?) · [contributions](#Who-pushed-this-word?) ·
+#   [activation patching](#The-head-that-fetches-%E2%80%9CItaly%E2%80%9D) ·
+#   [every number of one step](#Every-number-of-one-step) ·
+#   [attention of your own](#The-same-walk-through-attention-of-your-own)
+# - **Decoding:** [two runs](#Greedy,-and-a-sample) · [diverse beams](#Diverse-beams,-over-an-encoder-decoder) ·
+#   [contrastive search](#Contrastive-search) · [speculative decoding](#Speculative-decoding)
+# - **Attention patterns:** [memory](#Memory:-Transformer-XL) ·
+#   [windows](#Window,-global-and-random-keys:-Longformer-and-BigBird) · [buckets](#Buckets:-Reformer) ·
+#   [order](#An-order-and-two-streams:-XLNet) · [masks](#Masks,-and-what-really-flows) ·
+#   [streams](#Streams-that-look-ahead:-ProphetNet) · [positions](#Positions)
+# - **Training and use:** [objectives](#What-is-to-be-learned) · [retrieval](#Retrieval) · [training](#Training) ·
+#   [anatomy](#Anatomy:-from-BERT-to-RoBERTa)
+#
 # ## What does “it” mean?
 # MiniLM reads this sentence, and nobody ever taught it grammar. In layer 3, one of its heads attends from “it” to
 # “animal”. Choose other heads: some attend to the previous word, some to the next one, some to the full stop.

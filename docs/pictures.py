@@ -21,9 +21,11 @@ MOST = 150_000  # bytes of a picture
 COLOURS = (256, 128, 64, 32, 16)  # tried in this order
 PHOTOGRAPHED = {  # in the tests' `screenshots`, without the ending -> in `docs/images`
     "check-wrong-high-contrast": "verdict-high-contrast",
+    "check-wrong-zoom": "verdict-zoom",
     "class-predictions": "class-predictions",
     "family": "family",
     "home-forced-colours": "home-forced-colours",
+    "home-zoom": "home-zoom",
     "prediction-compared": "prediction-compared",
     "prediction-light": "prediction",
     "tour-light": "tour",

@@ -32,8 +32,10 @@ th:first-child,td:first-child,.text{text-align:left}th[scope=row]{font-weight:no
 .open{background:repeating-linear-gradient(135deg,var(--tfk-line-strong) 0 2px,var(--tfk-track) 2px 6px)}
 .key{display:inline-block;width:.8rem;height:.8rem;margin-right:.3rem;border-radius:2px}
 thead th{white-space:nowrap}
-@media(max-width:30rem){.bar{width:4.5rem}.scroll th,.scroll td{padding-inline:6px}}
+@media(max-width:30rem){.bar{width:4.5rem}.scroll,.scroll th,.scroll td{padding-inline:var(--tfk-s1)}}
 .bar,.key{forced-color-adjust:none}
+@media(prefers-contrast:more),(forced-colors:active){
+.part{background:repeating-linear-gradient(90deg,var(--tfk-wait) 0 3px,var(--tfk-card) 3px 5px)}}
 @media print{.scroll{overflow:visible;border:0;padding:0}.bar,.key{print-color-adjust:exact}}
 """
 KINDS = {"full": "full marks", "part": "part", "none": "none", "open": "not graded"}

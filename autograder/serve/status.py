@@ -20,7 +20,10 @@ from autograder.report.page import document
 
 Status = Callable[[], dict[str, Any]]
 COLUMNS = ("Assignment", "Waiting", "Graded", "Returned", "Failed")
-STYLE = "h2{margin-top:var(--tfk-s5)}.wrong{color:var(--tfk-wrong);font-weight:600}li{margin:.2rem 0}"
+STYLE = """
+h2{margin-top:var(--tfk-s5)}li{margin:.2rem 0}
+.wrong{color:var(--tfk-wrong);font-weight:600;border-left:4px solid;padding-left:var(--tfk-s3)}
+"""
 SCRIPT = Path(__file__).with_name("status.js")  # reads the page again
 
 

@@ -6,13 +6,15 @@
   globalThis.siteViewsMounted = true;
   const load = kind => import('data:text/javascript;base64,' + globalThis.siteViews[kind]);
   const system = matchMedia('(prefers-color-scheme: dark)');
+  const contrast = matchMedia('(prefers-contrast: more)');
   const theme = () => {
     const chosen = document.body.dataset.theme || 'auto';
     const dark = chosen === 'dark' || (chosen === 'auto' && system.matches);
     document.body.setAttribute('data-jp-theme-light', String(!dark));
+    document.body.setAttribute('data-jp-theme-name', contrast.matches ? 'High Contrast' : '');
   };
   theme();
-  system.addEventListener('change', theme);
+  [system, contrast].forEach(asked => asked.addEventListener('change', theme));
   new MutationObserver(theme).observe(document.body, { attributeFilter: ['data-theme'] });
 
   const mount = async () => {

@@ -24,6 +24,7 @@ content="default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe
 <style>body {{ font: 15px/1.55 system-ui, sans-serif; margin: 1em auto; max-width: 1200px; padding: 0 1em;
 color: var(--tfk-ink, #1b1b1b); background: var(--tfk-page, #fff) }}
 body > main > * {{ margin-bottom: 1em }}
+a {{ color: var(--tfk-accent, LinkText) }}
 pre {{ overflow: auto; font-size: 13px; border-left: 3px solid var(--tfk-line-strong, #999); padding-left: 10px }}
 summary {{ cursor: pointer; color: var(--tfk-ink-soft, #565656); font-size: 13px }}
 .anchor-link {{ display: none }}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -128,6 +130,13 @@ def test_broken_links_and_requests_are_named(tmp_path):
     assert list(check.requests(place, files)) == ["b.html: <img> fetches https://example.org/x.png"]
 
 
+def test_an_anchor_is_found_as_it_is_written_and_decoded(tmp_path):
+    place = site(
+        tmp_path, a='<a href="#%C3%A9">1</a><a href="#%C3%A0">2</a><a href="#%C3%B9">3</a><p id="é"><p id="%C3%A0">'
+    )
+    assert list(check.links(place, place.glob("*.html"))) == ["a.html: <a> #%C3%B9: that page has no such anchor"]
+
+
 def test_emphasis_that_is_none_is_named(tmp_path):
     place = site(
         tmp_path,
@@ -189,6 +198,40 @@ def test_a_french_page_brings_the_french_words_of_its_views(tmp_path):
     views.write_scripts(tmp_path, {"matrices"}, ["fr"])
     said = (tmp_path / "words-fr.js").read_text(encoding="utf-8")
     assert json.loads(said.removeprefix("globalThis.siteWords = ").rstrip(";\n"))["value"] == "valeur"
+
+
+PAGE_STUB = """
+const [theme, dark, more] = JSON.parse(process.argv[1]);
+const asked = {'(prefers-color-scheme: dark)': {matches: dark}, '(prefers-contrast: more)': {matches: more}};
+const changes = [];
+globalThis.matchMedia = query => Object.assign(asked[query], {addEventListener: (_, then) => changes.push(then)});
+globalThis.MutationObserver = class { observe() {} };
+const body = {dataset: {theme}, setAttribute: (name, value) => (body[name] = value)};
+globalThis.document = {body, addEventListener() {}};
+const said = () => [body['data-jp-theme-light'], body['data-jp-theme-name']];
+eval(require('fs').readFileSync('SCRIPT', 'utf-8'));
+const first = said();
+Object.values(asked).forEach(query => (query.matches = !query.matches));
+changes.forEach(then => then());
+console.log(JSON.stringify([first, said()]));
+"""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="Node.js is not installed")
+@pytest.mark.parametrize(
+    ("theme", "dark", "more", "now", "after"),
+    [
+        ("auto", False, True, ["true", "High Contrast"], ["false", ""]),
+        ("auto", True, False, ["false", ""], ["true", "High Contrast"]),
+        ("light", True, True, ["true", "High Contrast"], ["true", ""]),
+        ("dark", False, True, ["false", "High Contrast"], ["false", ""]),
+    ],
+)
+def test_views_take_light_dark_and_contrast_from_page_and_system(theme, dark, more, now, after):
+    script = PAGE_STUB.replace("SCRIPT", str(DOCS / "site" / "views.js"))
+    command = ["node", "-e", script, json.dumps([theme, dark, more])]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [now, after]
 
 
 def test_the_gallery_is_an_exported_page():

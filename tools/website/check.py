@@ -60,12 +60,13 @@ def links(site: Path, pages: Iterable[Path]) -> Iterator[str]:
             where = f"{page.relative_to(site)}: <{tag}> {value}"
             if not target.is_file() or not target.is_relative_to(site.resolve()) and target != page:
                 yield f"{where}: there is no such file"
-            elif tag == "a" and _is_missing(target, unquote(address.fragment)):
+            elif tag == "a" and _is_missing(target, address.fragment):
                 yield f"{where}: that page has no such anchor"
 
 
 def _is_missing(page: Path, anchor: str) -> bool:
-    return bool(anchor) and page.suffix == ".html" and anchor not in _parse_page(page)[1]
+    """As a browser looks for it: as it is written, then with its percent signs decoded."""
+    return bool(anchor) and page.suffix == ".html" and _parse_page(page)[1].isdisjoint((anchor, unquote(anchor)))
 
 
 def requests(site: Path, pages: Iterable[Path]) -> Iterator[str]:

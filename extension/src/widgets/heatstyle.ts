@@ -1,10 +1,11 @@
-/** The style of tables of coloured cells, and of bars above and below zero. */
+/** The style of tables of coloured cells, whose names of rows and columns stay in sight, and of bars above and below zero. */
 import { colourRules } from './scales';
 
 export const HEAT_CSS = `${colourRules()}
 .tfk .tfk-heat-view{display:grid;grid-template-columns:minmax(0,auto) minmax(230px,320px);gap:20px;align-items:start;justify-content:start}
 @container (max-width:720px){.tfk .tfk-heat-view{grid-template-columns:minmax(0,1fr);gap:12px}}
 .tfk .tfk-heat{overflow:auto;max-width:100%;max-height:min(85vh,800px);padding:0 3px 3px 0;position:relative}
+@media(max-height:500px){.tfk .tfk-heat{max-height:60vh}}
 .tfk .tfk-heat table{border-collapse:separate;border-spacing:2px}
 .tfk .tfk-heat td,.tfk .tfk-heat th{padding:3px 6px;text-align:center;white-space:nowrap;font-size:12px;line-height:1.25}
 .tfk .tfk-heat tbody td{border-radius:3px;box-shadow:0 0 0 1px var(--tfk-grid);cursor:pointer;min-width:2.2em;height:1.5em;font-family:var(--jp-code-font-family,monospace);font-size:11px}

@@ -65,7 +65,7 @@ export class Pane {
     if (source.length) {
       this.node.append(h('ol', { className: 'tfk-toks', 'aria-label': translated('Source') }, ...source));
     }
-    this._tree.append(h('h4', {}, translated('Beam')), this._beam.node, h('span'));
+    this._tree.append(h('h4', {}, translated('Beam')), this._beam.node, this._list);
     this.node.append(this._tokens, row, this._tree, this._cache);
   }
 
@@ -173,7 +173,7 @@ export class Pane {
     this._tree.hidden = !branches;
     if (branches) {
       this._beam.draw(this.trace, step);
-      this._tree.lastElementChild!.replaceWith(hypotheses(this.trace, step));
+      this._list.replaceChildren(hypotheses(this.trace, step));
     }
   }
 
@@ -195,6 +195,12 @@ export class Pane {
   private readonly _pinned = h('section', { role: 'group', 'aria-label': translated('Pinned step'), hidden: true });
   private readonly _draft = h('div');
   private readonly _tree = h('section', { role: 'group', 'aria-label': translated('Beam') });
+  private readonly _list = h('div', {
+    className: 'tfk-scroll',
+    tabIndex: 0,
+    role: 'group',
+    'aria-label': translated('Hypotheses after this step')
+  });
   private readonly _beam = new TreeView();
   private readonly _cache = h('div');
   private readonly _heatmaps: [IHeatmap, string[]][] = [];

@@ -1,4 +1,7 @@
-/** One style sheet for lab, exported page and static host, on the tokens of autograder/report/tokens.css, which are included. */
+/**
+ * One style sheet for lab, exported page and static host, on the tokens of autograder/report/tokens.css, which are included.
+ * In a low window, as one is at a zoom of 200 %, a box that scrolls sideways does not scroll down too: the page does.
+ */
 import { FRAME, SCALES } from '../generated/tokens';
 
 export const CSS = `
@@ -36,6 +39,7 @@ tr.tfk-chosen .tfk-p{background:var(--tfk-c2)}
 .tfk-note{color:var(--soft);font-size:var(--tfk-t1);margin:4px 0 0}
 .tfk-row>*{min-width:0;max-width:100%}.tfk-row .tfk-note{max-width:250px}.tfk-row>:empty{display:none}
 .tfk-tree{overflow:auto;max-height:min(70vh,480px);max-width:100%;border:1px solid var(--tfk-line);border-radius:6px;padding:4px;box-sizing:border-box}
+@media(max-height:500px){.tfk-tree{max-height:none}}
 .tfk-tree{>svg{display:block;max-width:none}
 text{fill:var(--ink);font:11px var(--mono)}text.tfk-lit{fill:var(--ink);text-decoration:underline;outline:2px solid var(--hot)}
 circle{fill:var(--hot);stroke:var(--hot)}path{fill:none;stroke:var(--line)}
@@ -92,6 +96,7 @@ ${SCALES}
 .tfk .tfk-axis-flat span{writing-mode:horizontal-tb;transform:none;overflow:visible}
 .tfk .tfk-grid{display:inline-block;max-width:100%;overflow:auto}.tfk .tfk-heads{display:flex;gap:4px;align-items:center;margin-bottom:4px}
 .tfk .tfk-overview{max-height:min(60vh,420px);scrollbar-gutter:stable}
+@media(max-height:500px){.tfk .tfk-overview{max-height:none}}
 .tfk .tfk-heads span{flex:0 0 7em;font-size:11px;overflow-wrap:anywhere}
 .tfk .tfk-all{position:relative;display:flex;gap:2px}.tfk .tfk-all canvas{position:absolute;left:3px;top:3px;outline:0}
 .tfk .tfk-all button{position:relative;flex:none;box-sizing:border-box;min-height:0;padding:0;background:none}

@@ -115,7 +115,7 @@ export function thumbnails(
   return h(
     'div',
     { className: 'tfk-heads' },
-    h('span', {}, name),
+    h('span', {}, name.replace(/\./g, '.\u200b')), // a long name may be broken after a full stop
     h('div', { className: 'tfk-all' }, canvas, ...buttons)
   );
 }

@@ -85,6 +85,8 @@ export function drawTree(trace: ITrace, step: number): SVGElement {
 }
 
 const ZOOM = [0.5, 0.7, 1, 1.4, 2];
+const PADDING = 4; // pixels, as in style.ts
+const NEARLY = 0.9; // smaller than this share, a tree scrolls: its words would be hard to read
 
 /** A tree in a region of its own, zoomed by buttons and the keys + and −; the zoom is kept from step to step. */
 export class TreeView {
@@ -119,7 +121,11 @@ export class TreeView {
     if (this.node.isConnected) {
       this._show();
     } else {
-      requestAnimationFrame(() => this._show()); // the first time: nothing has a size before it is in the page
+      // the first time: nothing has a size before it is in the page
+      requestAnimationFrame(() => {
+        this._scale();
+        this._show();
+      });
     }
   }
 
@@ -136,8 +142,11 @@ export class TreeView {
     this._scale();
   }
 
+  /** As large as the reader asked for; a tree that is a little too wide for its box is made to fit instead. */
   private _scale(): void {
-    const width = this._natural * ZOOM[this._zoomLevel];
+    const asked = this._natural * ZOOM[this._zoomLevel];
+    const room = this.node.clientWidth - 2 * PADDING;
+    const width = asked > room && asked * NEARLY <= room ? room : asked;
     this._tree?.setAttribute('width', String(width));
     this._tree?.removeAttribute('height'); // it follows the width by the drawing's own proportions
   }

@@ -73,6 +73,15 @@ def test_pages_paint_with_tokens_alone():
     assert light_theme_tokens(".card").startswith(".card{--tfk-")
 
 
+def test_in_high_contrast_lines_are_ink_and_parts_of_a_bar_are_told_by_a_pattern_too():
+    card = (Path(page.__file__).parent / "card.css").read_text(encoding="utf-8")
+    strong = r"\.tfkit-verdict \{ --tfk-v-line: currentcolor; \}"
+    for asked in (r"\(prefers-contrast: more\)", r"\(forced-colors: active\)"):
+        assert re.search(rf"@media {asked} \{{ {strong}", card), asked
+    query, rule = re.search(r"@media(\(prefers-contrast:more\)[^{]*)\{([^{]*\{[^}]*\})", page.STYLE).groups()
+    assert "(forced-colors:active)" in query and rule.strip().startswith(".part{background:repeating-linear-gradient(")
+
+
 def luminance(colour):
     digits = "".join(2 * c for c in colour[1:]) if len(colour) == 4 else colour[1:]
     parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]

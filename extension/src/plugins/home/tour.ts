@@ -10,6 +10,7 @@ export interface ITourStep {
 }
 
 const MARK = 'tfkit-Tour-target';
+const GAP = 16; // pixels: between the card and the page's end, and around what is shown
 
 /** The steps, in the order in which a student needs them. */
 export function tourSteps(trans: TranslationBundle): ITourStep[] {
@@ -80,6 +81,7 @@ export class Tour {
     const focused = this.node.contains(this._page.activeElement);
     this._at = 0;
     this.mark();
+    this.node.closest<HTMLElement>('.tfkit-Home')?.style.removeProperty('scroll-padding');
     this.node.remove();
     if (focused) {
       const next = this._page.querySelector<HTMLElement>('.tfkit-Home .tfkit-Continue');
@@ -107,8 +109,20 @@ export class Tour {
     }
     this._draw();
     this._heading.focus({ preventScroll: true }); // screen readers read the new step, and keys still reach the tour
+    this._show();
+  }
+
+  /** Scrolls the part that the step is about into the room above the card: to its middle, or to the top where the part is higher. */
+  private _show(): void {
+    const home = this.node.closest<HTMLElement>('.tfkit-Home');
+    if (!home || !this._target) {
+      return;
+    }
+    const covered = this._at > 0 ? this.node.offsetHeight + GAP : 0;
+    home.style.scrollPadding = this._at > 0 ? `${GAP}px 0 ${covered + GAP}px` : '';
+    const high = this._target.clientHeight > home.clientHeight - covered - 2 * GAP;
     const still = this._page.defaultView?.matchMedia('(prefers-reduced-motion: reduce)').matches;
-    this._target?.scrollIntoView({ block: 'center', behavior: still ? 'auto' : 'smooth' });
+    this._target.scrollIntoView({ block: high ? 'start' : 'center', behavior: still ? 'auto' : 'smooth' });
   }
 
   private _draw(): void {
