@@ -5,24 +5,24 @@ from course import exercise
 MODULE = "tfkit.nn.modern"
 
 EXERCISES = [
-    exercise("modern.rms_norm", "A norm without a mean", f"{MODULE}:rms_norm", checks="rms_norm"),
-    exercise("modern.swiglu", "A gate in the feed-forward layer", f"{MODULE}:SwiGLU", checks="swiglu"),
+    exercise("modern.rms_norm", "RMSNorm", f"{MODULE}:rms_norm", checks="rms_norm"),
+    exercise("modern.swiglu", "SwiGLU, a gated feed-forward layer", f"{MODULE}:SwiGLU", checks="swiglu"),
     exercise(
         "modern.rotary_halves",
-        "Turn halves, not neighbours",
+        "Rotary positions that pair halves",
         f"{MODULE}:apply_rotary_halves",
         checks="rotary_halves",
         points=2,
     ),
     exercise(
         "modern.grouped_query",
-        "Share keys and values",
+        "Grouped-query attention",
         f"{MODULE}:GroupedQueryAttention",
         checks="grouped_query",
         points=3,
     ),
-    exercise("modern.sink_mask", "Keep the first tokens in sight", f"{MODULE}:sink_mask", checks="sink_mask"),
-    exercise("modern.route", "Choose k experts", f"{MODULE}:route", checks="route"),
+    exercise("modern.sink_mask", "A window with attention sinks", f"{MODULE}:sink_mask", checks="sink_mask"),
+    exercise("modern.route", "Routing to k experts", f"{MODULE}:route", checks="route"),
     exercise(
         "modern.experts",
         "A mixture of experts",
@@ -30,10 +30,10 @@ EXERCISES = [
         checks="experts",
         points=3,
     ),
-    exercise("modern.balance_loss", "Keep them all busy", f"{MODULE}:balance_loss", checks="balance_loss", points=2),
+    exercise("modern.balance_loss", "The balance loss", f"{MODULE}:balance_loss", checks="balance_loss", points=2),
     exercise(
         "modern.latent_attention",
-        "Cache one small vector",
+        "Latent attention",
         f"{MODULE}:latent_attention",
         checks="latent_attention",
         points=3,
