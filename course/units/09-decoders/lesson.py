@@ -174,7 +174,7 @@ except NotImplementedError:
 # So Transformer-XL never adds a position embedding. Positions enter where two tokens are compared, as their **distance**. To see where, take the old formula apart: with position embeddings $p$ added to tokens $x$, a score $(x_i + p_i) W_q \cdot (x_j + p_j) W_k$ has four terms.
 # Replace each absolute $p_j$ by a vector $r_{i-j}$ for the distance. And in the two terms that contain $p_i$, the query's own position, replace $p_i W_q$ by a learned vector, $u$ or $v$, that is the same for all queries: without the key, a query's own position says nothing about a distance.
 #
-# $$A_{ij} = \frac{1}{\sqrt{D}} \Big(\, \underbrace{q_i \cdot k_j}_{\text{this word asks for words}} + \underbrace{q_i \cdot r_{i-j}}_{\text{this word asks for distances}} + \underbrace{u \cdot k_j}_{\text{all ask for words}} + \underbrace{v \cdot r_{i-j}}_{\text{all ask for distances}} \Big)$$
+# $$A_{ij} = \frac{1}{\sqrt{D}} \Big(\, \underbrace{q_i \cdot k_j}_{\text{this query, this key}} + \underbrace{q_i \cdot r_{i-j}}_{\text{this query, this distance}} + \underbrace{u \cdot k_j}_{\text{any query, this key}} + \underbrace{v \cdot r_{i-j}}_{\text{any query, this distance}} \Big)$$
 #
 # | term | what a head can learn with it |
 # |---|---|

@@ -274,7 +274,7 @@ print(f"decoder {decoder_loss:.2f} + encoder {encoder_loss:.2f} = {decoder_loss 
 # %% [markdown]
 # *Figure: three lines. The inputs have one `[MASK1]` where the second sentence was and `[MASK2]` for single words; the encoder is to predict those words alone; the decoder writes the sentence about the mill.*
 #
-# Masked tokens improved the summaries of models fine-tuned early in pretraining, but made those of models trained for longer worse, so the published Pegasus was trained on gap sentences alone. That an objective did not help is a result, too.
+# Masked tokens improved the summaries of models fine-tuned early in pretraining, but limited those of models pretrained for longer, so the published Pegasus was trained on gap sentences alone. That an objective did not help is a result, too.
 #
 # ## 4 · ProphetNet: predict more than the next token
 #

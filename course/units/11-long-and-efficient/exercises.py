@@ -5,7 +5,7 @@ from course import exercise
 EXERCISES = [
     exercise(
         "sparse.local_global",
-        "The mask of a window and global positions",
+        "Mask of a window and global positions (Longformer)",
         "tfkit.nn.sliding_window:local_global_mask",
         checks="local_global",
     ),
@@ -18,43 +18,47 @@ EXERCISES = [
     ),
     exercise(
         "sparse.bigbird",
-        "BigBird's mask of blocks",
+        "Block mask (BigBird)",
         "tfkit.nn.block_sparse:bigbird_mask",
         checks="bigbird",
         points=2,
     ),
-    exercise("sparse.lsh_buckets", "Locality-sensitive hashing", "tfkit.nn.lsh:lsh_buckets", checks="lsh_buckets"),
+    exercise(
+        "sparse.lsh_buckets", "Locality-sensitive hashing (Reformer)", "tfkit.nn.lsh:lsh_buckets", checks="lsh_buckets"
+    ),
     exercise(
         "sparse.lsh_attention",
-        "Attention within a hash bucket",
+        "Attention within a hash bucket (Reformer)",
         "tfkit.nn.lsh:lsh_attention",
         checks="lsh_attention",
         points=3,
     ),
     exercise(
         "reformer.reversible",
-        "A reversible block",
+        "Reversible block (Reformer)",
         "tfkit.nn.reversible:ReversibleBlock",
         checks="reversible",
         points=2,
     ),
     exercise(
         "reformer.chunked",
-        "A feed-forward layer in chunks",
+        "Feed-forward network in chunks (Reformer)",
         "tfkit.nn.feed_forward:chunked_feed_forward",
         checks="chunked",
     ),
-    exercise("funnel.pool", "Pooling to half the length", "tfkit.nn.pooling:pool_sequence", checks="pool", points=2),
+    exercise(
+        "funnel.pool", "Pooling to half the length (Funnel)", "tfkit.nn.pooling:pool_sequence", checks="pool", points=2
+    ),
     exercise(
         "deberta.scores",
-        "Disentangled attention scores",
+        "Disentangled attention scores (DeBERTa)",
         "tfkit.nn.disentangled_attention:disentangled_scores",
         checks="disentangled",
         points=3,
     ),
     exercise(
         "convbert.dynamic_conv",
-        "Dynamic convolution",
+        "Dynamic convolution (ConvBERT)",
         "tfkit.nn.dynamic_conv:span_dynamic_conv",
         checks="dynamic_conv",
         points=2,

@@ -572,7 +572,7 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: share of the attention weight that was found, over the share of the cells looked at, for 1 to 16 rounds. The curve of hashing bulges far above the diagonal, on which keys drawn at random lie.*
 #
-# **Fourth, depth.** *Your* blocks run in two ways: plainly, where autograd stores every layer's inputs; and through `tfkit.nn.reversible`, which stores only the last outputs and recomputes the rest with your `inverse`. The cell measures the peak memory of a step, forward and backward.
+# **Fourth, depth.** *Your* blocks run in two ways: plainly, where autograd stores every layer's inputs; and through `tfkit.nn.reversible`, which stores only the last outputs and recomputes the rest with your $f$ and $g$. The cell measures the peak memory of a step, forward and backward.
 #
 # **Predict.** What does the memory of the second way depend on, if not on depth? And what does it cost instead?
 

@@ -6,10 +6,10 @@ MODULE = "tfkit.nn.modern"
 
 EXERCISES = [
     exercise("modern.rms_norm", "RMSNorm", f"{MODULE}:rms_norm", checks="rms_norm"),
-    exercise("modern.swiglu", "SwiGLU, a gated feed-forward layer", f"{MODULE}:SwiGLU", checks="swiglu"),
+    exercise("modern.swiglu", "SwiGLU feed-forward layer", f"{MODULE}:SwiGLU", checks="swiglu"),
     exercise(
         "modern.rotary_halves",
-        "Rotary positions that pair halves",
+        "Rotary position embeddings by halves",
         f"{MODULE}:apply_rotary_halves",
         checks="rotary_halves",
         points=2,
@@ -21,16 +21,16 @@ EXERCISES = [
         checks="grouped_query",
         points=3,
     ),
-    exercise("modern.sink_mask", "A window with attention sinks", f"{MODULE}:sink_mask", checks="sink_mask"),
+    exercise("modern.sink_mask", "Window mask with attention sinks", f"{MODULE}:sink_mask", checks="sink_mask"),
     exercise("modern.route", "Routing to k experts", f"{MODULE}:route", checks="route"),
     exercise(
         "modern.experts",
-        "A mixture of experts",
+        "Mixture of experts",
         f"{MODULE}:MixtureOfExperts",
         checks="experts",
         points=3,
     ),
-    exercise("modern.balance_loss", "The balance loss", f"{MODULE}:balance_loss", checks="balance_loss", points=2),
+    exercise("modern.balance_loss", "Balance loss", f"{MODULE}:balance_loss", checks="balance_loss", points=2),
     exercise(
         "modern.latent_attention",
         "Latent attention",

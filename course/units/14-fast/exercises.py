@@ -5,17 +5,17 @@ from course import exercise
 MODULE = "tfkit.nn.fast"
 
 EXERCISES = [
-    exercise("fast.merge", "Merging attention over two halves", f"{MODULE}:merge_attention", checks="merge", points=2),
+    exercise("fast.merge", "Merge attention over two halves", f"{MODULE}:merge_attention", checks="merge", points=2),
     exercise(
         "fast.flash_attention",
-        "FlashAttention, forward",
+        "FlashAttention: forward pass",
         f"{MODULE}:flash_attention",
         checks="flash_attention",
         points=4,
     ),
     exercise(
         "fast.flash_backward",
-        "FlashAttention, backward",
+        "FlashAttention: backward pass",
         f"{MODULE}:flash_backward",
         checks="flash_backward",
         points=4,
@@ -36,7 +36,7 @@ EXERCISES = [
     ),
     exercise(
         "fast.quantize",
-        "Quantisation of weights",
+        "Weight quantisation",
         f"{MODULE}:quantize_rows",
         f"{MODULE}:dequantize_rows",
         checks="quantize",

@@ -3,33 +3,31 @@
 from course import exercise
 
 EXERCISES = [
-    exercise("tuning.lora", "A linear layer with LoRA", "tfkit.nn.lora:LoRALinear", checks="lora", points=3),
+    exercise("tuning.lora", "Linear layer with LoRA", "tfkit.nn.lora:LoRALinear", checks="lora", points=3),
     exercise(
         "tuning.chat_labels", "Labels for a conversation", "tfkit.objectives.tuning:chat_labels", checks="chat_labels"
     ),
     exercise(
         "tuning.sequence_log_probs",
-        "The log-probability of an answer",
+        "Log-probability of an answer",
         "tfkit.objectives.tuning:sequence_log_probs",
         checks="sequence_log_probs",
         points=2,
     ),
-    exercise(
-        "tuning.reward_loss", "The loss of a reward model", "tfkit.objectives.tuning:reward_loss", checks="reward_loss"
-    ),
-    exercise("tuning.dpo", "The DPO loss", "tfkit.objectives.tuning:dpo_loss", checks="dpo", points=2),
+    exercise("tuning.reward_loss", "Reward-model loss", "tfkit.objectives.tuning:reward_loss", checks="reward_loss"),
+    exercise("tuning.dpo", "DPO loss", "tfkit.objectives.tuning:dpo_loss", checks="dpo", points=2),
     exercise(
         "tuning.group_advantages",
-        "Advantages within a group",
+        "Advantages within a group (GRPO)",
         "tfkit.objectives.tuning:group_advantages",
         checks="group_advantages",
     ),
     exercise(
         "tuning.policy_loss",
-        "The clipped policy loss",
+        "Clipped policy loss (PPO)",
         "tfkit.objectives.tuning:clipped_policy_loss",
         checks="policy_loss",
         points=3,
     ),
-    exercise("tuning.kl", "An estimate of the KL divergence", "tfkit.objectives.tuning:kl_estimate", checks="kl"),
+    exercise("tuning.kl", "KL divergence estimate", "tfkit.objectives.tuning:kl_estimate", checks="kl"),
 ]

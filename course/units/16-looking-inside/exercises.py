@@ -3,7 +3,7 @@
 from course import exercise
 
 EXERCISES = [
-    exercise("inside.logit_lens", "The logit lens", "tfkit.inside.by_hand:logit_lens", checks="logit_lens"),
+    exercise("inside.logit_lens", "Logit lens", "tfkit.inside.by_hand:logit_lens", checks="logit_lens"),
     exercise(
         "inside.patch",
         "Activation patching",
@@ -13,7 +13,7 @@ EXERCISES = [
     ),
     exercise(
         "inside.head_contributions",
-        "The contribution of each head",
+        "Contribution of each head",
         "tfkit.inside.by_hand:head_contributions",
         checks="head_contributions",
         points=2,
