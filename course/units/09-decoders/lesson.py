@@ -490,9 +490,9 @@ for ax, (name, loss) in zip(axes, MEASURED.items()):
     ax.loglog(MILLIONS, line, "--", color="#888888", label=f"fit to three: exponent {slope:.3f}")
     ax.loglog(MILLIONS, loss, "o", color="#2a6fb0", label="measured")
     ax.set(xlabel="million weights", title=name), ax.legend(fontsize=8), ax.set_xticks(MILLIONS, [f"{n:.0f}" for n in MILLIONS]), ax.minorticks_off()
-    print(f"{name:26} the line predicts {line[3]:.3f}, measured {loss[3]:.3f}")
+    print(f"{name:27} the line predicts {line[3]:.3f}, measured {loss[3]:.3f}")
     if "nats" in name:
-        print(f"{'':26} as perplexities: {line[3].exp():.1f} and {loss[3].exp():.1f}")
+        print(f"{'':27} as perplexities: {line[3].exp():.1f} and {loss[3].exp():.1f}")
         guess.compare(line[3].exp())
 plt.tight_layout(), plt.show();
 
