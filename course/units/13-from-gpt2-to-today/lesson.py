@@ -36,9 +36,7 @@ from tfkit.nn import masked_softmax, merge_heads, scaled_dot_product_attention, 
 # Compute the mean of the squares in float32 or better, whatever the dtype of x, and return x's own dtype.
 
 # %% role="predict"
-predict(
-    "13.norm", predict.number("x = [3, 4]: what is the first column of rms_norm(x), with weights of 1?", within=0.01)
-)
+predict("13.norm", predict.number("x = [3, 4]: what is the first column of rms_norm(x), with weights of 1?", within=0.01))
 
 # %% role="exercise" exercise="modern.rms_norm"
 
@@ -87,14 +85,7 @@ except NotImplementedError:
 # The `positions` come as an argument and in any order: with a cache, a token's position is not its index in the tensor. Compute the angles in float32 or better: bfloat16 cannot tell position 1,000 from 1,001.
 
 # %% role="predict"
-predict(
-    "13.halves",
-    predict.choice(
-        "With the columns paired this way, scores between rotated queries and keys depend on …",
-        "the distance alone, as before",
-        "both positions",
-    ),
-)
+predict("13.halves", predict.choice("With the columns paired this way, scores between rotated queries and keys depend on …", "the distance alone, as before", "both positions"))
 
 # %% role="exercise" exercise="modern.rotary_halves"
 
@@ -119,13 +110,7 @@ except NotImplementedError:
 # $$\text{bytes per token} = 2 \cdot \text{layers} \cdot KV \cdot D \cdot \text{bytes per number}$$
 
 # %% role="predict"
-predict(
-    "13.cache",
-    predict.number(
-        "Llama 3 8B: 32 layers, 32 query heads of width 128, 8 key-value heads, 2 bytes per number. How large is its cache for 8,192 tokens, in GB (10⁹ bytes)?",
-        within=0.1,
-    ),
-)
+predict("13.cache", predict.number("Llama 3 8B: 32 layers, 32 query heads of width 128, 8 key-value heads, 2 bytes per number. How large is its cache for 8,192 tokens, in GB (10⁹ bytes)?", within=0.1))
 
 # %% role="exercise" exercise="modern.grouped_query"
 
@@ -159,9 +144,7 @@ from tfkit_lab import show
 guess = predicted("13.sinks")
 try:
     guess.compare(sink_mask(8, 3, 1)[-1].sum())
-    seen = {
-        f"window {window}, sinks {sinks}": sink_mask(16, window, sinks) for window, sinks in ((16, 0), (5, 0), (5, 2))
-    }
+    seen = {f"window {window}, sinks {sinks}": sink_mask(16, window, sinks) for window, sinks in ((16, 0), (5, 0), (5, 2))}
     display(show.masks(seen, title="A window, and the first tokens"))
 except NotImplementedError:
     print("Build sink_mask first.")
@@ -181,10 +164,7 @@ except NotImplementedError:
 # Now comes the layer. Each token's result is the weighted sum of the outputs of its $k$ experts. The experts are your SwiGLU. Every expert must be run on its own tokens only: that is what saves the computation.
 
 # %% role="predict"
-predict(
-    "13.experts",
-    predict.number("8 experts, 2 per token: which share of the experts' parameters does a token use?", within=0.01),
-)
+predict("13.experts", predict.number("8 experts, 2 per token: which share of the experts' parameters does a token use?", within=0.01))
 
 # %% role="exercise" exercise="modern.experts"
 
@@ -208,13 +188,7 @@ except NotImplementedError:
 # $f_e$ is the share of all $N k$ choices that fell on expert $e$, and has no gradient; $P_e$ is the mean over the tokens of the softmax over *all* experts, and has one. The loss is 1 in perfect balance, and larger when the experts with high probabilities are also those chosen most often.
 
 # %% role="predict"
-predict(
-    "13.balance",
-    predict.number(
-        "Four experts, k = 1, and the router is certain and sends every token to the same one: how large is the loss?",
-        within=0.05,
-    ),
-)
+predict("13.balance", predict.number("Four experts, k = 1, and the router is certain and sends every token to the same one: how large is the loss?", within=0.05))
 
 # %% role="exercise" exercise="modern.balance_loss"
 
@@ -230,12 +204,7 @@ try:
         loss = balance_loss(logits, 1)
         optimizer.zero_grad(), loss.backward(), optimizer.step()
         history.append(torch.bincount(logits.argmax(-1), minlength=4) / 200)
-    print(
-        "shares before",
-        [round(share, 2) for share in history[0].tolist()],
-        " after",
-        [round(share, 2) for share in history[-1].tolist()],
-    )
+    print("shares before", [round(share, 2) for share in history[0].tolist()], " after", [round(share, 2) for share in history[-1].tolist()])
 except NotImplementedError:
     print("Build balance_loss first.")
 
@@ -249,12 +218,7 @@ except NotImplementedError:
 # so the *query* can be projected into the space of $c$, once, and keys are never computed. Nor are values: first take the weighted mean of the $c_j$, then unpack that.
 
 # %% role="predict"
-predict(
-    "13.latent",
-    predict.choice(
-        "The scores are divided by the root of …", "D, the width of a head", "R, the width of the latent vector"
-    ),
-)
+predict("13.latent", predict.choice("The scores are divided by the root of …", "D, the width of a head", "R, the width of the latent vector"))
 
 # %% role="exercise" exercise="modern.latent_attention"
 
@@ -276,15 +240,7 @@ except NotImplementedError:
 # Three models of the same size are trained on the help pages of Python, character by character, for 400 steps each: GPT-2 as it was, and two Llamas, one of which shares a single head of keys and values. **Predict** before you run: by how much is Llama better than GPT-2, and how much of that does the sharing cost?
 
 # %% role="predict"
-predict(
-    "13.bought",
-    predict.choice(
-        "After 400 steps, in bits per character …",
-        "all three are about equal",
-        "Llama is clearly ahead, and sharing costs little",
-        "Llama is ahead, and sharing costs all of it",
-    ),
-)
+predict("13.bought", predict.choice("After 400 steps, in bits per character …", "all three are about equal", "Llama is clearly ahead, and sharing costs little", "Llama is ahead, and sharing costs all of it"))
 
 # %% role="experiment"
 from pydoc_data.topics import topics
@@ -316,7 +272,6 @@ def learn(name, steps=400, **fields):
         bits = model.eval()(ids, labels=ids).loss.item() / torch.tensor(2.0).log().item()
     return bits, sum(parameter.numel() for parameter in model.parameters())
 
-
 # %% role="experiment"
 guess = predicted("13.bought")
 without_dropout = {"dropout": 0.0, "embed_dropout": 0.0, "attn_dropout": 0.0}
@@ -328,11 +283,7 @@ results = {
 for name, (bits, parameters) in results.items():
     print(f"{name:26} {parameters:7,} parameters   {bits:.2f} bits per character")
 old, new, shared = (bits for bits, _ in results.values())
-kinds = (
-    "all three are about equal",
-    "Llama is clearly ahead, and sharing costs little",
-    "Llama is ahead, and sharing costs all of it",
-)
+kinds = ("all three are about equal", "Llama is clearly ahead, and sharing costs little", "Llama is ahead, and sharing costs all of it")
 guess.compare(kinds[0] if old - new < 0.1 else kinds[1] if shared - new < (old - new) / 2 else kinds[2])
 
 # %% [markdown]
@@ -341,7 +292,6 @@ guess.compare(kinds[0] if old - new < 0.1 else kinds[1] if shared - new < (old -
 # ## From your code to real models
 #
 # Here is one layer of a real Llama, put together from what you built, with the weights of the library's model: the norm, the rotation, the shared keys and values, and the gate.
-
 
 # %% role="demo"
 def my_layer(layer, x, config):
@@ -371,13 +321,8 @@ try:
         x = llama.embed(ids)
         for layer in llama.eval().layers:
             x = my_layer(layer, x, llama.config)
-        mine = F.linear(
-            rms_norm(x, llama.norm.weight, llama.config.eps),
-            llama.lm_head.weight if hasattr(llama, "lm_head") else llama.embed.weight,
-        )
-        print(
-            f"{len(llama.layers)} layers computed by your functions; largest difference of the logits {(mine - llama(ids).logits).abs().max().item():.0e}"
-        )
+        mine = F.linear(rms_norm(x, llama.norm.weight, llama.config.eps), llama.lm_head.weight if hasattr(llama, "lm_head") else llama.embed.weight)
+        print(f"{len(llama.layers)} layers computed by your functions; largest difference of the logits {(mine - llama(ids).logits).abs().max().item():.0e}")
     if text is not None:
         print("the next token:", text.tokenizer.decode([[int(mine[0, -1].argmax())]])[0])
 except NotImplementedError:
