@@ -9,13 +9,13 @@
 # %% [markdown]
 # # 09 · Decoders
 #
-# **The question.** GPT, Transformer-XL and XLNet are the right half of the transformer of unit 05, without the cross-attention: they predict words from
-# other words of the same text. They differ in one thing: *which* other words. How far back, and in what order?
+# **The question.** GPT, Transformer-XL and XLNet are the right half of the transformer of unit 05, without the cross-attention: they predict tokens from
+# other tokens of the same text. They differ in one thing: *which* other tokens. How far back, and in what order?
 #
-# You build the objective that all GPTs share, then what Transformer-XL did about the edge of the window, and what XLNet did about the left and the right. At the end
+# You build the objective that all GPTs share, then Transformer-XL's way to look beyond the edge of the window, and XLNet's way to use both sides. At the end
 # a small model reads melodies through windows shorter than the melody, and you see in its errors exactly how far it remembers.
 #
-# New letters: $M$ the length of the memory, $r_\delta$ a vector for the distance $\delta$, $z$ an order.
+# New letters: $M$ the length of the memory, $r_\delta$ a vector for the distance $\delta$, $z$ an order of the positions.
 
 # %% role="setup"
 import math
@@ -30,7 +30,7 @@ from tfkit.nn import sinusoidal_positions, split_heads
 # %% [markdown]
 # ## The idea
 #
-# The probability of a text is a product of one probability for each word, given some of the others. The usual way to write it is from left to right,
+# The probability of a text is a product of one probability for each token, given some of the others. The usual way to write it is from left to right,
 #
 # $$P(x) = P(x_1) \, P(x_2 \mid x_1) \, P(x_3 \mid x_1, x_2) \cdots$$
 #
@@ -65,24 +65,24 @@ plt.show()
 # *Figure: three grids, a row for each position that looks, a column for each position that is looked at; dark cells are visible. GPT: 5 by 5, a lower triangle. Transformer-XL: 5 by 9, the same
 # triangle, and on its left four columns of memory, in orange, that all rows see. XLNet: 5 by 5 for the order 3, 1, 5, 2, 4: the triangle is shuffled, row 4 sees everything, row 3 only itself.*
 #
-# ## 1 · GPT: the text is its own answer
+# ## 1 · GPT: the text is its own label
 #
 # $$\mathcal{L} = -\frac{1}{N} \sum_{t} \log P(x_{t+1} \mid x_1 \dots x_t)$$
 #
-# $x$ = `ids`; $P$ comes from `logits[:, t]`, where the model has seen words up to $t$. No labels are needed: the answer at position $t$ is the word at $t + 1$. Thanks to the causal mask
-# *one* pass gives all the predictions of a text at once, and none has seen its answer. An RNN needs a step per word; training in parallel is what made corpora of the size of the web affordable.
+# $x$ = `ids`; $P$ comes from `logits[:, t]`, where the model has seen the tokens up to $t$. Nobody has to write labels: the target at position $t$ is the token at $t + 1$. Thanks to the causal mask
+# *one* pass gives all the predictions of a text at once, and none has seen its answer. An RNN needs one step after the other, a step for each token; training on all positions in parallel is what made web-sized corpora affordable.
 #
-# Padding (`pad_id`) is not predicted. $N$ counts what is predicted, over the whole batch. A mean over nothing is 0.
+# Padding (`pad_id`) is not predicted. $N$ is the number of predicted tokens in the whole batch; if there are none, the loss is 0.
 #
-# Two numbers to know: a model that knows nothing has the loss $\log V$, and $e^{\mathcal{L}}$ is the *perplexity*, the number of words it is in doubt between.
+# Two numbers to know: a model that knows nothing has the loss $\log V$, and $e^{\mathcal{L}}$ is the *perplexity*: the model is as uncertain as if it had to choose among that many equally likely tokens.
 #
-# **Predict, then run.** Two texts of 5 and 3 words, padded to 5. How many predictions are there? What is the loss of a model that knows nothing, over 10 words?
+# **Predict, then run.** Two texts of 5 and 3 tokens are padded to 5. How many predictions are there? What is the loss of a model that knows nothing, with a vocabulary of 10?
 
 # %% role="predict"
 predict(
     "09.causal-lm",
     predict.number("How many predictions are there?"),
-    predict.number("The loss of a model that knows nothing, over 10 words", within=0.05),
+    predict.number("The loss of a model that knows nothing, with a vocabulary of 10", within=0.05),
 )
 
 # %% role="exercise" exercise="objectives.causal_lm"
@@ -90,7 +90,7 @@ predict(
 # %% role="demo"
 guess = predicted("09.causal-lm")
 ids = torch.tensor([[5, 3, 8, 2, 7], [4, 9, 6, 0, 0]])
-answers = {"knows nothing": ids * 0, "knows the next word": ids.roll(-1, 1), "repeats the word it reads": ids}
+answers = {"knows nothing": ids * 0, "knows the next token": ids.roll(-1, 1), "repeats the token it reads": ids}
 try:
     print("predictions:", int((ids[:, 1:] != 0).sum()))
     for name, answer in answers.items():
@@ -104,27 +104,27 @@ except NotImplementedError:
 # %% [markdown]
 # ## 2 · Transformer-XL: read on where you stopped
 #
-# A book does not fit into a window of 512 words, so it is cut into segments. At the start of each, GPT has forgotten everything: the first word of a segment is predicted from nothing, however well the story was under way.
+# A book does not fit into a window of 512 tokens, so it is cut into segments. At the start of each, GPT has forgotten everything: the first token of a segment is predicted from nothing, however far the story has got.
 #
-# Transformer-XL (Dai et al. 2019) keeps the states that each layer computed for the last segment, and lets the next one look at them:
+# Transformer-XL (Dai et al. 2019) keeps the hidden states that each layer computed for the previous segment, and lets the next segment attend to them:
 #
 # $$\tilde{h} = [\,\mathrm{SG}(m) \,;\, h\,] \qquad q = h\, W_q \qquad k = \tilde{h}\, W_k \qquad v = \tilde{h}\, W_v$$
 #
 # $m$ = `memory`, $h$ = `x`. Three things are easily missed:
 #
-# - Only the **new** words ask. The memory has had its turn; so the cost is $L \cdot (M + L)$, not $(M + L)^2$.
-# - All of the memory is visible; within `x` the mask is causal. In which column does a new word meet itself?
-# - SG, *stop gradient*: the memory is a **constant**. Else each training step would have to go back through all that was ever read. But $W_k$ and $W_v$ are used on it now, so they do learn from it.
+# - Only the **new** tokens have queries. Those in the memory were processed with their own segment, so the cost is $L \cdot (M + L)$, not $(M + L)^2$.
+# - All of the memory is visible; within `x` the mask is causal. In which column is a new token's own key?
+# - SG, *stop gradient*: the memory is a **constant**. Otherwise each training step would have to go back through everything that was ever read. But $W_k$ and $W_v$ are applied to it in this step, so they do learn from it.
 #
-# It resembles a recurrent network, with a **memory of states**, $M$ vectors in each layer, instead of one vector. (In unit 05 *memory* meant the encoder's output.) And layers add up: layer 2's memory was made by looking at layer 1's, so $n$ layers reach back $n \cdot M$ words.
+# It resembles a recurrent network, with a **memory of states**, $M$ vectors in each layer, instead of one vector. (In unit 05 *memory* meant the encoder's output.) And the reach of the layers adds up: layer 2's memory was made by looking at layer 1's, so $n$ layers reach back $n \cdot M$ tokens.
 #
-# **Predict, then run.** `x [2,3,8]`, `memory [2,4,8]`, two heads. What shapes have the queries, the scores, the result? Which gradients are zero?
+# **Predict, then run.** `x [2,3,8]`, `memory [2,4,8]`, two heads. What are the shapes of the queries, the scores and the result? Which gradients are missing?
 
 # %% role="predict"
 predict(
     "09.memory",
-    predict.shape("What shape have the scores?"),
-    predict.shape("What shape has the result?"),
+    predict.shape("What is the shape of the scores?"),
+    predict.shape("What is the shape of the result?"),
     predict.choice("Which get no gradient?", "x", "memory", "w_q", "w_k", "w_v", several=True),
 )
 
@@ -148,7 +148,7 @@ except NotImplementedError:
     print("Build memory_attention first.")
 
 # %% [markdown]
-# Which inputs move which results? Each of the seven positions, four of the memory and three of the segment, is changed alone, and your function runs again.
+# Which inputs move which results? Each of the seven positions, four of the memory and three of the segment, is changed on its own, and your function runs again.
 
 # %% role="demo"
 def after_memory(both):
@@ -167,31 +167,31 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: three rows, the results, by seven columns, the inputs. The four columns of the memory are full; in the segment's own three, a triangle: no result is moved by a later position.*
 #
-# ## 3 · Ask for a word, ask for a distance
+# ## 3 · Scores by content and by distance
 #
-# With a memory, positions that are *added to the words* no longer work. Position 3 of the last segment and position 3 of this one got the same code and cannot be told apart. And you cannot renumber, since the states in the memory were computed with their old codes.
+# With a memory, position embeddings that are *added to the tokens* no longer work. Position 3 of the previous segment and position 3 of this one got the same embedding and cannot be told apart. And you cannot renumber them, since the states in the memory were computed with their old positions.
 #
-# So the code of a place is never added. It enters where two words meet, as their **distance**, and for that one takes the old formula apart. With positions $p$ added to words $x$, a score $(x_i + p_i) W_q \cdot (x_j + p_j) W_k$ has four terms.
-# Replace each absolute $p_j$ by a vector $r_{i-j}$ for the distance. And in the two terms in which $p_i$, the query's own place, asks, replace $p_i W_q$ by a learned vector, $u$ or $v$, that is the same for all queries: without the key, a query's own place says nothing about a distance.
+# So Transformer-XL never adds a position embedding. Positions enter where two tokens are compared, as their **distance**. To see where, take the old formula apart: with position embeddings $p$ added to tokens $x$, a score $(x_i + p_i) W_q \cdot (x_j + p_j) W_k$ has four terms.
+# Replace each absolute $p_j$ by a vector $r_{i-j}$ for the distance. And in the two terms that contain $p_i$, the query's own position, replace $p_i W_q$ by a learned vector, $u$ or $v$, that is the same for all queries: without the key, a query's own position says nothing about a distance.
 #
-# $$A_{ij} = \frac{1}{\sqrt{D}} \Big(\, \underbrace{q_i \cdot k_j}_{\text{this word asks for words}} + \underbrace{q_i \cdot r_{i-j}}_{\text{this word asks for distances}} + \underbrace{u \cdot k_j}_{\text{all ask for words}} + \underbrace{v \cdot r_{i-j}}_{\text{all ask for distances}} \Big)$$
+# $$A_{ij} = \frac{1}{\sqrt{D}} \Big(\, \underbrace{q_i \cdot k_j}_{\text{this query, this key}} + \underbrace{q_i \cdot r_{i-j}}_{\text{this query, this distance}} + \underbrace{u \cdot k_j}_{\text{any query, this key}} + \underbrace{v \cdot r_{i-j}}_{\text{any query, this distance}} \Big)$$
 #
 # | term | what a head can learn with it |
 # |---|---|
 # | $q_i \cdot k_j$ | "*umbrella* looks for words about rain" |
 # | $q_i \cdot r_{i-j}$ | "an adjective looks one place to its right for its noun" |
-# | $u \cdot k_j$ | "verbs are worth looking at, whoever asks" |
-# | $v \cdot r_{i-j}$ | "near words are worth looking at, whoever asks" |
+# | $u \cdot k_j$ | "verbs are worth attending to, whatever the query" |
+# | $v \cdot r_{i-j}$ | "near words are worth attending to, whatever the query" |
 #
-# Collected: $(q_i + u) \cdot k_j + (q_i + v) \cdot r_{i-j}$. In the code `r[:, j]` stands for the distance `K-1-j`, from far to near; `u` and `v` have a row for each head. The first product stands where it belongs. The second
-# is a table by *distance*, and `relative_shift`, which you built in unit 04, moves it to its places. The mask comes later; what you return for the future is not looked at.
+# Collected: $(q_i + u) \cdot k_j + (q_i + v) \cdot r_{i-j}$. In the code `r[:, j]` stands for the distance `K-1-j`, from far to near; `u` and `v` have a row for each head. The first product is already a table by query and key. The second
+# is a table by *distance*, and `relative_shift`, which you built in unit 04, moves its entries to the right keys. The mask is applied later, so the scores that you return for future keys do not matter.
 #
-# **Predict, then run.** Words that say nothing ($q = k = 0$), $u = 0$, and a head whose $v$ likes the distance 2: where in the table do the large scores stand, for 3 queries and 5 keys?
+# **Predict, then run.** Take tokens without content ($q = k = 0$), $u = 0$, and a head whose $v$ favours the distance 2. Where in the table are the large scores, for 3 queries and 5 keys?
 
 # %% role="predict"
 predict(
     "09.likes-two",
-    predict.mask("Where do the large scores stand? (queries down, keys across; the future is not seen)", 3, 5),
+    predict.mask("Where are the large scores? (queries down, keys across; the future is masked)", 3, 5),
 )
 
 # %% role="exercise" exercise="xl.relative_scores"
@@ -212,18 +212,18 @@ except NotImplementedError:
     print("Build relative_scores first.")
 
 # %% [markdown]
-# *Figure: a table with 3 rows and 5 columns. The large scores form a diagonal: row 0 in column 0, row 1 in column 1, row 2 in column 2, each two places before its own. What is in the future is grey.*
+# *Figure: a table with 3 rows and 5 columns. The large scores form a diagonal: row 0 in column 0, row 1 in column 1, row 2 in column 2, each two places before its own. The future is grey.*
 #
 # ### A whole segment
 #
 # Now put it together: the attention of one Transformer-XL layer, from a segment and a memory to the output and the *next* memory.
 #
-# 1. Memory and segment, one after the other, give keys and values; the segment alone asks. The memory is a constant (`detach`).
-# 2. Scores by content and by distance, as above, with the distances' encodings through a matrix of their own, `w_r`.
-# 3. The mask: all of the memory, and the segment up to oneself. Then softmax and average, and the heads side by side.
+# 1. Memory and segment, concatenated, give keys and values; queries come from the segment alone. The memory is a constant (`detach`).
+# 2. Scores by content and by distance, as above, with the encodings of the distances projected by a matrix of their own, `w_r`.
+# 3. The mask: each query sees all of the memory, and the segment up to its own position. Then softmax, the weighted mean of the values, and the heads merged.
 # 4. The new memory: the last `memory_length` states of memory and segment together, as they *came into* the layer, without gradient.
 #
-# What you have is enough: `split_heads`, `relative_scores`, `masked_softmax`, `merge_heads`. The number of heads is that of the rows of `u`.
+# What you have is enough: `split_heads`, `relative_scores`, `masked_softmax`, `merge_heads`. The number of heads is the number of rows of `u`.
 #
 # **Predict, then run.** A text of 8 positions is read at once, and again as two segments of 4. With a memory of 4, are the last four outputs the same? With a memory of 2?
 
@@ -255,25 +255,25 @@ except NotImplementedError:
     print("Build segment_attention first.")
 
 # %% [markdown]
-# The cut cannot be seen: scores know distances only, so it does not matter where a segment begins. That is what a code added to the words could not give. (In a second layer the same holds, as long as its own memory reaches as far.)
+# With a memory of 4 the cut makes no difference: scores depend on distances only, so it does not matter where a segment begins. Position embeddings added to the tokens could not achieve that. (In a second layer the same holds, as long as its own memory reaches as far.)
 #
 # ## 4 · XLNet: predict in any order
 #
-# GPT sees the left only. BERT sees both sides, but it guesses all its blanks at once, each independently of the others, and at test time no text has a `[MASK]`. The paper's example: *New York is a city*, with *New* and *York* to be
+# GPT sees only the left. BERT sees both sides, but it guesses all its blanks at once, each independently of the others, and at test time no text has a `[MASK]`. The paper's example: *New York is a city*, with *New* and *York* to be
 # predicted. BERT adds $\log P(\text{New} \mid \text{is a city})$ and $\log P(\text{York} \mid \text{is a city})$, as if the second word did not depend on the first; XLNet (Yang et al. 2019), in the order *is, a, city, New, York*, has
-# $\log P(\text{York} \mid \text{New, is a city})$ as the second term. It sees both sides *and* its terms multiply to the probability of the text. Draw an order $z$ of the positions and predict along it; over many orders each word learns to use words on both sides:
+# $\log P(\text{York} \mid \text{New, is a city})$ as the second term. It sees both sides *and* its terms multiply to the probability of the text. Draw an order $z$ of the positions and predict along it; over many orders the model learns to use the words on both sides:
 #
 # $$\mathcal{L} = -\,\mathbb{E}_{z} \sum_{t} \log P\big(x_{z_t} \mid x_{z_1} \dots x_{z_{t-1}}\big)$$
 #
-# $z$ = `order`: `order[t]` is the position that is predicted at step $t$. **The text is not moved**: each word keeps its place, and its distances. Only the mask changes.
+# $z$ = `order`: `order[t]` is the position that is predicted at step $t$. **The text is not reordered**: each word keeps its position, and its distances to the others. Only the mask changes.
 #
-# But one mask is not enough. The state that *predicts* word $i$ must not have seen it. The state that *others read* at $i$ must have, or nobody would ever learn what stands there. Hence **two streams** of states, with the same weights:
+# But one mask is not enough. The state that *predicts* word $i$ must not have seen it. The state that *others read* at $i$ must have, or no later step could use the word. Hence **two streams** of states, with the same weights:
 #
 # - `content` $h_i$: sees what came at earlier steps, *and its own word*;
-# - `query` $g_i$: knows its place, and sees the content of earlier steps only. It predicts.
+# - `query` $g_i$: knows its position, and sees the content of earlier steps only. It makes the prediction.
 #
-# In *New York is a city* with the order above, *York* is predicted from $g_2$, which sees the content of *is, a, city* and *New* at their places, and of place 2 only that it is asked for. Where later steps need
-# *York*, they read $h_2$, which has seen the word. In the first layer $h_i$ is the word's embedding and $g_i$ one learned vector, the same at every place; only the distances tell places apart.
+# In *New York is a city* with the order above, *York* is predicted from $g_2$, which sees the content of *is, a, city* and *New* at their positions, and of position 2 only that it is the one to be predicted. Where later steps need
+# *York*, they read $h_2$, which has seen the word. In the first layer $h_i$ is the word's embedding and $g_i$ one learned vector, the same at every position; only the distances tell positions apart.
 #
 # **Predict, then run.** `order = [2, 0, 3, 1]`. Which row of `query` is empty, which has three entries? Careful: row $i$ is position $i$, not step $i$.
 
@@ -296,16 +296,16 @@ except NotImplementedError:
 #
 # ### The two streams
 #
-# Now the attention itself. Both streams have the same weights, and both **read the content stream**: keys and values are made from $h$ alone. Only the question differs, and what may be seen:
+# Now the attention itself. Both streams have the same weights, and both **read the content stream**: keys and values are made from $h$ alone. Only the queries differ, and the masks:
 #
 # $$h' = \mathrm{attention}(h\, W_q,\ h\, W_k,\ h\, W_v;\ \text{content}) \qquad g' = \mathrm{attention}(g\, W_q,\ h\, W_k,\ h\, W_v;\ \text{query})$$
 #
-# All states are `[B,L,E]`, the masks `[L,L]`, heads as in `memory_attention`, again without an output projection. (XLNet asks for distances as in section 3; here places are part of the states, to keep it short.) The first word of the order sees nothing in the query stream: its row is zero, as `masked_softmax` has it, not NaN.
+# All states are `[B,L,E]`, the masks `[L,L]`, heads as in `memory_attention`, again without an output projection. (XLNet scores distances as in section 3; here positions are part of the states, to keep it short.) The first word of the order sees nothing in the query stream: its row of weights is zero, as `masked_softmax` makes it, not NaN.
 #
-# **Predict, then run.** Two layers of it, the order 2, 0, 3, 1. Which words move the prediction at place 1? At place 2? And why could the query stream not read *itself*?
+# **Predict, then run.** Take two such layers, and the order 2, 0, 3, 1. Which words move the prediction at position 1? At position 2? And why could the query stream not read *itself*?
 
 # %% role="predict"
-predict("09.two-streams", predict.mask("Which words move the prediction?", ["at place 1", "at place 2"], 4))
+predict("09.two-streams", predict.mask("Which words move the prediction?", ["at position 1", "at position 2"], 4))
 
 # %% role="exercise" exercise="xlnet.two_streams"
 
@@ -346,9 +346,9 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: two 4 by 4 grids that agree. Each row is a prediction; the filled columns are the words that move it, those before it in the order and never its own.*
 #
-# After two layers as after one: what a state has read was itself allowed to see only earlier steps. And the query stream holds no words of the text. Had it read itself, each prediction would know places and nothing else.
+# This holds for two layers as for one, because what a state reads was itself allowed to see only earlier steps. The query stream could not read itself because it contains no words of the text: each prediction would have known positions and nothing else.
 #
-# **What if one mask served both?** Train it to predict *noise*, words drawn evenly from eight, which nobody can know: no honest loss is below $\log 8 = 2.08$.
+# **What if one mask served both?** Train it to predict *noise*, words drawn uniformly from eight, which no model can predict: without a leak the loss cannot fall below $\log 8 = 2.08$.
 #
 # **Predict, then run.** Draw the loss over 300 steps, with the two masks, and with the content mask for both streams.
 
@@ -388,18 +388,18 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: two losses over 300 steps, with a dotted line at log 8 = 2.08. With two masks the loss stays on the line; with the content mask for both it is near 0 after fifty steps.*
 #
-# A loss below what can be known is the surest sign of a leak, and noise is the text on which it shows best.
+# A loss below the entropy of the data is the surest sign of a leak, and noise is the text whose entropy you know.
 #
-# ## 5 · CTRL: the same words under two codes
+# ## 5 · CTRL: the same words after two control codes
 #
 # Every text comes from somewhere. CTRL (Keskar et al. 2019) puts the name of the source, a *control code*, in front of each text that it reads:
 #
 # $$P(x \mid c) = \prod_t P(x_t \mid x_{<t},\ c)$$
 #
-# The code is a token like others, and nothing in the model is new. It is never predicted, and all that follows may look at it. In training it says where a text *came* from; in writing it says what to write. The small CTRL below
+# The code is a token like others, and nothing in the model is new. It is never predicted, and every later position may attend to it. In training it says where a text *came* from; in generation it says what kind of text to write. The small CTRL below
 # reads 18 sentences from recipes and 18 from weather reports, which have most of their words in common.
 #
-# **Predict, then run.** Both codes get the prompt "the cold". Then the rule is turned round, by Bayes: which code makes a given sentence likelier?
+# **Predict, then run.** Both codes get the prompt "the cold". Then Bayes' rule turns the question round: which code makes a given sentence likelier?
 
 # %% role="predict"
 predict(
@@ -448,32 +448,32 @@ with torch.no_grad():
 guess.compare("yes" if len(set(goes_on.values())) > 1 else "no", "recipe" if share > 0.8 else "weather" if share < 0.2 else "about even")
 
 # %% [markdown]
-# The same two words go on in two ways, by one token. With each code equally likely beforehand, $P(c \mid x) \propto P(x \mid c)$: the authors used it to ask a text which of their sources it resembles. Today's chat templates do the same with other words: `<|user|>` and `<|assistant|>` say whose text follows, and a model writes accordingly.
+# The same two words are continued in two ways, because of a single token. With each code equally likely beforehand, $P(c \mid x) \propto P(x \mid c)$: the authors used it to find out which of their sources a text resembles. Today's chat templates do the same with other tokens: `<|user|>` and `<|assistant|>` say whose text follows, and a model writes accordingly.
 #
 # ## 6 · What they read, and how large they are
 #
-# The objective of section 1 has hardly changed in eight years. What has: the text and the size.
+# The objective of section 1 has hardly changed in eight years. The text and the size have.
 #
 # | | text for pretraining | how much |
 # |---|---|---|
-# | GPT 2018 | BookCorpus: 7,000 unpublished novels, for long stretches of connected text | 0.8 billion words |
+# | GPT 2018 | BookCorpus: more than 7,000 unpublished books, for long stretches of connected text | 0.8 billion words |
 # | BERT 2018 | BookCorpus and the English Wikipedia | 3.3 billion words |
-# | GPT-2 2019 | WebText: pages that Reddit links to with three votes ("karma") or more, as if readers had chosen them; Wikipedia left out, since tests are made of it | 8 million pages, 40 GB |
+# | GPT-2 2019 | WebText: pages that Reddit links to with three votes ("karma") or more, as if readers had chosen them; Wikipedia left out, since many test sets are made from it | 8 million pages, 40 GB |
 # | RoBERTa, BART 2019 | BERT's, news, an open copy of WebText, and stories | 160 GB |
-# | T5 2019 | C4: one month of Common Crawl, cleaned by simple rules (lines that end in a full stop, no page with a bad word) | 750 GB |
+# | T5 2019 | C4: one month of Common Crawl, cleaned by simple rules (only lines that end in a punctuation mark, no page with a bad word) | 750 GB |
 # | CTRL 2019 | Wikipedia, books, reviews, forums …, with a code each | 140 GB |
-# | XLM-R 2019 | CC-100: Common Crawl in 100 languages, small ones read more often than their share | 2.5 TB |
+# | XLM-R 2019 | CC-100: Common Crawl in 100 languages, small ones sampled more often than their share | 2.5 TB |
 # | Pegasus 2019 | C4, or HugeNews: 1.5 billion articles | 3.8 TB |
 # | GPT-3 2020 | Common Crawl (60% of what is read), a larger WebText, two sets of books, Wikipedia | 300 billion tokens |
 # | GPT-Neo, GPT-J 2021 | the Pile: 22 sources, from papers and patents to code and chat | 825 GiB |
 #
-# **And size.** Kaplan et al. (2020) trained models over seven orders of magnitude and found straight lines on log-log paper,
+# **And size.** Kaplan et al. (2020) trained models of very different sizes and found trends over up to seven orders of magnitude that are straight lines on log-log plots,
 #
 # $$L(N) = \Big(\frac{N_c}{N}\Big)^{\alpha} \qquad\text{i.e.}\qquad \log L = a - \alpha \log N$$
 #
-# $N$ counts weights, $L$ is the loss; their $\alpha_N$ is 0.076. Does it hold for GPT-2's four published sizes? Table 3 of that paper has the perplexity of each on WikiText-103 and its *bits per byte* on enwik8, $L/\ln 2$ divided by bytes per token, which can be compared across tokenizers. Fit the line to the three smaller ones, and foretell the largest.
+# $N$ counts the weights (theirs leaves the embeddings out), $L$ is the loss; their $\alpha_N$ is 0.076. Does it hold for GPT-2's four published sizes? Table 3 of the GPT-2 paper has the perplexity of each on WikiText-103 and its *bits per byte* on enwik8, $L/\ln 2$ divided by bytes per token, which can be compared across tokenizers. Fit the line to the three smaller ones, and extrapolate it to the largest.
 #
-# **Predict.** The smallest has 37.5, 26.4 and 22.1 follow. What perplexity will the line give the largest, twice the third in size?
+# **Predict.** The three smaller ones have perplexities of 37.5, 26.4 and 22.1 on WikiText-103. What perplexity will the line give for the largest, twice the third in size?
 
 # %% role="predict"
 predict("09.scaling", predict.number("The line's perplexity for 1,558 million weights", within=1.5))
@@ -481,7 +481,7 @@ predict("09.scaling", predict.number("The line's perplexity for 1,558 million we
 # %% role="experiment"
 guess = predicted("09.scaling")
 MILLIONS = torch.tensor([124.0, 355.0, 774.0, 1558.0])  # as published files have them; the paper's table says 117 to 1542
-MEASURED = {"WikiText-103, nats a word": torch.tensor([37.50, 26.37, 22.05, 17.48]).log(), "enwik8, bits a byte": torch.tensor([1.16, 1.01, 0.97, 0.93])}
+MEASURED = {"WikiText-103, nats per word": torch.tensor([37.50, 26.37, 22.05, 17.48]).log(), "enwik8, bits per byte": torch.tensor([1.16, 1.01, 0.97, 0.93])}
 fig, axes = plt.subplots(1, 2, figsize=(8, 2.8))
 for ax, (name, loss) in zip(axes, MEASURED.items()):
     rows = torch.stack([torch.ones(3), MILLIONS[:3].log()], 1)
@@ -490,21 +490,21 @@ for ax, (name, loss) in zip(axes, MEASURED.items()):
     ax.loglog(MILLIONS, line, "--", color="#888888", label=f"fit to three: exponent {slope:.3f}")
     ax.loglog(MILLIONS, loss, "o", color="#2a6fb0", label="measured")
     ax.set(xlabel="million weights", title=name), ax.legend(fontsize=8), ax.set_xticks(MILLIONS, [f"{n:.0f}" for n in MILLIONS]), ax.minorticks_off()
-    print(f"{name:26} the line foretells {line[3]:.3f}, measured {loss[3]:.3f}")
+    print(f"{name:27} the line predicts {line[3]:.3f}, measured {loss[3]:.3f}")
     if "nats" in name:
-        print(f"{'':26} as perplexities: {line[3].exp():.1f} and {loss[3].exp():.1f}")
+        print(f"{'':27} as perplexities: {line[3].exp():.1f} and {loss[3].exp():.1f}")
         guess.compare(line[3].exp())
 plt.tight_layout(), plt.show();
 
 # %% [markdown]
 # *Figure: two log-log plots over the number of weights, four points each and a dashed line through the first three. On the left the fourth lies a little below the line, on the right a little above.*
 #
-# Four sizes and a ruler: that was the reason to dare a model a hundred times as large. The exponents are small. At 0.09, *twice* the weights lower the loss by 6%, so each further step costs a multiple of the one before. And a line through $N$ alone hides the rest: Hoffmann et al. (2022) varied
-# the text as well, and found that weights and tokens should grow together, about 20 tokens for each weight. GPT-3 had 1.7. What one *cannot* read off such a line is which abilities come with a lower loss.
+# Lines like these were the reason to try a model a hundred times as large. The exponents are small. At 0.09, *twice* the weights lower the loss by 6%, so each further 6% costs twice as many weights as the model before it had. And a line through $N$ alone hides the rest: Hoffmann et al. (2022) varied
+# the amount of text as well, and found that weights and tokens should grow together, at about 20 tokens for each weight. GPT-3 had 1.7. What one *cannot* read off such a line is which abilities come with a lower loss.
 #
 # ## 7 · Few examples, and no training
 #
-# GPT-2 was asked for a task in words; GPT-3 (Brown et al. 2020) was shown a few solved cases in its prompt, and its weights stayed as they were. *Zero-shot*, *one-shot*, *few-shot* count those cases. How can a model learn without a step of training? A small one shows it: each text below follows one of three secret rules, "the same letter", "the next", "the one after it", as
+# GPT-2 was given a task in words; GPT-3 (Brown et al. 2020) was shown a few solved cases in its prompt, and its weights stayed as they were. *Zero-shot*, *one-shot*, *few-shot* count those cases. How can a model learn without a step of training? A small model shows it: each text below follows one of three secret rules, "the same letter", "the next", "the one after it", as
 #
 # `b C  e F  a B …`
 #
@@ -547,14 +547,14 @@ print(*(f"{shots} examples: {share:.0%} right" for shots, share in enumerate(rig
 guess.compare(right[0], right[1])
 
 # %% [markdown]
-# With no example a third is right, by luck; one example tells the rule, and the rest follows, without a gradient. What looks like learning is *finding out which of many texts this is*: the objective paid for it all along, because a better guess at the rule is a better guess at the next word. That is the claim of GPT-3's title, and unit 16 looks for the heads that do it.
+# With no example a third is right, by luck; one example reveals the rule, and the later answers follow from it, without a gradient. What looks like learning is *finding out which kind of text this is*: the objective rewarded it all along, because a better guess at the rule is a better guess at the next token. That is the claim of GPT-3's title, and unit 16 looks for the heads that do it.
 #
 # ## The experiment: a tune longer than the window
 #
-# A tune of 10 notes, drawn at random, is played again and again. The model reads it in segments of 8. To know the next note it must look at the note **9 places back**; before a tune has come round once, nobody can know anything.
-# Within a segment there is nothing 9 places back. So all depends on the memory.
+# A tune of 10 notes, drawn at random, is played again and again. The model reads it in segments of 8. To know the next note it must look at the note **9 places back**; before a tune has been played once, the next note cannot be known.
+# Within a segment there is nothing 9 places back. So everything depends on the memory.
 #
-# Two attentions, made of your functions: one adds the place within the segment to each note and remembers; the other adds nothing and asks for distances.
+# Two kinds of attention, both with a memory, are made of your functions: one adds an embedding of the position within the segment to each note; the other adds nothing and scores distances.
 
 # %% role="experiment"
 NOTES, TUNE, LENGTH, WIDTH, HEADS = 8, 10, 8, 32, 2
@@ -589,7 +589,7 @@ class ByDistance(nn.Module):
 
 
 # %% [markdown]
-# Around it the least that makes a language model: a table of notes, one layer, a way back to notes. `read` plays segment after segment and hands the memory on; with one layer, what is remembered are its inputs.
+# Around it is the least that makes a language model: embeddings of the notes, one layer, and a linear layer back to notes. `read` goes through segment after segment and passes the memory on; with one layer, the memory consists of that layer's inputs.
 
 # %% role="experiment"
 class Reader(nn.Module):
@@ -624,7 +624,7 @@ def train(attention, remember, steps=200):
 
 
 # %% [markdown]
-# **Predict.** The input at place $p$ of a segment (from 0) sees $p + M$ places back and needs 9. At which places does it know the next note, with no memory? With 4 states? With 8? And the one that goes by places, with 8 states?
+# **Predict.** The input at place $p$ of a segment (from 0) sees $p + M$ places back and needs 9. At which places does it know the next note, with no memory? With 4 states? With 8? And how good is the model with position embeddings, with 8 states?
 
 # %% role="predict"
 predict(
@@ -632,7 +632,7 @@ predict(
     predict.number("From which place on is the loss below 1, with 4 states?"),
     predict.number("With 8 states?"),
     predict.choice("With no memory?", "from place 2 on", "nowhere"),
-    predict.choice("The one that goes by places, with 8 states?", "as good as the one by distances", "halfway", "as bad as without a memory"),
+    predict.choice("The model with position embeddings, with 8 states?", "as good as with distances", "halfway", "as bad as without a memory"),
 )
 
 # %% role="experiment"
@@ -656,7 +656,7 @@ try:
     plt.show()
     curves = [by_place(*pair) for pair in readers.values()]
     four, eight = ((curve < 1).float().argmax() for curve in curves[1:3])
-    halfway = "as good as the one by distances" if curves[3][2:].mean() < 0.5 else "halfway" if curves[3][2:].mean() < 1.8 else "as bad as without a memory"
+    halfway = "as good as with distances" if curves[3][2:].mean() < 0.5 else "halfway" if curves[3][2:].mean() < 1.8 else "as bad as without a memory"
     guess.compare(four, eight, "from place 2 on" if curves[0].min() < 1 else "nowhere", halfway)
 except NotImplementedError:
     print("Build causal_lm_loss, memory_attention and relative_scores first.")
@@ -665,10 +665,10 @@ except NotImplementedError:
 # *Figure: loss of the next note over the place in the segment, 0 to 6. No memory: a flat line at log 8 = 2.1. Distances, memory 4: at 2.1 up to place 4, then a drop to nearly 0. Distances, memory 8: nearly 0 from place 1 on. Places, memory 8:
 # better than nothing from place 1 on, but stuck near 1.*
 #
-# **What came out.** Place 5 is the first that sees 9 back with 4 states, place 1 with 8. There the error vanishes. At earlier places it is as large as with no memory at all, or larger: the best answer there is the uniform distribution (loss $\log 8$), but a model with large weights, trained to be certain at the later places, gives confident and wrong answers at the earlier ones.
-# With codes for places the same 8 states help only halfway. Notes 9 back and 1 back carry the *same* code, so the reader can ask for both but never for one: a choice of two, $\log 2 \approx 0.7$ at best. The memory needs the distances; that is why the paper introduces both at once.
+# **What came out.** With 4 states, place 5 is the first that sees 9 places back; with 8 states it is place 1. From there on the error vanishes. At earlier places it is as large as with no memory at all, or larger: the best answer there is the uniform distribution (loss $\log 8$), but a model with large weights, trained to be certain at the later places, gives confident and wrong answers at the earlier ones.
+# With position embeddings the same 8 states help only halfway. Notes 9 back and 1 back have the *same* position embedding, so the reader can look for both but never for one of them: a choice of two, $\log 2 \approx 0.7$ at best. A memory needs distances; that is why the paper introduces both at once.
 #
-# **Predict.** Take the reader that was trained with 8 states and, without training it further, let it remember 16. Distances up to 23 occur that it has never met. What happens at place 0? And at the others?
+# **Predict.** Take the reader that was trained with 8 states and, without training it further, let it remember 16. Distances up to 23 occur; it has never met any beyond 15. What happens at place 0? And at the others?
 
 # %% role="predict"
 predict(
@@ -692,9 +692,9 @@ if len(readers) == 4:
 # %% [markdown]
 # *Figure: two curves over the places. Read with 8: high at place 0, nearly 0 elsewhere. Read with 16: nearly 0 everywhere.*
 #
-# With codes for places, a memory of 16 would only add a third note with the same code. A model that uses distances has learned at which distance to look, and finds it as soon as the memory reaches that far: Transformer-XL was trained with 384 states on WikiText-103 and read with 1,600.
+# With position embeddings, a memory of 16 would only add a third note with the same embedding. A model that uses distances has learned at which distance to look, and finds it as soon as the memory reaches that far: Transformer-XL was trained with 384 states on WikiText-103 and evaluated with 1,600.
 #
-# **Try.** A longer tune. Two layers with a memory of 4 (`read` must then hand on one memory for each layer): how far do they see? Tunes of notes that do not repeat: then "what came after this note last time?" is a second way to the answer.
+# **Try.** A longer tune. Two layers with a memory of 4 (`read` must then hand on one memory for each layer): how far do they see? Tunes in which no note occurs twice (with more notes to draw from): then "what came after this note last time?" is a second way to the answer.
 #
 # ## From your code to real models
 #
@@ -719,7 +719,7 @@ except NotImplementedError:
     print("Build permutation_masks first.")
 
 # %% [markdown]
-# **Your scores in Transformer-XL.** A small one reads two segments; a trace shows the weights of its attention. The same from its own matrices and *your* scores:
+# **Your scores in Transformer-XL.** A small one reads two segments; a trace shows the weights of its attention. The cell computes the same weights from the model's own matrices and *your* scores:
 
 # %% role="demo"
 from tfkit.nn.relative_attention import sinusoidal_distances
@@ -742,7 +742,7 @@ except NotImplementedError:
     print("Build relative_scores first.")
 
 # %% [markdown]
-# **Your attention of unit 01 in XLNet.** Both streams end in the same function: queries, keys, values, who may see whom. How often does it run in a model of two layers?
+# **Your attention of unit 01 in XLNet.** Both streams end in the same function: queries, keys, values, and a mask. How often does it run in a model of two layers?
 
 # %% role="demo"
 with torch.no_grad(), tfkit.substitute(xlnet, scaled_dot_product_attention) as seen:
@@ -750,11 +750,11 @@ with torch.no_grad(), tfkit.substitute(xlnet, scaled_dot_product_attention) as s
 print(seen)
 
 # %% [markdown]
-# Three times, not four: the first layer moves both streams on, but after the last one nobody reads the content any more, so only the query stream is computed there.
-# The library's own attention reads the table by distance with another stride, where the shift copies it, and so it is faster on long texts. The numbers are the same.
+# Three times, not four: the first layer moves both streams on, but after the last one nothing reads the content any more, so only the query stream is computed there.
+# Where the shift copies the table by distance, the library's own attention reads it with another stride, and so it is faster on long texts. The numbers are the same.
 #
 # **GPT-2's file.** To load published weights, each name in the file must be matched with one of ours. Below are the names in a small GPT-2 as the library builds it, and four of the file's. Complete the rows.
-# One of them is *three* of ours, side by side in a single matrix: put three names, with spaces between.
+# One of them is *three* of ours, side by side in a single matrix: write three names, with spaces between.
 
 # %% role="demo"
 from tfkit.models.gpt2 import HF
@@ -769,9 +769,9 @@ for theirs, mine in MINE.items():
     print(f"{theirs:16} {mine:24} {'right' if mine == wanted else 'not yet'}")
 
 # %% [markdown]
-# The whole map is `HF` in `tfkit/models/gpt2.py`; it works both ways, and a tensor that is in no row is an error. It also knows what no name tells: GPT-2's matrices are stored as `[in, out]`.
+# The whole map is `HF` in `tfkit/models/gpt2.py`; it works both ways, and a tensor that is in no row is an error. It also knows what the names do not tell: GPT-2's matrices are stored as `[in, out]`.
 #
-# The whole of GPT-2 under both names, one layer of its twelve; the same is printed by `tfkit anatomy gpt2` and `tfkit anatomy gpt2 --names hf` in a terminal.
+# Below is the whole of GPT-2 under both sets of names, with one of its twelve layers; the same is printed by `tfkit anatomy gpt2` and `tfkit anatomy gpt2 --names hf` in a terminal.
 
 # %% role="demo"
 from itertools import zip_longest
@@ -787,11 +787,11 @@ for left, right in zip_longest(ours, theirs):
     print(f"{left.name + '  ' + left.shapes if left else '':62} {right.name + '  ' + right.shapes if right else ''}")
 
 # %% [markdown]
-# One `c_attn` on the right is three matrices on the left, and its shape is turned round: GPT-2's authors wrote a layer of their own (`Conv1D`), which multiplies from the other side.
+# One `c_attn` on the right is three matrices on the left, and its shape is transposed: GPT-2's authors wrote a layer of their own (`Conv1D`), which multiplies from the other side.
 #
 # ## Meet a real model
 #
-# How surprised is a trained model? Your loss says it, in nats for each piece of a word; SmolLM2 (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) reads three texts. **Before you run it:** put them in order.
+# How surprised is a trained model? Your loss tells you, in nats per token; SmolLM2 (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) reads three texts. **Before you run it:** put them in order.
 
 # %% role="experiment"
 TEXTS = {"a sentence": "The children went to the beach because the weather was warm and sunny.",
@@ -802,10 +802,10 @@ try:
     with torch.no_grad(), tfkit.trace(real.model, ["*.weights"]) as t:
         for name, words in TEXTS.items():
             ids = torch.tensor(real.tokenizer.encode([words]))
-            print(f"{name:20} {causal_lm_loss(real.model(ids).logits.float(), ids, pad_id=-1):.2f} nats a piece")
+            print(f"{name:20} {causal_lm_loss(real.model(ids).logits.float(), ids, pad_id=-1):.2f} nats per token")
     first = [t[f"layers.{layer}.attn.weights"][0, :, 1:, 0].mean().item() for layer in range(real.model.config.n_layers)]
     fig, ax = plt.subplots(figsize=(6.5, 2.6))
-    ax.bar(range(len(first)), first), ax.set(xlabel="layer", ylabel="weight on the first piece", ylim=(0, 1))
+    ax.bar(range(len(first)), first), ax.set(xlabel="layer", ylabel="weight on the first token", ylim=(0, 1))
     plt.show()
 except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
@@ -813,33 +813,33 @@ except NotImplementedError:
     print("Build causal_lm_loss first.")
 
 # %% [markdown]
-# *Figure: thirty bars, the mean weight that a piece gives to the first one. Near zero in the first two layers, and from 0.5 to 0.9 in nearly all others.*
+# *Figure: thirty bars, the mean weight that a token gives to the first one. Near zero in the first two layers, and from 0.5 to 0.9 in nearly all others.*
 #
-# Shuffled words cost more than twice as much for each piece: the order is most of what was learned. And look at the bars: a softmax must put its weight somewhere, and what a head has nothing to say to, it puts on the first piece, an *attention sink* (Xiao et al. 2023). Cut
-# the first piece out of the memory of such a model, and it falls apart.
+# Shuffled words cost more than twice as much per token: much of what was learned is about order. And look at the bars: a softmax must put its weight somewhere, and a head that finds nothing to attend to puts it on the first token, an *attention sink* (Xiao et al. 2023). If the first
+# token is cut out of the cache of such a model, its predictions collapse.
 #
 #
 # ## Pitfalls
 #
-# - **Shifted twice, or not at all.** Many models shift the labels inside. A loss that falls to almost nothing is no triumph: the answer was in the input.
-# - **A memory with a gradient** is right in its numbers and wrong in its cost: the graph grows with each segment until no memory is left.
-# - **A mask of the wrong corner.** With $M$ more columns than rows, `tril()` counts from the left; the diagonal is at `M`.
-# - **A memory of another text.** Each row of a batch must go on where *that row* ended. Shuffled segments make the memory noise.
-# - **The order taken for the steps**: `order[t]` is a position. A permutation and its inverse agree for two positions; not for three in a circle.
-# - **A loss that is too good.** Train on noise before you train on text: what is learned from noise was leaked.
-# - **Perplexities compared across tokenizers.** Fewer, longer pieces are harder to guess one by one; compare per character or per word.
+# - **Shifted twice, or not at all.** Many models shift the labels inside. A loss that falls to almost nothing is no success: the answer was in the input.
+# - **A memory with a gradient** gives the right numbers at the wrong cost: the graph grows with each segment until the machine's memory is full.
+# - **A mask aligned with the wrong corner.** With $M$ more columns than rows, `tril()` counts from the left; its diagonal must be `M`.
+# - **A memory of another text.** Each row of a batch must continue where *that row* ended. Shuffled segments make the memory noise.
+# - **The order taken for the steps**: `order[t]` is a position. For two positions a permutation is its own inverse; for a cycle of three it is not.
+# - **A loss that is too good.** Train on noise before you train on text: what a model learns from noise has leaked.
+# - **Perplexities compared across tokenizers.** Fewer, longer tokens are harder to guess one by one; compare per character or per word.
 #
 # ## What real models changed
 #
 # | | follows | sees | besides |
 # |---|---|---|---|
-# | GPT 2018 | the decoder of 2017 | the left, 512 words | learned positions, norm after the addition, then fine-tuned for each task |
+# | GPT 2018 | the decoder of 2017 | the left, 512 tokens | learned positions, norm after the addition, then fine-tuned for each task |
 # | GPT-2 2019 | GPT | 1,024 | norm before; no fine-tuning: the task is put into the text; bytes, so that nothing is unknown |
-# | GPT-3 2020 | GPT-2 | 2,048; every second layer only near words | a hundred times the size |
-# | CTRL 2019 | GPT-2 | 256 or 512 | sinusoids; the first word is a *control code* that says what kind of text |
-# | GPT-Neo, GPT-J 2021 | GPT-3, GPT-2 | 2,048 | Neo: every second layer sees 256 words; J: rotations, attention and feed-forward side by side |
+# | GPT-3 2020 | GPT-2 | 2,048; every second layer only nearby tokens | a hundred times the size |
+# | CTRL 2019 | GPT-2 | 256 or 512 | sinusoidal positions; the first token is a *control code* that says what kind of text |
+# | GPT-Neo, GPT-J 2021 | GPT-3, GPT-2 | 2,048 | Neo: every second layer sees 256 tokens; J: rotary positions, attention and feed-forward side by side |
 # | Transformer-XL 2019 | the decoder of 2017 | the left, and a memory of states | scores by distance; rare words have narrower vectors |
-# | XLNet 2019 | Transformer-XL | what an order allows | two streams; only the last sixth of each order is predicted, as the first words are guesses from nothing |
+# | XLNet 2019 | Transformer-XL | what an order allows | two streams; only the last sixth of each order is predicted, as the first ones are guesses from nothing |
 #
 # The GPTs have the same objective, the first one of this unit; what changed is size and text. In a terminal, `tfkit diff gpt gpt2` shows how little else did.
 
@@ -847,10 +847,10 @@ except NotImplementedError:
 # ## In your own words
 #
 # No gradient flows into Transformer-XL's memory, and yet the model learns to *use* it. How? And why would a table of absolute
-# positions, as in GPT-2, not do here?
+# positions, as in GPT-2, not work here?
 #
 # ### BEGIN MARK SCHEME
-# - 1 point: the reading is trained: queries, keys and values of the memory are made with weights that do get gradients; only
+# - 1 point: how the memory is read is trained: queries, keys and values of the memory are made with weights that do get gradients; only
 #   the stored states are constants, made by the same layers one segment earlier.
 # - 1 point: place 3 of the old segment and place 3 of the new one would have the same number. A distance stays right when a
 #   segment becomes memory.
@@ -865,6 +865,6 @@ except NotImplementedError:
 # - Radford et al. 2019, [Language Models are Unsupervised Multitask Learners](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf): GPT-2.
 # - Dai et al. 2019, [Transformer-XL](https://arxiv.org/abs/1901.02860): sections 3.2 and 3.3 are sections 2 and 3 here; appendix B is the shift.
 # - Yang et al. 2019, [XLNet](https://arxiv.org/abs/1906.08237): section 2.3 on the two streams, and the discussion with BERT in 2.6.
-# - Keskar et al. 2019, [CTRL](https://arxiv.org/abs/1909.05858): one code at the beginning, and the text becomes another.
+# - Keskar et al. 2019, [CTRL](https://arxiv.org/abs/1909.05858): one code at the beginning changes what is written.
 # - Kaplan et al. 2020, [Scaling Laws for Neural Language Models](https://arxiv.org/abs/2001.08361), and Hoffmann et al. 2022, [Training Compute-Optimal Large Language Models](https://arxiv.org/abs/2203.15556): the lines, and the correction.
 # - Brown et al. 2020, [Language Models are Few-Shot Learners](https://arxiv.org/abs/2005.14165): GPT-3.

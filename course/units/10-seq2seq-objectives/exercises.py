@@ -5,14 +5,14 @@ from course import exercise
 EXERCISES = [
     exercise(
         "objectives.span_corruption",
-        "Write only what is missing",
+        "Span corruption (T5)",
         "tfkit.objectives.span_corruption:span_corruption",
         checks="span_corruption",
         points=2,
     ),
     exercise(
         "objectives.denoise",
-        "Write the whole text again",
+        "Denoising: four kinds of noise (BART)",
         "tfkit.objectives.denoising:delete_tokens",
         "tfkit.objectives.denoising:infill",
         "tfkit.objectives.denoising:permute_sentences",
@@ -22,20 +22,20 @@ EXERCISES = [
     ),
     exercise(
         "objectives.gap_sentences",
-        "Write the sentences that say most",
+        "Gap sentences (Pegasus)",
         "tfkit.objectives.gap_sentences:gap_sentences",
         checks="gap_sentences",
     ),
     exercise(
         "objectives.future_ngram",
-        "Predict further than the next word",
+        "Future n-gram loss (ProphetNet)",
         "tfkit.objectives.future_ngram:future_ngram_loss",
         checks="future_ngram",
         points=2,
     ),
     exercise(
         "objectives.prefix_lm",
-        "Read on both sides, write to the right",
+        "Prefix language-model mask",
         "tfkit.nn.masks:prefix_lm_mask",
         checks="prefix_lm",
     ),

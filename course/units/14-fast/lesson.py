@@ -11,10 +11,10 @@
 #
 # **The question.** FlashAttention computes *exactly* what unit 01's attention computes, does more arithmetic for it, and is several times faster. How can more work take less time?
 #
-# Because arithmetic is not what one waits for. A card of 2023 (H100) multiplies and adds 990 million million times a second, and reads 3.35 million million *bytes* a second from its memory. In the time in which it fetches one number of two bytes, it could do 590 operations. What is slow is **memory traffic**:
-# what is written to the card's large memory and read again.
+# It can because arithmetic is not the bottleneck. A GPU of 2023, the H100, does 990 trillion multiplications and additions per second, and reads 3.35 trillion *bytes* per second from its memory. In the time in which it reads one number of two bytes, it could do 590 operations. What is slow is **memory traffic**:
+# what is written to the GPU's large memory and read again.
 #
-# So everything in this unit follows one rule: *do not write down what you can compute again.* You build attention that never holds its table of scores, forward and backward, a loss that never holds all its logits, a cache without holes, and weights of one byte each. At the end the same attention runs as a real kernel.
+# So everything in this unit follows one rule: *do not store what you can recompute.* You build attention that never stores its table of scores, forward and backward, a loss that never stores all its logits, a cache without wasted space, and weights of one byte each. At the end the same attention runs as a real kernel.
 
 # %% role="setup"
 import os
@@ -33,15 +33,15 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # for the kernel at the end; read when triton is first imported
 
 # %% [markdown]
-# ## 1 · Put two halves together
+# ## 1 · Merge attention over two halves
 #
-# Suppose that the keys come in two halves, and attention over each half is done. You have the two outputs $o_1$, $o_2$, but the scores are gone. Can you still get the attention over *all* keys?
+# Suppose that the keys come in two halves, and attention over each half has been computed. You have the two outputs $o_1$, $o_2$, but the scores are gone. Can you still compute the attention over *all* keys?
 #
-# A softmax divides by the sum $\sum_j e^{s_j}$. The sum over all keys is the sum of the two halves' sums. So each half has to leave one more number behind: the logarithm of its sum, the **log-sum-exp** ($\text{lse}$). A logarithm, because the sum itself overflows: float32 ends at $e^{88}$.
+# A softmax divides by the sum $\sum_j e^{s_j}$. The sum over all keys is the sum of the two halves' sums. So each half has to keep one more number: the logarithm of its sum, the **log-sum-exp** ($\text{lse}$). It is a logarithm because the sum itself can overflow: float32 ends at $e^{88}$.
 #
 # $$\text{lse} = \log\left(e^{\text{lse}_1} + e^{\text{lse}_2}\right) \qquad o = e^{\text{lse}_1 - \text{lse}}\, o_1 + e^{\text{lse}_2 - \text{lse}}\, o_2$$
 #
-# A half without any keys has $\text{lse} = -\infty$ and $o = 0$, and counts for nothing. `torch.logaddexp` does the first formula without overflow.
+# A half without any keys has $\text{lse} = -\infty$ and $o = 0$, and contributes nothing. `torch.logaddexp` computes the first formula without overflow.
 
 # %% role="predict"
 predict("14.merge", predict.number("o₁ = 10 with lse₁ = 0, o₂ = 20 with lse₂ = log 3. What is the attention over both halves?", within=0.01))
@@ -62,18 +62,18 @@ except NotImplementedError:
 # %% [markdown]
 # ## 2 · Attention without the table
 #
-# Now cut the keys into blocks, and go through them once. For each query keep three things: the largest score so far $m$, the sum of weights so far $\ell$, and the sum of weighted values so far $a$. This is the **online softmax** (Milakov and Gimelshein 2018):
+# Now cut the keys into blocks, and go through them once. For each query keep three quantities: the largest score so far $m$, the sum of weights so far $\ell$, and the sum of weighted values so far $a$. This is the **online softmax** (Milakov and Gimelshein 2018):
 #
 # $$m' = \max\big(m, \max_j s_j\big) \qquad \ell' = e^{m - m'}\,\ell + \sum_j e^{s_j - m'} \qquad a' = e^{m - m'}\, a + \sum_j e^{s_j - m'}\, v_j$$
 #
-# The factor $e^{m-m'}$ corrects what was summed while the largest score was not yet known. After the last block the output is $a/\ell$ and $\text{lse} = m + \log \ell$. There are never more than `Q * block` scores, however long the text is. This is FlashAttention (Dao et al. 2022).
+# The factor $e^{m-m'}$ rescales what was summed with an earlier maximum. After the last block the output is $a/\ell$ and $\text{lse} = m + \log \ell$. There are never more than `Q * block` scores at once, however long the text is. This is FlashAttention (Dao et al. 2022).
 #
 # With `causal=True` and fewer queries than keys, the queries are the *last* positions, as with a cache: query $i$ sees keys $j \le i + K - Q$. Sum in float32 or better.
 #
-# **Predict, then run.** One query's scores come in three blocks: 2, 1, then 5, 0, then 4, 3. After the first block there is something to correct whenever a larger score comes.
+# **Predict, then run.** One query's scores come in three blocks: 2, 1, then 5, 0, then 4, 3. After the first block, the sums are rescaled whenever a larger score comes.
 
 # %% role="predict"
-predict("14.rescaled", predict.number("Scores 2, 1 | 5, 0 | 4, 3: how often is what was summed so far multiplied by a factor below 1?"))
+predict("14.rescaled", predict.number("Scores 2, 1 | 5, 0 | 4, 3: how often are the sums so far multiplied by a factor below 1?"))
 
 # %% role="exercise" exercise="fast.flash_attention"
 
@@ -94,7 +94,7 @@ except NotImplementedError:
     print("Build flash_attention first.")
 
 # %% [markdown]
-# What does the correction do to the weights? With the six scores of the prediction, *your* function reads one block, then two, then all three; its $\text{lse}$ says what each key weighs so far, $e^{s_j - \text{lse}}$.
+# What does the correction do to the weights? With the six scores of the prediction, *your* function reads one block, then two, then all three; its $\text{lse}$ gives the attention weight of each key so far, $e^{s_j - \text{lse}}$.
 
 # %% role="demo"
 try:
@@ -110,11 +110,11 @@ except NotImplementedError:
 
 # %% [markdown]
 # *Figure: three rows, six keys. After one block, the keys with scores 2 and 1 share the whole attention, 0.73 and 0.27. Then comes the score 5: in the second row it has nearly everything, and the first two have shrunk together, to a fifteenth of what they were. The third block takes a third
-# of its share, and nothing larger comes.*
+# of its share; its scores are smaller.*
 #
-# Both early weights were multiplied by the *same* factor, so nothing has to be known of them but their sum. That is why the scores of a block can be forgotten.
+# Both early weights were multiplied by the *same* factor, so only their sums have to be kept. That is why the scores of a block can be discarded.
 #
-# How much memory does it save? The next cell counts, exactly, how many bytes are alive at once while each way runs.
+# How much memory does it save? The next cell counts exactly how many bytes are allocated at once while each version runs.
 
 # %% role="demo"
 LENGTHS, BLOCK = [128, 256, 512, 1024, 2048], 64
@@ -134,17 +134,17 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: memory against length, both axes logarithmic. The table's line climbs twice as steeply as that of the blocks: four times the memory for twice the text, against twice the memory. At 2,048 tokens the whole table takes tens of megabytes, the blocks a few.*
 #
-# ## 3 · Memory traffic, counted
+# ## 3 · Counting memory traffic
 #
-# On a card every operation of the usual way reads its input from the large memory and writes its result back: the product writes $L^2$ scores; scaling, masking and softmax each read and write them; the product with the values reads them: $8 L^2$ numbers.
-# A **kernel** is a program that runs on the card as one piece, and keeps what it works on in the processors' own small memory, which is some twenty times faster. There, each processor takes a *tile* of $T$ queries, goes through all keys and values once, and writes only the output. The keys and values are read once for each of the $L/T$ tiles:
+# In ordinary attention, every operation on a GPU reads its input from the large memory and writes its result back: the product writes $L^2$ scores; scaling, masking and softmax each read and write them; the product with the values reads them: $8 L^2$ numbers.
+# A **kernel** is a program that runs on the GPU as one piece, and keeps what it works on in the processors' own small memory, which is about ten times faster. In such a kernel, each processor takes a *tile* of $T$ queries, goes through all keys and values once, and writes only the output. The keys and values are read once for each of the $L/T$ tiles:
 #
 # $$\text{table: } 8 L^2 + 4 L D \qquad\qquad \text{tiles: } \frac{L}{T} \cdot 2 L D + 2 L D$$
 #
 # **Predict, then run.** Take $L = 4096$, $D = 64$ and tiles of $T = 128$ queries.
 
 # %% role="predict"
-predict("14.traffic", predict.number("How many times less traffic has the way with tiles? (To the nearest whole number.)", within=0.5))
+predict("14.traffic", predict.number("By what factor do tiles reduce the traffic? (To the nearest whole number.)", within=0.5))
 
 # %% role="demo"
 guess = predicted("14.traffic")
@@ -152,7 +152,7 @@ table = lambda length, width=64: 8 * length**2 + 4 * length * width
 tiled = lambda length, width=64, tile=128: length / tile * 2 * length * width + 2 * length * width
 guess.compare(table(4096) / tiled(4096))
 flops, per_byte = 4 * 4096**2 * 64, 990e12 / 3.35e12
-print(f"operations per byte: table {flops / (2 * table(4096)):.0f}, tiles {flops / (2 * tiled(4096)):.0f}; an H100 can do {per_byte:.0f} while it fetches one")
+print(f"operations per byte: table {flops / (2 * table(4096)):.0f}, tiles {flops / (2 * tiled(4096)):.0f}; an H100 can do {per_byte:.0f} while it reads one")
 fig, ax = plt.subplots(figsize=(5.5, 1.7))
 sizes = [2 * table(4096) / 2**20, 2 * tiled(4096) / 2**20]
 ax.barh(["table", "tiles of 128"][::-1], sizes[::-1], color=["#2a6fb0", "#c44e52"])
@@ -162,24 +162,24 @@ ax.set(xlabel="read and written for one head, 4,096 tokens", xlim=(0, 320))
 plt.show()
 
 # %% [markdown]
-# *Figure: two bars. With the table 258 MB go to and fro for one head, with tiles 33 MB.*
+# *Figure: two bars. With the table 258 MB are read and written for one head, with tiles 33 MB.*
 #
-# The table's way does 16 operations for each byte that it moves, and the card could do 296: it waits 95 percent of the time. Larger tiles mean less traffic, until they no longer fit: FlashAttention's tile sizes are the sizes of the processors' small memory. (Your Python loop takes *all* queries at once and only blocks of keys; what it shares with the kernel is the arithmetic.)
+# Attention with the table does 16 operations for each byte that it moves, and the GPU could do 296: it waits 95 percent of the time. Larger tiles mean less traffic, until they no longer fit: FlashAttention's tile sizes are chosen to fill the processors' small memory. (Your Python loop takes *all* queries at once and only blocks of keys; what it shares with the kernel is the arithmetic.)
 #
-# ## 4 · And back, without the table
+# ## 4 · The backward pass without the table
 #
-# For training one needs gradients, and autograd keeps the weights of the way forward: the table again. FlashAttention keeps only $o$ and $\text{lse}$, and computes the weights *again*, block by block, now directly: $P_{ij} = e^{s_{ij} - \text{lse}_i}$. More arithmetic, less traffic. For one block of keys:
+# Training needs gradients, and autograd stores the weights of the forward pass: the table again. FlashAttention stores only $o$ and $\text{lse}$, and *recomputes* the weights, block by block, now directly: $P_{ij} = e^{s_{ij} - \text{lse}_i}$. This is more arithmetic and less traffic. For one block of keys:
 #
 # $$dV = P^\top dO \qquad dP = dO\, V^\top \qquad dS = P \odot (dP - \delta) / \sqrt{D} \qquad dQ \mathrel{+}= dS\, K \qquad dK = dS^\top Q$$
 #
-# What is $\delta$? Raising one score lowers all other weights of its row, and that costs the weighted mean of the row's $dP$, over *all* keys: $\delta_i = \sum_j P_{ij}\, dP_{ij}$. That looks as if one needed the whole row after all. But put in $dP_{ij} = dO_i \cdot v_j$:
+# What is $\delta$? Raising one score lowers all other weights of its row, and that costs the weighted mean of the row's $dP$, over *all* keys: $\delta_i = \sum_j P_{ij}\, dP_{ij}$. It looks as if the whole row were needed after all. But substitute $dP_{ij} = dO_i \cdot v_j$:
 #
 # $$\delta_i = \sum_j P_{ij}\, (dO_i \cdot v_j) = dO_i \cdot \sum_j P_{ij}\, v_j = dO_i \cdot o_i$$
 #
-# One product of two vectors that are both there. This line is what makes the way back possible.
+# This is the dot product of two vectors that are both available. It makes the backward pass in blocks possible.
 
 # %% role="predict"
-predict("14.delta", predict.choice("All values v are the same vector. The gradient into the queries is then …", "zero", "largest", "that of the first key alone"))
+predict("14.delta", predict.choice("All values v are the same vector. The gradient of the queries is then …", "zero", "largest", "that of the first key alone"))
 
 # %% role="exercise" exercise="fast.flash_backward"
 
@@ -197,7 +197,7 @@ except NotImplementedError:
     print("Build flash_attention and flash_backward first.")
 
 # %% [markdown]
-# Where all values are alike it does not matter where one looks. Now both ways together are a function that autograd can use, with nothing kept between them but inputs, output and lse:
+# If all values are the same, it does not matter which keys a query attends to. Now both passes together make a function that autograd can use, which stores only inputs, output and lse between them:
 
 # %% role="demo"
 class Flash(torch.autograd.Function):
@@ -216,7 +216,7 @@ class Flash(torch.autograd.Function):
 
 
 def step(way, length):
-    """A way forward and back."""
+    """A forward and a backward pass."""
     q, k, v = (torch.randn(1, length, 16, requires_grad=True) for _ in range(3))
     way(q, k, v).sum().backward()
 
@@ -229,16 +229,16 @@ except NotImplementedError:
     print("Build flash_attention and flash_backward first.")
 
 # %% [markdown]
-# The middle line is the lesson: in training, blocks on the way forward alone are not enough. Autograd keeps every block's weights for the way back, and all blocks together are the table again: 4 MB here, and four times that for twice the text. Only the last way grows with the text and not with its square.
+# The middle line shows that in training, blocks in the forward pass alone are not enough. Autograd stores every block's weights for the backward pass, and all blocks together are the table again: 4 MB here, and four times that for twice the text. Only the memory of the last version grows in proportion to the text and not to its square.
 #
 # ## 5 · A loss without all the logits
 #
-# At the other end of the model waits a second table: a logit for each token and each word of the vocabulary. With large vocabularies it is the largest thing in training, and the loss needs one number of each row.
+# At the other end of the model is a second large table: the logits, one for each position and each token of the vocabulary. With large vocabularies it is the largest tensor in training, though the loss needs just two numbers of each row: the target's logit and the log-sum-exp.
 #
-# The remedy is the same: take `chunk` tokens at a time, add up their losses, and forget their logits. Targets of -100 do not count, and the mean is over *all* that do, not over the chunks' means. Add up in float32: in bfloat16, 512 + 1 is 512.
+# The remedy is the same: take `chunk` positions at a time, add up their losses, and discard their logits. Targets of -100 do not count, and the mean is over *all* that do, not over the chunks' means. Sum in float32: in bfloat16, 512 + 1 is 512.
 
 # %% role="predict"
-predict("14.logits", predict.number("Llama 3 has 128,256 words. How many GB (10⁹ bytes) are the logits of 8,192 tokens in float32?", within=0.1))
+predict("14.logits", predict.number("Llama 3 has 128,256 tokens in its vocabulary. How many GB (10⁹ bytes) are the logits of 8,192 tokens in float32?", within=0.1))
 
 # %% role="exercise" exercise="fast.chunked_loss"
 
@@ -257,18 +257,18 @@ except NotImplementedError:
     print("Build chunked_cross_entropy first.")
 
 # %% [markdown]
-# That was the way forward. In training autograd would keep each chunk's logits, as it kept the blocks' weights. `torch.utils.checkpoint` around one chunk drops them and computes them again on the way back: the same trade once more.
+# That was the forward pass. In training autograd would store each chunk's logits, as it stored the blocks' weights. `torch.utils.checkpoint` around each chunk drops them and recomputes them in the backward pass: again more arithmetic for less memory.
 #
 # ## 6 · A cache in pages
 #
-# A server answers many people at once, and nobody knows how long an answer gets. Whoever reserves room for the longest possible one leaves most of the memory empty: in 2023's servers 60 to 80 percent of the cache held nothing (Kwon et al. 2023).
+# A server answers many people at once, and does not know in advance how long an answer will be. If it reserves room for the longest possible one, most of the memory stays empty: in the servers of 2023, 60 to 80 percent of the cache was unused (Kwon et al. 2023).
 #
-# Operating systems solved this long ago. The memory is cut into **pages** of, say, 16 tokens. A text's cache may lie on any pages, in any order, and a **page table** says which: `tables[b]` are the numbers of text `b`'s pages, in the order of the text. A new page is taken when the last one is full. Two texts that begin alike can even *share* their first pages.
+# Operating systems solved this long ago. The memory is cut into **pages** of, say, 16 tokens. A text's cache may be on any pages, in any order, and a **page table** says which: `tables[b]` are the numbers of text `b`'s pages, in the order of the text. A new page is taken when the last one is full. Two texts with the same beginning can even *share* their first pages.
 #
-# What a page holds after a text's last token is left over from somebody else: it must not count. Numbers of pages that are not needed may be -1.
+# What is on a page after a text's last token is left over from another text and must not count. The numbers of pages that are not needed may be -1.
 
 # %% role="predict"
-predict("14.pages", predict.number("Texts of 5, 17 and 33 tokens, pages of 16 tokens: how many pages are taken?"))
+predict("14.pages", predict.number("Texts of 5, 17 and 33 tokens, pages of 16 tokens: how many pages are needed?"))
 
 # %% role="exercise" exercise="fast.paged_attention"
 
@@ -291,7 +291,7 @@ for text, count in enumerate(lengths.tolist(), 1):
 show.matrices({"whose token (0: free)": pages.long()}, title="A cache in pages", axes=("page", "place in the page"))
 
 # %% [markdown]
-# *Figure: eight pages of sixteen places. The three texts lie scattered over six of them, each page of one colour; the last page of every text is partly empty, and two pages are free. The lines above it give each text's pages in the order of the text.*
+# *Figure: eight pages of sixteen places. The three texts are spread over six of them, each page in the colour of its text; the last page of every text is partly empty, and two pages are free. The lines above it give each text's pages in the order of the text.*
 
 # %% role="demo"
 torch.manual_seed(0)
@@ -308,13 +308,13 @@ except NotImplementedError:
     print("Build paged_attention first.")
 
 # %% [markdown]
-# ## 7 · A byte for each weight
+# ## 7 · One byte per weight
 #
-# While a model writes *one* token, every weight is read once and used for one product. So the time for a token is the size of the weights divided by the speed of memory, and half the bytes are half the time. **Quantisation** stores integers of 8 bits, and for each row of the matrix one number, its **scale**, that makes weights of them again:
+# When a model generates *one* token, every weight is read once and used for one product. So the time for a token is the size of the weights divided by the memory bandwidth, and half the bytes take half the time. **Quantisation** stores integers of 8 bits, and for each row of the matrix one number, its **scale**, which turns them back into weights:
 #
 # $$\text{scale}_i = \frac{\max_j |w_{ij}|}{2^{\text{bits}-1} - 1} \qquad q_{ij} = \operatorname{round}\left(\frac{w_{ij}}{\text{scale}_i}\right) \qquad w_{ij} \approx q_{ij} \cdot \text{scale}_i$$
 #
-# Zero stays zero, and positive and negative numbers are treated alike. A row of zeros has scale 1. Keep within $\pm(2^{\text{bits}-1} - 1)$: in bfloat16 the division can end at 127.5, which rounds to 128, which int8 takes for -128.
+# Zero stays zero, and positive and negative numbers are treated alike. A row of zeros has scale 1. Clamp to $\pm(2^{\text{bits}-1} - 1)$: in bfloat16 the division can give 127.5, which rounds to 128, which becomes -128 in int8.
 
 # %% role="predict"
 predict("14.outlier", predict.choice("One weight of a row is made 100 times larger than the others. The other weights of that row …", "stay as exact as they were", "lose most of their digits", "all become zero exactly when bits = 8"))
@@ -336,10 +336,10 @@ except NotImplementedError:
 # %% [markdown]
 # ## The experiment: how few bits are enough?
 #
-# A small Llama learns to read the help pages of Python, letter by letter, for about a minute. Then the weights of all its layers are rounded to fewer and fewer bits, by your functions, and it reads pages that it has not seen. **Predict** before you run.
+# A small Llama is trained on the help pages of Python, character by character, for about a minute. Then the weights of all its layers are rounded to fewer and fewer bits, by your functions, and it reads pages that it has not seen. **Predict** before you run.
 
 # %% role="predict"
-predict("14.bits", predict.choice("The fewest bits a weight at which the loss is still within 2 percent of the unrounded model's", "8", "5 or 6", "3 or 4", "2"))
+predict("14.bits", predict.choice("The fewest bits per weight at which the loss is still within 2 percent of the unrounded model's", "8", "5 or 6", "3 or 4", "2"))
 
 # %% role="experiment"
 from pydoc_data.topics import topics
@@ -384,19 +384,19 @@ try:
     fig, ax = plt.subplots(figsize=(5.5, 2.6))
     ax.plot(list(found), list(found.values()), "o-", color="#2a6fb0"), ax.axhline(exact, color="#888888", lw=0.9, ls="--")
     ax.text(2, exact, "unrounded", va="bottom", ha="right", fontsize=9, color="#666666")
-    ax.set(xlabel="bits a weight", ylabel="bits a letter", xticks=list(found)), ax.invert_xaxis(), plt.show()
+    ax.set(xlabel="bits per weight", ylabel="bits per character", xticks=list(found)), ax.invert_xaxis(), plt.show()
     print(f"unrounded {exact:.3f}  ", "  ".join(f"{bits} bits: {loss:.3f}" for bits, loss in found.items()))
 except NotImplementedError:
     print("Build quantize_rows and dequantize_rows first.")
 
 # %% [markdown]
-# *Figure: the loss against the bits a weight, from 8 on the left to 2 on the right. From 8 to 5 bits the line lies on that of the unrounded model; then it bends upwards, and with 2 bits the model has forgotten most of what it knew.*
+# *Figure: the loss against the bits per weight, from 8 on the left to 2 on the right. From 8 to 5 bits the curve lies on the line of the unrounded model; then it bends upwards, and with 2 bits the model has lost most of what it had learned.*
 #
-# With large models the bend comes as well, and in a worse way: some columns of their activations are a hundred times larger than the others, as in the row with one large weight above. That is why int8 multiplications of *activations* treat these columns apart (Dettmers et al. 2022).
+# Large models have a further problem: some columns of their activations can be a hundred times larger than the others, like the one large weight in a row above. That is why methods that round *activations* to int8 as well treat these columns separately (Dettmers et al. 2022).
 #
 # ## From your code to real models
 #
-# First, the whole way into a real architecture: your attention in place of the library's, in each layer of a Llama. The library compares every result.
+# First, your attention takes the place of the library's in each layer of a Llama. The library compares every result.
 
 # %% role="demo"
 def my_attention(q, k, v, mask=None):
@@ -416,7 +416,7 @@ except NotImplementedError:
     print("Build flash_attention first.")
 
 # %% [markdown]
-# Then, the kernel. Real FlashAttention is not Python. **Triton** is a language in between: it looks like Python, and is compiled for the card. Each *program* gets a number (`program_id`), loads its own tile of queries, and does your loop. Read it beside your function: `top`, `total`, `output`, `kept` are the same four lines.
+# Then, the kernel. The published FlashAttention is written in CUDA C++, not in Python. **Triton** is a language in between: it looks like Python, and is compiled for the GPU. Each *program* gets a number (`program_id`), loads its own tile of queries, and runs your loop. Compare it with your function: `top`, `total`, `output` and `kept` are the same four lines.
 
 # %% role="demo"
 from pathlib import Path
@@ -428,7 +428,7 @@ body = kernel[kernel.index("@triton.jit") : kernel.index("def triton_flash_atten
 display(Markdown(f"```python\n{body}\n```"))
 
 # %% [markdown]
-# On a card it is compiled. Without one, Triton has an interpreter that runs the same kernel, program after program, on the CPU: slow, but with the same numbers, and with a debugger. The compiler and the interpreter come with `pip install triton` (1 GB, Linux).
+# On a GPU it is compiled. For machines without one, Triton has an interpreter that runs the same kernel, program after program, on the CPU: slow, but with the same numbers, and with a debugger. The compiler and the interpreter come with `pip install triton` (1 GB, Linux).
 
 # %% role="experiment"
 import time
@@ -454,10 +454,10 @@ except NotImplementedError:
 # %% [markdown]
 # ## Meet a real model
 #
-# SmolLM2 has 30 layers of seven matrices each (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB). First your attention runs in all of them, in blocks. Then your `quantize_rows` rounds the matrices, and the model reads a paragraph and
-# goes on with a sentence.
+# SmolLM2 has 30 layers of seven matrices each (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB). First your attention runs in all layers, in blocks. Then your `quantize_rows` rounds the matrices, and the model reads a paragraph
+# and continues a sentence.
 #
-# In the last line of the table the rows are cut into pieces of 32 weights, and each piece has a scale of its own: `quantize_rows` does it, if the matrix is given to it with 32 columns. **Before you run it:** our small reader needed four bits. Does a model that is a
+# In the last line of the table the rows are cut into groups of 32 weights, and each group has a scale of its own: `quantize_rows` does this if it is given the matrix with 32 columns. **Before you run it:** the small model above needed four bits. Does a model that is a
 # thousand times as large need more or fewer?
 
 # %% role="experiment"
@@ -495,36 +495,36 @@ except NotImplementedError:
     print("Build flash_attention, quantize_rows and dequantize_rows first.")
 
 # %% [markdown]
-# Eight bits cost next to nothing here, too. With four, where the small reader lost a hundredth, the loss is a tenth higher, and with three there is no language left. In a row of 576 weights or more, the largest one decides how coarse all the others get. With a scale for each 32 of them, four bits
-# are better than five with a scale for each row: the scales are half a bit more for each weight, if they have 16 bits. The file that you fetched holds its weights in this way, in four bits and with two numbers for each block of 32.
+# Eight bits cost almost nothing here, too. With four, the loss of the small model was a hundredth higher, and that of this one is a tenth higher; with three, no meaningful text is left. In a row of 576 weights or more, the largest one decides how coarsely all the others are rounded. With a scale for every 32 of
+# them, four bits are better than five with a scale for each row: the scales add half a bit per weight, if they have 16 bits. The file that you downloaded stores its weights in this way, in four bits and with two numbers for each block of 32.
 #
 # ## Pitfalls
 #
 # - **No correction when the maximum rises.** With random scores of equal size the error is small, and a test with a coarse tolerance passes. Test with scores that rise from block to block.
-# - **-inf minus -inf.** Whoever reads the blocks in another order meets a row that has seen nothing yet. The first maximum must not be subtracted from itself.
-# - **Saved forward, lost backward.** Blocks or chunks that autograd remembers save nothing. Count the memory of a whole training step.
-# - **A mean of means.** Chunks hold different numbers of targets that count.
-# - **The last page.** It is half full, of this text; the rest is another's.
-# - **Fewer operations are not less time, nor more operations more time.** Count bytes first.
+# - **-inf minus -inf.** A row may see no key of a block, for example if the blocks are read in another order. Then its maximum is still $-\infty$, and $-\infty - (-\infty)$ is NaN.
+# - **Memory saved only in the forward pass.** Blocks or chunks that autograd stores save nothing. Measure the memory of a whole training step.
+# - **A mean of means.** Chunks have different numbers of targets that count.
+# - **The last page.** It is often only partly filled by this text; the rest is left over from another one.
+# - **Operations taken for time.** Fewer operations do not always take less time, nor more operations more. Count bytes first.
 #
 # ## What real models changed
 #
 # | | here | elsewhere |
 # |---|---|---|
-# | loop | keys outside, all queries inside | FlashAttention-2: queries outside, one tile a processor; FlashAttention-3 (H100): loads the next block while this one is multiplied |
+# | loop | keys outside, all queries inside | FlashAttention-2: queries outside, one tile per processor; FlashAttention-3 (H100): loads the next block while this one is multiplied |
 # | rescaling | at each block | FlashAttention-4: only when the maximum rises enough to matter |
 # | merging halves | one cache, in pages | flash-decoding: the keys of one long text on many processors; ring attention: on many machines; both end in your `merge_attention` |
-# | loss in chunks | logits once more on the way back | Liger, Cut Cross-Entropy: gradients in the same pass, logits never leave the small memory |
-# | pages | one query a text | vLLM: pages shared between texts that begin alike; SGLang: found again by a tree of prefixes |
-# | int8 rows | scale from the largest weight | GPTQ, AWQ: 4 bits, chosen so that the layer's *output* changes least; FP8, MXFP4: short floating numbers, one scale for 32 |
+# | loss in chunks | logits recomputed in the backward pass | Liger, Cut Cross-Entropy: gradients in the same pass, logits never leave the small memory |
+# | pages | one query per text | vLLM: pages shared between texts with the same beginning; SGLang: shared prefixes are found in a tree |
+# | int8 rows | scale from the largest weight | GPTQ, AWQ: 4 bits, chosen so that the layer's *output* changes least; FP8, MXFP4: short floating-point numbers, in MXFP4 with one scale for every 32 |
 
 # %% [markdown] role="task" task="what-makes-it-faster" points=2
 # ## In your own words
 #
-# A colleague replaces the attention of a model by FlashAttention. Training on texts of 8,192 tokens gets three times faster; writing answers one token at a time, for one user, gets no faster at all. Explain both. What would make the second faster?
+# A colleague replaces the attention of a model by FlashAttention. Training on texts of 8,192 tokens becomes three times faster; generating answers one token at a time, for one user, becomes no faster at all. Explain both. What would make generation faster?
 #
 # ### BEGIN MARK SCHEME
-# - 1 point: training reads and writes the L² table of scores in the usual way, and FlashAttention does not; when one token is written there is one query, so there is no table worth the name, and what takes the time is reading the weights (and the cache) once for each token.
+# - 1 point: in training, ordinary attention reads and writes the L² table of scores, and FlashAttention does not; when one token is generated there is only one query, so the table has a single row, and what takes the time is reading the weights (and the cache) once for each token.
 # - 1 point for any one: fewer bytes to read (quantised weights, shared or latent keys, a quantised cache); more users at once, so that a weight that was read is used for many; several tokens at a time (speculative decoding).
 # - Related: `fast.flash_attention/all_scores_at_once`, `fast.quantize/floating_integers`.
 # ### END MARK SCHEME
@@ -537,4 +537,4 @@ except NotImplementedError:
 # - Kwon et al. 2023, [Efficient Memory Management for LLM Serving with PagedAttention](https://arxiv.org/abs/2309.06180).
 # - Dettmers et al. 2022, [LLM.int8()](https://arxiv.org/abs/2208.07339): where the large columns are, and when they appear.
 # - Wijmans et al. 2024, [Cut Your Losses in Large-Vocabulary Language Models](https://arxiv.org/abs/2411.09009).
-# - Williams et al. 2009, [Roofline](https://doi.org/10.1145/1498765.1498785): operations and bytes in one picture.
+# - Williams et al. 2009, [Roofline](https://doi.org/10.1145/1498765.1498785): operations and bytes in one diagram.

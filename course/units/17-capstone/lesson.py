@@ -11,9 +11,9 @@
 #
 # **The question.** You have built all the parts. What is the best language model that you can train in two minutes on one processor?
 #
-# There is no reference to agree with here, and no stub that says which lines are missing: one class, a budget, and a number that is measured. Whatever you take from the sixteen units before, each choice costs some of the same 120 seconds: width, depth, context, optimiser, schedule, tokens.
+# Here there is no reference to agree with, and no stub that says which lines are missing: there is one class, a budget, and a number that is measured. Whatever you take from the sixteen units before, each choice costs some of the same 120 seconds: width, depth, context length, optimiser, learning-rate schedule, tokenisation.
 #
-# New letters: $b_t$ the byte at place $t$.
+# New letters: $b_t$ the byte at position $t$.
 
 # %% role="setup"
 import math
@@ -24,9 +24,9 @@ import torch.nn.functional as F
 from torch import nn
 
 # %% [markdown]
-# ## A text that nobody has seen
+# ## A text that no model has seen
 #
-# Which text? Every text that exists can be found, and a model that has read the test is worth nothing. So the language is *invented*: `SyntheticLanguage(seed)` draws words, genders, endings, a grammar and habits, and writes as much as you like. Here you practise with seeds of your own. When your work is measured, a language is drawn that did not exist before.
+# Which text? Every existing text can be found somewhere, and the score of a model that was trained on the test means nothing. So the language is *invented*: `SyntheticLanguage(seed)` draws words, genders, endings, a grammar and preferences, and writes as much as you like. Here you practise with seeds of your own. When your work is measured, a language is drawn that did not exist before.
 
 # %% role="demo"
 from autograder.capstone import SyntheticLanguage
@@ -34,10 +34,10 @@ from autograder.capstone import SyntheticLanguage
 practice = SyntheticLanguage("practice")
 text, cost = practice.text(400_000, "to train on")
 print(text[:360])
-print(f"{len(text):,} bytes, {len(set(text))} different ones, {cost / len(text):.3f} bits a byte")
+print(f"{len(text):,} bytes, {len(set(text))} different ones, {cost / len(text):.3f} bits per byte")
 
 # %% [markdown]
-# Look closely. Articles and adjectives agree with the noun, verbs with the subject. The speaker is named again at the end of the sentence. Verbs have favourite objects. All that can be learned; what is left is choice, and each choice has a probability that is known. Their bits add up to the number in the last line: **no honest model can do with fewer**.
+# Look closely. Articles and adjectives agree with the noun, verbs with the subject. The speaker is named again at the end of the sentence. Verbs have favourite objects. All this can be learned; the rest is chance, and the probability of each choice is known. The bits of these choices add up to the number in the last line: **on average, no model can need fewer**.
 #
 # ## Bits per byte
 #
@@ -45,16 +45,16 @@ print(f"{len(text):,} bytes, {len(set(text))} different ones, {cost / len(text):
 #
 # $$\text{bits per byte} = -\frac{1}{n} \sum_{t=1}^{n} \log_2 P(b_t \mid b_1 \dots b_{t-1})$$
 #
-# It is also what the text would take after compression with this model: a model of the language is a way to make it small.
+# It is also the size of the text after compression with this model, per byte: every language model can be used to compress text.
 #
-# **Predict, then run.** Three models without any learning to speak of: all bytes equally likely; each byte as often as in the text; each byte by the one before it. How many bits does each need?
+# **Predict, then run.** Three models need almost no training: all bytes equally likely; each byte as probable as it is frequent in the text; each byte predicted from the one before it. How many bits per byte does each need?
 
 # %% role="predict"
 predict(
     "17.simple",
     predict.number("All 256 bytes equally likely", within=0.01),
-    predict.number("As often as in the text", within=0.5),
-    predict.number("By the byte before", within=0.5),
+    predict.number("By the frequency of each byte", within=0.5),
+    predict.number("From the byte before", within=0.5),
 )
 
 # %% role="demo"
@@ -65,30 +65,30 @@ pairs = torch.ones(256, 256).index_put((ids[:-1], ids[1:]), torch.ones(len(ids) 
 once = pairs.sum(0) / pairs.sum()
 after = pairs / pairs.sum(1, keepdim=True)
 bits = [8.0, -once[new].log2().mean().item(), -after[new[:-1], new[1:]].log2().mean().item()]
-for name, found in zip(("equally likely", "as often as in the text", "by the byte before"), bits):
-    print(f"{name:24} {found:.2f} bits a byte; the text's own: {cost / len(text):.2f}")
+for name, found in zip(("equally likely", "by frequency", "from the byte before"), bits):
+    print(f"{name:24} {found:.2f} bits per byte; the text's own: {cost / len(text):.2f}")
 guess.compare(*bits)
 
 # %% [markdown]
-# From there to 0.57 is your work.
+# From there down to 0.57 is your task.
 #
 # ## What is asked
 #
 # A class `LanguageModel`, made without arguments, with two methods:
 #
-# - `fit(ids, seconds)`: `ids` is int64 `[n]`, 400,000 bytes of the language. Train until `seconds` of the *processor* are used up (`time.process_time()` tells), then return. A quarter more is tolerated, and then training is stopped and nothing counts.
-# - `log_probs(prefixes)`: `prefixes` is int64 `[N, t]`, `t` from 1 to 95 bytes, each row from the end of a sentence on. It returns `[N, 256]`: the log-probability of each byte to come next.
+# - `fit(ids, seconds)`: `ids` is int64 `[n]`, 400,000 bytes of the language. Train until `seconds` of *processor time* are used up (`time.process_time()` measures it), then return. A quarter more is tolerated; after that, training is stopped and there are no points.
+# - `log_probs(prefixes)`: `prefixes` is int64 `[N, t]`, `t` from 1 to 95 bytes; each row starts at the end of a sentence. It returns `[N, 256]`: the log-probability of each byte as the next one.
 #
-# **How it is measured.** Your class is trained in the box, without a network. Only then are 64 pieces of new text drawn, outside. They are asked *byte by byte*: the box gets the first byte of each piece and answers with a distribution; then it gets the second, and so on. A byte is sent only when the probabilities for it have come back.
-# So nothing can look ahead, whatever the code does: causality need not be believed, it follows from the order of the conversation. The logarithms are added up outside, too.
+# **How it is measured.** Your class is trained in a sandbox, without a network. Only then are 64 pieces of new text drawn, outside it. They are presented *byte by byte*: your model gets the first byte of each piece and answers with a distribution; then it gets the second, and so on. A byte is sent only when the probabilities for it have come back.
+# So no model can look ahead, whatever its code does: causality need not be trusted, because it follows from the order of the messages. The logarithms are added up outside the sandbox, too.
 #
-# Refused, each with a sentence that says why: rows that do not add up to 1 (a model could give *every* byte the probability 1, and need no bits at all); a prefix that gets another answer when it is asked again alone; training beyond the budget; a probability of 0 for what came; fewer bits than the text has.
+# The following are rejected, each with a sentence that says why: rows that do not add up to 1 (a model could give *every* byte the probability 1, and need no bits at all); a prefix that gets a different answer when it is presented again on its own; training beyond the budget; a probability of 0 for the byte that came; fewer bits than the text has.
 #
-# **Points** are given in bands of bits per byte *above the text's own*: up to 0.6, 0.25, 0.12 and 0.08 bits above are worth 3, 6, 8 and 10 points, if your course has not said otherwise.
+# **Points** are given in bands of bits per byte *above the text's own*: up to 0.6, 0.25, 0.12 and 0.08 bits above are worth 3, 6, 8 and 10 points, unless your course has set other bands.
 #
 # ## Where the seconds go
 #
-# Before you write, make a budget. A step of training takes about $6\,N$ operations for each token, $N$ weights; a processor core does some $10^{10}$ in a second. **Predict.** How many tokens can a model of 100,000 weights see in 120 seconds, in units of the text's length?
+# Before you write, make a budget. A step of training takes about $6\,N$ operations per token for $N$ weights; a processor core does some $10^{10}$ per second. **Predict.** How often can a model of 100,000 weights, with a byte as its token, read the whole text in 120 seconds?
 
 # %% role="predict"
 predict("17.budget", predict.choice("How often does it read the 400,000 bytes?", "less than once", "about 5 times", "about 500 times"))
@@ -107,19 +107,19 @@ for width in WIDTHS:
         stack(x, mask=mask, is_causal=True).sum().backward()
     weights = sum(p.numel() for p in stack.parameters())
     rates[weights] = 4 * 16 * 96 / (time.process_time() - began)
-    print(f"width {width:4}, {weights:8,} weights: {rates[weights]:9,.0f} bytes a second, the text {120 * rates[weights] / 400_000:5.1f} times in 120 s")
+    print(f"width {width:4}, {weights:8,} weights: {rates[weights]:9,.0f} bytes per second, the text {120 * rates[weights] / 400_000:5.1f} times in 120 s")
 times = 120 * min(rates.items(), key=lambda pair: abs(pair[0] - 100_000))[1] / 400_000
 guess.compare("less than once" if times < 1 else "about 5 times" if times < 100 else "about 500 times")
 
 # %% [markdown]
-# A wider model learns more from each byte and sees fewer of them. Unit 09's lines say that both count; where the best of them crosses your budget, you find by trying.
+# A wider model learns more from each byte but sees fewer of them. The scaling laws of unit 09 say that both matter; you find the best size for your budget by trying.
 #
 # ## Build it
 #
-# What helped in the units before: norm before each part, a rotation for the positions (04), tied tables (05), AdamW with warm-up and a decay that ends when the time does (06), a gated feed-forward part (13), a compiled or fused attention (14). Subword tokens (06) make sequences short, but then `log_probs` has to say what the *next byte* is: a sum over tokens.
-# Your own parts may be in cells that you add, or come from `tfkit.nn`, which has those of all units. The code below is all that the box gets, with the cells that you add and the imports above.
+# In the units before, the following helped: a norm before each sub-layer, rotary positions (04), tied embeddings (05), AdamW with warm-up and a learning rate that decays until the time is up (06), a gated feed-forward layer (13), a compiled or fused attention (14). Subword tokens (06) make sequences shorter, but then `log_probs` has to give the probability of the *next byte*: a sum over tokens.
+# Your own parts may be in cells that you add, or come from `tfkit.nn`, which has those of all units. The sandbox gets only the code below, the cells that you add and the imports above.
 #
-# `LEADERBOARD = True` puts your result on the class's leaderboard. Nobody's name is on it, unless you choose one: `LEADERBOARD_NAME = "…"`.
+# `LEADERBOARD = True` puts your result on the class's leaderboard. It shows no name unless you choose one: `LEADERBOARD_NAME = "…"`.
 
 # %% role="project" project="language-model" points=10
 LEADERBOARD = False  # True: my bits per byte may be on the class's list
@@ -186,7 +186,7 @@ class LanguageModel(nn.Module):
 # %% [markdown]
 # ## Try it here
 #
-# Twenty seconds of training say whether the code runs; the losses are in nats, over $\ln 2$ they are bits. The second half of the cell checks what the measurement checks.
+# Twenty seconds of training show whether the code runs; losses are in nats, and divided by $\ln 2$ they are in bits. The second half of the cell makes the same checks as the measurement.
 
 # %% role="experiment"
 try:
@@ -199,7 +199,7 @@ try:
         answer = model.log_probs(rows[:, :t])
         assert answer.shape == (32, 256) and torch.allclose(answer.exp().sum(1), torch.ones(32), atol=1e-3), "no distribution"
         bits -= answer.gather(1, rows[:, t : t + 1]).mean().item() / math.log(2) / 19
-    print(f"after 20 seconds: {bits:.2f} bits a byte")
+    print(f"after 20 seconds: {bits:.2f} bits per byte")
     alone = model.log_probs(rows[:1, :40])
     print("asked alone, the same answer:", torch.allclose(alone, model.log_probs(rows[:, :40])[:1], atol=1e-3))
 except NotImplementedError:
@@ -207,7 +207,7 @@ except NotImplementedError:
     print("Build LanguageModel first.")
 
 # %% [markdown]
-# *Where* do the bits go? Here is the beginning of one new text, byte by byte: what each costs the table that knows only the byte before, and what it costs your model after its twenty seconds.
+# *Which bytes* cost the most bits? Here is the beginning of a new text, byte by byte: what each byte costs with the table that knows only the byte before, and what it costs with your model after its twenty seconds.
 
 # %% role="experiment"
 from tfkit_lab import show
@@ -220,18 +220,18 @@ if model is not None:
     display(show.matrices({"bits": costs}, ["pairs", "yours"], list(piece[1:]), "What each byte costs", ("model", "byte")))
 
 # %% [markdown]
-# *Figure: two rows over the first 25 bytes of a sentence. For the table of pairs every byte costs something, one to five bits. For the model blanks, and words that follow from the words before, cost next to nothing; the letters of names and nouns, which it does not know yet, cost as much as before.*
+# *Figure: two rows over the first 25 bytes of a sentence. With the table of pairs every byte costs something, one to five bits. With the model, blanks and words that follow from the words before cost almost nothing; the letters of names and nouns, which it does not know yet, cost as much as before.*
 #
-# In a terminal, `autograder capstone check 17-capstone.ipynb` measures it as your course will: two minutes of training in the box, then byte by byte. `--seconds 10` is for trying out, and `--seed 1` draws the same language again, so that two of your versions can be compared.
+# In a terminal, `autograder capstone check 17-capstone.ipynb` measures it as your course will: two minutes of training in the sandbox, then byte by byte. `--seconds 10` is for trying out, and `--seed 1` draws the same language again, so that two of your versions can be compared.
 #
-# **What to try first.** Print the loss every second against the seconds. Does it still fall when the time is up? Then a smaller model, or a larger step, would have got further. Is it flat long before? Then the model is too small. Look at *where* the bits go: the first letter of a word costs most, the endings should cost nothing. If they do cost something, what would have to be remembered, and from how far back?
+# **What to try first.** Print the loss every second. Does it still fall when the time is up? Then a smaller model, or a larger learning rate, might get further. Is it flat long before that? Then the model may be too small. Look at *which bytes* cost bits: the first letter of a word costs most, the endings should cost nothing. If they do cost something, what would the model have to remember, and from how far back?
 #
 # ## Meet a real model
 #
-# SmolLM2 (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) has 135 million weights and has read two trillion tokens. Of your language it has read nothing. Here it reads a page of it, and a page of Python's manual, and nothing is trained: all that it
-# learns of the language, it learns by reading on. Its tokens are no bytes, but the bits of all tokens together can be divided by the bytes that they stand for.
+# SmolLM2 (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) has 135 million weights and has read two trillion tokens. It has read nothing of your language. Here it reads a page of it, and a page of Python's manual, without any training: all that it learns
+# of the language, it learns in its context. Its tokens are not bytes, but the bits of all tokens together can be divided by the number of bytes that they stand for.
 #
-# **Before you run it:** how many bits a byte does it need for your language at the beginning of the page, and how many at the end? Does it come below "by the byte before", which has seen 400,000 bytes?
+# **Before you run it:** how many bits per byte does it need for your language at the beginning of the page, and how many at the end? Does it need fewer than the table "from the byte before", which has seen 400,000 bytes?
 
 # %% role="experiment"
 import matplotlib.pyplot as plt
@@ -247,48 +247,48 @@ try:
         pieces = torch.tensor(real.tokenizer.encode(["\n" + page]))
         with torch.no_grad():
             logits = real.model(pieces).logits[0, :-1].float()
-        needed = F.cross_entropy(logits, pieces[0, 1:], reduction="none") / math.log(2)  # bits of each piece
+        needed = F.cross_entropy(logits, pieces[0, 1:], reduction="none") / math.log(2)  # bits of each token
         lengths = torch.tensor([len(piece.encode()) for piece in real.tokenizer.decode([[i] for i in pieces[0, 1:].tolist()])])
-        parts = [(lengths.cumsum(0) - 1) // 200 == part for part in range(8)]  # the pieces that end in each 200 bytes
+        parts = [(lengths.cumsum(0) - 1) // 200 == part for part in range(8)]  # the tokens that end in each 200 bytes
         line = [(needed[part].sum() / lengths[part].sum()).item() for part in parts]
         ax.plot(range(100, 1600, 200), line, "o-", label=name)
-        print(f"{name:16} first 200 bytes {line[0]:.2f} bits a byte, last 200 {line[-1]:.2f}")
+        print(f"{name:16} first 200 bytes {line[0]:.2f} bits per byte, last 200 {line[-1]:.2f}")
     before = -after[new[:-1], new[1:]].log2().mean().item()
-    for level, name in ((before, "by the byte before"), (cost / len(text), "your language's own bits")):
+    for level, name in ((before, "from the byte before"), (cost / len(text), "your language's own bits")):
         ax.axhline(level, color="#888888", lw=0.9, ls="--"), ax.text(560, level, name, fontsize=8, va="bottom")
-    ax.set(xlabel="bytes read", ylabel="bits a byte", ylim=(0, None)), ax.legend(), plt.show()
+    ax.set(xlabel="bytes read", ylabel="bits per byte", ylim=(0, None)), ax.legend(), plt.show()
 except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
-# *Figure: bits a byte over the bytes read, in pieces of 200. For your language the line starts at 4, is at 2.5 after 200 bytes, and from there on moves between 2 and 2.8, about the dashed line of "by the byte before" at 2.6. For Python's manual it stays near 1. Another dashed line, at 0.58,
-# is your language's own bits.*
+# *Figure: bits per byte over the bytes read, in sections of 200. For your language the line starts at 4, is at 2.5 after 200 bytes, and from there on varies between 2 and 2.8, around the dashed line "from the byte before" at 2.6. For Python's manual it stays near 1. Another dashed line, at 0.58,
+# shows your language's own bits.*
 #
-# After two hundred bytes it is level with a table that has counted 400,000. That is *in-context learning* (Brown et al. 2020): no weight has changed, and the text read so far does the work. Then the line stays where it is. Genders and endings, which repeat on every page, are not found in passing; gradients find them, and yours
-# have two minutes for it. The manual takes 1 bit a byte, about what GPT-2 needs for Wikipedia in the table below; it may have been in the training text.
+# After two hundred bytes it is as good as a table that has counted 400,000. That is *in-context learning* (Brown et al. 2020): no weight has changed; the model uses the text read so far. After that it does not improve. It does not pick up the genders and endings from its context, although they recur on every page; gradient descent can learn them, and
+# yours has two minutes for it. The manual takes 1 bit per byte, about what GPT-2 needs for Wikipedia in the table below; it may have been in the training text.
 #
 # ## Pitfalls
 #
-# - **The clock on the wall** runs on while others use the machine. The budget is of the processor, of all threads together.
-# - **Dropout at the end.** `eval()` belongs after the training loop; else the same prefix gets two answers.
-# - **A context that is too long for the table.** 95 bytes are asked at most; positions must reach so far, or be cut.
-# - **Log-probabilities of tokens** are none of bytes. If you use subwords, add up over all tokens that begin with the byte.
-# - **The last step's learning rate.** A rate that has not come down by the end of the budget leaves some tenths of a bit.
-# - **Tuned to one seed.** The language that counts is another one. What is true of both is grammar; what is true of yours alone is luck.
+# - **Wall-clock time** runs on while others use the machine. The budget is in processor time, of all threads together.
+# - **Dropout at the end.** `eval()` belongs after the training loop; otherwise the same prefix gets different answers.
+# - **A prefix longer than the position table.** Prefixes have up to 95 bytes; the table must be that long, or the prefix must be cut.
+# - **Log-probabilities of tokens** are not those of bytes. If you use subwords, add up the probabilities of all tokens that begin with the byte.
+# - **The last step's learning rate.** A learning rate that is still high at the end of the budget costs some tenths of a bit.
+# - **Tuned to one seed.** Your work is measured on another language. Choices that help with several seeds are likely to help there; those that help with one may be luck.
 #
 # ## What real models changed
 #
-# | | budget | text | bits a byte |
+# | | budget | text | bits per byte |
 # |---|---|---|---|
 # | yours | 120 seconds of one processor | 400,000 bytes of an invented language | |
-# | GPT-2, 1.5 billion | not told | 40 GB of web pages | 0.93 on enwik8 (Wikipedia with its markup), never having trained on it |
+# | GPT-2, 1.5 billion | not published | 40 GB of web pages | 0.93 on enwik8 (Wikipedia with its markup), without training on it |
 # | Transformer-XL, 277 million | | enwik8 itself, 90 MB | 0.99 |
-# | nanoGPT's and nanochat's speed runs | minutes to hours of eight cards | web pages | a target loss: the *time* is what is measured |
+# | nanoGPT's and nanochat's speed runs | minutes to hours on eight GPUs | web pages | a fixed target: the *time* is what is measured |
 
 # %% [markdown] role="task" task="what-it-cost" points=2
 # ## In your own words
 #
-# Which two choices brought most, by how many bits a byte each, and what did you try that did not help? Give the numbers of your own runs, with seed and seconds.
+# Which two choices helped most, by how many bits per byte each, and what did you try that did not help? Give the numbers of your own runs, with seed and seconds.
 #
 # ### BEGIN MARK SCHEME
 # - 1 point: two choices, each with a number before and after, from runs of equal budget.
@@ -300,6 +300,6 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # %% [markdown]
 # ## Read on
 #
-# - Shannon 1951, [Prediction and Entropy of Printed English](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x): bits per letter, measured by asking people byte by byte.
+# - Shannon 1951, [Prediction and Entropy of Printed English](https://doi.org/10.1002/j.1538-7305.1951.tb01366.x): bits per letter, measured by letting people guess letter by letter.
 # - Delétang et al. 2023, [Language Modeling Is Compression](https://arxiv.org/abs/2309.10668).
-# - Hoffmann et al. 2022, [Training Compute-Optimal Large Language Models](https://arxiv.org/abs/2203.15556): the same question, a billion times as large.
+# - Hoffmann et al. 2022, [Training Compute-Optimal Large Language Models](https://arxiv.org/abs/2203.15556): the same question, for budgets a billion times as large.
