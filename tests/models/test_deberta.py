@@ -8,7 +8,6 @@ import torch
 import torch.nn.functional as F
 
 import tfkit
-from tfkit.models.deberta import DeBERTa
 from tfkit.nn import disentangled_scores, distance_windows, scores_by_distance
 
 hf = pytest.importorskip("transformers")
@@ -143,25 +142,6 @@ def test_the_fast_scores_are_the_lessons(length, k, block):
         *(torch.autograd.grad((x * weight).sum(), (qc, kc, qr, kr)) for x in (fast, expected)), strict=True
     ):
         torch.testing.assert_close(a, b)
-
-
-def test_few_buckets_and_windows_of_distances_give_the_same(monkeypatch):
-    sizes = {"d_model": 24, "n_layers": 2, "n_heads": 3, "d_ff": 40, "vocab_size": 61, "position_buckets": 8}
-    model = tfkit.from_config("deberta_v2", **sizes).double().eval()
-    ids = torch.randint(5, 61, (2, 90), generator=torch.Generator().manual_seed(0))
-    rows = model.relative(90, ids.device)[1]
-    assert [part.shape for part in rows] == [(1, 90, 90)] * 2  # 16 rows of the table for 134 distances in a window
-
-    def found():
-        states = model(ids, attention_mask=(ids > 9).long()).last_hidden_state
-        return states, *torch.autograd.grad(
-            states.square().mean(), (model.distances.weight, model.layers[0].attn.k_proj.weight)
-        )
-
-    with_buckets = found()
-    monkeypatch.setattr(type(model), "signed_distances", DeBERTa.signed_distances)
-    for left, right in zip(with_buckets, found(), strict=True):
-        torch.testing.assert_close(left, right)
 
 
 @pytest.mark.parametrize("kind", list(CLASSES))

@@ -170,18 +170,14 @@ class DeBERTa(Model):
         return nn.Embedding(2 * c.max_relative_positions, c.d_model)
 
     def relative(self, length: int, device: torch.device) -> tuple[Any, Any]:
-        """-> the embeddings of the distances [R,E]; and their rows as in `nn.disentangled_attention.position_scores`,
-        query to key and key to query"""
+        """-> the embeddings of the distances [R,E]; and their rows for each window, query to key and key to query
+        [N,W]"""
         if self.distances is None:
             return None, None
         span, near = self.distances.num_embeddings // 2, self.max_relative_distance(length)
-        right = self.signed_distances(length, near, device)
+        right = distance_windows(length, device=device)
         rows = [(near + self.bucket(distance)).clamp(0, 2 * near - 1) for distance in (-right, right)]
         return self.distances.weight[span - near : span + near], rows
-
-    def signed_distances(self, length: int, near: int, device: torch.device) -> Tensor:
-        """Column minus row, in each window [N,W]; near: half of the number of the table's rows"""
-        return distance_windows(length, device=device)
 
     def max_relative_distance(self, length: int) -> int:
         """The largest distance for which a text of this length needs an embedding."""

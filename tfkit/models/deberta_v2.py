@@ -114,15 +114,6 @@ class DeBERTaV2(DeBERTa):
         buckets = self.config.position_buckets
         return super().max_relative_distance(length) if buckets < 1 or length <= buckets // 2 else buckets
 
-    def signed_distances(self, length: int, near: int, device: torch.device) -> Tensor:
-        """As the parent's, or of each pair of positions [1,L,L] if there are fewer buckets than distances in a
-        window."""
-        windows = super().signed_distances(length, near, device)
-        if windows.size(1) <= 2 * near:
-            return windows
-        position = torch.arange(length, device=device)
-        return (position - position[:, None])[None]
-
     def bucket(self, distance: Tensor) -> Tensor:
         """Signed distances -> their log-spaced buckets, as many in each direction as the table has rows."""
         buckets = self.config.position_buckets

@@ -66,16 +66,6 @@ def gather_rows(table: Tensor, rows: Tensor) -> Tensor:
     return table.index_select(1, rows.flatten()).unflatten(1, rows.shape)
 
 
-def scores_by_bucket(x: Tensor, table: Tensor, rows: Tensor) -> Tensor:
-    """x_i · table[rows[i,j]], for all i and j: with fewer products than `scores_by_distance` where the table has fewer
-    rows than there are distances.
-
-    x [B,H,Q,D], table [H,R,D], rows int64 [Q,K] -> [B,H,Q,K]
-    """
-    scores = x @ table.transpose(-2, -1)  # [B,H,Q,R]
-    return scores.gather(-1, rows.expand(*scores.shape[:2], -1, -1))
-
-
 def log_bucket(distance: Tensor, buckets: int, furthest: int) -> Tensor:
     """The near half of the buckets hold one distance each, farther ones more and more (He et al. 2021, DeBERTa V2).
 
@@ -87,12 +77,8 @@ def log_bucket(distance: Tensor, buckets: int, furthest: int) -> Tensor:
     return torch.where(distance.abs() <= middle, distance, (far.ceil().long() + middle) * distance.sign())
 
 
-def position_scores(x: Tensor, table: Tensor, rows: Tensor) -> Tensor:
-    """x [B,H,L,D], table [H,R,D], rows int64: those of each window [N,W], or of each pair of positions [1,L,L] ->
-    the scores in blocks [B,H,N,T,N,T], N*T >= L; of pairs in one block"""
-    if rows.dim() == 3:
-        return scores_by_bucket(x, table, rows[0])[:, :, None, :, None]
-    scores = scores_by_distance(x, gather_rows(table, rows))
+def in_blocks(scores: Tensor) -> Tensor:
+    """[B,H,N,T,N*T] -> [B,H,N,T,N,T]"""
     return scores.unflatten(4, scores.shape[2:4])
 
 
@@ -149,14 +135,14 @@ class DisentangledAttention(nn.Module):
         return self.k_distance, self.q_distance
 
     def bias(self, q: Tensor, k: Tensor, table: Tensor, rows: list[Tensor]) -> Tensor:
-        """q (scaled), k [B,H,L,D], table [R,E], rows: of the table, as in `position_scores`, as seen from the query
-        and from the key -> the scores by distance [B,H,L,L]"""
+        """q (scaled), k [B,H,L,D], table [R,E], rows [N,W]: the table rows of each window, as seen from the query and
+        from the key -> the scores by distance [B,H,L,L]"""
         kr, qr = self.project_distances(self.drop_distances(table))
         length, found = q.size(2), []
         if "c2p" in self.kinds:
-            found.append(position_scores(q, kr, rows[0]).contiguous())
+            found.append(in_blocks(scores_by_distance(q, gather_rows(kr, rows[0])).contiguous()))
         if "p2c" in self.kinds:  # seen from the key, the distance to the query is negated
-            back = position_scores(k, qr * self.scale, rows[1])
+            back = in_blocks(scores_by_distance(k, gather_rows(qr * self.scale, rows[1])))
             found.append(back.permute(0, 1, 4, 5, 2, 3))
         return sum(found[1:], found[0]).flatten(4).flatten(2, 3)[..., :length, :length]
 
