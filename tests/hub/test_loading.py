@@ -57,6 +57,16 @@ def test_nothing_is_copied(tmp_path):
     assert kept.embed.tokens.weight.shape == (50_000, 80)
 
 
+def test_16_bit_matrices_lie_by_rows_and_others_as_in_the_file(tmp_path):
+    model = tfkit.from_config("gpt2", vocab_size=30, d_model=8, n_layers=1, n_heads=2, max_length=8)
+    model.save_pretrained(tmp_path)
+    for dtype, by_rows in (("float32", False), ("bfloat16", True), ("float16", True)):
+        again = tfkit.from_pretrained(tmp_path, dtype=dtype)
+        assert all(weight.is_contiguous() for weight in again.parameters()) is by_rows, dtype
+        for name, weight in again.named_parameters():
+            assert torch.equal(weight, model.get_parameter(name).to(weight.dtype)), name
+
+
 @pytest.mark.parametrize("name", ["ctrl", "marian", "m2m_100", "transformer"])
 def test_tables_that_no_file_holds_are_computed(name, tmp_path):
     sizes = {"vocab_size": 30, "d_model": 8, "n_layers": 1, "n_heads": 2, "d_ff": 16, "max_length": 8}

@@ -184,6 +184,8 @@ def assign(model: Any, weights: files.Tensors, dtype: torch.dtype) -> None:
     for name in list(weights):
         if weights[name].is_floating_point():
             weights[name] = weights[name].to(dtype)
+            if dtype.itemsize < 4:  # by columns, as GPT-2's files have them, a product of 16-bit numbers is far slower
+                weights[name] = weights[name].contiguous()
     model.load_state_dict(weights, strict=False, assign=True)
     for first, *others in shared.values():
         for name in others:
