@@ -214,7 +214,7 @@ test('a check that runs in the kernel counts, the first cell after a restart too
   await activate(page, { role: 'check', exercise });
   await command(page, 'notebook:run-cell');
   await expect(entry).toContainText('not yet right', { timeout: 90000 }); // it says that nothing is defined, and no NameError
-  await expect(page.locator('#tfkit-course .tfkit-Next')).not.toContainText('Not the padding');
+  await expect(page.locator('#tfkit-course .tfkit-Next')).not.toContainText('Padding mask');
   await activate(page, { role: 'exercise', exercise });
   await setSource(
     page,
