@@ -111,6 +111,7 @@ def thorough() -> list[Check]:
         readers, scores, start = _disagreeing(draw, 2, 4, 1, 3, 0.5)
         yield _decoded([*readers, readers[0]], torch.cat([scores, scores[:1]]), start, 1, 3)  # a document twice
         yield _decoded(readers, torch.zeros(2), 1, 1, 3)  # the start is the end's id; equally likely documents
+        yield _decoded(*_more_probable_elsewhere(draw, 3, 5, 1, 4, 0.5), 1, 4)
 
     def long(draw: Draw):  # past 64 tokens; nothing ends
         readers = [TableModel(draw.integer(0, 2**31), 3, 1, -50.0, sharpness=0.5) for _ in range(2)]
@@ -134,6 +135,18 @@ def _disagreeing(draw: Draw, documents: int, vocab: int, end: int, limit: int, b
         chosen, alone = joint.logsumexp(1).argmax(), joint.diagonal().argmax()
         shorter_ways_fail = chosen not in (alone, scores.argmax()) and best - max(others, default=best) > 0.05
         if documents == 1 or bias > 10 or shorter_ways_fail:
+            break
+    return readers, scores, start
+
+
+def _more_probable_elsewhere(draw: Draw, documents: int, vocab: int, end: int, limit: int, bias: float):
+    """Readers, their scores and a start: some answer has a larger p(d, y) with a document that did not propose it than
+    every answer has with its own."""
+    for _ in range(200):  # one in ten is
+        readers = [TableModel(draw.integer(0, 2**31), vocab, end, bias, sharpness=1.0) for _ in range(documents)]
+        scores, start = draw.normal(documents), draw.integer(0, vocab)
+        joint = _joint(readers, scores, start, end, limit)
+        if joint.max() > joint.diagonal().max() + 0.05:
             break
     return readers, scores, start
 
