@@ -72,7 +72,7 @@ def test_a_new_paragraph_stays_english_and_is_named(folder):
         "'A decoder hides the future *and* the padding: a k…'",
     ]
     text = "\n".join(cell.source for cell in translate.in_language(folder, builder.notebook(folder), "fr").cells)
-    assert "Filling concerns" in text and "Pas le remplissage" in text
+    assert "Filling concerns" in text and "Le masque de remplissage" in text
 
 
 def test_a_lost_formula_is_named(folder):
@@ -87,9 +87,12 @@ def test_a_lost_formula_is_named(folder):
 def test_an_update_keeps_what_is_said_and_drops_the_rest(folder):
     before = {entry.msgid: entry.msgstr for entry in catalogue(folder)}
     lesson = folder / "lesson.py"
-    lesson.write_text(lesson.read_text().replace("# ## 3 · Both", "# ## 3 · All"))
+    lesson.write_text(lesson.read_text().replace("# ## 3 · The decoder mask: both at once", "# ## 3 · All"))
     after = {entry.msgid: entry.msgstr for entry in translate.update(folder, "fr")}
-    assert after.pop("## 3 · All") == "" and before.pop("## 3 · Both") == "## 3 · Les deux"
+    assert (
+        after.pop("## 3 · All") == ""
+        and before.pop("## 3 · The decoder mask: both at once") == "## 3 · Le masque du décodeur : les deux à la fois"
+    )
     assert after == before
     assert {entry.msgid: entry.msgstr for entry in catalogue(folder)} == {**before, "## 3 · All": ""}
 
@@ -148,7 +151,7 @@ def test_a_language_begins_by_one_command(tmp_path, monkeypatch, capsys):
     notebook = translate.in_language(folders[1], english, "es")
     assert [cell.source for cell in notebook.cells] == [cell.source for cell in english.cells]
     assert not list(translate.faults(folders[1], "es"))  # its turn has not come
-    begun[1].find("## 3 · Both").msgstr = "## 3 · Ambos"
+    begun[1].find("## 3 · The decoder mask: both at once").msgstr = "## 3 · Ambos"
     begun[1].save(str(folders[1] / "locale/es.po"))
     left = {fault for _, fault in translate.faults(folders[1], "es")}  # a text may stand in two cells
     assert len(left) == len(begun[1]) - 1

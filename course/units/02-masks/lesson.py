@@ -29,7 +29,7 @@ torch.manual_seed(0)
 torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
 
 # %% [markdown]
-# ## 1 · Not the future
+# ## 1 · The causal mask: no looking ahead
 #
 # In training, a decoder gets the whole target sentence at once, and every position predicts the word that comes next.
 # The next word is right there in the input, one column further on. Unless it is hidden, the model learns to copy it,
@@ -63,7 +63,7 @@ except NotImplementedError:
     print("Build causal_mask first, then run this cell again.")
 
 # %% [markdown]
-# ## 2 · Not the padding
+# ## 2 · The padding mask: no looking at padding
 #
 # Sentences in a batch have different lengths; the short ones are filled with `pad_id`. No position should attend to
 # the padding. Hide **columns**: no query may look at a padding key. The rows of the padding stay as they are, since
@@ -98,7 +98,7 @@ except NotImplementedError:
 # A `[4,4]` mask is taken for `[Q,K]`: the padding of sentence 0 becomes that of query 0, in every sentence. There is
 # no error, just a wrong model. Always give the mask all four axes.
 #
-# ## 3 · Both
+# ## 3 · The decoder mask: both at once
 #
 # A decoder hides the future *and* the padding: a key is shown if it passes both tests. The result has one mask per
 # sentence: `[B,1,T,T]`. Padding concerns the columns alone, wherever it stands, even in front.
@@ -128,7 +128,7 @@ except NotImplementedError:
 # off after the fourth column. Fourth, information flow: which keys move which outputs of an attention with your
 # decoder mask. It is the same as the third.*
 #
-# ## 4 · Minus infinity, before the softmax
+# ## 4 · The masked softmax: minus infinity first
 #
 # $$a_j = \frac{\exp s_j}{\sum_{j'} \exp s_{j'}}$$
 #

@@ -32,7 +32,7 @@ test('the course panel lists the units and opens an exercise', async ({ page }) 
     window.jupyterapp.shell.currentWidget.content.activeCell.model.getMetadata('tfkit')
   );
   expect(at).toEqual({ role: 'exercise', exercise: EXERCISE });
-  const heading = page.locator('.jp-Notebook h2', { hasText: '1 · Not the future' });
+  const heading = page.locator('.jp-Notebook h2', { hasText: '1 · The causal mask' });
   await expect(heading).toBeInViewport(); // with what is to be read before the cell
   await expect(page.locator('.jp-Cell.jp-mod-active .cm-line').first()).toBeInViewport();
   await shot(page, 'course-panel');
@@ -214,7 +214,7 @@ test('a check that runs in the kernel counts, the first cell after a restart too
   await activate(page, { role: 'check', exercise });
   await command(page, 'notebook:run-cell');
   await expect(entry).toContainText('not yet right', { timeout: 90000 }); // it says that nothing is defined, and no NameError
-  await expect(page.locator('#tfkit-course .tfkit-Next')).not.toContainText('Padding mask');
+  await expect(page.locator('#tfkit-course .tfkit-Next')).not.toContainText('The padding mask');
   await activate(page, { role: 'exercise', exercise });
   await setSource(
     page,

@@ -131,7 +131,7 @@ def test_the_tools_say_what_they_want(said):
 def test_an_exercise_is_shown_as_a_student_sees_it(said):
     refused, shown = said.shown
     assert not refused and shown["define"] == ["causal_mask"]
-    assert "Not the future" in shown["lesson"]
+    assert "The causal mask" in shown["lesson"]
     assert "def causal_mask(length):" in shown["code"] and "bool [L,L]" in shown["code"]
     assert "raise NotImplementedError" in shown["code"]
 
