@@ -107,6 +107,7 @@ def start(status: Status) -> None:
     bound, failed = threading.Event(), list[OSError]()
 
     async def serve() -> None:
+        """Listen until the process ends; an error of the address is kept for the caller."""
         try:
             HTTPServer(web).listen(where.port or 80, where.hostname or "127.0.0.1")
         except OSError as error:
