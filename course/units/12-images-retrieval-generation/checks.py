@@ -111,7 +111,8 @@ def thorough() -> list[Check]:
         readers, scores, start = _disagreeing(draw, 2, 4, 1, 3, 0.5)
         yield _decoded([*readers, readers[0]], torch.cat([scores, scores[:1]]), start, 1, 3)  # a document twice
         yield _decoded(readers, torch.zeros(2), 1, 1, 3)  # the start is the end's id; equally likely documents
-        yield _decoded(*_more_probable_elsewhere(draw, 3, 5, 1, 4, 0.5), 1, 4)
+        readers, scores, start = _more_probable_elsewhere(draw)
+        yield _decoded(readers, scores, start, 1, 4)
 
     def long(draw: Draw):  # past 64 tokens; nothing ends
         readers = [TableModel(draw.integer(0, 2**31), 3, 1, -50.0, sharpness=0.5) for _ in range(2)]
@@ -128,7 +129,7 @@ def _disagreeing(draw: Draw, documents: int, vocab: int, end: int, limit: int, b
     """Readers, their scores and a start: if it can be, the best answer is neither the one of the likeliest document
     nor the one that its own document finds most probable."""
     for _ in range(100):
-        readers = [TableModel(draw.integer(0, 2**31), vocab, end, bias, sharpness=1.0) for _ in range(documents)]
+        readers = _readers(draw, documents, vocab, end, bias)
         scores, start = 0.5 * draw.normal(documents), draw.integer(0, vocab)
         joint = _joint(readers, scores, start, end, limit)
         best, *others = sorted({round(one, 5) for one in joint.logsumexp(1).tolist()}, reverse=True)
@@ -139,16 +140,19 @@ def _disagreeing(draw: Draw, documents: int, vocab: int, end: int, limit: int, b
     return readers, scores, start
 
 
-def _more_probable_elsewhere(draw: Draw, documents: int, vocab: int, end: int, limit: int, bias: float):
-    """Readers, their scores and a start: some answer has a larger p(d, y) with a document that did not propose it than
-    every answer has with its own."""
+def _more_probable_elsewhere(draw: Draw):
+    """Readers of 5 tokens, their scores and a start: within 4 tokens some answer has a larger p(d, y) with a document
+    that did not propose it than every answer has with its own."""
     for _ in range(200):  # one in ten is
-        readers = [TableModel(draw.integer(0, 2**31), vocab, end, bias, sharpness=1.0) for _ in range(documents)]
-        scores, start = draw.normal(documents), draw.integer(0, vocab)
-        joint = _joint(readers, scores, start, end, limit)
+        readers, scores, start = _readers(draw, 3, 5, 1, 0.5), draw.normal(3), draw.integer(0, 5)
+        joint = _joint(readers, scores, start, 1, 4)
         if joint.max() > joint.diagonal().max() + 0.05:
             break
     return readers, scores, start
+
+
+def _readers(draw: Draw, documents: int, vocab: int, end: int, bias: float) -> list[TableModel]:
+    return [TableModel(draw.integer(0, 2**31), vocab, end, bias, sharpness=1.0) for _ in range(documents)]
 
 
 def _joint(readers: list[TableModel], scores: torch.Tensor, start: int, end: int, limit: int) -> torch.Tensor:
