@@ -70,10 +70,10 @@ $(STAMP)/published: $(STAMP)/packages
 	@touch $@
 
 test: setup $(STAMP)/published  ## the tests, one process on each core
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --durations 12
 
 test-slow: setup $(STAMP)/published  ## the tests that take minutes, a sample of their cases
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m slow
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m slow --durations 12
 
 nightly: setup $(STAMP)/published $(STAMP)/site $(STAMP)/chart  ## every case of every test, then the site (some hours)
 	@failed=0; OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'slow or not slow' --every-case || failed=1; \

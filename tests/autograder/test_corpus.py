@@ -24,7 +24,7 @@ def test_every_answer_is_judged_rightly(exercise):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_a_wrong_answer_that_is_not_known_seldom_gets_the_name_of_another(exercise):
     score = judge(exercise, question_sets(exercise, 3))
@@ -74,7 +74,7 @@ def test_nearly_every_slip_is_caught_and_the_list_of_equivalent_ones_holds(every
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("seed", range(10, 12))
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_whatever_is_drawn(exercise, seed):

@@ -213,6 +213,7 @@ def test_compiles_as_one_graph(name):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(3)
 @rows("compile")
 def test_compiles_forward_and_backward(name):
     """As one graph each."""
