@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,9 @@ def _corpus_parser(command: argparse.ArgumentParser) -> None:
                          help="seed of the random inputs (default: %(default)s)")  # fmt: skip
     command.add_argument("--workers", type=_positive, default=1, metavar="N",
                          help="exercises that are measured at the same time (default: %(default)s)")  # fmt: skip
+    command.add_argument("--results", type=Path, metavar="FILE.jsonl",
+                         help="keep each exercise's results in this file; those that it already has for the same options "
+                              "and unchanged code are not measured again")  # fmt: skip
     command.set_defaults(run=_corpus)
 
 
@@ -619,17 +623,54 @@ def _corpus(arguments: argparse.Namespace) -> int:
     return 0 if all(score.sound for score in [*scores, *mutants]) else 1
 
 
-def _measure_each(exercises: list[str], arguments: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
-    """What `_measure` says of each exercise, in their order; several at a time where workers are asked for."""
-    each = partial(_measure, seed=arguments.seed, report=arguments.report, mutants=arguments.mutants)
-    if arguments.workers < 2:
-        yield from map(each, exercises)
-        return
-    from concurrent.futures import ProcessPoolExecutor
+def _measure_each(names: list[str], arguments: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
+    """What `_measure` says of each exercise, in their order; those in the results file are not measured again."""
+    stored = _stored(arguments)
+    found = {name: stored.get(registry.find(name)) for name in names} if stored else {}
+    new = _measure_new([name for name in names if not found.get(name)], arguments, stored)
+    for name in names:
+        yield found.get(name) or next(new)
+
+
+def _stored(arguments: argparse.Namespace) -> Any:
+    """The results file that was named, or None."""
+    from autograder.diagnosis.stored_measurements import BadFile, StoredMeasurements
+
+    if arguments.results is None:
+        return None
+    options = {name: getattr(arguments, name) for name in ("seed", "report", "mutants")}
+    try:
+        return StoredMeasurements(arguments.results, options)
+    except (BadFile, OSError, UnicodeDecodeError) as error:
+        raise BadInput(str(error)) from None
+
+
+def _measure_new(names: list[str], arguments: argparse.Namespace, stored: Any) -> Iterator[tuple[Any, ...]]:
+    """Measure each exercise and store the results as soon as it is done; several at a time with workers."""
+    from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
 
+    each = partial(_measure, seed=arguments.seed, report=arguments.report, mutants=arguments.mutants)
+
+    def store(name: str, measured: tuple[Any, ...]) -> tuple[Any, ...]:
+        if stored:
+            stored.add(registry.find(name), measured)
+        return measured
+
+    if arguments.workers < 2:
+        yield from (store(name, each(name)) for name in names)
+        return
     with ProcessPoolExecutor(arguments.workers, get_context("spawn"), _one_thread) as pool:
-        yield from pool.map(each, exercises)
+        waiting, measured, position = {pool.submit(each, name): name for name in names}, dict[str, Any](), 0
+        try:
+            for future in as_completed(waiting):
+                measured[waiting[future]] = store(waiting[future], future.result())
+                for name in takewhile(measured.__contains__, names[position:]):  # in their order
+                    yield measured[name]
+                    position += 1
+        finally:
+            for future in waiting:
+                future.cancel()
 
 
 def _one_thread() -> None:

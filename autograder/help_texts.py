@@ -279,11 +279,13 @@ CORPUS = CommandHelp(
     summary="test the checks on our own right and wrong answers",
     description="""
     Run the checks on the collected answers of each exercise: every right answer must pass, every wrong one must fail
-    and be recognised as its own misconception. `autograder corpus show ID NAME` prints one collected answer in full.
+    and be recognised as its own misconception. With --results, a run that was interrupted goes on where it stopped.
+    `autograder corpus show ID NAME` prints one collected answer in full.
     """,
     exits={0: "every answer was judged correctly", 1: "an answer was misjudged, or a mutant survived", 2: REFUSED},
     examples=(
         "autograder corpus attention.multi_head --report --mutants",
+        "autograder corpus --report --workers 2 --results corpus.jsonl",
         "autograder corpus show masks.causal looks_into_the_future",
     ),
 )
