@@ -75,8 +75,9 @@ test: setup $(STAMP)/published  ## the tests, one process on each core
 test-slow: setup $(STAMP)/published  ## the tests that take minutes, a sample of their cases
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m slow --durations 12
 
-nightly: setup $(STAMP)/published $(STAMP)/site $(STAMP)/chart  ## every case of every test, then the site (some hours)
+nightly: setup $(STAMP)/published $(STAMP)/site $(STAMP)/chart  ## every case of every test, the wheel on Python 3.13 too, then the site (some hours)
 	@failed=0; OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'slow or not slow' --every-case || failed=1; \
+	  WHEEL_TORCH=default $(MAKE) test-wheel || failed=1; \
 	  OMP_NUM_THREADS=1 $(BIN)/python -m tools.website site || failed=1; exit $$failed
 
 fuzz: setup  ## a night's worth: a million random frames and notebooks for each reader, or CASES=…

@@ -1,8 +1,9 @@
 """For all tests: the same random numbers in each run, and a sample of the cases if all of them would take too long.
 
 Hypothesis draws the same at each run, so that nobody's change fails for another's luck; `make fuzz` draws anew, and a
-million times. A test marked `sampled(n)` runs one in n of its cases, always the same ones, and one marked `nightly`
-does not run at all; `make nightly` runs every case of every test.
+million times. A test marked `sampled(n)` runs one in n of its cases, always the same ones but not those of the next
+test: several tests of all architectures together see each of them. One marked `nightly` does not run at all;
+`make nightly` runs every case of every test.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -40,14 +42,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Deselects the cases that `sampled(n)` does not take. A case that is named on the command line always runs."""
     if config.getoption("--every-case"):
         return
-    counted: Counter[str] = Counter()
+    cases = Counter(map(_sampled, items))
+    counted: Counter[tuple[str, int]] = Counter()
     taken, left_out = [], []
     for item in items:
-        marker = item.get_closest_marker("sampled")
-        test = item.nodeid.partition("[")[0]
-        out_of_turn = marker is not None and counted[test] % marker.args[0] != 0
+        test, step = sampled = _sampled(item)
+        first = crc32(test.encode()) % min(step, cases[sampled])
+        out_of_turn = counted[sampled] % step != first
         (left_out if out_of_turn or item.get_closest_marker("nightly") else taken).append(item)
-        counted[test] += marker is not None
+        counted[sampled] += 1
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = taken
+
+
+def _sampled(item: pytest.Item) -> tuple[str, int]:
+    """The test's name without its case, and one in how many of its cases runs."""
+    marker = item.get_closest_marker("sampled")
+    return item.nodeid.partition("[")[0], marker.args[0] if marker else 1
