@@ -155,7 +155,7 @@ def _corpus_parser(command: argparse.ArgumentParser) -> None:
     command.add_argument("--workers", type=_positive, default=1, metavar="N",
                          help="exercises that are measured at the same time (default: %(default)s)")  # fmt: skip
     command.add_argument("--results", type=Path, metavar="FILE.jsonl",
-                         help="keep each exercise's results in this file; those that it already has for the same options "
+                         help="keep each exercise's results in this file; those it already has for the same options "
                               "and unchanged code are not measured again")  # fmt: skip
     command.set_defaults(run=_corpus)
 
