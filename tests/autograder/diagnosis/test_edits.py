@@ -79,7 +79,7 @@ def shown(*names: str) -> int:
 def test_an_answer_is_shown_whole(capsys):
     assert shown("attention.scaled_dot_product", "divided_by_d") == 0
     text = capsys.readouterr().out
-    assert text.startswith('"""Your scores are divided by d')
+    assert text.startswith('"""You divide the scores by d')
     assert "/ q.shape[-1]\n" in text and "return weights @ v, weights" in text
     assert shown("attention.scaled_dot_product", "divided_by_dd") == shown("attention.scaled_dot_product") == 2
     assert "wrong/divided_by_d" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Every word is read with an empty memory: your state is not handed from one step to the next."""
+"""You do not pass the state from one step to the next, so every word is read with an empty memory."""
 
 import torch
 

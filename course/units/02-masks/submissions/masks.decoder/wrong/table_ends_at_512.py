@@ -1,4 +1,4 @@
-"""The causal part of your mask comes out of a table of 512 positions; a longer text does not fit it."""
+"""You cut the causal part of your mask out of a fixed table of 512 positions, so a longer text raises an error."""
 
 import torch
 

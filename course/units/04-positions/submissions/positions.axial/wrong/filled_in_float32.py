@@ -1,4 +1,4 @@
-"""You fill a table that is float32 whatever the type of the two tables; the result has their type."""
+"""You fill a float32 table whatever the dtype of the two tables, but the result must have their dtype."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""You move the rows within the caller's own tensor; whoever gave you the scores still needs them."""
+"""You shift the rows of the caller's tensor in place, but the caller still needs the original scores."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Your positions come out of a table with 512 rows; a longer text gets no more than those."""
+"""You cut the positions out of a fixed table of 512 rows, so a longer text gets too few rows."""
 
 import torch
 

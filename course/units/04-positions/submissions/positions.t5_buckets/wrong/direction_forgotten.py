@@ -1,4 +1,4 @@
-"""You treat every call as one with both directions; a decoder spends all its buckets on the past."""
+"""You treat every call as bidirectional, but a decoder uses all of its buckets for the past."""
 
 import math
 

@@ -1,6 +1,7 @@
-"""You look for the longest known piece from the left; in which order pieces were learned plays no part.
+"""You look for the longest known piece from the left and ignore the order in which the merges were learned.
 
-That is another method (WordPiece's). Here the merges are replayed."""
+That is WordPiece's method. Here the merges are applied in the order in which they were learned.
+"""
 
 
 def apply_bpe(word, merges):

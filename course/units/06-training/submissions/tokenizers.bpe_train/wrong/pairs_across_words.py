@@ -1,6 +1,7 @@
-"""You count and merge across the border between two words.
+"""You count and merge pairs across the boundary between two words.
 
-Words are learned from a table of counts; who stands beside whom is not in it."""
+The merges are learned from a table of word counts, which does not say which words are next to each other in the text.
+"""
 
 
 def learn_bpe(word_counts, num_merges):

@@ -1,6 +1,7 @@
-"""You replace text in a string with spaces between the symbols: a symbol's neighbours share one space, and runs lose every other merge.
+"""You merge by replacing text in a string with spaces between the symbols, so every other merge in a run of equal symbols is missed.
 
-After the first replacement in ` a a a a ` the space that the next one needs is used up."""
+Neighbouring symbols share one space: after the first replacement in ` a a a a ` the space that the next one needs is used up.
+"""
 
 
 def learn_bpe(word_counts, num_merges):

@@ -1,6 +1,7 @@
-"""You rank the pairs of the characters once; merged symbols never take part in new pairs.
+"""You count the pairs of characters only once, so merged symbols never take part in new pairs.
 
-After a merge the words look different, and so do their pairs."""
+After each merge the words consist of different symbols, so their pairs are different too.
+"""
 
 
 def learn_bpe(word_counts, num_merges):

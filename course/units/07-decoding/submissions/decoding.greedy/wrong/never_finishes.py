@@ -1,6 +1,7 @@
-"""You go on after the end symbol: rows keep growing until the limit.
+"""You ignore the end symbol, so every row grows until the maximum length.
 
-A sentence is over when the model says so."""
+A row is finished as soon as the model generates the end symbol.
+"""
 
 import torch
 

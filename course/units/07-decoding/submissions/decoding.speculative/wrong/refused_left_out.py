@@ -1,6 +1,7 @@
-"""You leave out a refused guess and go on; the next ones were guessed after it.
+"""You leave out a rejected draft token but go on with the next ones, which the draft chose after it.
 
-What follows a refused guess is void."""
+All draft tokens after the first rejection have to be dropped.
+"""
 
 
 def drawn(weights, u):

@@ -1,4 +1,4 @@
-"""In each document you begin with the first draw again; the list runs on through all documents."""
+"""You start again with the first draw in each document, but the list of draws continues through all documents."""
 
 
 def sentence_order_pairs(documents, swap_u):

@@ -1,4 +1,5 @@
-"""You set the flag by comparing texts; two sentences may be the same, and the coin has still fallen."""
+"""You set the flag by comparing the sentences, so it is False for two equal sentences even if they were swapped. It should depend only on the draw.
+"""
 
 
 def sentence_order_pairs(documents, swap_u):

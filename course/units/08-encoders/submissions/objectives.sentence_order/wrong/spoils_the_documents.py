@@ -1,4 +1,4 @@
-"""You swap sentences in the very documents that you were given; the caller's text is out of order afterwards."""
+"""You swap sentences in the documents that were passed in, so the caller's text is out of order afterwards."""
 
 
 def sentence_order_pairs(documents, swap_u):

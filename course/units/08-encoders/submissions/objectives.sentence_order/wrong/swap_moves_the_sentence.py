@@ -1,4 +1,5 @@
-"""You swap within the document, so the next pair begins with a sentence that was moved; only the pair is turned round."""
+"""You swap the sentences within the document, so the next pair begins with a sentence that was moved. Only the two sentences of the pair should be swapped.
+"""
 
 
 def sentence_order_pairs(documents, swap_u):

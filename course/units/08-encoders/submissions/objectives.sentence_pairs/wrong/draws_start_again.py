@@ -1,4 +1,4 @@
-"""In each document you begin with the first draws again; the lists run on through all documents."""
+"""You start again with the first draws in each document, but the lists of draws continue through all documents."""
 
 
 def next_sentence_pairs(documents, is_next_u, random_pick):

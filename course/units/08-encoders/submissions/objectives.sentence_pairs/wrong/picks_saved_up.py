@@ -1,4 +1,5 @@
-"""You take the next pick only when one is needed; there is one for each pair, used or not."""
+"""You take the next random pick only when you need one, but there is one pick for each pair, whether it is used or not.
+"""
 
 
 def next_sentence_pairs(documents, is_next_u, random_pick):

@@ -1,4 +1,4 @@
-"""You append the marks to the lists that you were given; the caller's sentences are longer afterwards."""
+"""You append the separators to the lists that were passed in, so the caller's sentences are longer afterwards."""
 
 
 def translation_lm_inputs(source_ids, target_ids, source_lang, target_lang, sep_id):

@@ -1,4 +1,5 @@
-"""You look for the first separator to tell where the second sentence starts, but the first sentence may hold one itself; its length tells where it ends."""
+"""You look for the first separator to find where the second sentence starts, but the first sentence may contain a separator itself. Its length tells where it ends.
+"""
 
 
 def translation_lm_inputs(source_ids, target_ids, source_lang, target_lang, sep_id):

@@ -1,4 +1,4 @@
-"""You deal the columns out to the heads like cards; a head is a stretch of consecutive columns."""
+"""You assign the columns to the heads in turn, but each head takes a block of consecutive columns."""
 
 import math
 

@@ -1,6 +1,7 @@
-"""You add row h of a bias to position h; it belongs to head h.
+"""You add row h of a bias to position h, but row h belongs to head h.
 
-`u` is `[H,D]`. Which axis of `q` does its first one meet?"""
+`u` is `[H,D]`. Which axis of `q` does its first axis line up with in your addition?
+"""
 
 import math
 

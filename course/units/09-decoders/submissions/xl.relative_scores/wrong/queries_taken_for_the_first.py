@@ -1,6 +1,7 @@
-"""You take the queries for the first Q positions; they are the last ones.
+"""You treat the queries as the first Q positions, but they are the last ones.
 
-In front of them lies the memory, and the last query is the one that sees it all."""
+The memory comes before them, and only the last query has all the keys before it.
+"""
 
 import math
 

@@ -1,6 +1,7 @@
-"""Your second span is cut at the wrong place: replacing the first one has moved everything behind it.
+"""You cut the second span at the wrong place, because replacing the first one has moved everything after it.
 
-The spans count positions of the text as it was."""
+The spans refer to positions in the original text.
+"""
 
 
 def span_corruption(tokens, spans, sentinels):

@@ -1,6 +1,7 @@
-"""A word that is dropped in one place disappears from the others too.
+"""When you remove a token in one place, you also remove it everywhere else in the text.
 
-A span means positions, not words; the same word may stand elsewhere."""
+A span refers to positions, and the same token may stand at other positions, too.
+"""
 
 
 def span_corruption(tokens, spans, sentinels):

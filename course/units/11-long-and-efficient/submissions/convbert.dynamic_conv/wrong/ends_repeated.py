@@ -1,4 +1,4 @@
-"""You let the first and the last value go on beyond the ends; zeros stand there."""
+"""You repeat the first and the last value beyond the ends of the text, but the values there are zeros."""
 
 import torch
 

@@ -1,4 +1,5 @@
-"""You share the weight of taps beyond the ends among those inside. Zeros stand outside, and they keep their weight."""
+"""You redistribute the weight beyond the ends of the text among the positions inside. The values outside are zeros, and the weights are not renormalised.
+"""
 
 import torch
 import torch.nn.functional as F

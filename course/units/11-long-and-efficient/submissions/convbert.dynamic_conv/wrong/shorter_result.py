@@ -1,4 +1,5 @@
-"""Your result is shorter than the text. Zeros go before and behind it, so that every position has all its taps."""
+"""Your result is shorter than the text. Zeros before and after it complete the neighbourhood of the positions near its ends.
+"""
 
 import torch
 

@@ -1,4 +1,5 @@
-"""You build a table of all pairs and multiply by it. The result is right; but each position meets W others, and L x L is what was to be saved."""
+"""You build an L x L table and multiply by it. The result is right, but each position reads only W values, so the table costs exactly what the convolution should save.
+"""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""You keep every second position and throw the others away. Pooling takes the mean of the two."""
+"""You keep every second position and drop the others, but pooling takes the mean of each pair."""
 
 
 def pool_sequence(x, mask):

@@ -1,4 +1,5 @@
-"""You leave the first position alone and pair the others. The published code does that for its [CLS]; here pairs begin at 0."""
+"""You leave the first position alone and pair the others. The published code does that for its [CLS], but here the pairs begin at position 0.
+"""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,5 @@
-"""You call f once more to learn the shape of its result. f is dear: call it ceil(L / chunk) times."""
+"""You call f once more just to learn the shape of its result. f is expensive, so it should be called only ceil(L / chunk) times.
+"""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""You make the first `global_blocks` positions global; it counts blocks."""
+"""You make the first `global_blocks` positions global, but that number counts blocks."""
 
 import torch
 

@@ -1,4 +1,5 @@
-"""You cut the text into blocks, and each sees its own block only: neighbours across a border do not meet."""
+"""You cut the text into blocks, and each position sees only its own block, so neighbours on either side of a border cannot see each other.
+"""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Your window goes round: the first position sees the last ones."""
+"""Your window continues at the other end of the text, so the first position sees the last ones."""
 
 import math
 

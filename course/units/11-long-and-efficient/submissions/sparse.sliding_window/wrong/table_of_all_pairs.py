@@ -1,4 +1,4 @@
-"""Your sliding window still makes all L x L scores and hides most of them. The result is right; nothing is saved."""
+"""You still compute all L x L scores and hide most of them. The result is right, but nothing is saved."""
 
 import math
 

@@ -1,4 +1,7 @@
-"""Of two documents with the same score you count only one: the scores are keys of a dictionary, or a set, in your code. Every document has its own share."""
+"""If two documents have the same score, you count only one of them, but every document has its own share.
+
+This happens when code tells documents apart by their scores, for example as keys of a dictionary or entries of a set.
+"""
 
 import torch
 
