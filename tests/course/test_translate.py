@@ -120,7 +120,7 @@ def test_a_diagnosis_is_told_in_french(monkeypatch):
     exercise = registry.find("masks.causal")
     (path,) = [path for path in wrong_answers(exercise) if path.stem == "looks_into_the_future"]
     found = diagnose(exercise, examine_answer(path, ask_reference(exercise, 0)))
-    assert found is not None and found.hint.startswith("Votre triangle est le mauvais")
+    assert found is not None and found.hint.startswith("Vous avez choisi le mauvais triangle")
 
 
 def test_the_command_tells_what_is_not_there(capsys):
@@ -153,7 +153,7 @@ def test_a_language_begins_by_one_command(tmp_path, monkeypatch, capsys):
     assert not list(translate.faults(folders[1], "es"))  # its turn has not come
     begun[1].find("## 3 · The decoder mask: both at once").msgstr = "## 3 · Ambos"
     begun[1].save(str(folders[1] / "locale/es.po"))
-    left = {fault for _, fault in translate.faults(folders[1], "es")}  # a text may stand in two cells
+    left = [fault for _, fault in translate.faults(folders[1], "es") if "has no translation" in fault]
     assert len(left) == len(begun[1]) - 1
 
 

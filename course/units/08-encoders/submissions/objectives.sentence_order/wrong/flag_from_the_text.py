@@ -1,5 +1,4 @@
-"""You set the flag by comparing the sentences, so it is False for two equal sentences even if they were swapped. It should depend only on the draw.
-"""
+"""You set the flag by comparing the sentences, so it is False for two equal sentences even if they were swapped. It should depend only on the draw."""
 
 
 def sentence_order_pairs(documents, swap_u):

@@ -1,5 +1,4 @@
-"""You swap the sentences within the document, so the next pair begins with a sentence that was moved. Only the two sentences of the pair should be swapped.
-"""
+"""You swap the sentences within the document, so the next pair begins with a sentence that was moved. Only the two sentences of the pair should be swapped."""
 
 
 def sentence_order_pairs(documents, swap_u):

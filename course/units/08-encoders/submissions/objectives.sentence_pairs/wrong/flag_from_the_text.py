@@ -1,5 +1,4 @@
-"""You set the flag by comparing the sentences, but it should depend only on the draw, even when the random pick happens to be the true successor.
-"""
+"""You set the flag by comparing the sentences, but it should depend only on the draw, even when the random pick happens to be the true successor."""
 
 
 def next_sentence_pairs(documents, is_next_u, random_pick):

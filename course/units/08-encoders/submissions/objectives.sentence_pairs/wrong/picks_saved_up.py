@@ -1,5 +1,4 @@
-"""You take the next random pick only when you need one, but there is one pick for each pair, whether it is used or not.
-"""
+"""You take the next random pick only when you need one, but there is one pick for each pair, whether it is used or not."""
 
 
 def next_sentence_pairs(documents, is_next_u, random_pick):

@@ -1,5 +1,4 @@
-"""You look for the first separator to find where the second sentence starts, but the first sentence may contain a separator itself. Its length tells where it ends.
-"""
+"""You look for the first separator to find where the second sentence starts, but the first sentence may contain a separator itself. Its length tells where it ends."""
 
 
 def translation_lm_inputs(source_ids, target_ids, source_lang, target_lang, sep_id):

@@ -1,5 +1,4 @@
-"""You redistribute the weight beyond the ends of the text among the positions inside. The values outside are zeros, and the weights are not renormalised.
-"""
+"""You redistribute the weight beyond the ends of the text among the positions inside. The values outside are zeros, and the weights are not renormalised."""
 
 import torch
 import torch.nn.functional as F

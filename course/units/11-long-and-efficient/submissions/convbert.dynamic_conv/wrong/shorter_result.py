@@ -1,5 +1,4 @@
-"""Your result is shorter than the text. Zeros before and after it complete the neighbourhood of the positions near its ends.
-"""
+"""Your result is shorter than the text. Zeros before and after it complete the neighbourhood of the positions near its ends."""
 
 import torch
 

@@ -1,5 +1,4 @@
-"""You build an L x L table and multiply by it. The result is right, but each position reads only W values, so the table costs exactly what the convolution should save.
-"""
+"""You build an L x L table and multiply by it. The result is right, but each position reads only W values, so the table costs exactly what the convolution should save."""
 
 import torch
 

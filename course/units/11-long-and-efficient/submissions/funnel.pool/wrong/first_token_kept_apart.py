@@ -1,5 +1,4 @@
-"""You leave the first position alone and pair the others. The published code does that for its [CLS], but here the pairs begin at position 0.
-"""
+"""You leave the first position alone and pair the others. The published code does that for its [CLS], but here the pairs begin at position 0."""
 
 import torch
 import torch.nn.functional as F

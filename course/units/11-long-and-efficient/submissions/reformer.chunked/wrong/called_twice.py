@@ -1,5 +1,4 @@
-"""You call f once more just to learn the shape of its result. f is expensive, so it should be called only ceil(L / chunk) times.
-"""
+"""You call f once more just to learn the shape of its result. f is expensive, so it should be called only ceil(L / chunk) times."""
 
 import torch
 

@@ -1,5 +1,4 @@
-"""You cut the text into blocks, and each position sees only its own block, so neighbours on either side of a border cannot see each other.
-"""
+"""You cut the text into blocks, and each position sees only its own block, so neighbours on either side of a border cannot see each other."""
 
 import math
 
