@@ -27,7 +27,7 @@ QUICK = ("attention.scaled_dot_product", "masks.decoder", "attention.multi_head"
          "tokenizers.bpe_apply", "reformer.chunked")  # fmt: skip
 CELL = registry.find("rnn.cell")
 RIGHT = answers(CELL, "right")[0].read_text()
-MINUTES = [pytest.mark.slow, pytest.mark.sampled(6)]
+MINUTES = [pytest.mark.slow, pytest.mark.sampled(12)]
 need_card = pytest.mark.skipif(not torch.cuda.is_available(), reason="this machine has no CUDA device")
 
 

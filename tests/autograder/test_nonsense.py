@@ -87,7 +87,7 @@ def test_truth_values_where_numbers_belong():
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("exercise", registry.exercises(), ids=lambda exercise: exercise.id)
 def test_nonsense_is_wrong(exercise):
     graded_ones = [graded(exercise, start, choose()) for start in STARTS]

@@ -66,6 +66,7 @@ STARTS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", STARTS)
 @pytest.mark.parametrize("name", ["transformer.feed_forward", "transformer.seq2seq"])
 def test_any_sensible_start_will_do(name, how):

@@ -52,6 +52,7 @@ def printed(notebook):
     return "".join(out.get("text", "") for cell in notebook.cells for out in cell.get("outputs", []))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_source_notebook_runs(unit, tmp_path):
     notebook = run(unit, LESSON, tmp_path / unit)
@@ -66,6 +67,7 @@ def test_the_source_notebook_runs(unit, tmp_path):
     assert asked == {value.split(":")[0] for value in values if ": what came out" in value}, "predictions not compared"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_released_notebook_runs_without_an_answer(unit, tmp_path):
     notebook = run(unit, LESSON, tmp_path / unit, released=True)
@@ -73,7 +75,7 @@ def test_the_released_notebook_runs_without_an_answer(unit, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(12)
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("released", [False, True])
 @pytest.mark.parametrize("unit", UNITS)

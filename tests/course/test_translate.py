@@ -17,7 +17,10 @@ from course import lint, translate
 
 UNIT = "02-masks"
 FRENCH = [
-    pytest.param(folder.name, marks=() if folder.name in (UNIT, "13-from-gpt2-to-today") else pytest.mark.slow)
+    pytest.param(
+        folder.name,
+        marks=() if folder.name in (UNIT, "13-from-gpt2-to-today") else [pytest.mark.slow, pytest.mark.sampled(3)],
+    )
     for folder in course.units()
     if (folder / "locale" / "fr.po").exists()
 ]

@@ -39,6 +39,7 @@ def gpt2():
 STRATEGIES = [Greedy(), Sample(top_k=5), Beam(3), Diverse(4, groups=2), Contrastive(3)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s.name)
 @pytest.mark.parametrize("name", ["gpt2", "t5"])
 def test_every_strategy_gives_what_it_gives_eagerly(name, strategy):
@@ -99,6 +100,7 @@ NOT_KEYS_ALONE = {  # caches that hold something else than keys and values, or o
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", NOT_KEYS_ALONE)
 def test_caches_of_other_kinds_give_the_ids_of_eager_decoding(case):
     """From prompts below, at and past the length of a memory or a chunk, until they are longer than it. A step on a

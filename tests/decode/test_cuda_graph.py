@@ -47,6 +47,7 @@ def decoded(model, ids, strategy, compile):
     return tfkit.generate(model, ids, strategy, generator=generator, compile=compile, **HOW)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda s: s.name)
 @pytest.mark.parametrize("name", ["gpt2", "t5"])
 def test_steps_at_fixed_addresses_give_the_same_ids(name, strategy, on_cpu):

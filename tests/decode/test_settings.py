@@ -47,6 +47,7 @@ def as_before():
         pair(name)[0].generation_config = kept[name]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("name", NAMES)
 @torch.no_grad()
@@ -127,6 +128,7 @@ RULES = [dict(repetition_penalty=2.0), dict(no_repeat_ngram_size=2), dict(bad_wo
 PROMPTS = [[5], [9, 9, 9, 4], [7, 8, 9, 7, 8, 9, 7], [41, 30]]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("strategy", [Greedy(), Beam(3), Contrastive(3), "speculative"], ids=str)
 @pytest.mark.parametrize("rules", RULES, ids=str)
 @pytest.mark.parametrize("name", ["gpt2", "gptj"])

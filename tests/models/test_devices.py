@@ -46,6 +46,7 @@ def no_autocast_there(monkeypatch):
     monkeypatch.setattr(torch, "autocast", lambda **how: nullcontext())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted(ROWS.keys() - NOT_PRETENDED.keys()))
 def test_runs_on_another_device_and_waits_for_nothing(name, no_autocast_there):
     """In training, where dropout and random blocks are drawn, too; with each head."""

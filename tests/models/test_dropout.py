@@ -127,6 +127,7 @@ def known(name, head):
 PUBLISHED = [(name, head) for name, head in pairs() if known(name, head)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "head"), PUBLISHED, ids=[f"{n}-{h}" for n, h in PUBLISHED])
 def test_as_often_as_in_transformers(name, head, tmp_path, monkeypatch):
     ours, model, inputs = drops(name, head, monkeypatch)

@@ -145,6 +145,7 @@ class Own:
         return getattr(torch, name)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "head"), CASES)
 def test_numbers_and_gradients(parity, name, head, tmp_path, monkeypatch):
     theirs, ours = pair(parity, name, head, tmp_path)
@@ -158,6 +159,7 @@ def sinusoidal(theirs):
     return any(not parameter.requires_grad for parameter in theirs.parameters())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "head"), [(name, head) for name, head in CASES if name in PLAIN])
 def test_files_go_both_ways(parity, name, head, tmp_path):
     theirs, ours = pair(parity, name, head, tmp_path / "theirs")

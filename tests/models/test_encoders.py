@@ -155,6 +155,7 @@ def test_numbers_and_gradients(name, head, tmp_path):
         torch.testing.assert_close(out[key], tensor, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "head"), CASES)
 def test_files_go_both_ways(name, head, tmp_path):
     theirs, ours = pair(name, head, tmp_path / "theirs")

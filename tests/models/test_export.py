@@ -12,6 +12,7 @@ WHY_NOT = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [n for n in ROWS if n not in WHY_NOT])
 @torch.no_grad()
 def test_it_is_exported_and_gives_the_same(name):

@@ -44,6 +44,7 @@ def read(row, model, padded=True, length=None):
     return out.flatten(0, 1) if "decoder_input_ids" in given else out[mask.bool()]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", SETTABLE)
 @torch.no_grad()
 def test_rules_give_what_masks_give(name, calls):

@@ -202,6 +202,7 @@ def test_every_parameter_gets_a_gradient(name, head):
     assert not [n for n in still if not any(re.match(pattern, n) for pattern in row.still)]
 
 
+@pytest.mark.sampled(3)
 @rows("compile")
 def test_compiles_as_one_graph(name):
     """Nothing at the boundary may cut the graph."""
@@ -213,7 +214,7 @@ def test_compiles_as_one_graph(name):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @rows("compile")
 def test_compiles_forward_and_backward(name):
     """As one graph each."""
@@ -227,6 +228,7 @@ def test_compiles_forward_and_backward(name):
     assert any(p.grad is not None and p.grad.any() for p in model.parameters())
 
 
+@pytest.mark.sampled(3)
 @rows("decodes as one graph", lambda row: row.cached)
 def test_decodes_as_one_graph(name):
     """Nine steps after the prompt share one graph, and so do later batches of other sizes and lengths; ids as eager."""
@@ -273,6 +275,7 @@ def test_weights_in_int8_are_read_as_the_numbers_that_they_stand_for(name):
         assert (found - wanted).norm() < 0.03 * wanted.norm()
 
 
+@pytest.mark.sampled(2)
 @heads("save and load")
 @torch.no_grad()
 def test_save_and_load(name, head, tmp_path):
@@ -439,6 +442,7 @@ def test_every_preset_has_a_count():
     assert set(COUNTS) == set(presets())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("preset", COUNTS)
 def test_published_sizes(preset):
     head, count = COUNTS[preset]

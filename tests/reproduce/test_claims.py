@@ -15,6 +15,7 @@ from tfkit.reproduce.runs import claims, load
 OURS = [name for name, source in claims().items() if source.startswith(registry.CLAIMS)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", OURS)
 def test_a_claim_runs(name):
     module = load(name)

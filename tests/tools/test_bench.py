@@ -17,6 +17,7 @@ from tfkit.tools.memory import peak_bytes
 pytest.importorskip("transformers")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("row", bench.ROWS, ids=lambda row: row.name)
 def test_the_two_sides_agree(row, tmp_path):
     reference, candidate = bench.pair(row, str(tmp_path), "cpu")

@@ -14,12 +14,13 @@ from tests.models.test_laws import lesson, make
 from tfkit.tools import flatten_size as sizes
 from tfkit.tools.flatten_size import flatten_size
 
+NIGHT = [pytest.mark.nightly, pytest.mark.slow]
 HEADS = [  # with limits of the lines of a file, and of the modules that they are from
     ("bert", "masked_lm", 310, 5),
     pytest.param("gpt2", "causal_lm", 290, 5, marks=pytest.mark.slow),
-    pytest.param("t5", "seq2seq_lm", 350, 6, marks=pytest.mark.slow),
-    pytest.param("roberta", "masked_lm", 310, 6, marks=pytest.mark.slow),
-    pytest.param("xlnet", "masked_lm", 470, 6, marks=pytest.mark.slow),
+    pytest.param("t5", "seq2seq_lm", 350, 6, marks=NIGHT),
+    pytest.param("roberta", "masked_lm", 310, 6, marks=NIGHT),
+    pytest.param("xlnet", "masked_lm", 470, 6, marks=NIGHT),
     pytest.param("reformer", "causal_lm", 710, 6, marks=pytest.mark.slow),
 ]
 

@@ -34,7 +34,7 @@ def test_a_right_answer_is_accepted_and_one_that_does_nothing_is_not(name):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("name", "exercise"), PAIRS)
 def test_every_right_answer_is_accepted(name, exercise):
     found = registry.find(exercise)

@@ -116,6 +116,7 @@ def test_without_a_class_it_is_said():
     assert found.reason.startswith("no class `LanguageModel` is defined: a cell stopped with") and found.points == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_lessons_own_model_reaches_its_bands():
     """Two minutes of the processor, as students have them."""

@@ -47,6 +47,7 @@ def test_nothing_measured_is_no_goal_met():
     assert nothing.met is None and "not measured" in nothing.line
 
 
+@pytest.mark.nightly
 def test_the_report_ends_with_the_goals_by_any_number_of_workers(capsys):
     said = []
     for workers in ("1", "2"):

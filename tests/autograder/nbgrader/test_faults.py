@@ -20,6 +20,7 @@ from .conftest import IDS, POINTS, UNIT, Course, find
 
 FULL = {exercise: (POINTS, False) for exercise in IDS}
 slow = pytest.mark.slow
+slow_sample = [slow, pytest.mark.sampled(2)]
 
 
 def append(course: Course, line: str) -> None:
@@ -39,7 +40,7 @@ MOMENTS = {
 }
 
 
-@pytest.mark.parametrize("moment", [pytest.param(m, marks=[slow] * (n > 0), id=m) for n, m in enumerate(MOMENTS)])
+@pytest.mark.parametrize("moment", [pytest.param(m, marks=slow_sample * (n > 0), id=m) for n, m in enumerate(MOMENTS)])
 def test_a_killed_grader_is_finished_by_the_next(own_course, moment):
     phase, place, times = MOMENTS[moment]
     append(own_course, f'c.Autograde.{phase}_preprocessors.insert({place}, "fake_engine.Kill")')

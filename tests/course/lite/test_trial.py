@@ -85,6 +85,7 @@ def test_what_a_failed_import_leaves_behind_helps_no_later_exercise(monkeypatch)
     assert "absent_package" in found["lacks"] and "tfkit.left_behind" not in sys.modules
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.timeout(3000)
 def test_every_exercise_is_checked_there_or_needs_the_lab():
