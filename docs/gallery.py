@@ -6,7 +6,7 @@
 # you can save it or send it to a friend.
 #
 # - **Trained models:** [attention](#What-does-%E2%80%9Cit%E2%80%9D-mean?) · [beam search](#One-word-after-the-other) ·
-#   [logit lens](#When-does-it-know?) · [contributions](#Who-pushed-this-word?) ·
+#   [logit lens](#When-does-it-know?) · [contributions](#What-raised-the-logit-of-this-token?) ·
 #   [activation patching](#The-head-that-fetches-%E2%80%9CItaly%E2%80%9D) ·
 #   [every number of one step](#Every-number-of-one-step) ·
 #   [attention of your own](#The-same-walk-through-attention-of-your-own)
@@ -78,7 +78,7 @@ asked = tokens("The capital of France is Paris. The capital of Italy is")
 opened(show.logit_lens(text.model, asked, token=word, title="SmolLM2, layer by layer"), row=29, col=11)
 
 # %% [markdown]
-# ## Who pushed this word?
+# ## What raised the logit of this token?
 # The logits are a sum: each layer adds the output of its attention and of its feed-forward network. The bars show how
 # much each of them adds to the logit of “Rome”. Choose another word above them.
 

@@ -25,10 +25,10 @@ def sample_token(logits: Tensor, u: Tensor, temperature: float = 1.0) -> Tensor:
 def accept_draft(
     draft_ids: list[int], draft_probs: Tensor, target_probs: Tensor, accept_u: Sequence[float], last_u: float
 ) -> list[int]:
-    """The accepted guesses of a draft and one more word: distributed as if the model had sampled alone.
+    """The accepted draft tokens and one more token: distributed as if the model had sampled alone.
 
     draft_ids list of n >= 1 ids, drawn from draft_probs [n,V]; target_probs [n+1,V] are the model's own, with one row
-    for what follows the last guess; accept_u list of n draws and last_u one draw, uniform from 0 to 1
+    for what follows the last draft token; accept_u list of n draws and last_u one draw, uniform from 0 to 1
     -> list of the accepted ids and one more (speculative sampling: Leviathan et al. 2023, algorithm 1)
     """
     u = torch.tensor([last_u], dtype=torch.float64, device=target_probs.device)

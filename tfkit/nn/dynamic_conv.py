@@ -13,7 +13,7 @@ def span_dynamic_conv(value: Tensor, kernel_logits: Tensor) -> Tensor:
     """A weighted sum of neighbours, with different weights at every position (Jiang et al. 2020, 3.2; Wu et al. 2019).
 
     value [B,L,D], kernel_logits [B,L,W], W odd -> [B,L,D] (or [...,L,D] and [...,L,W]); the weights of a position are
-    a softmax over its W taps; tap w of position i reads value[i + w - W//2], or zero beyond either end
+    a softmax over its W logits; weight w of position i is for value[i + w - W//2], or for zero beyond either end
     """
     length, taps = value.size(-2), kernel_logits.size(-1)
     kernel = kernel_logits.softmax(-1)
@@ -41,7 +41,7 @@ class SeparableConv1d(nn.Module):
 class MixedAttention(nn.Module):
     """Attention heads next to convolution heads over the neighbourhood; each kind has half the width.
 
-    conv_kernel_size: the number of taps. Raises ValueError if it is even, or 2 * n_heads does not divide d_model.
+    conv_kernel_size: the width of the kernels. Raises ValueError if it is even, or 2 * n_heads does not divide d_model.
     """
 
     def __init__(self, d_model: int, n_heads: int, conv_kernel_size: int, dropout: float = 0.0) -> None:

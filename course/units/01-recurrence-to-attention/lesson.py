@@ -168,9 +168,9 @@ plt.show()
 # would not have one.
 #
 # **The mask.** Sentences in a batch differ in length, and the short ones are filled up with padding. `mask [B,S]` is
-# True where a word is real. A hidden word gets the score $-\infty$, because $\exp(-\infty)$ is exactly 0. (Unit 02
-# explains why nothing else works, and what to do with a row in which *nothing* is real; here such rows cost no
-# points.)
+# True where a word is real. A masked position gets the score $-\infty$, because $\exp(-\infty)$ is exactly 0. (Unit 02
+# explains why nothing else works, and what to do with a row in which *all* positions are masked; here
+# mistakes in such rows cost no points.)
 
 # %% role="exercise" exercise="attention.attend"
 
@@ -212,8 +212,8 @@ except NotImplementedError:
 #
 # **Why divide by the square root of `D`?** Let the components of a query and a key be independent with mean 0 and
 # variance 1. Their dot product adds `D` such products, so its variance is `D` and its typical size $\sqrt D$. At
-# `D = 512` scores of ±20 are common, the softmax gives nearly all its weight to one key, and the gradient of a
-# softmax that is so sure is nearly zero: nothing is learned. Dividing by $\sqrt D$ (not by `D`) brings the variance
+# `D = 512` scores of ±20 are common, the softmax gives nearly all its weight to one key, and the gradient of such
+# a saturated softmax is nearly zero: nothing is learned. Dividing by $\sqrt D$ (not by `D`) brings the variance
 # back to 1 at every width.
 
 # %% role="exercise" exercise="attention.scaled_dot_product"
@@ -441,8 +441,8 @@ if results:
 # What does the falling curve measure? Not yet how much 48 numbers can *hold*: twelve letters out of 19 are only 51
 # bits. It measures how much the model has *learned*, in 400 updates, to store there and to read out again through a
 # long chain of steps. With `steps=3000` the fixed model gets about nine letters out of ten right at length 4 and four
-# out of ten at length 12; a `WIDTH` of 96 in place of 48 changes far less. Try both, and `LONGEST = 24`. Any fixed
-# width is full at some length, but a single vector becomes hard to use long before that.
+# out of ten at length 12; a `WIDTH` of 96 in place of 48 changes far less. Try both, and `LONGEST = 24`. The
+# capacity of any fixed width is used up at some length, but a single vector becomes hard to use long before that.
 #
 # ## From your code to real models
 #
@@ -518,7 +518,7 @@ except NotImplementedError:
 # ### BEGIN MARK SCHEME
 # - 1 point: at these lengths there are enough floats (12 letters are 51 bits); what is lacking is training: every
 #   letter has to be written into one vector and kept through all later steps. A wider vector does not shorten that
-#   path. (A fixed width does have a length that fills it; an answer that says only that the curve falls later gets
+#   path. (A fixed width does have a limited capacity; an answer that says only that the curve falls later gets
 #   the point if it adds that training matters more here.)
 # - 1 point: attention keeps one state for *each* word and picks by content: what is kept grows with the sentence, and the
 #   path from a letter to where it is needed is one step.

@@ -4,8 +4,8 @@
 # **The question.** Attention lets every position look at every other. Which ones must it *not* look at, and how does one
 # forbid it so that nothing leaks?
 #
-# You build the two masks that every transformer needs, their combination, and the softmax that obeys them. At the end
-# you train a model with a mask that is wrong by one and watch it cheat.
+# You build the two masks that every transformer needs, their combination, and the softmax that applies them. At the
+# end you train a model with a mask that is off by one, and see it copy the answer from its input.
 #
 # One rule, here and in every unit: a mask is boolean and **True = may attend**. It broadcasts to the scores
 # `[B,H,Q,K]`; rows are queries (who looks), columns are keys (who is looked at).
@@ -143,11 +143,13 @@ except NotImplementedError:
 # | score $-\infty$ | $\exp(-\infty) = 0$ exactly, in the numerator and in the denominator |
 #
 # One case is left. If **all** keys of a row are hidden, the sum is 0 and 0/0 is NaN; one NaN in one row makes every
-# gradient NaN, and training is over. Such rows are common (a batch filled up with empty sentences, a window of padding).
+# gradient NaN, and training is over. Such rows do occur (a batch filled up with empty sentences, a window of padding).
 # Their weights must be zeros.
 #
-# Replacing the NaN in the result is not enough: the gradient flows back through the division, where zero times NaN is NaN
-# again. The forward pass must never compute the NaN.
+# Replacing the NaN in the result repairs only the forward pass. In the backward pass the softmax multiplies a gradient of
+# zero by the NaN, which is NaN again. If the scores were hidden with `masked_fill`, it stops there, since `masked_fill`
+# passes no gradient to what it filled; if $-\infty$ was added to them, it goes on into every parameter. It is safest
+# never to compute the NaN in the forward pass.
 
 # %% role="exercise" exercise="masks.softmax"
 
@@ -208,10 +210,10 @@ plt.show()
 # at 0 and jumps to 1 at the very end, where nothing is left to see. Minus infinity, with empty rows set to zero, stays
 # at 0 throughout.*
 #
-# ## 5 · Experiment: the cheat
+# ## 5 · Experiment: a mask that shows the answer
 #
-# The data are a Markov chain of letters: each letter makes the next one more or less probable. The best that any
-# honest model can do is known: the chain's entropy, the uncertainty that is really there. We train one attention
+# The data are a Markov chain of letters: each letter makes the next one more or less probable. The lowest
+# loss that a model can reach from the past alone is known: the chain's entropy. We train one attention
 # layer to predict the next letter three times, with three masks:
 # - **causal**: yours;
 # - **one ahead**: the triangle is off by one, so position `i` sees `i + 1`, the answer;

@@ -245,7 +245,7 @@ if trained:
 # diagonal below the main one. Of the two heads, one has the column, the other the diagonal.*
 #
 # One head gets more than half of them right. Look at its map: it gives the two places *unequal* shares, and 0.7 a + 0.3 b can
-# be told from 0.7 b + 0.3 a. It has to press two letters into one sum, though, and the more letters there are, the less
+# be told from 0.7 b + 0.3 a. It has to combine two letters in one weighted sum, though, and the more letters there are, the less
 # well that works. Two heads do not have to: each one has a row of weights of its own. Try `LETTERS = 16` and
 # `LETTERS = 200`.
 #
@@ -329,11 +329,11 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # most of it to the next word. In layer 3, head 1, "it" looks at "dog", and most other rows look at [CLS]. In layer 5, head 11, nearly every
 # row looks at "dog" and gives the rest of its weight to [CLS].*
 #
-# Some of the 72 heads have learned what you would have programmed: the first two show diagonals like the one of the experiment above, in a
-# real model. Did the third find out what "it" stands for? Perhaps. In the fourth, "it" gives "dog" even more of its weight, and from that
-# row alone one would conclude the same; but nearly all rows look at "dog": this head has picked the word that the sentence is about. Look
-# at the whole map before you tell a story, and then at other sentences: change `tired` to `wide`. Here are all 72, with the heads of a
-# layer counted from 1; press one to enlarge it.
+# Some of the 72 heads have learned what you would have programmed: the first two show diagonals like the one of the experiment
+# above, in a real model. Did the third find out what "it" stands for? Perhaps. In the fourth, "it" gives "dog" even more of its
+# weight, and from that row alone one would conclude the same; but nearly all rows look at "dog": this head has picked the word
+# that the sentence is about. Look at the whole map before you say what a head does, and then at other sentences: change `tired`
+# to `wide`. Here are all 72, with the heads of a layer counted from 1; click on one to enlarge it.
 
 # %% role="experiment"
 try:
@@ -373,7 +373,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 #
 # ### BEGIN MARK SCHEME
 # - 1 point: each head has a softmax of its own, so a query can look at several places at once and keep apart what it finds;
-#   one head must press them into a single weighted mean.
+#   one head must combine them in a single weighted mean.
 # - 1 point: each head compares in 64 dimensions only: its scores are coarser than those of 512.
 # - Not enough: "more heads are more parameters", "heads are an ensemble of models".
 # - Related: `attention.multi_head/single_head`.

@@ -31,7 +31,7 @@ from tfkit.nn import causal_mask, masked_softmax, merge_heads, split_heads
 #
 # What could one add to a word's vector to say "I am number 6"?
 #
-# - The number 6 itself? At position 500 it would drown the word, and no later position has been seen in training.
+# - The number 6 itself? At position 500 it would be far larger than the numbers of the word's vector, and no later position has been seen in training.
 # - 6 divided by the length? Then the step from one word to the next has a different size in every sentence.
 # - The number in **binary**: 0110? It is bounded, different for each position and the same in each sentence. Look at the *columns* of a binary counter: the
 #   lowest bit flips at every step, the next one at every second, the next one at every fourth. Each column is a square wave with twice the period of the one
@@ -426,9 +426,9 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # *Figure: left, a map of 512 by 512 cosines: a bright diagonal, and parallel stripes beside it. Right, the mean cosine over the distance: from 1 it falls in
 # waves, a slow one with quick ripples on it, below zero at 80, up to 0.3 at 150, down to -0.3 at 250.*
 #
-# The table has discovered distance by itself, in waves of several lengths at once, much like the sines that it could have had for free. Yet positions count for
-# little here: if the dog and the man swap roles, the sentence keeps nearly the same vector, closer than that of a sentence with the same meaning in other
-# words. A model trained to tell what a sentence is *about* needs to know little about positions.
+# The table has learned from the data to represent distance, in waves of several lengths at once, much like the sines, which need no training. Yet positions
+# have little influence on the result here: if the dog and the man swap roles, the sentence keeps nearly the same vector, closer than that of a sentence with
+# the same meaning in other words. A model trained to tell what a sentence is *about* needs to know little about positions.
 #
 #
 # ## Pitfalls

@@ -29,12 +29,13 @@ from tfkit.nn import MultiHeadAttention, causal_mask, decoder_mask, padding_mask
 # ## The idea
 #
 # Attention alone only *mixes*: what leaves it is a weighted mean of what went in. The transformer alternates mixing
-# **between** positions (attention) with thinking **at** each position (a small feed-forward network), and wraps both in
+# **between** positions (attention) with a computation **at** each position (a small feed-forward network), and wraps both in
 # the same way: *keep what you had, add what you found, normalise*.
 #
 # The picture below shows the whole model for one source sentence. On the left the **encoder** reads the source and
 # ends with one vector for each source word, the *memory*. On the right the **decoder** reads the target written so far. In
-# each of its layers it asks itself (masked self-attention), then asks the memory (cross-attention), then thinks.
+# each of its layers it attends to the target (masked self-attention), then to the memory (cross-attention), and then
+# applies a feed-forward network.
 # The recurrent model of unit 01 had to squeeze the sentence through one last state; here every target word may look
 # at every source word, in every layer. The bottleneck is gone.
 
@@ -72,9 +73,9 @@ plt.show()
 # *Figure: two columns of boxes. Left, from the bottom: source ids, embedding times √d plus positions, self-attention with add and norm,
 # feed-forward with add and norm, memory. Right: shifted target ids, embedding times √d plus positions, masked
 # self-attention, cross-attention, feed-forward, each with add and norm, output projection, logits. An arrow leads from the memory to the
-# cross-attention, and round each part with add and norm a blue arrow leads from its input to its addition: the residual.*
+# cross-attention, and round each sublayer with add and norm a blue arrow leads from its input to its addition: the residual.*
 #
-# ## 1 · Thinking at each position: the feed-forward network
+# ## 1 · The feed-forward network: each position by itself
 #
 # $$\mathrm{FFN}(x) = \max(0,\ x W_{up} + b_{up})\,W_{down} + b_{down}$$
 #
@@ -119,8 +120,8 @@ except NotImplementedError:
 # variance 1 (over its `d_model` numbers, not over the batch), then applies a learned scale and offset.
 #
 # **Where?** The paper normalises *after* the addition (post-norm), and so do you here. From GPT-2 on most models normalise *before* each sublayer (pre-norm):
-# then the residual path is clean from bottom to top, and deep stacks train without a careful warm-up. The final quality of post-norm is often a little better,
-# if you can get it to train.
+# then the residual path is clean from bottom to top, and deep stacks train without a careful warm-up. Post-norm often reaches a slightly better final quality,
+# but is harder to train.
 #
 # `MultiHeadAttention` from unit 03 returns `(output, weights)`: you need the output.
 
@@ -170,7 +171,7 @@ except NotImplementedError:
 # *Figure: two curves over the depth of the stack, gradient size on a logarithmic axis. With residuals the curve stays
 # nearly level; without them it falls a hundredfold.*
 #
-# ## 3 · A decoder layer: ask yourself, ask the source, think
+# ## 3 · A decoder layer: self-attention, cross-attention, feed-forward
 #
 # $$\begin{aligned}
 # x &\leftarrow \mathrm{LN}_1(x + \mathrm{SelfAttention}(x;\ \text{self\_mask}))\\
@@ -178,8 +179,8 @@ except NotImplementedError:
 # x &\leftarrow \mathrm{LN}_3(x + \mathrm{FFN}(x))
 # \end{aligned}$$
 #
-# The **queries** come from the decoder, because it is the decoder that wants to know something. The **keys and values**
-# come from the memory. So cross-attention has weights `[B,H,T,S]`: one row per target word, one column per source word.
+# The **queries** come from the decoder, which looks something up; the **keys and values** come from the memory, in which
+# it looks. So cross-attention has weights `[B,H,T,S]`: one row per target word, one column per source word.
 # Each mask belongs to one attention: `self_mask` hides the future, `memory_mask` hides the source's padding.
 #
 # **Predict, then run.** Target length 5, source length 9, 4 heads, batch 2. What shape do the weights of the cross-attention have?
@@ -214,9 +215,10 @@ except NotImplementedError:
 #
 # Together with the causal mask this is all that is needed: position `t` knows words `0 … t-1` and predicts word `t`.
 #
-# **Why training is parallel and decoding is not.** In training all words of the target are known, so *all* rows of this table are computed in one forward pass;
-# the causal mask keeps every row honest. A recurrent network cannot do that: its state at `t` needs its state at `t-1`. When decoding, row 2 needs the word
-# that row 1 has produced, and that word does not exist before row 1 is done. So at test time the transformer, too, takes one step after the other (unit 07).
+# **Why training is parallel and decoding is not.** In training all words of the target are known, so *all* rows of this table are computed in one forward
+# pass; the causal mask hides from each row the words that it has to predict. A recurrent network cannot do that: its state at `t` needs its state at `t-1`.
+# When decoding, row 2 needs the word that row 1 has produced, and that word does not exist before row 1 is done. So at test time the transformer, too, takes
+# one step after the other (unit 07).
 
 # %% role="exercise" exercise="transformer.shift_right"
 
@@ -233,9 +235,10 @@ except NotImplementedError:
 #
 # $$x_0 = \sqrt{d_{model}}\;\mathrm{Embedding}(ids) + \mathrm{Positions}$$
 #
-# **Why times √d?** The paper gives no reason. Its published code, tensor2tensor, initialises the embeddings with variance $1/d$ (the same matrix also produces
-# the logits), while sines and cosines have a size near one. Without the factor, the position would drown the word. **Why positions at all?** Attention does not
-# know order: shuffle the source words and the encoder's outputs are shuffled in the same way. `sinusoidal_positions` is unit 04's; here it is given.
+# **Why times √d?** The paper gives no reason. Its published code, tensor2tensor, initialises the embeddings with variance $1/d$ (the same matrix also
+# produces the logits), while sines and cosines have a size near one. Without the factor, the positions would be far larger than the embeddings. **Why
+# positions at all?** Attention does not know order: shuffle the source words and the encoder's outputs are shuffled in the same way. `sinusoidal_positions`
+# is unit 04's; here it is given.
 #
 # **Predict, then run.** d = 512. What is, on average, the norm of an embedding of variance 1/d, of a position vector, and of the embedding after scaling?
 
@@ -323,7 +326,8 @@ except (NotImplementedError, NameError):
 # model that must never be quite certain keeps its logits small and generalises better; perplexity gets worse, BLEU better.
 #
 # **Warm-up.** $rate = d_{model}^{-0.5} \cdot \min(step^{-0.5},\ step \cdot warmup^{-1.5})$. In a fresh post-norm stack the gradients of the upper layers are
-# large, and Adam's averages know nothing yet: full speed from the start would ruin the weights. So the rate rises linearly for `warmup` steps, then falls.
+# large, and Adam's running means are not reliable yet: the full rate from the start would move the weights too far. So the rate rises linearly for `warmup`
+# steps, then falls.
 
 # %% role="demo"
 from tfkit.train import noam_rate
@@ -342,13 +346,13 @@ plt.show()
 #
 # The data are real: strings from user interfaces, in English and in French. The small set, about 2,000 pairs from JupyterLab, comes with the course: it is
 # enough for words, not for sentences. The larger one is VS Code's, 9,000 pairs (MIT licence), and has to be fetched once, in a terminal: `tfkit get vscode-fr`.
-# With it your model writes short sentences that make sense; in long ones it loses the thread. For German or Spanish, fetch `vscode-de` or `vscode-es` in the
+# With it your model writes short sentences that make sense; long ones often do not. For German or Spanish, fetch `vscode-de` or `vscode-es` in the
 # same way, and write `LANGUAGE = "de"` or `"es"` below.
 #
 # The data contain a **trap**: "Save file" and "Save all files" are near-duplicates, and a random split would put one in training and the other in the test. So
 # near-duplicates are gathered in clusters, and whole clusters are held out. Test sentences that resemble nothing in training are called *far*.
 #
-# The honest baseline is a **translation memory**: find the most similar training sentence and copy its translation. It learns nothing at all.
+# The baseline is a **translation memory**: find the most similar training sentence and copy its translation. It learns nothing at all.
 
 # %% role="experiment"
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -476,7 +480,7 @@ except NotImplementedError:
     print("Build all five parts first, then train here.")
 
 # %% [markdown]
-# **The moment of truth.** The model translates the held-out sentences piece by piece, always taking the most likely one (you build that function in unit 07;
+# **The test.** The model translates the held-out sentences piece by piece, always taking the most likely one (you build that function in unit 07;
 # here it is the library's). Beside it stands the translation memory. BLEU counts matching word sequences, chrF matching character sequences; look at *far* in
 # particular, where there is nothing to copy.
 
@@ -666,7 +670,7 @@ except NotImplementedError:
 # ## In your own words
 #
 # In training the decoder works on a target of 20 words in a single pass; when it translates, it needs about 20. Why can it not
-# do there what it does here? And which two parts of the model keep the single pass honest?
+# do there what it does here? And which two parts of the model keep every position from seeing the word it has to predict?
 #
 # ### BEGIN MARK SCHEME
 # - 1 point: in training the right words are known in advance; when translating each word depends on those chosen before it.

@@ -27,7 +27,7 @@ from torch import nn
 #
 # Four choices outside the model decide how it is trained, and are easy to overlook:
 #
-# 1. **the target**: what we ask for. Not probability 1 on the right word, but a little less, so that its logits need not grow forever;
+# 1. **the target**: what we ask for. Not probability 1 on the right token, but a little less, so that its logits need not grow forever;
 # 2. **the rate**: how far each step goes. Almost nowhere at first, then far, then less and less far;
 # 3. **the step**: which way. Not along the gradient, but along its mean over the last steps, with each parameter measured against its own gradients;
 # 4. **the vocabulary**: what a token is. Neither a character (sentences get too long) nor a word of the language (there are too many, and a new one every day).
@@ -40,7 +40,7 @@ from tfkit_lab import show
 fig, axes = plt.subplots(1, 3, figsize=(9, 2.6))
 axes[0].bar([x - 0.2 for x in range(5)], [0, 0, 1, 0, 0], 0.4, color="#bbbbbb", label="hard")
 axes[0].bar([x + 0.2 for x in range(5)], [0.05, 0.05, 0.8, 0.05, 0.05], 0.4, color="#2a6fb0", label="smoothed")
-axes[0].set(title="the target", xlabel="word"), axes[0].legend(fontsize=8)
+axes[0].set(title="the target", xlabel="token"), axes[0].legend(fontsize=8)
 axes[1].plot([0, 100, *range(120, 801, 20)], [0, 1, *[(100 / s) ** 0.5 for s in range(120, 801, 20)]], color="#2a6fb0")
 axes[1].set(title="the rate", xlabel="step", yticks=[])
 for row, (name, pieces) in enumerate({"characters": "lowest", "pieces": ["low", "est"], "words": ["lowest"]}.items()):
@@ -54,21 +54,21 @@ plt.tight_layout()
 plt.show()
 
 # %% [markdown]
-# *Figure: three panels. Left, the target over five words: a grey bar of height 1 on the right word, and beside it blue bars, 0.8 on the right word and 0.05 on each other one.
+# *Figure: three panels. Left, the target over five tokens: a grey bar of height 1 on the right token, and beside it blue bars, 0.8 on the right token and 0.05 on each other one.
 # Middle, the learning rate over the steps: a straight rise, a peak, a slow fall. Right, the word "lowest" cut into six letters, into "low" and "est", and left whole.*
 #
 # ## 1 · The target: label smoothing
 #
-# Cross-entropy with a hard target is $-\log P(\text{right word})$. It is never satisfied: from 0.99 to 0.999 there is still something to gain, and the only way to
-# gain it is to drive the logits apart, forever. Label smoothing (Szegedy et al. 2016) asks for a distribution $q$ that can be *reached*:
+# Cross-entropy with a hard target is $-\log P(\text{right token})$. It never reaches its minimum: from 0.99 to 0.999 there is still something to gain, and
+# the only way to gain it is to drive the logits apart, forever. Label smoothing (Szegedy et al. 2016) asks for a distribution $q$ that can be *reached*:
 #
-# $$L = -\sum_{w=1}^{V} q(w) \log p(w), \qquad q(w) = \begin{cases} 1-\varepsilon & \text{the right word}\\ \dfrac{\varepsilon}{V-1} & \text{every other word}\end{cases}$$
+# $$L = -\sum_{w=1}^{V} q(w) \log p(w), \qquad q(w) = \begin{cases} 1-\varepsilon & \text{the right token}\\ \dfrac{\varepsilon}{V-1} & \text{every other token}\end{cases}$$
 #
-# In the code $\varepsilon$ is `smoothing`, $\log p$ comes from `logits [B,T,V]`, the right words are `targets [B,T]`. Two things to mind:
+# In the code $\varepsilon$ is `smoothing`, $\log p$ comes from `logits [B,T,V]`, the right tokens are `targets [B,T]`. Two things to mind:
 #
 # - **Padding.** Where `targets` is `pad_id` there is nothing to predict: those positions count neither in the sum nor in the number it is divided by.
-# - **Who gets a share.** Here the $V-1$ *other* words do (the padding's column is one of them). torch's `label_smoothing` spreads over all $V$, so its right word
-#   ends up with $1-\varepsilon+\varepsilon/V$.
+# - **Who gets a share.** Here the $V-1$ *other* tokens do (the padding's column is one of them). torch's `label_smoothing` spreads over all $V$, so its right
+#   token ends up with $1-\varepsilon+\varepsilon/V$.
 #
 # **Predict, then run.** `logits` is `[2, 7, 1000]`. What are the shapes of `log_p`, of the loss of each position, and of the result? And with all logits 0, what is
 # the loss for $\varepsilon = 0$ and for $\varepsilon = 0.1$?
@@ -99,7 +99,7 @@ except NotImplementedError:
 # %% [markdown]
 # Where nothing is known, smoothing changes nothing: a uniform distribution costs $\log V$ against *any* target.
 #
-# **What it does to confidence.** Take the smallest model possible: the logits of one position, trained directly. How far above the others will the right word's
+# **What it does to confidence.** Take the smallest model possible: the logits of one position, trained directly. How far above the others will the right token's
 # logit climb? The loss is smallest where $p = q$, so with smoothing the gap stops at
 #
 # $$\log \frac{1-\varepsilon}{\varepsilon/(V-1)}$$
@@ -134,19 +134,20 @@ except NotImplementedError:
     print("Build label_smoothed_loss first.")
 
 # %% [markdown]
-# *Figure: the gap between the right word's logit and the others over 2,000 steps. With smoothing 0.1 and 0.01 the curves level off at a dashed line; without smoothing the curve goes on rising.*
+# *Figure: the gap between the right token's logit and the others over 2,000 steps. With smoothing 0.1 and 0.01 the curves level off at a dashed line; without smoothing the curve goes on rising.*
 #
-# Since the gradient vanishes at a finite gap, words that the model already knows stop pulling at the weights, and those it does *not* know yet have more influence.
-# The price is a worse perplexity (the model is told to be unsure), while accuracy and BLEU get better. That is what Vaswani et al. report, in one sentence.
+# Since the gradient vanishes at a finite gap, tokens that the model already predicts well no longer contribute to it, and those that it does *not* predict
+# well yet have more influence. The price is a worse perplexity (the model is told to be unsure), while accuracy and BLEU get better. That is what Vaswani et
+# al. report, in one sentence.
 #
 # ## 2 · The rate: warm-up, then decay
 #
 # **Why not start at full speed?** Three reasons, and they add up:
 #
-# - **Adam does not know yet what is large.** It divides the mean of the gradients by the root of the mean of their squares. After *one* step those two are the same number, up to the sign:
-#   every parameter moves by the full rate, whether its gradient was huge or just noise.
+# - **Adam's running means are not reliable yet.** It divides the mean of the gradients by the root of the mean of their squares. After *one* step those two
+#   are the same number, up to the sign: every parameter moves by the full rate, whether its gradient was huge or just noise.
 # - **Post-norm.** In a fresh stack whose norms come after the residual, the last layers' gradients are large and the first layers' are small (Xiong et al. 2020).
-# - **What is ruined stays ruined.** Weights that were moved too far saturate the softmax of attention; there the gradient is near zero, and nothing leads back.
+# - **Too large a step cannot be undone.** Weights that were moved too far saturate the softmax of attention; there the gradient is near zero, and training does not recover.
 #
 # **Predict, then run.** Take two parameters with gradients 1000 and 0.001. How far does the first step of Adam move them, at rate 0.01? And plain gradient descent?
 
@@ -169,7 +170,7 @@ for optimizer_class in (torch.optim.Adam, torch.optim.SGD):
 guess.compare(*moves)
 
 # %% [markdown]
-# So the rate itself starts near zero, and rises in a straight line until the averages mean something. Then it falls, slowly, because long steps near a minimum
+# So the rate itself starts near zero, and rises in a straight line until the running means are reliable. Then it falls, slowly, because long steps near a minimum
 # overshoot it (Vaswani et al. 2017, section 5.3; the schedule is called "Noam" after one of the authors):
 #
 # $$rate = d_{model}^{-0.5} \cdot \min\left(step^{-0.5},\ step \cdot warmup^{-1.5}\right)$$
@@ -217,7 +218,7 @@ except NotImplementedError:
 # - $m$ and $v$, the **moments**, are running means of the gradient and of its square. Where gradients agree from step to step the fraction is near 1 or -1, where they only contradict each other it is near 0; how *large* they are cancels.
 # - Both start at 0, so at first they are too close to 0: after $t$ steps the shares in the mean add up to only $1-\beta^t$. Dividing by that is the
 #   **bias correction**. It is for this step's update alone; what is handed to the next step are $m'$ and $v'$ as they are.
-# - $\lambda$ is `weight_decay`: each step draws every weight a little towards 0. It stands *outside* the fraction. That is the W in AdamW (Loshchilov and Hutter 2019): a penalty that is added to the gradient, as L2 regularisation is, would be divided by $\sqrt{\hat v}$ like everything else in there.
+# - $\lambda$ is `weight_decay`: each step shrinks every weight by a small share. It stands *outside* the fraction. That is the W in AdamW (Loshchilov and Hutter 2019): a penalty that is added to the gradient, as L2 regularisation is, would be divided by $\sqrt{\hat v}$ like everything else in there.
 #
 # **Predict, then run.** $\beta_1 = 0.9$, and the first gradient is 4. What is $m'$ after the first step, and what $\hat m$? How far does a parameter at 0 move for $lr = 0.1$?
 
@@ -487,8 +488,8 @@ except NotImplementedError:
 # *Figure: two panels over 300 steps, three curves each. Left, the share of right symbols: with warm-up both runs climb to nearly 1, with or without smoothing; without warm-up the curve stays below a fifth, little better than guessing (a tenth). Right,
 # the probability given to the right symbol: without smoothing it climbs towards 1, with smoothing it comes near 0.9 and goes no further, without warm-up it stays at 0.1.*
 #
-# The run without warm-up has the same model, the same data and the same highest rate; it only reached that rate *too early*. It is more than a little behind: what
-# the first steps ruined, 300 steps do not repair, although half of them were taken at the very rates at which the other two runs went on learning.
+# The run without warm-up has the same model, the same data and the same highest rate; it only reached that rate *too early*. It is not just a little behind: it
+# does not recover from the first steps within 300, although half of them were taken at the very rates at which the other two runs went on learning.
 #
 # **Try it.** A third of the peak without a warm-up (`lambda step: cold(step) / 3`): does it learn, and how fast? How short may the warm-up be? And with one layer instead of three?
 #
@@ -570,8 +571,8 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # - **Comparing losses.** A smoothed loss is never 0, not even for a perfect model: its smallest value is the target's own entropy. Compare models by plain
 #   cross-entropy on held-out text.
 # - **Means of means.** With padding, the mean over a batch is not the mean of its sentences' means, and not the mean of two half-batches' means either.
-# - **Smoothing a teacher.** A model that was trained with smoothing is a worse teacher for distillation (Müller et al. 2019): what it knew about *which* other words are nearly right has been flattened.
-# - **A tokenizer learned on the test set** has seen the answers; and a model is tied to its tokenizer, down to the last merge.
+# - **Smoothing a teacher.** A model that was trained with smoothing is a worse teacher for distillation (Müller et al. 2019): what it knew about *which* other tokens are nearly right has been flattened.
+# - **A tokenizer learned on the test set** leaks test data into the training; and a model is tied to its tokenizer, down to the last merge.
 #
 # ## What real models changed
 #
@@ -594,7 +595,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # ### BEGIN MARK SCHEME
 # - 1 point: nothing follows. The smoothed loss has a floor, the entropy of its target, which even a perfect model does not
 #   go below; the two numbers measure different things.
-# - 1 point: one measure for both, on held-out text: plain cross-entropy over real words (or accuracy, BLEU), and the same
+# - 1 point: one measure for both, on held-out text: plain cross-entropy over real tokens (or accuracy, BLEU), and the same
 #   tokenizer.
 # - Related: `training.label_smoothing/smoothing_ignored`, `training.label_smoothing/padding_counted`.
 # ### END MARK SCHEME

@@ -23,7 +23,7 @@ EXERCISES = [
     ),
     exercise(
         "decoding.speculative",
-        "Speculative decoding: keep or reject guesses",
+        "Speculative decoding: accept or reject draft tokens",
         "tfkit.decode.drawing:accept_draft",
         checks="speculative",
         points=2,

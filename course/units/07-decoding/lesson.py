@@ -13,8 +13,8 @@
 # one, and without computing everything again for each word?
 #
 # You build the two searches that are used for translation (greedy search and beam search), the sampling that is used for stories, the two filters that keep
-# these readable, and the two ways to make all of it fast: the cache, and a small model that guesses. At the end you step through your own search, forwards and
-# backwards.
+# these readable, and the two ways to make all of it fast: the cache, and speculative decoding with a small draft model. At the end you step through your own
+# search, forwards and backwards.
 
 # %% role="setup"
 import math
@@ -37,7 +37,7 @@ from tfkit.nn import merge_heads, scaled_dot_product_attention, split_heads
 # is a rule for which branches to follow.
 #
 # Everything you build takes one function: `step(prefix_ids[N,t]) -> logits[N,V]`, the logits of the next word for each of `N` prefixes. It may be a transformer
-# or, as in the next cell, a little table: watch where its best first word leads.
+# or, as in the next cell, a small table: look at which sentences begin with its most likely first word.
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -110,7 +110,7 @@ except NotImplementedError:
 # log-probability. Those that end are set aside; the others go on.
 #
 # **Why a beam is not greedy `beam_size` times over.** All hypotheses compete for the same places: two good continuations may come from one hypothesis, and
-# another hypothesis may die out. A beam of one *is* greedy; a beam of $V^n$ is a complete search.
+# another hypothesis may be dropped. A beam of one *is* greedy; a beam of $V^n$ is a complete search.
 #
 # **Length.** Each further word adds a negative log-probability, so the bare sum prefers short sentences. Hence the score
 #
@@ -202,10 +202,9 @@ except NotImplementedError:
 #
 # ### The tail
 #
-# But the tail of the
-# distribution, thousands of words with a tiny probability each, has a lot of probability *together*: every few words the draw lands
-# there, and the text derails. So the tail is cut off: a filter sets its logits to $-\infty$, whose probability is exactly 0. (Setting them to 0 would not
-# remove anything: a logit of 0 may be quite likely.)
+# But the tail of the distribution, thousands of words with a tiny probability each, has a lot of probability *together*: every few words one of them is
+# drawn, and the text stops making sense. So the tail is cut off: a filter sets its logits to $-\infty$, whose probability is exactly 0. (Setting them to 0
+# would not remove anything: a logit of 0 may be quite likely.)
 #
 # ### Top-k
 #
@@ -319,33 +318,34 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: two curves of milliseconds per step over the length of the prefix. Without a cache the time grows with the length; with it, it stays nearly flat.*
 #
-# ## 5 · Speculative decoding: let a small model guess
+# ## 5 · Speculative decoding with a small draft model
 #
-# With a cache, a step reads *all weights* of the model for a single word. The same weights could serve several positions at once in hardly any more time, but
-# the later words are not known yet. So let a small model, the **draft**, guess the next $n$ words, one after another. The large model then reads all guesses in
-# *one* pass, and gives its own distribution at each of the $n+1$ positions. How many guesses may be kept, if the text must be distributed exactly as if the
-# large model had written it alone (Leviathan et al. 2023)?
+# With a cache, a step reads *all weights* of the model for a single token. The same weights could serve several positions at once in hardly any more time, but
+# the later tokens are not known yet. So let a small model, the **draft** model, propose the next $n$ tokens, one after another. The large model then reads
+# these *draft tokens* in *one* pass, and gives its own distribution at each of the $n+1$ positions. How many draft tokens may be accepted, if the text must be
+# distributed exactly as if the large model had generated it alone (Leviathan et al. 2023)?
 #
-# A guess $x$ was drawn from the draft's $q$ (`draft_probs[i]`); the large model has $p$ (`target_probs[i]`). Word by word, from the left:
+# A draft token $x$ was drawn from the draft model's distribution $q$ (`draft_probs[i]`); the large model's is $p$ (`target_probs[i]`). Token by token, from
+# the left:
 #
-# - **keep** $x$ if its draw (`accept_u[i]`) is below $p(x) / q(x)$: always where the large model gives it more probability than the draft, otherwise with
-#   probability $p(x) / q(x)$. Word $x$ is then drawn and kept with probability $q(x) \cdot \min(1, p(x)/q(x)) = \min(p(x), q(x))$;
-# - at the **first rejection**, the replacement is drawn from the part of $p$ that $q$ does not cover: $\max(p - q, 0)$, divided by its sum. All later guesses
-#   are dropped, since they followed a word that is not there;
-# - if **all are kept**, the pass has given one more row, `target_probs[n]`, from which another word is drawn at no cost.
+# - **accept** $x$ if its draw (`accept_u[i]`) is below $p(x) / q(x)$: always where the large model gives it more probability than the draft model, otherwise
+#   with probability $p(x) / q(x)$. Token $x$ is then drawn and accepted with probability $q(x) \cdot \min(1, p(x)/q(x)) = \min(p(x), q(x))$;
+# - at the **first rejection**, the replacement is drawn from the part of $p$ that $q$ does not cover: $\max(p - q, 0)$, divided by its sum. All later
+#   draft tokens are dropped, since they followed a token that is no longer there;
+# - if **all are accepted**, the pass has given one more row, `target_probs[n]`, from which another token is drawn at no cost.
 #
-# So each pass yields at least one word, and at most $n + 1$. For both draws you can use your `sample_token`: the logarithm of anything proportional to the
+# So each pass yields at least one token, and at most $n + 1$. For both draws you can use your `sample_token`: the logarithm of anything proportional to the
 # probabilities will do for logits.
 #
-# **Predict, then run.** $p = (0.6, 0.3, 0.1)$, $q = (0.2, 0.5, 0.3)$. The draft guesses word 1: how often is it kept? If it is rejected, which words may
-# replace it? And how often is a guess kept, whatever it is?
+# **Predict, then run.** $p = (0.6, 0.3, 0.1)$, $q = (0.2, 0.5, 0.3)$. The draft model proposes token 1: how often is it accepted? If it is rejected, which
+# tokens may replace it? And how often is a draft token accepted, whatever it is?
 
 # %% role="predict"
 predict(
     "07.refused",
-    predict.number("How often is a guess of word 1 kept?", within=0.01),
-    predict.choice("Which words may replace it?", "word 0", "word 1", "word 2", several=True),
-    predict.number("How often is a guess kept, whatever it is?", within=0.02),
+    predict.number("How often is token 1 accepted when it is proposed?", within=0.01),
+    predict.choice("Which tokens may replace it?", "token 0", "token 1", "token 2", several=True),
+    predict.number("How often is a draft token accepted, whatever it is?", within=0.02),
 )
 
 # %% role="exercise" exercise="decoding.speculative"
@@ -363,37 +363,38 @@ try:
     fig, ax = plt.subplots(figsize=(6, 2.4))
     for place, ((name, heights), colour) in enumerate(zip(shares.items(), ("#cccccc", "#2a6fb0", "#f2c14e"))):
         ax.bar([w + 0.28 * (place - 1) for w in range(3)], heights, 0.26, color=colour, label=name)
-    ax.set(xlabel="word", xticks=range(3)), ax.legend(fontsize=8)
+    ax.set(xlabel="token", xticks=range(3)), ax.legend(fontsize=8)
     plt.show()
-    guess.compare((p[1] / q[1]).clamp(max=1), [name for name, more in zip(("word 0", "word 1", "word 2"), p > q) if more], torch.minimum(p, q).sum())
+    guess.compare((p[1] / q[1]).clamp(max=1), [name for name, more in zip(("token 0", "token 1", "token 2"), p > q) if more], torch.minimum(p, q).sum())
 except NotImplementedError:
     plt.close("all")
     print("Build sample_token and accept_draft first.")
 
 # %% [markdown]
-# *Figure: for each of three words three bars: the draft's probability, the model's, and how often it came out first in 4,000 rounds. What came out is as high as the model's bar everywhere, and nowhere as high as the draft's.*
+# *Figure: for each of three tokens three bars: the draft model's probability, the large model's, and how often it came out first in 4,000 rounds. What came
+# out is as high as the large model's bar everywhere, and nowhere as high as the draft model's.*
 #
-# Word 1 is kept in 0.3 / 0.5 = 60% of its guesses; only word 0 is less likely under the draft than under the large model, so it alone may replace it. Over all
-# words a guess is kept with probability $\alpha = \sum_x \min(p(x), q(x)) = 0.2 + 0.3 + 0.1 = 0.6$, which depends only on how similar the two distributions
-# are.
+# Token 1 is accepted in 0.3 / 0.5 = 60% of the cases; only token 0 is less likely under the draft model than under the large model, so it alone may replace
+# it. Over all tokens, a draft token is accepted with probability $\alpha = \sum_x \min(p(x), q(x)) = 0.2 + 0.3 + 0.1 = 0.6$, which depends only on how
+# similar the two distributions are.
 #
-# **What does it gain?** If every guess is kept with probability $\alpha$, a pass yields
-# $1 + \alpha + \alpha^2 + \dots + \alpha^n = \frac{1 - \alpha^{n+1}}{1 - \alpha}$ words on average.
+# **What does it gain?** If every draft token is accepted with probability $\alpha$, a pass yields
+# $1 + \alpha + \alpha^2 + \dots + \alpha^n = \frac{1 - \alpha^{n+1}}{1 - \alpha}$ tokens on average.
 #
-# **Predict, then run.** With eight guesses, how many words does a pass of the large model yield for $\alpha = 0.5$, and for $\alpha = 0.9$? From which $n$ on
-# is another guess wasted in each case?
+# **Predict, then run.** With eight draft tokens, how many tokens does a pass of the large model yield for $\alpha = 0.5$, and for $\alpha = 0.9$?
+# From which $n$ on does another draft token gain almost nothing in each case?
 
 # %% role="predict"
 predict(
     "07.words-per-pass",
-    predict.number("Eight guesses, α = 0.5: how many words does a pass yield?", within=0.3),
+    predict.number("Eight draft tokens, α = 0.5: how many tokens does a pass yield?", within=0.3),
     predict.number("And for α = 0.9?", within=0.6),
-    predict.number("Which guess is the first that adds less than a tenth of a word, for α = 0.5?"),
+    predict.number("Which draft token is the first that adds less than a tenth of a token, for α = 0.5?"),
 )
 
 # %% role="demo"
 def words_per_pass(alpha, n, rounds=200):
-    """Two words; the draft says each half of the time, the model word 0 with probability 1.5 - alpha."""
+    """Two tokens; the draft model proposes each half of the time, the large model gives token 0 probability 1.5 - alpha."""
     q, p = torch.tensor([0.5, 0.5]), torch.tensor([1.5 - alpha, alpha - 0.5])
     draws = torch.rand(rounds, 2 * n + 1, generator=torch.Generator().manual_seed(n)).tolist()
     drafts, targets = q.expand(n, -1), p.expand(n + 1, -1)
@@ -406,7 +407,7 @@ try:
     for alpha, colour in ((0.5, "#c03030"), (0.7, "#3a8a4d"), (0.9, "#2a6fb0")):
         ax.plot(range(1, 9), [words_per_pass(alpha, n) for n in range(1, 9)], "o", color=colour, label=f"alpha {alpha}")
         ax.plot(range(1, 9), [(1 - alpha ** (n + 1)) / (1 - alpha) for n in range(1, 9)], color=colour, lw=0.8)
-    ax.set(xlabel="guesses, n", ylabel="words per pass", ylim=(0, None)), ax.legend(fontsize=8)
+    ax.set(xlabel="draft tokens, n", ylabel="tokens per pass", ylim=(0, None)), ax.legend(fontsize=8)
     plt.show()
     guess.compare(words_per_pass(0.5, 8), words_per_pass(0.9, 8), next(n for n in range(1, 20) if 0.5**n < 0.1))
 except NotImplementedError:
@@ -414,7 +415,7 @@ except NotImplementedError:
     print("Build accept_draft first.")
 
 # %% [markdown]
-# *Figure: words per pass over the number of guesses, dots that were measured on curves of the formula. For alpha 0.5 the curve is flat at 2 after about four guesses, for 0.7 it levels off near 3, for 0.9 it still rises at eight, to about 6.*
+# *Figure: tokens per pass over the number of draft tokens, measured (dots) and by the formula (curves). For alpha 0.5 the curve is flat at 2 after about four draft tokens, for 0.7 it levels off near 3, for 0.9 it still rises at eight, to about 6.*
 #
 # ## The experiment: decode with the model you trained
 #
@@ -524,9 +525,9 @@ for pair in corpus.test[:60:12]:
 guess.compare("no")
 
 # %% [markdown]
-# **Step through your own search.** `record_search` runs it and keeps what it asks of `step`, and what it returns; after that you walk through it in the
+# **Step through your own search.** `record_search` runs it and records each call of `step`, and what the search returns; after that you walk through it in the
 # browser, forwards and backwards, by button or arrow key: the likeliest next words, the tree of hypotheses that your search went on with, and where the chosen
-# layer and head looked. Your two searches are shown side by side: the step at which they part ways is marked, and a button leads there. Where a search is not
+# layer and head looked. Your two searches are shown side by side: the first step at which they differ is marked, and a button leads there. Where a search is not
 # built yet, the library's stands in for it.
 
 # %% role="experiment"
@@ -560,7 +561,7 @@ Stepper.live(translator, to_ids(tokenizer, [sentence]), strategy=Greedy(), token
 # %% [markdown]
 # ## From your code to real models
 #
-# Your searches never asked what is behind `step`. Now it is GPT-2 (small and random; a published one would work as well), and `tfkit.substitute` puts the
+# Your searches work with any model behind `step`. Now it is GPT-2 (small and random; a published one would work as well), and `tfkit.substitute` puts the
 # attention of unit 01 into each of its layers. `tfkit.generate` searches in the same tree, with a cache.
 #
 # **Predict.** The model has two layers and writes ten words. How often does the attention run in your greedy search, and how often in your beam search with a
@@ -668,9 +669,9 @@ stepper
 # - **Raw logits in a beam.** Rows of logits from different prefixes have no common zero; only log-probabilities may be added up and compared.
 # - **Wider is not better.** With a very large beam translations get shorter and worse: the model's likeliest sentence is often the empty one (Stahlberg and Byrne 2019). A narrow beam does not find that sentence, and so hides a fault of the model.
 # - **Temperature after the softmax** only rescales: it belongs to the logits. And filters come *after* the temperature in most libraries, which changes what the nucleus holds.
-# - **Replacing a rejected guess from $p$**: the text looks right, but words that the draft favours are too frequent. Only a count over thousands of draws shows
-#   it.
-# - **The caches** of both models contain rejected guesses; both must be cut back to what was kept.
+# - **Replacing a rejected draft token by a draw from $p$**: the text looks right, but tokens that the draft model favours are too frequent. Only a count over
+#   thousands of draws shows it.
+# - **The caches** of both models contain rejected draft tokens; both must be cut back to the accepted ones.
 # - **A cache written in place** is shared by all hypotheses that came from one prefix.
 # - **Filters take logits and return logits**, so that they can follow one another; softmax comes once, at the end.
 #
@@ -681,7 +682,7 @@ stepper
 # | length | $n^\alpha$ | GNMT: $((5+n)/6)^\alpha$; BART forbids an end before a minimum length |
 # | ended hypotheses | set aside, no early stop | transformers: stop when `beam_size` have ended (`early_stopping`) |
 # | repetition | nothing | CTRL divides the logits of words already used; n-gram blocking in summarisation |
-# | who guesses | a small model | the model's own first layers or additional heads (Medusa, EAGLE); n-grams of the prompt, which cost nothing |
+# | draft tokens come from | a small model | the model's own first layers or additional heads (Medusa, EAGLE); n-grams of the prompt, which cost nothing |
 # | cache | grows by concatenation | allocated once (static), shared between heads (multi-query), paged (vLLM) |
 
 # %% [markdown] role="task" task="wider-and-worse" points=2

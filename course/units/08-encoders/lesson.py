@@ -12,8 +12,8 @@
 # **The question.** BERT, RoBERTa, ALBERT, ELECTRA, DistilBERT and XLM are all the left half of the transformer of unit 05, with hardly a line changed. What,
 # then, makes them different models?
 #
-# Mostly what they are *asked*. An objective is a way to make questions and answers out of plain text, which nobody had to label. You build six of them, and at
-# the end two encoders that differ in nothing but their objective learn side by side.
+# Mostly their *objective*, the task that they are trained on: a way to make inputs and targets out of plain text, which nobody had to label. You build six,
+# and at the end two encoders that differ in nothing but their objective learn side by side.
 #
 # Your functions draw no random numbers: they get them as arguments (uniform draws, picks), so that a corruption can be tested, repeated and shown.
 
@@ -27,7 +27,7 @@ import torch.nn.functional as F
 # ## The idea
 #
 # A decoder predicts the next word and may not see it; hence the causal mask. An encoder sees both sides, and the next word is right there in its
-# input. So one has to *corrupt the text* and ask what was there, or *arrange* texts and ask how they belong together.
+# input. So one has to *corrupt the text* and let the model predict what was there, or *arrange* texts and let it predict how they belong together.
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -50,19 +50,20 @@ plt.show()
 
 # %% [markdown]
 # *Figure: one sentence, "the cat sat on the mat", in four rows as four objectives show it. Dark cells are those that were changed; a dot below marks each
-# position that the model is asked about. Masked words: two changed, two asked. Replaced tokens: one changed, all asked. Sentence order: nothing changed, one
-# question for the whole. Translation: two sentences side by side, one word masked, one asked.*
+# position with a prediction. Masked words: two changed, two predicted. Replaced tokens: one changed, a prediction for all. Sentence order: nothing changed, one
+# prediction for the whole. Translation: two sentences side by side, one word masked, one predicted.*
 #
 # ## 1 · Masked words (BERT, RoBERTa)
 #
-# This is *masked language modelling*: choose a set $M$ of positions, about 15% of them, corrupt them, and ask for what stood there:
+# This is *masked language modelling*: choose a set $M$ of positions, about 15% of them, corrupt them, and predict what stood there:
 #
 # $$\mathcal{L}_{MLM} = -\frac{1}{|M|} \sum_{i \in M} \log P(x_i \mid \tilde{x})$$
 #
 # with $x$ = `ids`, $\tilde{x}$ = `inputs`; `labels` holds $x_i$ on $M$ and -100 elsewhere, which `F.cross_entropy` leaves out.
 #
 # How are they corrupted? If it were always by `[MASK]`, the model would have nothing to do where there is no mask, and after pretraining there is none. So of
-# the chosen words 80% become the mask, 10% another word, and 10% stay, and *those are asked for too*: no word can be trusted, not even one that looks right.
+# the chosen words 80% become the mask, 10% another word, and 10% stay, and *those are predicted too*: the model cannot assume that a word in its input is the
+# original one, even if it fits.
 #
 # The random numbers are arguments: a position is chosen where `select_u < rate` and it is not special ([CLS], [SEP], padding). Of these, `kind_u < 0.8` becomes the mask,
 # `kind_u < 0.9` takes its word from `random_ids`, the others stay.
@@ -87,7 +88,7 @@ torch.manual_seed(0)
 ids, u = torch.randint(5, 1000, (10, 1000)), torch.rand(2, 10, 1000)
 try:
     inputs, labels = mask_tokens(ids, ids < 5, 4, u[0], u[1], torch.randint(5, 1000, ids.shape))
-    print(f"{(inputs != ids).sum()} inputs differ, {(labels != -100).sum()} are asked for, {(inputs == 4).sum()} are masks")
+    print(f"{(inputs != ids).sum()} inputs differ, {(labels != -100).sum()} are predicted, {(inputs == 4).sum()} are masks")
     guess.compare((inputs != ids).sum(), (labels != -100).sum())
 except NotImplementedError:
     print("Build mask_tokens first.")
@@ -117,13 +118,13 @@ except NotImplementedError:
     print("Build mask_tokens first.")
 
 # %% [markdown]
-# *Figure: the sentence, and below it one draw of your objective: what goes in, with the changed words marked, and what is asked for, at the chosen positions
-# only. Each draw chooses other positions.*
+# *Figure: the sentence, and below it one draw of your objective: what goes in, with the changed words marked, and what has to be predicted, at the chosen
+# positions only. Each draw chooses other positions.*
 #
 # ## 2 · Does the next sentence follow? (BERT)
 #
 # Question answering and inference are about *two* texts, so BERT reads two at once, `[CLS] a [SEP] b [SEP]`, and the state at `[CLS]` has to tell whether `b`
-# really follows `a`. The pairs are made from any two consecutive sentences of a document, in order: `u < 0.5` keeps the true successor; otherwise `b` is the
+# really follows `a`. The pairs are made from any two consecutive sentences of a document, in order: `u < 0.5` keeps the true next sentence; otherwise `b` is the
 # sentence that `random_pick = (document, sentence)` names.
 #
 # **Predict.** One document is about cooking, another about football. How could a model answer this question without understanding a sentence?
@@ -170,10 +171,10 @@ except NotImplementedError:
     print("Build next_sentence_pairs and sentence_order_pairs first.")
 
 # %% [markdown]
-# ## 4 · Replaced tokens: which word is not the author's? (ELECTRA)
+# ## 4 · Replaced tokens: original or replaced? (ELECTRA)
 #
-# Masking asks about 15% of the positions and shows a symbol that no text has. ELECTRA lets a small *generator* fill the blanks with likely words, and asks the
-# encoder about *every* position: was it replaced?
+# With masking, only 15% of the positions are predicted, and the input has a symbol that no text has. ELECTRA lets a small *generator* fill the blanks with
+# likely words, and the encoder predicts for *every* position whether it was replaced.
 #
 # $$\mathcal{L}_{RTD} = -\frac{1}{n} \sum_{i=1}^{n} \big[\, r_i \log \sigma(z_i) + (1 - r_i) \log (1 - \sigma(z_i)) \,\big], \qquad r_i = [\, x_i \ne \hat{x}_i \,]$$
 #
@@ -204,7 +205,7 @@ except NotImplementedError:
     print("Build replaced_token_detection_loss first.")
 
 # %% [markdown]
-# ## 5 · Distillation: a teacher's doubts (DistilBERT)
+# ## 5 · Distillation: learning from a teacher's probabilities (DistilBERT)
 #
 # The text gives one word. A trained teacher gives probabilities: *mat* 84%, *sofa* 11%, *roof* 4%, hardly ever *of*. Which other words it considers possible is
 # knowledge too, and a smaller student learns faster from it. A temperature $T$ above 1 raises the small probabilities, $p^T = \mathrm{softmax}(z / T)$:
@@ -330,7 +331,7 @@ guess.compare(torch.stack(moved))
 # One line of difference turns the encoder into a model that writes. It would not write *well*: weights that were trained with both sides in view are lost
 # without the right one, so the pairs of unit 10 are fine-tuned first.
 #
-# ## The experiment: two encoders, two questions, the same steps
+# ## The experiment: two encoders, two objectives, the same steps
 #
 # The text is artificial, so that the truth is known: each sentence has one of six topics, each of the 60 words belongs to two of them, and word order is free.
 # A word alone says little; its neighbours settle it. Two encoders of the same size (layers of unit 05) read the same batches. One predicts masked words; the
@@ -429,17 +430,17 @@ def pretrain(detect, steps, depth=2, every=50):
     return accuracies
 
 # %% [markdown]
-# **Predict.** Which of the two questions leads to the higher accuracy on topics after the same number of steps? Think of how *many* positions each asks about,
-# and how much an answer *says*.
+# **Predict.** Which of the two objectives leads to the higher accuracy on topics after the same number of steps? Think of how *many* positions each predicts,
+# and how much *information* a target carries.
 #
-# Detection runs twice: with a generator that reads its neighbours, as large as the encoder, and with one that has no layers, which guesses without looking.
-# Which of these two is the better teacher?
+# Detection runs twice: with a generator that reads its neighbours, as large as the encoder, and with one that has no layers, which guesses without seeing any
+# neighbours. From which of these two does the encoder learn more?
 
 # %% role="predict"
 predict(
     "08.which-question",
-    predict.choice("Which question leads to the higher accuracy on topics?", "masked words", "detection"),
-    predict.choice("Which generator is the better teacher of detection?", "the one that reads its neighbours", "the one that guesses"),
+    predict.choice("Which objective leads to the higher accuracy on topics?", "masked words", "detection"),
+    predict.choice("Which generator makes detection learn more?", "the one that reads its neighbours", "the one that guesses"),
 )
 
 # %% role="experiment"
@@ -468,11 +469,11 @@ except NotImplementedError:
 # by always answering "replaced with probability 13%".
 #
 # Why? The order in this text is free, so a generator that has found the topic puts in words that *could as well have been the author's*: there is nothing to
-# detect. A model learns from a question only if the answer can be found and is not yet known. ELECTRA's authors found the same: a generator of a quarter to a
-# half of the encoder's size was best, larger ones were worse.
+# detect. A model learns from a target only if it can be predicted from the input and is not yet predicted well. ELECTRA's authors found the same: a generator
+# of a quarter to a half of the encoder's size was best, larger ones were worse.
 #
 # So does the experiment refute ELECTRA? No. Its gain is measured on real text, with a vocabulary of 30,000, at equal compute, after fine-tuning all weights.
-# And its claim rests on the other half of your prediction: a flag carries one bit at most, a word out of 60 nearly six; but flags are asked for at every
+# And its claim rests on the other half of your prediction: a flag carries one bit at most, a word out of 60 nearly six; but flags are predicted at every
 # position, and real text is richer than six topics. **Try:** `rate=0.4` in `corrupt`, other seeds, 2000 steps.
 #
 # ## From your code to real models
@@ -600,7 +601,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 #
 # - **Labels everywhere.** A loss over words that were not corrupted is mostly copying; it falls fast and teaches next to nothing.
 # - **Masked padding.** Padding that may be chosen is easy to guess, and the loss looks better the more of it there is.
-# - **A flag that can be read off.** Random pairs are told apart by topic; before you trust a high accuracy, ask what the cheapest way to reach it is.
+# - **A shortcut to the label.** Random pairs can be told apart by topic alone; before you trust a high accuracy, look for the simplest way to reach it.
 # - **Mean over what?** Losses over all positions, over the real ones, over the chosen ones differ by large factors; so do their gradients.
 # - **A temperature without its square**: at $T = 4$ the soft loss has a sixteenth of its weight.
 # - **A gradient through samples** does not exist: picking a word is not differentiable, so the generator needs a loss of its own.

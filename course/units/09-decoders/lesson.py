@@ -104,7 +104,7 @@ except NotImplementedError:
 # %% [markdown]
 # ## 2 · Transformer-XL: read on where you stopped
 #
-# A book does not fit into a window of 512 tokens, so it is cut into segments. At the start of each, GPT has forgotten everything: the first token of a segment is predicted from nothing, however far the story has got.
+# A book does not fit into a window of 512 tokens, so it is cut into segments. At the start of each, GPT has forgotten everything: the first token of a segment is predicted without seeing any earlier token, however much of the text has already been read.
 #
 # Transformer-XL (Dai et al. 2019) keeps the hidden states that each layer computed for the previous segment, and lets the next segment attend to them:
 #
@@ -148,7 +148,7 @@ except NotImplementedError:
     print("Build memory_attention first.")
 
 # %% [markdown]
-# Which inputs move which results? Each of the seven positions, four of the memory and three of the segment, is changed on its own, and your function runs again.
+# Which inputs affect which results? Each of the seven positions, four of the memory and three of the segment, is changed on its own, and your function runs again.
 
 # %% role="demo"
 def after_memory(both):
@@ -160,12 +160,12 @@ try:
     with torch.no_grad():
         moved = show.flow(after_memory, torch.cat([memory, x], 1)[0])
     here = ["x0", "x1", "x2"]
-    display(show.matrices({"moved": moved}, here, [*(f"memory{place}" for place in range(-4, 0)), *here], "What moves what", ("result", "changed input")))
+    display(show.matrices({"moved": moved}, here, [*(f"memory{place}" for place in range(-4, 0)), *here], "Which inputs affect which results", ("result", "changed input")))
 except NotImplementedError:
     print("Build memory_attention first.")
 
 # %% [markdown]
-# *Figure: three rows, the results, by seven columns, the inputs. The four columns of the memory are full; in the segment's own three, a triangle: no result is moved by a later position.*
+# *Figure: three rows, the results, by seven columns, the inputs. The four columns of the memory are full; in the segment's own three, a triangle: no result is affected by a later position.*
 #
 # ## 3 · Scores by content and by distance
 #
@@ -260,20 +260,20 @@ except NotImplementedError:
 # ## 4 · XLNet: predict in any order
 #
 # GPT sees only the left. BERT sees both sides, but it guesses all its blanks at once, each independently of the others, and at test time no text has a `[MASK]`. The paper's example: *New York is a city*, with *New* and *York* to be
-# predicted. BERT adds $\log P(\text{New} \mid \text{is a city})$ and $\log P(\text{York} \mid \text{is a city})$, as if the second word did not depend on the first; XLNet (Yang et al. 2019), in the order *is, a, city, New, York*, has
-# $\log P(\text{York} \mid \text{New, is a city})$ as the second term. It sees both sides *and* its terms multiply to the probability of the text. Draw an order $z$ of the positions and predict along it; over many orders the model learns to use the words on both sides:
+# predicted. BERT adds $\log P(\text{New} \mid \text{is a city})$ and $\log P(\text{York} \mid \text{is a city})$, as if the second token did not depend on the first; XLNet (Yang et al. 2019), in the order *is, a, city, New, York*, has
+# $\log P(\text{York} \mid \text{New, is a city})$ as the second term. It sees both sides *and* its terms multiply to the probability of the text. Draw an order $z$ of the positions and predict along it; over many orders the model learns to use the tokens on both sides:
 #
 # $$\mathcal{L} = -\,\mathbb{E}_{z} \sum_{t} \log P\big(x_{z_t} \mid x_{z_1} \dots x_{z_{t-1}}\big)$$
 #
-# $z$ = `order`: `order[t]` is the position that is predicted at step $t$. **The text is not reordered**: each word keeps its position, and its distances to the others. Only the mask changes.
+# $z$ = `order`: `order[t]` is the position that is predicted at step $t$. **The text is not reordered**: each token keeps its position, and its distances to the others. Only the mask changes.
 #
-# But one mask is not enough. The state that *predicts* word $i$ must not have seen it. The state that *others read* at $i$ must have, or no later step could use the word. Hence **two streams** of states, with the same weights:
+# But one mask is not enough. The state that *predicts* token $i$ must not have seen it. The state at $i$ that *other positions read* must have seen it, or no later step could use this token. Hence **two streams** of states, with the same weights:
 #
-# - `content` $h_i$: sees what came at earlier steps, *and its own word*;
+# - `content` $h_i$: sees what came at earlier steps, *and its own token*;
 # - `query` $g_i$: knows its position, and sees the content of earlier steps only. It makes the prediction.
 #
 # In *New York is a city* with the order above, *York* is predicted from $g_2$, which sees the content of *is, a, city* and *New* at their positions, and of position 2 only that it is the one to be predicted. Where later steps need
-# *York*, they read $h_2$, which has seen the word. In the first layer $h_i$ is the word's embedding and $g_i$ one learned vector, the same at every position; only the distances tell positions apart.
+# *York*, they read $h_2$, which has seen the token. In the first layer $h_i$ is the token's embedding and $g_i$ one learned vector, the same at every position; only the distances tell positions apart.
 #
 # **Predict, then run.** `order = [2, 0, 3, 1]`. Which row of `query` is empty, which has three entries? Careful: row $i$ is position $i$, not step $i$.
 
@@ -300,12 +300,12 @@ except NotImplementedError:
 #
 # $$h' = \mathrm{attention}(h\, W_q,\ h\, W_k,\ h\, W_v;\ \text{content}) \qquad g' = \mathrm{attention}(g\, W_q,\ h\, W_k,\ h\, W_v;\ \text{query})$$
 #
-# All states are `[B,L,E]`, the masks `[L,L]`, heads as in `memory_attention`, again without an output projection. (XLNet scores distances as in section 3; here positions are part of the states, to keep it short.) The first word of the order sees nothing in the query stream: its row of weights is zero, as `masked_softmax` makes it, not NaN.
+# All states are `[B,L,E]`, the masks `[L,L]`, heads as in `memory_attention`, again without an output projection. (XLNet scores distances as in section 3; here positions are part of the states, to keep it short.) The first token of the order sees nothing in the query stream: its row of weights is zero, as `masked_softmax` makes it, not NaN.
 #
-# **Predict, then run.** Take two such layers, and the order 2, 0, 3, 1. Which words move the prediction at position 1? At position 2? And why could the query stream not read *itself*?
+# **Predict, then run.** Take two such layers, and the order 2, 0, 3, 1. Which tokens change the prediction at position 1? At position 2? And why could the query stream not read *itself*?
 
 # %% role="predict"
-predict("09.two-streams", predict.mask("Which words move the prediction?", ["at position 1", "at position 2"], 4))
+predict("09.two-streams", predict.mask("Which tokens change the prediction?", ["at position 1", "at position 2"], 4))
 
 # %% role="exercise" exercise="xlnet.two_streams"
 
@@ -317,7 +317,7 @@ class TwoStreamAttention(nn.Module):
         self.w, self.out = nn.Parameter(torch.randn(layers, 3, width, width) / width**0.5), nn.Linear(width, vocab)
 
     def forward(self, ids, content, query):
-        """-> logits [B,L,V]: what the query stream says of each place's own word"""
+        """-> logits [B,L,V]: the query stream's prediction of the token at each position"""
         places = 2 * sinusoidal_positions(ids.size(1), 16)
         h, g = self.words(ids) + places, (self.asked + places).expand(*ids.shape, -1)
         for w in self.w:
@@ -327,7 +327,7 @@ class TwoStreamAttention(nn.Module):
 
 
 def predictions_moved(model, masks, ids=torch.tensor([[4, 7, 5, 1]])):
-    """Row i, column j: does the prediction at i move when word j is changed?"""
+    """Row i, column j: does the prediction at i change when token j is changed?"""
     changed = [ids.index_fill(1, torch.tensor(j), 0) for j in range(4)]
     return torch.stack([(model(other, *masks) - model(ids, *masks)).abs().amax(-1)[0] > 1e-5 for other in changed], dim=1)
 
@@ -337,18 +337,18 @@ try:
     torch.manual_seed(0)
     content, query = permutation_masks(order)
     moved = predictions_moved(TwoStreamAttention(), (content, query))
-    display(show.matrices({"moved": moved, "query mask": query}, title="Your two streams", axes=("prediction at", "word at")))
+    display(show.matrices({"moved": moved, "query mask": query}, title="Your two streams", axes=("prediction at", "token at")))
     print("as the query mask says:", torch.equal(moved, query))
     guess.compare(moved[1:3])
 except NotImplementedError:
     print("Build permutation_masks and two_stream_attention first.")
 
 # %% [markdown]
-# *Figure: two 4 by 4 grids that agree. Each row is a prediction; the filled columns are the words that move it, those before it in the order and never its own.*
+# *Figure: two 4 by 4 grids that agree. Each row is a prediction; the filled columns are the tokens that change it, those before it in the order and never its own.*
 #
-# This holds for two layers as for one, because what a state reads was itself allowed to see only earlier steps. The query stream could not read itself because it contains no words of the text: each prediction would have known positions and nothing else.
+# This holds for two layers as for one, because what a state reads was itself allowed to see only earlier steps. The query stream could not read itself because it contains no tokens of the text: each prediction would have known positions and nothing else.
 #
-# **What if one mask served both?** Train it to predict *noise*, words drawn uniformly from eight, which no model can predict: without a leak the loss cannot fall below $\log 8 = 2.08$.
+# **What if one mask served both?** Train it to predict *noise*, tokens drawn uniformly from eight, which no model can predict: without a leak the loss cannot fall below $\log 8 = 2.08$.
 #
 # **Predict, then run.** Draw the loss over 300 steps, with the two masks, and with the content mask for both streams.
 
@@ -698,7 +698,7 @@ if len(readers) == 4:
 #
 # ## From your code to real models
 #
-# **Your masks in XLNet.** Below a small XLNet with random weights is given your query mask. Change one word of the input: which predictions move? If nothing leaks, exactly those of later steps.
+# **Your masks in XLNet.** Below a small XLNet with random weights is given your query mask. Change one token of the input: which predictions change? If nothing leaks, exactly those of later steps.
 
 # %% role="demo"
 torch.manual_seed(0)
@@ -817,7 +817,6 @@ except NotImplementedError:
 #
 # Shuffled words cost more than twice as much per token: much of what was learned is about order. And look at the bars: a softmax must put its weight somewhere, and a head that finds nothing to attend to puts it on the first token, an *attention sink* (Xiao et al. 2023). If the first
 # token is cut out of the cache of such a model, its predictions collapse.
-#
 #
 # ## Pitfalls
 #

@@ -73,8 +73,8 @@ draw(("the text", "It rained all day . We stayed at home . Nobody came .".split(
 #
 # $$\text{inputs} = s_0\ \langle X\rangle\ s_1\ \langle Y\rangle\ s_2 \qquad\qquad \text{targets} = \langle X\rangle\ m_1\ \langle Y\rangle\ m_2\ \langle Z\rangle$$
 #
-# `spans` holds the pairs `(start, end)`; `tokens[start:end]` is removed. The sentinel in the targets says *which* hole is being filled, and the next unused one says that all holes
-# are filled. BERT's masks stand for one token each; here one sentinel stands for a whole span, so the model must find out its length, and both sequences become shorter than the text.
+# `spans` holds the pairs `(start, end)`; `tokens[start:end]` is removed. A sentinel in the targets says *which* span follows it, and the next unused one marks the end of
+# the targets. BERT's masks stand for one token each; here one sentinel stands for a whole span, so the model must find out its length, and both sequences become shorter than the text.
 #
 # **A common mistake.** The paper's example (Raffel et al. 2020, 3.1.4) is *Thank you for inviting me to your party last week .*, from which "for inviting" and "last" are taken. The targets are
 # `<X> for inviting <Y> last <Z>`, full stop not included. An explanation that is often
@@ -131,7 +131,7 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: the sentence about the dog, its inputs `My <x> very <y> .`, your targets, and below them the copied targets, which have a full stop more.*
 #
-# With the copied targets the sentence ends in two full stops. A model trained on them would learn to write, after the last hole, a token that was never removed.
+# With the copied targets the sentence ends in two full stops. A model trained on them would learn to write, after the last span, a token that was never removed.
 #
 # ## 2 · BART: write the whole text again
 #
@@ -362,14 +362,14 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: three grids of five rows and five columns, dark where row i sees column j. For n = 0 a lower triangle: the decoder's mask. For n = 5 all cells: an encoder. For n = 3 the triangle, and the square of the first three rows and columns as well.*
 #
-# **What does a mask of this kind let through?** Take two layers of the attention of unit 01, one row of six tokens, and a prefix of 3. Each token is changed in turn, and all outputs are compared with those before.
+# **Which tokens affect which outputs?** Take two layers of the attention of unit 01, one row of six tokens, and a prefix of 3. Each token is changed in turn, and all outputs are compared with those before.
 #
-# **Predict, then run.** Which outputs move when token 2 is changed? And when token 4 is? Can the answer influence the states of its own question, the prefix, in two layers?
+# **Predict, then run.** Which outputs change when token 2 is changed? And when token 4 is? Can the answer influence the states of its own question, the prefix, in two layers?
 
 # %% role="predict"
 predict(
     "10.prefix-moves",
-    predict.mask("Prefix of 3. Which outputs move?", ["token 2 is changed", "token 4 is changed"], 6),
+    predict.mask("Prefix of 3. Which outputs change?", ["token 2 is changed", "token 4 is changed"], 6),
     predict.choice("Can the answer influence the states of its question, in two layers?", "yes", "no"),
 )
 
@@ -392,13 +392,13 @@ try:
         other = words + 3 * F.one_hot(torch.tensor(changed), 6)[:, None]
         moved = (two_layers(other) - two_layers(words)).abs().amax(-1)[0, 0] > 1e-5
         moves.append(moved.tolist())
-        print(f"changing token {changed} moves the outputs", moved.nonzero().flatten().tolist())
+        print(f"changing token {changed} changes the outputs", moved.nonzero().flatten().tolist())
     guess.compare([moves[2], moves[4]], "yes" if any(any(row[:3]) for row in moves[3:]) else "no")
 except NotImplementedError:
     print("Build prefix_lm_mask first.")
 
 # %% [markdown]
-# A change in the prefix moves everything; one after it moves only its own output and later ones. Nothing leads back into the prefix, so its keys and values can be cached as a decoder's are (unit 07), although the prefix is read in both directions.
+# A change in the prefix affects all outputs; a change after it affects only its own output and later ones. Nothing leads back into the prefix, so its keys and values can be cached as a decoder's are (unit 07), although the prefix is read in both directions.
 #
 # In the T5 paper's comparison the encoder-decoder came out best, at twice the parameters but the same cost per step, since each token passes through one of the two halves only; the prefix LM came close to it with half of the parameters, and the purely causal model was worse than both.
 #
@@ -502,10 +502,10 @@ parts = {name: {path.removeprefix("decoder.*."): kind.split(":")[0] for path, ki
 for name, found in parts.items():
     more = sorted(set(found) - set(parts["transformer"]))
     norm = found["norm1"]
-    print(f"{name:12} {len(found)} parts with weights, {norm:9}  more than the transformer of 2017: {', '.join(more) or 'nothing'}")
+    print(f"{name:12} {len(found)} modules with weights, {norm:9}  more than the transformer of 2017: {', '.join(more) or 'nothing'}")
 
 # %% [markdown]
-# All have self-attention, cross-attention, a feed-forward part and three norms; ProphetNet alone has one part more, for its streams' relative
+# All have self-attention, cross-attention, a feed-forward network and three norms; ProphetNet alone has one more module, for its streams' relative
 # positions. So the difference is the task. The library has each objective as a class that works on whole batches: first it draws, then it corrupts. Below you see the same sentence under different seeds. Change the seeds,
 # the density or the rate, and run it again.
 #
@@ -559,7 +559,7 @@ except NotImplementedError:
 #
 # ## What does it cost?
 #
-# A token costs somewhat more in a decoder layer than in an encoder layer, which has no cross-attention ($16\,d^2$ weights against $12\,d^2$ with $d_{ff} = 4d$), and attention costs the square of the length. Two hundred texts of 300 to 500 tokens, each corrupted as T5, BART and Pegasus do; ProphetNet's task is to write masked stretches,
+# A token costs somewhat more in a decoder layer than in an encoder layer, which has no cross-attention ($16\,d^2$ weights against $12\,d^2$ with $d_{ff} = 4d$), and attention costs the square of the length. Two hundred texts of 300 to 500 tokens, each corrupted as T5, BART and Pegasus do; ProphetNet's task is to write masked spans,
 # 15% of the text, with each token predicted twice.
 #
 # **Predict.** Where does each objective lie in a plot of tokens to write over tokens to read?
@@ -679,7 +679,7 @@ except (ValueError, RuntimeError, IndexError) as problem:
 # %% role="experiment"
 TASKS = {"opposites": "hot -> cold\nbig -> small\nhappy ->",
          "capitals": "France: Paris\nJapan: Tokyo\nItaly:",
-         "holes filled": "Text: The cat <x> on the mat. <x> = sat\nText: She <x> a letter to him. <x> = wrote\nText: Birds <x> in the sky. <x> ="}  # fmt: skip
+         "blanks filled": "Text: The cat <x> on the mat. <x> = sat\nText: She <x> a letter to him. <x> = wrote\nText: Birds <x> in the sky. <x> ="}  # fmt: skip
 from tfkit.decode import Greedy
 
 try:
@@ -692,7 +692,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # %% [markdown]
 # It manages two of three, and nobody trained a head for them. The prompt contains the task, and the spans are written out as in your `span_corruption`. One thing is lost compared with T5: each token sees only what stands before it.
 #
-# A hole whose clue comes after it shows how much that is. **Before you run it:** a decoder reads "She put the …" and chooses among four words. What changes when it may compare whole sentences?
+# A blank whose clue comes after it shows how much that is. **Before you run it:** a decoder reads "She put the …" and chooses among four words. What changes when it may compare whole sentences?
 
 # %% role="experiment"
 SENTENCES = ["She put the {} on her feet and left.", "She put the {} on her head and left.", "She put the {} into the lock and left.", "She put the {} into the envelope and left."]
@@ -709,15 +709,15 @@ try:
     with torch.no_grad():
         before = torch.tensor([[log_prob(real, text.partition("{}")[0] + word) for word in CANDIDATES] for text in SENTENCES])
         whole = torch.tensor([[log_prob(real, text.format(word)) for word in CANDIDATES] for text in SENTENCES])
-    maps = {"what stands before the hole": before.softmax(-1), "the whole sentence": whole.softmax(-1)}
-    display(show.matrices(maps, [text.split()[-3] for text in SENTENCES], CANDIDATES, "Which word fills the hole?", ("sentence", "word")))
+    maps = {"the text before the blank": before.softmax(-1), "the whole sentence": whole.softmax(-1)}
+    display(show.matrices(maps, [text.split()[-3] for text in SENTENCES], CANDIDATES, "Which word fills the blank?", ("sentence", "word")))
 except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
 # *Figure: two maps, four sentences down and four words across. On the left all rows are the same, and "letter" has the largest probability. On the right each row has one dark cell: "hat" for the head, "key" for the lock, "letter" for the envelope; but "hat" for the feet, too.*
 #
-# On the left the rows must be the same, since the sentences are, up to the hole. With the whole sentence, three of four come out right, but for that the model had to read each sentence once with every candidate. An encoder reads both sides of a hole in one pass, and T5's decoder then writes what is missing, without a list to choose from.
+# On the left the rows must be the same, since the sentences are, up to the blank. With the whole sentence, three of four come out right, but for that the model had to read each sentence once with every candidate. An encoder reads both sides of a blank in one pass, and T5's decoder then writes what is missing, without a list to choose from.
 #
 # ## Pitfalls
 #
@@ -737,7 +737,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # | BART | 30% in spans, mean 3 (Poisson), sentences shuffled | one mask each, some for empty spans | everything | learned positions, GELU |
 # | mBART | 35%, in 25 languages | one mask each | everything | ends in the token of its language |
 # | Pegasus | whole sentences, 30% of them, those most like the rest | one mask each | those sentences | sinusoidal positions; masking single words as well did not help |
-# | ProphetNet | one stretch of 9 in each 64 | a mask for each token | the stretch, two tokens ahead | streams in the decoder |
+# | ProphetNet | one span of 9 in each 64 | a mask for each token | the span, two tokens ahead | streams in the decoder |
 # | UniLM, GLM, U-PaLM | spans, or the end of the text | masks, or nothing | the spans, or the rest | one stack, with a prefix |
 # | Marian, M2M-100 | nothing: pairs of translations | | the other language | the case you know from unit 05 |
 #

@@ -129,8 +129,8 @@ except NotImplementedError:
 # - one of the two is among the first `global_blocks`, which see all and are seen by all, as above (the published code makes the last ones global, too),
 # - or $b$ was **drawn** at random for $a$: it is in `random_blocks[a]`. This is one-way: $a$ need not have been drawn for $b$.
 #
-# Why draw at random? Picture the table as a map of roads. With short roads only, one end of the map is $2L / \text{window}$ steps from the other, as a window reaches half its width to each side. A few random roads make it a *small-world* network: any two places are about $\log L$ steps
-# apart.
+# Why draw at random? Think of the table as a graph: the positions are its nodes, the marked cells its edges. With a window alone, the shortest path from one end of the text to the other has $2L / \text{window}$ edges, as a window reaches half its width to each side.
+# A few random edges make it a *small-world* network: the shortest path between any two positions has about $\log L$ edges.
 #
 # **Predict.** One row of the block table has `window_blocks` near ones, `global_blocks` first and `r` drawn. At least how many positions does a query of the last block see with `block=2`, `window_blocks=3`, `global_blocks=1` and one drawn?
 
@@ -281,7 +281,7 @@ except NotImplementedError:
 #
 # ## 6 · A few positions at a time
 #
-# The largest tensor in a layer is the hidden one of the feed-forward network, four or more times the model's width, for all positions at once. But the network works on *each position by itself* (unit 05). So it can be applied to `chunk` positions at a time: the result
+# The largest tensor in a layer holds the hidden activations of the feed-forward network, four or more times the model's width, for all positions at once. But the network works on *each position by itself* (unit 05). So it can be applied to `chunk` positions at a time: the result
 # is the same, and only a piece of the wide tensor exists at any time. This takes $\lceil L / \text{chunk} \rceil$ calls of `f`; the last chunk may be shorter.
 #
 # **Predict, then run.** Attention is a layer from `[B,L,E]` to `[B,L,E]` as well. Can it be computed in chunks like this?
@@ -404,7 +404,7 @@ except NotImplementedError:
 # ## 9 · A convolution that depends on its input (ConvBERT)
 #
 # Look at the heads of a trained BERT: many attend to the next token or the one before, and compute all $L^2$ scores only to find that out. ConvBERT replaces half of the heads by a convolution, which does the same with fewer operations. But its kernel is not fixed: every position
-# has its own, `kernel_logits[i]`, computed from the span around it:
+# has its own, `kernel_logits[i]`, computed from the tokens around it:
 #
 # $$\text{out}_i = \sum_{w=0}^{W-1} \operatorname{softmax}(\text{kernel\_logits}_i)_w \; \text{value}_{\,i + w - \lfloor W/2 \rfloor}$$
 #
@@ -494,9 +494,9 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: memory over length, both axes logarithmic. Two steep parallel lines: all scores from 0.5 to 32 MiB, and with a mask twice as much. Two flatter ones, window and hashed, from 0.4 to 3 MiB.*
 #
-# **Second, the price: how many layers does information need?** After one layer the last position's news has reached the positions that attend to it; after two, those that attend to these. The cell follows it through the layers.
+# **Second, the price: how many layers does information need?** After one layer, information from the last position has reached the positions that attend to it; after two, those that attend to these. The cell follows it through the layers.
 #
-# **Predict.** 512 positions, a window of 32. After how many layers has the news reached every position? And with one global position? And with BigBird's random blocks, but no global one?
+# **Predict.** 512 positions, a window of 32. After how many layers has it reached every position? And with one global position? And with BigBird's random blocks, but no global one?
 
 # %% role="predict"
 predict(
@@ -507,8 +507,8 @@ predict(
 )
 
 # %% role="experiment"
-def heard(mask, layers=32):
-    """The share of positions that the last one's news has reached, after each layer."""
+def reached(mask, layers=32):
+    """The share of positions that information from the last one has reached, after each layer."""
     known, shares = torch.arange(len(mask)) == len(mask) - 1, []
     for _ in range(layers):
         known = known | (mask & known).any(-1)
@@ -524,15 +524,15 @@ try:
              "blocks of 16, 2 drawn": bigbird_mask(512, 16, 3, 0, picks), "and one global block": bigbird_mask(512, 16, 3, 1, none)}
     fig, ax = plt.subplots(figsize=(5.5, 3))
     for (name, mask), style in zip(cases.items(), ("-", "--", "-.", ":")):
-        ax.plot(range(1, 33), heard(mask), style, label=f"{name}, {100 * mask.float().mean():.0f}% of the cells")
-    ax.set(xlabel="layers", ylabel="have heard", ylim=(0, 1.05)), ax.legend(fontsize=8)
+        ax.plot(range(1, 33), reached(mask), style, label=f"{name}, {100 * mask.float().mean():.0f}% of the cells")
+    ax.set(xlabel="layers", ylabel="share reached", ylim=(0, 1.05)), ax.legend(fontsize=8)
     plt.show()
-    guess.compare(*(next(n for n, share in enumerate(heard(mask, 64), 1) if share == 1) for mask in list(cases.values())[:3]))
+    guess.compare(*(next(n for n, share in enumerate(reached(mask, 64), 1) if share == 1) for mask in list(cases.values())[:3]))
 except NotImplementedError:
     print("Build local_global_mask and bigbird_mask first.")
 
 # %% [markdown]
-# *Figure: four rising curves, the share of the positions that have heard of position 511, over layers 1 to 32. The window's is a straight line that ends at 1 in the last layer. Random blocks give an S-shaped curve that is at 1 after
+# *Figure: four rising curves, the share of the positions that information from position 511 has reached, over layers 1 to 32. The window's is a straight line that ends at 1 in the last layer. Random blocks give an S-shaped curve that is at 1 after
 # about five layers. With a global position, Longformer's and BigBird's are at 1 after two.*
 #
 # **Third, does the hash find what matters?** Take 512 vectors around 32 centres as queries and, as in Reformer, as keys; full attention says which keys have weight. Hash them 1, 2, 4 … times: a key counts as found if it shares the query's bucket in any round.
@@ -570,7 +570,7 @@ except NotImplementedError:
     print("Build lsh_buckets first.")
 
 # %% [markdown]
-# *Figure: share of the attention weight that was found, over the share of the cells looked at, for 1 to 16 rounds. The curve of hashing bulges far above the diagonal, on which keys drawn at random lie.*
+# *Figure: share of the attention weight that was found, over the share of the cells looked at, for 1 to 16 rounds. The curve of hashing lies far above the diagonal, on which keys drawn at random lie.*
 #
 # **Fourth, depth.** *Your* blocks run in two ways: plainly, where autograd stores every layer's inputs; and through `tfkit.nn.reversible`, which stores only the last outputs and recomputes the rest with your $f$ and $g$. The cell measures the peak memory of a step, forward and backward.
 #
@@ -690,7 +690,6 @@ except NotImplementedError:
 #
 # One global position doubles what a window keeps: it is where this model puts the weight that it has no use for. A model that is trained with a window loses less; but if you put a window on a trained model, keep its first token visible (unit 13: `sink_mask`).
 #
-#
 # ## Pitfalls
 #
 # - **A mask is not a saving.** It hides scores that were computed all the same. Only a program that never computes them saves anything.
@@ -711,7 +710,7 @@ except NotImplementedError:
 # | BigBird | blocks of 64: 3 near, both ends, 3 drawn | no new weights at all | up to 704 tokens it is full attention |
 # | Reformer | buckets, sorted and cut into chunks of 64; local layers in between | reversible, chunked feed-forward, axial positions (unit 04) | queries are keys; several rounds of hashing, weighted by their softmax sums |
 # | Funnel | full, on 1, 1/2, 1/4 of the positions | a decoder restores the full length for predicting masked tokens | pools the queries only: keys are still those before pooling |
-# | ConvBERT | full, in half of the heads | dynamic convolutions in the other half; grouped linear layers | kernel of width 9, computed from the query times the span |
+# | ConvBERT | full, in half of the heads | dynamic convolutions in the other half; grouped linear layers | kernel of width 9, computed from the query times a convolution of the tokens around it |
 # | DeBERTa | full, three terms | absolute positions are added only at the end, before masked tokens are predicted | V3 trains it as ELECTRA (unit 08) |
 #
 # What became of it? Fused kernels (FlashAttention) made *full* attention linear in memory, though not in time, and so most of today's models for long texts have full attention, or alternate full layers with windowed ones. Nothing in the table was wrong; the bottleneck moved elsewhere.
@@ -728,7 +727,7 @@ except NotImplementedError:
 # - 1 point: all `L × L` scores are computed before they are masked, so time and memory stay quadratic. Only the band may be
 #   computed, chunk by chunk; the result is the same.
 # - 1 point: distant tokens are connected only after `2L / window` layers. Global positions connect any two tokens in two steps; random
-# links shorten the way for the rest.
+# blocks shorten the path for the rest.
 # - Related: `sparse.sliding_window/table_of_all_pairs`, `sparse.local_global/blocks_in_place_of_a_window`, `sparse.bigbird/draws_forgotten`.
 # ### END MARK SCHEME
 

@@ -13,7 +13,7 @@
 # it know something that is *not* in its weights, such as yesterday's news or your own notes?
 #
 # Both answers are short. A picture becomes more tokens in the same sequence. A fact is looked up: one model, the retriever, finds documents; another, the reader, reads them. The
-# interesting part is how the retriever learns, although nobody tells it which document would have helped. You write five functions; at the end a small reader
+# interesting part is how the retriever learns, although no labels say which document would have helped. You write five functions; at the end a small reader
 # answers questions from a handful of notes, and changes its answer the moment you change a note.
 
 # %% role="setup"
@@ -58,14 +58,14 @@ plt.show()
 # *Figure: a row of seven columns. The first three, blue, are image regions, the other four, orange, are words. Each column is a sum of three boxes: what it is,
 # its segment (0 for the image, 1 for the text), its position. Positions run 0, 1, 2 under the image and start again with 0, 1, 2, 3 under the text.*
 #
-# **Predict, then run.** Take 4 regions with 16 features each, 3 tokens of text, width 32 and a batch of 1. What is the shape of the sequence? Which tokens move when region 2 is
-# changed? And which move after one step of attention?
+# **Predict, then run.** Take 4 regions with 16 features each, 3 tokens of text, width 32 and a batch of 1. What is the shape of the sequence? Which tokens change when region 2 is
+# changed? And which after one step of attention?
 
 # %% role="predict"
 predict(
     "12.regions",
     predict.shape("What is the shape of the sequence?"),
-    predict.number("Region 2 is changed: how many tokens move?"),
+    predict.number("Region 2 is changed: how many tokens change?"),
     predict.number("And after one step of attention?"),
 )
 
@@ -85,8 +85,8 @@ try:
     moved = multimodal_inputs(changed, words, w, b, segment, position)
     attend = lambda x: scaled_dot_product_attention(x, x, x)[0]
     print("sequence:", tuple(tokens.shape))
-    print("moved:                ", (moved != tokens).any(-1)[0].nonzero().flatten().tolist())
-    print("moved after attention:", (attend(moved) != attend(tokens)).any(-1)[0].nonzero().flatten().tolist())
+    print("changed:                ", (moved != tokens).any(-1)[0].nonzero().flatten().tolist())
+    print("changed after attention:", (attend(moved) != attend(tokens)).any(-1)[0].nonzero().flatten().tolist())
     guess.compare(tokens.shape, (moved != tokens).any(-1).sum(), (attend(moved) != attend(tokens)).any(-1).sum())
 except NotImplementedError:
     print("Build multimodal_inputs first.")
@@ -102,13 +102,13 @@ except NotImplementedError:
 #
 # $$L = -\frac{1}{B}\sum_{i=1}^{B} \log \frac{e^{\,q_i \cdot c_{p(i)}}}{\sum_{j=1}^{C} e^{\,q_i \cdot c_j}}$$
 #
-# $p(i)$ is `positives[i]`, the row of question $i$'s own passage. There may be more contexts than questions: DPR adds one **hard negative** for each question, a passage that has
+# $p(i)$ is `positives[i]`, the row of question $i$'s own passage. There may be more passages (`contexts` in the code) than questions: DPR adds one **hard negative** for each question, a passage that has
 # the question's words but not its answer.
 #
-# **Predict, then run.** Take twelve contexts, and vectors so small that all scores are nearly 0. How large is the loss?
+# **Predict, then run.** Take twelve passages, and vectors so small that all scores are nearly 0. How large is the loss?
 
 # %% role="predict"
-predict("12.contrast", predict.number("Twelve contexts, all scores nearly 0: how large is the loss?", within=0.1))
+predict("12.contrast", predict.number("Twelve passages, all scores nearly 0: how large is the loss?", within=0.1))
 
 # %% role="exercise" exercise="dpr.in_batch_loss"
 
@@ -122,7 +122,7 @@ except NotImplementedError:
     print("Build in_batch_loss first.")
 
 # %% [markdown]
-# **What does contrast do to the scores?** The cell has eight questions and twelve contexts, and each encoder is a single matrix. The questions' content is that of their passages,
+# **What does contrast do to the scores?** The cell has eight questions and twelve passages, and each encoder is a single matrix. The questions' content is that of their passages,
 # with some noise; four passages belong to no question.
 
 # %% role="demo"
@@ -153,13 +153,13 @@ except NotImplementedError:
     print("Build in_batch_loss first.")
 
 # %% [markdown]
-# *Figure: two maps, eight questions by twelve contexts, dark for a high probability; a red ring marks each question's own context. Before training all cells are about equally pale. After training
+# *Figure: two maps, eight questions by twelve passages, dark for a high probability; a red ring marks each question's own passage. Before training all cells are about equally pale. After training
 # the dark cells are the ringed ones.*
 #
 # ## 3 · Which document helped? Sum over all
 #
-# For the contrastive loss the right passage must be known. Often only the *answer* is known. RAG (2020) puts a reader after the retriever: the reader gets the question with one of the $D$ retrieved passages
-# and gives probabilities for the answer's tokens. Which passage helped is a **latent variable**, so it is summed over, each passage weighted by its retrieval score, $p(d) = \mathrm{softmax}(\text{doc\_scores})_d$. There are two places for the sum.
+# For the contrastive loss the right document must be known. Often only the *answer* is known. RAG (2020) puts a reader after the retriever: the reader gets the question with one of the $D$ retrieved documents
+# and gives probabilities for the answer's tokens. Which document helped is a **latent variable**, so it is summed over, each document weighted by its retrieval score, $p(d) = \mathrm{softmax}(\text{doc\_scores})_d$. There are two places for the sum.
 #
 # **RAG-token.** Every token may come from another document:
 #
@@ -224,14 +224,14 @@ except NotImplementedError:
 # *Figure: two pairs of bars. Where one document knows all, the sequence marginal (0.41) is higher than the token marginal (0.25). Where each document knows
 # one word, the token marginal (0.25) is higher than the sequence marginal (0.09).*
 #
-# ## 4 · Credit goes to the documents that helped
+# ## 4 · The retriever's gradient
 #
 # Why does the retriever learn from this sum? Differentiate RAG-sequence by a document's score:
 #
 # $$\frac{\partial \log p(y)}{\partial\, \text{doc\_scores}_d} = p(d \mid y) - p(d)$$
 #
 # The first term is Bayes' rule: how probable document $d$ is *once the right answer is known*. The score of a document that made the answer more probable than the others did goes up, the rest
-# go down. Nobody had to say which one was right.
+# go down. No label says which document is the right one.
 #
 # **Predict, then run.** Four documents with weights 0.4, 0.3, 0.2, 0.1; the third gives the answer 0.8, the others 0.1. Whose score rises, whose falls most?
 
@@ -322,7 +322,7 @@ except NotImplementedError:
 #
 # ## The experiment: a reader with a handful of notes
 #
-# There are twelve notes of four words each: what six people keep and what they drink. The questions have the form "what does mira keep", and the answers are the last two words of one note. Each word is a token. **The facts are drawn anew at every training step.** So
+# The documents are twelve notes of four words each: what six people keep and what they drink. The questions have the form "what does mira keep", and the answers are the last two words of one note. Each word is a token. **The facts are drawn anew at every training step.** So
 # the reader cannot learn a single fact by heart; all it can learn is *to look in the note*. And the retriever is never told which note is the right one: its only signal is
 # whether the answer became more probable.
 
@@ -375,7 +375,7 @@ def read(reader, notes, rows, answers):
     return reader(source.flatten(0, 1), target.flatten(0, 1)).unflatten(0, rows.shape)
 
 # %% [markdown]
-# A step of training is six lines. Half of the notes are found; if the right one is not among them, the question learns nothing in this step. **Predict.** What is learned first: to read the note,
+# A step of training is six lines. Half of the notes are found; if the right one is not among them, the question contributes nothing useful to this step. **Predict.** What is learned first: to read the note,
 # or to retrieve the right one? Could the retriever learn before the reader does?
 
 # %% role="predict"
@@ -536,7 +536,7 @@ if reader is not None:
 #
 # ## DPR: retrieve, then read
 #
-# RAG generates its answer and sums over passages. DPR (Karpukhin et al. 2020), published a month earlier, *points* at it, with three models in a row:
+# RAG generates its answer and sums over documents. DPR (Karpukhin et al. 2020), published a month earlier, *points* at it, with three models in a row:
 #
 # question → **question encoder** → the `k` best of an index that the **context encoder** made → **reader** → a span of one passage
 #
@@ -606,7 +606,7 @@ except NotImplementedError:
     print("Build in_batch_loss first.")
 
 # %% [markdown]
-# A span can be checked against its passage, word by word; a generated answer cannot. On the other hand, an answer that is not a contiguous piece of some passage cannot be given. DPR with its reader answered 41.5% of the questions of Natural Questions exactly; RAG, which generates, 44.5%, among them some for which *no* retrieved passage contained the answer.
+# A span can be checked against its passage, word by word; a generated answer cannot. On the other hand, an answer that is not a contiguous piece of some passage cannot be given. DPR with its reader answered 41.5% of the questions of Natural Questions exactly; RAG, which generates, 44.5%, among them some for which *no* retrieved document contained the answer.
 #
 # ## From your code to real models
 #
@@ -662,16 +662,15 @@ except NotImplementedError:
 # %% [markdown]
 # Seven of eight, where counting common words finds one: hardly a word of these questions occurs in its answer. Look at the one that MiniLM missed, and ask it in other words. DPR's two encoders were trained with the loss that you built, on such pairs.
 #
-#
 # ## Pitfalls
 #
 # - **Positions that continue** from the picture into the text give the same sentence other embeddings after a larger picture, and may run past the end of the table.
 # - **Trained with one similarity, searched with another.** With cosine in training and inner products in the index, or the other way round, there is no error, but the wrong passages are found.
 # - **A passage twice in the batch** makes a right answer a negative. Real batches are checked for it.
-# - **Small batches teach little**: with $C$ contexts the loss asks only that the right one be better than $C - 1$ random ones. Hence batches across machines, and hard negatives.
+# - **Small batches teach little**: with $C$ passages the loss asks only that the right one be better than $C - 1$ random ones. Hence batches across machines, and hard negatives.
 # - **Averaging logits** over documents, instead of probabilities, lets one document that is certain and wrong veto all others.
 # - **The mean of logarithms is not the logarithm of the mean.** Weighting the documents' losses looks right and trains a reader to be good with *every* document, the useless ones included.
-# - **A retrieved passage is not a true one.** The marginal sums over what was retrieved; what was not retrieved cannot contribute.
+# - **A retrieved document is not a true one.** The marginal sums over what was retrieved; what was not retrieved cannot contribute.
 #
 # ## What real models changed
 #
@@ -680,20 +679,20 @@ except NotImplementedError:
 # | image tokens | regions through one matrix (MMBT: pooled ResNet features, `[CLS]` before and `[SEP]` after them) | ViT: patches of pixels through one matrix, no ResNet; LLaVA: one matrix in front of a language model, since version 1.5 a small MLP |
 # | text vector | mean of word vectors | DPR: BERT's state at `[CLS]`, one BERT for questions, another for passages |
 # | negatives | all others in the batch | DPR: also one hard negative each, from a search by words (BM25); CLIP: both directions, a learned temperature, 32,768 pairs |
-# | index | 12 notes, exact | RAG: 21 million passages of 100 words, approximate (HNSW) |
+# | index | 12 notes, exact | RAG: 21 million documents of 100 words, approximate (HNSW) |
 # | what learns | question encoder and reader | RAG: the same, the index stays frozen; REALM: rebuilds the index while it trains |
-# | where documents meet | in the marginal | Fusion-in-Decoder: one decoder attends to all passages at once; kNN-LM: mixes at every token, like RAG-token |
+# | where documents meet | in the marginal | Fusion-in-Decoder: one decoder attends to all documents at once; kNN-LM: mixes at every token, like RAG-token |
 
 # %% [markdown] role="task" task="nobody-told-the-finder" points=2
 # ## In your own words
 #
-# Nobody tells RAG's retriever which passage was the right one, and it improves all the same. Where does its signal come from?
+# RAG's retriever is trained without labels for the right document, and it improves all the same. Where does its signal come from?
 # Describe one case in which it learns nothing, or something wrong.
 #
 # ### BEGIN MARK SCHEME
-# - 1 point: the passage is summed over. The gradient raises the score of passages that make the right answer likelier than
+# - 1 point: the document is summed over. The gradient raises the score of documents that make the right answer likelier than
 #   the others do (posterior minus prior).
-# - 1 point for any one: the right passage is not among those retrieved; the reader ignores passages, so all of them score alike; a passage
+# - 1 point for any one: the right document is not among those retrieved; the reader ignores documents, so all of them score alike; a document
 #   helps for a wrong reason and is rewarded.
 # - Related: `rag.sequence/retriever_detached`, `rag.sequence/logarithms_averaged`, `rag.token/documents_equally_likely`.
 # ### END MARK SCHEME
@@ -705,4 +704,4 @@ except NotImplementedError:
 # - Karpukhin et al. 2020, [Dense Passage Retrieval](https://arxiv.org/abs/2004.04906): section 3.2 is the loss, section 5 what mattered.
 # - Lewis et al. 2020, [Retrieval-Augmented Generation](https://arxiv.org/abs/2005.11401): section 2.1 has both marginals, 2.5 how to decode with each.
 # - Guu et al. 2020, [REALM](https://arxiv.org/abs/2002.08909): its appendix A derives the gradient of section 4.
-# - Izacard and Grave 2021, [Fusion-in-Decoder](https://arxiv.org/abs/2007.01282): all passages in one decoder, in place of the sum.
+# - Izacard and Grave 2021, [Fusion-in-Decoder](https://arxiv.org/abs/2007.01282): all documents in one decoder, in place of the sum.

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 13 · From GPT-2 to today
 #
-# **The question.** GPT-2 is from 2019. Open the files of a current model such as Llama, Qwen, Mistral or DeepSeek: there are still token embeddings, attention, feed-forward layers and residual connections. What changed
+# **The question.** GPT-2 is from 2019. Open the files of a current model such as Llama, Qwen, Mistral or DeepSeek: there are still token embeddings, attention, feed-forward networks and residual connections. What changed
 # in between, and what was each change good for?
 #
 # Less than one might think, and each change has one reason: **activations** that stay in range (norm), **parameters** better used (gate), **positions** that need no table (rotation), a **cache** that fits into memory (shared keys, latent keys, windows with sinks), and **more parameters for
@@ -52,9 +52,9 @@ except NotImplementedError:
     print("Build rms_norm first.")
 
 # %% [markdown]
-# ## 2 · A gate in the feed-forward layer
+# ## 2 · A gate in the feed-forward network
 #
-# GPT-2's feed-forward layer is $W_2\,\text{gelu}(W_1 x)$. A **gated** one has a second matrix beside the first, and the two branches are multiplied column by column:
+# GPT-2's feed-forward network is $W_2\,\text{gelu}(W_1 x)$. A **gated** one has a second matrix beside the first, and the two branches are multiplied column by column:
 #
 # $$\text{SwiGLU}(x) = W_{\text{down}}\big(\text{silu}(W_{\text{gate}}\, x) \odot W_{\text{up}}\, x\big) \qquad \text{silu}(z) = z\,\sigma(z)$$
 #
@@ -75,10 +75,10 @@ except NotImplementedError:
     print("Build SwiGLU first.")
 
 # %% [markdown]
-# ## 3 · Rotate halves, not neighbours
+# ## 3 · Rotary embeddings with paired halves
 #
 # Unit 04 rotated pairs of neighbouring columns, as GPT-J and Meta's own LLaMA code do. Hugging Face's files pair column $i$ with column $i + D/2$. It is the same rotation with the columns in another order, so both learn equally well; but
-# a checkpoint of the one, read by code for the other, writes nonsense, without any error. (The files were converted by reordering the rows of `q_proj` and `k_proj`.)
+# if code for the one loads a checkpoint of the other, there is no error, but the model generates nonsense. (The files were converted by reordering the rows of `q_proj` and `k_proj`.)
 #
 # $$\begin{aligned} x'_i &= x_i \cos\theta - x_{i+D/2}\sin\theta \\ x'_{i+D/2} &= x_{i+D/2}\cos\theta + x_i\sin\theta \end{aligned} \qquad \theta = \text{position} \cdot \text{base}^{-2i/D}$$
 #
@@ -94,10 +94,10 @@ guess = predicted("13.halves")
 torch.manual_seed(0)
 query, key = torch.randn(1, 8), torch.randn(1, 8)
 try:
-    at = lambda x, place: apply_rotary_halves(x, torch.tensor([place]))
-    scores = [float(at(query, place) @ at(key, place - 3).T) for place in (3, 10, 200)]
+    at = lambda x, position: apply_rotary_halves(x, torch.tensor([position]))
+    scores = [float(at(query, position) @ at(key, position - 3).T) for position in (3, 10, 200)]
     guess.compare("the distance alone, as before" if max(scores) - min(scores) < 1e-3 else "both positions")
-    print("three places apart, at 3, 10 and 200:", *(f"{score:.4f}" for score in scores))
+    print("three positions apart, at 3, 10 and 200:", *(f"{score:.4f}" for score in scores))
 except NotImplementedError:
     print("Build apply_rotary_halves first.")
 
@@ -128,10 +128,10 @@ plt.show()
 # %% [markdown]
 # *Figure: three bars. With 32 key-value heads the cache takes 4.29 GB, with 8 heads 1.07 GB, with one 0.13 GB.*
 #
-# ## 5 · Keep the first tokens in sight
+# ## 5 · A window that keeps the first tokens
 #
 # A sliding window bounds the cache: only the last `window` tokens are kept. But the predictions of a model that is run like this collapse as soon as the *first* tokens leave the window, although their content is not needed. Softmax weights must sum to one; a head that finds nothing of interest has to put them somewhere,
-# and learns to put them on the first tokens. These are **attention sinks** (2023). The remedy is to keep the first few tokens in the cache for ever.
+# and learns to put them on the first tokens. These are **attention sinks** (2023). The remedy is to keep the first few tokens in the cache permanently.
 
 # %% role="predict"
 predict("13.sinks", predict.number("Length 8, window 3, 1 sink: how many keys does the last query see?"))
@@ -154,7 +154,7 @@ except NotImplementedError:
 #
 # ## 6 · Many experts, few at a time
 #
-# A **mixture of experts** has many feed-forward layers and a small matrix, the **router**, that says for each token which $k$ of them it goes through. So it can have many more parameters than it uses for any one token: Mixtral has 47 billion and uses 13 billion per token.
+# A **mixture of experts** has many feed-forward networks and a small matrix, the **router**, that says for each token which $k$ of them it goes through. So it can have many more parameters than it uses for any one token: Mixtral has 47 billion and uses 13 billion per token.
 #
 # First comes the choice. The weights of the $k$ chosen experts are the softmax over *their* logits, so they sum to one.
 
@@ -359,7 +359,7 @@ except NotImplementedError:
 # - **`repeat` for `repeat_interleave`.** The heads are then shared 0, 1, 0, 1 instead of 0, 0, 1, 1: a model trained that way works, but a published checkpoint does not.
 # - **Angles in bfloat16.** Positions are exact only up to 256, so short texts show no error.
 # - **Softmax over all experts, then the best k.** The weights no longer sum to one, and the layer's output gets smaller the more experts there are.
-# - **Counting choices with a gradient.** There is none: a balance loss of counts alone teaches the router nothing.
+# - **A balance loss of counts alone.** Counts have no gradient, so such a loss teaches the router nothing.
 # - **Parameters, computation and cache confused.** They are three different costs: say which one a change saves.
 #
 # ## What real models changed

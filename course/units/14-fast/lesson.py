@@ -14,7 +14,7 @@
 # It can because arithmetic is not the bottleneck. A GPU of 2023, the H100, does 990 trillion multiplications and additions per second, and reads 3.35 trillion *bytes* per second from its memory. In the time in which it reads one number of two bytes, it could do 590 operations. What is slow is **memory traffic**:
 # what is written to the GPU's large memory and read again.
 #
-# So everything in this unit follows one rule: *do not store what you can recompute.* You build attention that never stores its table of scores, forward and backward, a loss that never stores all its logits, a cache without wasted space, and weights of one byte each. At the end the same attention runs as a real kernel.
+# So everything in this unit follows one rule: *do not store what you can recompute.* You build attention that never stores its matrix of scores, forward and backward, a loss that never stores all its logits, a cache without wasted space, and 8-bit weights. At the end the same attention runs as a real kernel.
 
 # %% role="setup"
 import os
@@ -35,7 +35,7 @@ if not torch.cuda.is_available():
 # %% [markdown]
 # ## 1 · Merge attention over two halves
 #
-# Suppose that the keys come in two halves, and attention over each half has been computed. You have the two outputs $o_1$, $o_2$, but the scores are gone. Can you still compute the attention over *all* keys?
+# Suppose that the keys come in two halves, and attention over each half has been computed. You have the two outputs $o_1$, $o_2$, but the scores were not kept. Can you still compute the attention over *all* keys?
 #
 # A softmax divides by the sum $\sum_j e^{s_j}$. The sum over all keys is the sum of the two halves' sums. So each half has to keep one more number: the logarithm of its sum, the **log-sum-exp** ($\text{lse}$). It is a logarithm because the sum itself can overflow: float32 ends at $e^{88}$.
 #
@@ -60,7 +60,7 @@ except NotImplementedError:
     print("Build merge_attention first.")
 
 # %% [markdown]
-# ## 2 · Attention without the table
+# ## 2 · Attention without the score matrix
 #
 # Now cut the keys into blocks, and go through them once. For each query keep three quantities: the largest score so far $m$, the sum of weights so far $\ell$, and the sum of weighted values so far $a$. This is the **online softmax** (Milakov and Gimelshein 2018):
 #
@@ -89,7 +89,7 @@ try:
     for block in (1, 4, 100):
         output, lse = flash_attention(q, k, v, block, causal=True)
         expected = scaled_dot_product_attention(q, k, v, torch.ones(5, 9).bool().tril(4))[0]
-        print(f"blocks of {block:3}: largest difference from the table's attention {(output - expected).abs().max().item():.0e}")
+        print(f"blocks of {block:3}: largest difference from ordinary attention {(output - expected).abs().max().item():.0e}")
 except NotImplementedError:
     print("Build flash_attention first.")
 
@@ -114,32 +114,32 @@ except NotImplementedError:
 #
 # Both early weights were multiplied by the *same* factor, so only their sums have to be kept. That is why the scores of a block can be discarded.
 #
-# How much memory does it save? The next cell counts exactly how many bytes are allocated at once while each version runs.
+# How much memory does it save? The next cell measures the peak memory of each version exactly: the largest number of bytes that are allocated at the same time.
 
 # %% role="demo"
 LENGTHS, BLOCK = [128, 256, 512, 1024, 2048], 64
-ways = {"the whole table": lambda x: scaled_dot_product_attention(x, x, x), "yours, in blocks": lambda x: flash_attention(x, x, x, BLOCK)}
+ways = {"the full matrix": lambda x: scaled_dot_product_attention(x, x, x), "yours, in blocks": lambda x: flash_attention(x, x, x, BLOCK)}
 try:
     need = {name: [peak_bytes(lambda: way(torch.randn(1, length, 16))) / 2**20 for length in LENGTHS] for name, way in ways.items()}
     fig, ax = plt.subplots(figsize=(5.5, 2.6))
     for (name, found), color in zip(need.items(), ("#c44e52", "#2a6fb0"), strict=True):
         ax.loglog(LENGTHS, found, "o-", color=color, label=name)
         ax.annotate(f"{found[-1]:.1f} MB", (LENGTHS[-1], found[-1]), xytext=(6, -3), textcoords="offset points", color=color)
-    ax.set(xlabel="length of the text", ylabel="MB at once", xticks=LENGTHS, xticklabels=LENGTHS, xlim=(110, 4200))
+    ax.set(xlabel="length of the text", ylabel="peak memory (MB)", xticks=LENGTHS, xticklabels=LENGTHS, xlim=(110, 4200))
     ax.set_yticks([0.1, 1, 10], ["0.1", "1", "10"]), ax.set_ylim(0.08, 60)
     ax.minorticks_off(), ax.legend(frameon=False), plt.show()
 except NotImplementedError:
     print("Build flash_attention first.")
 
 # %% [markdown]
-# *Figure: memory against length, both axes logarithmic. The table's line climbs twice as steeply as that of the blocks: four times the memory for twice the text, against twice the memory. At 2,048 tokens the whole table takes tens of megabytes, the blocks a few.*
+# *Figure: memory against length, both axes logarithmic. The line of the full matrix is twice as steep as that of the blocks: four times the memory for twice the text, against twice the memory. At 2,048 tokens the full matrix takes tens of megabytes, the blocks a few.*
 #
 # ## 3 · Counting memory traffic
 #
 # In ordinary attention, every operation on a GPU reads its input from the large memory and writes its result back: the product writes $L^2$ scores; scaling, masking and softmax each read and write them; the product with the values reads them: $8 L^2$ numbers.
 # A **kernel** is a program that runs on the GPU as one piece, and keeps what it works on in the processors' own small memory, which is about ten times faster. In such a kernel, each processor takes a *tile* of $T$ queries, goes through all keys and values once, and writes only the output. The keys and values are read once for each of the $L/T$ tiles:
 #
-# $$\text{table: } 8 L^2 + 4 L D \qquad\qquad \text{tiles: } \frac{L}{T} \cdot 2 L D + 2 L D$$
+# $$\text{full matrix: } 8 L^2 + 4 L D \qquad\qquad \text{tiles: } \frac{L}{T} \cdot 2 L D + 2 L D$$
 #
 # **Predict, then run.** Take $L = 4096$, $D = 64$ and tiles of $T = 128$ queries.
 
@@ -152,23 +152,23 @@ table = lambda length, width=64: 8 * length**2 + 4 * length * width
 tiled = lambda length, width=64, tile=128: length / tile * 2 * length * width + 2 * length * width
 guess.compare(table(4096) / tiled(4096))
 flops, per_byte = 4 * 4096**2 * 64, 990e12 / 3.35e12
-print(f"operations per byte: table {flops / (2 * table(4096)):.0f}, tiles {flops / (2 * tiled(4096)):.0f}; an H100 can do {per_byte:.0f} while it reads one")
+print(f"operations per byte: full matrix {flops / (2 * table(4096)):.0f}, tiles {flops / (2 * tiled(4096)):.0f}; an H100 can do {per_byte:.0f} while it reads one")
 fig, ax = plt.subplots(figsize=(5.5, 1.7))
 sizes = [2 * table(4096) / 2**20, 2 * tiled(4096) / 2**20]
-ax.barh(["table", "tiles of 128"][::-1], sizes[::-1], color=["#2a6fb0", "#c44e52"])
+ax.barh(["full matrix", "tiles of 128"][::-1], sizes[::-1], color=["#2a6fb0", "#c44e52"])
 for row, size in enumerate(sizes[::-1]):
     ax.text(size + 4, row, f"{size:.0f} MB", va="center", fontsize=9)
 ax.set(xlabel="read and written for one head, 4,096 tokens", xlim=(0, 320))
 plt.show()
 
 # %% [markdown]
-# *Figure: two bars. With the table 258 MB are read and written for one head, with tiles 33 MB.*
+# *Figure: two bars. With the full matrix 258 MB are read and written for one head, with tiles 33 MB.*
 #
-# Attention with the table does 16 operations for each byte that it moves, and the GPU could do 296: it waits 95 percent of the time. Larger tiles mean less traffic, until they no longer fit: FlashAttention's tile sizes are chosen to fill the processors' small memory. (Your Python loop takes *all* queries at once and only blocks of keys; what it shares with the kernel is the arithmetic.)
+# Attention with the full matrix does 16 operations for each byte that it moves, and the GPU could do 296: its arithmetic units are idle 95 percent of the time. Larger tiles mean less traffic, until they no longer fit: FlashAttention's tile sizes are chosen to fill the processors' small memory. (Your Python loop takes *all* queries at once and only blocks of keys; what it shares with the kernel is the arithmetic.)
 #
-# ## 4 · The backward pass without the table
+# ## 4 · The backward pass without the score matrix
 #
-# Training needs gradients, and autograd stores the weights of the forward pass: the table again. FlashAttention stores only $o$ and $\text{lse}$, and *recomputes* the weights, block by block, now directly: $P_{ij} = e^{s_{ij} - \text{lse}_i}$. This is more arithmetic and less traffic. For one block of keys:
+# Training needs gradients, and autograd stores the weights of the forward pass, again a matrix of $L^2$ numbers. FlashAttention stores only $o$ and $\text{lse}$, and *recomputes* the weights, block by block, now directly: $P_{ij} = e^{s_{ij} - \text{lse}_i}$. This is more arithmetic and less traffic. For one block of keys:
 #
 # $$dV = P^\top dO \qquad dP = dO\, V^\top \qquad dS = P \odot (dP - \delta) / \sqrt{D} \qquad dQ \mathrel{+}= dS\, K \qquad dK = dS^\top Q$$
 #
@@ -221,19 +221,19 @@ def step(way, length):
     way(q, k, v).sum().backward()
 
 
-by_table = lambda q, k, v: scaled_dot_product_attention(q, k, v, torch.ones(q.size(1), q.size(1)).bool().tril())[0]
+by_matrix = lambda q, k, v: scaled_dot_product_attention(q, k, v, torch.ones(q.size(1), q.size(1)).bool().tril())[0]
 try:
-    for name, way in (("table", by_table), ("blocks, autograd", lambda q, k, v: flash_attention(q, k, v, 64, True)[0]), ("blocks both ways", lambda q, k, v: Flash.apply(q, k, v, 64))):
-        print(f"{name:17} {peak_bytes(lambda: step(way, 1024)) / 2**20:6.1f} MB at once, forward and back, 1,024 tokens")
+    for name, way in (("full matrix", by_matrix), ("blocks, autograd", lambda q, k, v: flash_attention(q, k, v, 64, True)[0]), ("blocks, both passes", lambda q, k, v: Flash.apply(q, k, v, 64))):
+        print(f"{name:19} {peak_bytes(lambda: step(way, 1024)) / 2**20:6.1f} MB peak memory, forward and backward, 1,024 tokens")
 except NotImplementedError:
     print("Build flash_attention and flash_backward first.")
 
 # %% [markdown]
-# The middle line shows that in training, blocks in the forward pass alone are not enough. Autograd stores every block's weights for the backward pass, and all blocks together are the table again: 4 MB here, and four times that for twice the text. Only the memory of the last version grows in proportion to the text and not to its square.
+# The middle line shows that in training, blocks in the forward pass alone are not enough. Autograd stores every block's weights for the backward pass, and all blocks together are the full matrix again: 4 MB here, and four times that for twice the text. Only the memory of the last version grows in proportion to the text and not to its square.
 #
 # ## 5 · A loss without all the logits
 #
-# At the other end of the model is a second large table: the logits, one for each position and each token of the vocabulary. With large vocabularies it is the largest tensor in training, though the loss needs just two numbers of each row: the target's logit and the log-sum-exp.
+# At the other end of the model is a second large matrix: the logits, one for each position and each token of the vocabulary. With large vocabularies it is the largest tensor in training, though the loss needs just two numbers of each row: the target's logit and the log-sum-exp.
 #
 # The remedy is the same: take `chunk` positions at a time, add up their losses, and discard their logits. Targets of -100 do not count, and the mean is over *all* that do, not over the chunks' means. Sum in float32: in bfloat16, 512 + 1 is 512.
 
@@ -288,10 +288,10 @@ for text in range(3):
         pages[tables[text, place // SIZE], place % SIZE] = text + 1
 for text, count in enumerate(lengths.tolist(), 1):
     print(f"text {text}, {count:2} tokens: pages {[int(page) for page in tables[text - 1] if page >= 0]}")
-show.matrices({"whose token (0: free)": pages.long()}, title="A cache in pages", axes=("page", "place in the page"))
+show.matrices({"whose token (0: free)": pages.long()}, title="A cache in pages", axes=("page", "slot in the page"))
 
 # %% [markdown]
-# *Figure: eight pages of sixteen places. The three texts are spread over six of them, each page in the colour of its text; the last page of every text is partly empty, and two pages are free. The lines above it give each text's pages in the order of the text.*
+# *Figure: eight pages of sixteen slots. The three texts are spread over six of them, each page in the colour of its text; the last page of every text is partly empty, and two pages are free. The lines above it give each text's pages in the order of the text.*
 
 # %% role="demo"
 torch.manual_seed(0)
@@ -303,7 +303,7 @@ try:
         keys, values = (store[own].flatten(0, 1)[:count].transpose(0, 1) for store in (stored_keys, stored_values))
         alone = scaled_dot_product_attention(q[text].unsqueeze(1), keys, values)[0].squeeze(1)
         print(f"text of {count:2} tokens: largest difference from attention over its own keys {(paged[text] - alone).abs().max().item():.0e}")
-    print(f"room taken: {int(needed.sum()) * SIZE} places for {int(lengths.sum())} tokens; reserved for the longest each: {3 * 48}")
+    print(f"slots used: {int(needed.sum()) * SIZE} for {int(lengths.sum())} tokens; with room for 48 tokens reserved for each text: {3 * 48}")
 except NotImplementedError:
     print("Build paged_attention first.")
 
@@ -353,7 +353,7 @@ def draw_batch(source, count, generator, length=64):
 
 
 def train_reader(steps=500):
-    """A Llama of two layers that has read the first 400,000 letters in part."""
+    """A Llama of two layers that has read the first 400,000 characters in part."""
     torch.manual_seed(0)
     generator = torch.Generator().manual_seed(0)
     sizes = {"vocab_size": 128, "d_model": 64, "n_layers": 2, "n_heads": 4, "n_kv_heads": 2, "d_ff": 168, "max_length": 256}
@@ -369,15 +369,15 @@ def train_reader(steps=500):
 # %% role="experiment"
 guess = predicted("14.bits")
 reader, unseen = train_reader(), draw_batch(letters[400_000:], 200, torch.Generator().manual_seed(1))
-bits_a_letter = lambda: reader(unseen, labels=unseen).loss.item() / torch.tensor(2.0).log().item()
-whole, exact = {name: value.clone() for name, value in reader.state_dict().items()}, bits_a_letter()
+bits_per_character = lambda: reader(unseen, labels=unseen).loss.item() / torch.tensor(2.0).log().item()
+whole, exact = {name: value.clone() for name, value in reader.state_dict().items()}, bits_per_character()
 try:
     found = {}
     for bits in range(8, 1, -1):
         for name, module in reader.named_modules():
             if isinstance(module, nn.Linear):
                 module.weight.copy_(dequantize_rows(*quantize_rows(whole[f"{name}.weight"], bits)))
-        found[bits] = bits_a_letter()
+        found[bits] = bits_per_character()
     reader.load_state_dict(whole)
     fewest = min(bits for bits, loss in found.items() if loss < 1.02 * exact)
     guess.compare("2" if fewest == 2 else "3 or 4" if fewest < 5 else "5 or 6" if fewest < 7 else "8")
@@ -524,7 +524,7 @@ except NotImplementedError:
 # A colleague replaces the attention of a model by FlashAttention. Training on texts of 8,192 tokens becomes three times faster; generating answers one token at a time, for one user, becomes no faster at all. Explain both. What would make generation faster?
 #
 # ### BEGIN MARK SCHEME
-# - 1 point: in training, ordinary attention reads and writes the L² table of scores, and FlashAttention does not; when one token is generated there is only one query, so the table has a single row, and what takes the time is reading the weights (and the cache) once for each token.
+# - 1 point: in training, ordinary attention reads and writes the matrix of L² scores, and FlashAttention does not; when one token is generated there is only one query, so the matrix has a single row, and what takes the time is reading the weights (and the cache) once for each token.
 # - 1 point for any one: fewer bytes to read (quantised weights, shared or latent keys, a quantised cache); more users at once, so that a weight that was read is used for many; several tokens at a time (speculative decoding).
 # - Related: `fast.flash_attention/all_scores_at_once`, `fast.quantize/floating_integers`.
 # ### END MARK SCHEME

@@ -10,7 +10,7 @@
 # # 15 · After pretraining
 #
 # **The question.** A pretrained model continues texts as the web would: an answer, another question, an insult. It *can* answer well, some of the time. How can it be made to do so every time,
-# if all you have is a few demonstrations, or opinions on which of two answers is better, or only a program that says right or wrong?
+# if all you have is a few demonstrations, or judgements of which of two answers is better, or only a program that says right or wrong?
 #
 # These lead to three methods: imitation (**supervised fine-tuning**), learning from preferences (**reward models** and **DPO**), and learning from rewards for the model's own answers (**GRPO**). You build the loss of each, and a layer that makes all of them cheap,
 # and apply them to the same task: a small model that answers a question in four ways is to answer in one.
@@ -29,8 +29,8 @@ from tfkit_lab import show
 # %% [markdown]
 # ## 0 · A model to tune
 #
-# A question is four digits and `END`; its answer is four digits and `END` again. The texts that the model is pretrained on answer in four ways, as if by four kinds of people: they repeat the question (35%), reverse it (35%), sort it from high to low (20%),
-# or from low to high (10%). That last way is what we want. So the model *knows* how to sort upwards, and does it about one time in ten.
+# A question is four digits and `END`; its answer is four digits and `END` again. The texts that the model is pretrained on answer in four ways: they repeat the question (35%), reverse it (35%), sort it in descending order (20%),
+# or in ascending order (10%). That last way is what we want. So the model *can* sort in ascending order, and does so about one time in ten.
 #
 # It is a Llama of two layers and 21,000 parameters, and is trained in about 15 seconds on one core.
 
@@ -50,7 +50,7 @@ def text_of(question, answer):
 
 
 def four_ways(question):
-    """[4, rows, N]: repeated, reversed, sorted down, sorted up."""
+    """[4, rows, N]: repeated, reversed, sorted in descending order, sorted in ascending order."""
     up = question.sort(1).values
     return torch.stack([question, question.flip(1), up.flip(1), up])
 
@@ -88,7 +88,7 @@ def sample(model, question, generator):
 
 
 def is_right(ids):
-    """ids [rows, 2 * N + 2] -> bool [rows]: whether the answer is the question, sorted upwards."""
+    """ids [rows, 2 * N + 2] -> bool [rows]: whether the answer is the question, sorted in ascending order."""
     return (ids == text_of(ids[:, :N], ids[:, :N].sort(1).values)).all(1)
 
 
@@ -98,7 +98,7 @@ def share_right(model, rows=300):
     return is_right(sample(model, questions(rows, generator), generator)).float().mean().item()
 
 
-print(f"the pretrained model sorts upwards in {share_right(base):.0%} of its answers")
+print(f"the pretrained model sorts in ascending order in {share_right(base):.0%} of its answers")
 
 # %% [markdown]
 # ## 1 · LoRA: an adapter beside a frozen layer
@@ -143,9 +143,9 @@ except NotImplementedError:
 # %% [markdown]
 # In a model of this width the adapters have a large share of all parameters. In one of width 4096, an adapter of rank 8 has 0.4% of the parameters of a square matrix.
 #
-# ## 2 · Which tokens are learned?
+# ## 2 · Which tokens have a label?
 #
-# A conversation is a row of tokens like any other; in supervised fine-tuning only some of the tokens have a label. The model is to learn the **assistant**'s tokens, and to stop after them. It is not to learn what users write. So
+# A conversation is a sequence of tokens like any other text, but in supervised fine-tuning only some of the tokens have a label. The model is trained to predict the **assistant**'s tokens, and to stop after them. It is not trained to predict what users write. So
 # the labels are the ids in the assistant's turns, and -100, which losses leave out, elsewhere.
 #
 # **Predict.** If the `end_id` after the assistant's answer has no label, what does the tuned model do after its answer?
@@ -160,8 +160,8 @@ TALK = [("user", [4, 1, 9, 3]), ("assistant", [1, 3, 4, 9]), ("user", [7, 0, 7, 
 try:
     ids, labels = chat_labels(TALK, 10)  # the number of END
     names = ["END" if token == 10 else str(token) for token in ids]
-    learned = torch.tensor([label != -100 for label in labels])
-    display(show.matrices({"has a label": learned[None]}, ["learned"], names, "Two questions, two answers", ("", "token")))
+    labelled = torch.tensor([label != -100 for label in labels])
+    display(show.matrices({"has a label": labelled[None]}, ["labelled"], names, "Two questions, two answers", ("", "token")))
 except NotImplementedError:
     print("Build chat_labels first.")
 
@@ -179,7 +179,7 @@ except NotImplementedError:
 
 # %% role="experiment"
 def demonstrations(rows, generator):
-    """Conversations in which the assistant sorts upwards -> ids, labels [rows, 2 * N + 2]."""
+    """Conversations in which the assistant sorts in ascending order -> ids, labels [rows, 2 * N + 2]."""
     talks = [[("user", q.tolist()), ("assistant", q.sort().values.tolist())] for q in questions(rows, generator)]
     pairs = [chat_labels(talk, END) for talk in talks]
     return torch.tensor([ids for ids, _ in pairs]), torch.tensor([labels for _, labels in pairs])
@@ -200,9 +200,9 @@ except NotImplementedError:
     print("Build LoRALinear, chat_labels and sequence_log_probs first.")
 
 # %% [markdown]
-# The pretrained model sorted upwards in 14% of its answers; after sixty steps it does in more than nine of ten. A few seconds were enough, because there was nothing to learn but *which* of its four ways to take.
+# The pretrained model sorted in ascending order in 14% of its answers; after sixty steps it does so in more than nine of ten. A few seconds were enough, because the only thing to learn was *which* of the four kinds of answer to give.
 #
-# That `END` comes at the right place is learned like any other token. Without a label its probability stays as pretraining left it; a chat model that was tuned like this writes the user's next question itself.
+# The `END` after an answer is learned like any other token. Without a label its probability stays as pretraining left it; a chat model that was tuned like this writes the user's next question itself.
 #
 # ## 4 · Rewards from comparisons
 #
@@ -222,7 +222,7 @@ def steps_down(ids):
 
 
 def compare_answers(rows, generator):
-    """Pairs of sampled answers about which the judge has an opinion -> chosen, rejected."""
+    """Pairs of sampled answers of which the judge prefers one -> chosen, rejected."""
     question = questions(rows, generator)
     one, two = sample(base, question, generator), sample(base, question, generator)
     differ = steps_down(one) != steps_down(two)
@@ -392,11 +392,11 @@ except NotImplementedError:
     print("Build group_advantages, clipped_policy_loss and kl_estimate first.")
 
 # %% [markdown]
-# *Figure: left, the share of right answers against steps: it starts at a tenth, reaches four fifths after fifteen steps and fluctuates around 95% in the second half. Right, the KL divergence from the pretrained model: it grows to about 0.4 while the share rises, and then stays near that, with peaks up to one, where the penalty holds it.*
+# *Figure: left, the share of right answers against steps: it starts at a tenth, reaches four fifths after fifteen steps and fluctuates around 95% in the second half. Right, the KL divergence from the pretrained model: it grows to about 0.4 while the share rises, and then stays near that, with peaks up to one, because the penalty limits it.*
 #
-# At the end 97% of new answers are right. DPO learned the same task from pairs and reached about half; a reward that says exactly what is wanted does better than opinions on which answer looks more sorted.
+# At the end 97% of new answers are right. DPO learned the same task from pairs and reached about half; a reward that says exactly what is wanted does better than preferences for the answer that looks more sorted.
 #
-# What has become of the four ways? The cell computes with *your* `sequence_log_probs` how probable each kind of answer to 500 new questions is under each of the models; the rest goes to answers of none of the four kinds. **Before you run it:** where has the rest of DPO's probability gone?
+# How has the probability of each kind of answer changed? The cell computes with *your* `sequence_log_probs` how probable each kind of answer to 500 new questions is under each of the models; the rest goes to answers of none of the four kinds. **Before you run it:** where has the rest of DPO's probability gone?
 
 # %% role="experiment"
 @torch.no_grad()
@@ -410,18 +410,18 @@ def four_likely(model, question):
 try:
     fresh = questions(2000, torch.Generator().manual_seed(5))
     sorted_too = (fresh[:, 1:] >= fresh[:, :-1]).all(1) | (fresh[:, 1:] <= fresh[:, :-1]).all(1)
-    fresh = fresh[~sorted_too][:500]  # there, two of the ways are one
+    fresh = fresh[~sorted_too][:500]  # there, two of the four answers are the same
     likely = torch.stack([four_likely(model, fresh) for model in models.values()])
-    ways = ["repeated", "reversed", "down", "up", "other"]
-    display(show.heads(likely, [*models], ways, title="What became of the four ways", measure="probability of the answer", axes=("trained on", "answer")))
+    ways = ["repeated", "reversed", "descending", "ascending", "other"]
+    display(show.heads(likely, [*models], ways, title="Probability of each kind of answer", measure="probability of the answer", axes=("trained on", "answer")))
 except NotImplementedError:
     print("Build sequence_log_probs first.")
 
 # %% [markdown]
-# *Figure: a row for each of the four models, a column for each kind of answer. The pretrained one gives a third each to repeating and reversing, a sixth to sorting down and a fourteenth to sorting up. After demonstrations 0.95 is in the column "up", and after rewards 0.94. After preferences 0.45 is there,
-# and 0.51 under "other". The other three ways are below 0.03 in all three.*
+# *Figure: a row for each of the four models, a column for each kind of answer. The pretrained one gives a third each to repeating and reversing, a sixth to descending and a fourteenth to ascending order. After demonstrations 0.95 is in the column "ascending", and after rewards 0.94. After preferences 0.45 is there,
+# and 0.51 under "other". The other three kinds are below 0.03 in all three.*
 #
-# Nothing new was learned: all four ways were in the pretrained model, and one of them was made likelier. Had it *never* sorted upwards, all rewards in all groups would have been zero, all advantages too, and nothing would have been learned.
+# Nothing new was learned: the pretrained model already gave all four kinds of answer, and training made one of them likelier. Had it *never* sorted in ascending order, all rewards in all groups would have been zero, all advantages too, and nothing would have been learned.
 #
 # ## Meet a real model
 #
@@ -478,7 +478,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # - **The end without a label.** The loss looks fine, and the model never stops.
 # - **Labels that are shifted twice**, by hand and in the loss: the model learns to predict the token after the next one.
 # - **Log of a sigmoid, in two steps.** For a pair that is very wrong, the sigmoid rounds to 0 and the loss becomes infinite.
-# - **The reference that learns.** If you forget the `detach` (or the `no_grad`), both models move, and the penalty holds neither.
+# - **The reference that learns.** If you forget the `detach` (or the `no_grad`), both models change, and the penalty no longer keeps the trained one near the pretrained one.
 # - **Masked too late.** Padding may contain any value; after `exp` it may be infinite, and infinity times zero is NaN.
 # - **Groups in which all are right, or none is.** They cost as much as the others and give no gradient; choose questions of the right difficulty.
 # - **A reward is taken literally.** Our judge of section 4 counts digits that are smaller than the one before; `0 0 0 0` has none. Training finds whatever the reward overlooks.
@@ -489,7 +489,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # |---|---|---|
 # | adapters | float32 base, rank 4 | QLoRA (2023): the frozen base in 4 bits; DoRA: magnitude and direction learned separately |
 # | demonstrations | made by a program | InstructGPT (2022): 13,000 by people; Llama 3 (2024): mostly by earlier models, filtered by a reward model |
-# | preferences | one judge who never errs | people who contradict each other; IPO: does not overfit pairs on which all agree; KTO: single answers, marked good or bad |
+# | preferences | one judge, always consistent | people who contradict each other; IPO: does not overfit pairs on which all agree; KTO: single answers, marked good or bad |
 # | policy loss | mean over all tokens, KL as a penalty | DeepSeekMath's GRPO averages over each answer first; DAPO (2025) averages as here and drops the KL |
 # | rewards | sorted or not | DeepSeek-R1 (2025): is the final answer right, and is the format kept; the reasoning before it is not judged |
 

@@ -27,7 +27,7 @@ from tfkit_lab import show
 # %% [markdown]
 # ## 0 · Something to look into
 #
-# The task is chosen so that it is clear what *ought* to happen inside. A text consists of a few random symbols, and then the same symbols again, and again. The
+# The task is chosen so that we know which computation solves it. A text consists of a few random symbols, and then the same symbols again, and again. The
 # first time, nothing can be predicted. From the second time on everything can, by looking for the earlier occurrence of the current symbol and predicting what followed it there.
 # The period is different in every batch, so "look back 7 places" does not help.
 #
@@ -182,7 +182,7 @@ except NotImplementedError:
     print("Build head_contributions first.")
 
 # %% [markdown]
-# ## 4 · Which part pushed this token?
+# ## 4 · Which part raised the logit of this token?
 #
 # The stream is a sum of parts, and the logits are (apart from the norm) a linear function of it. So each part has a share in each logit, and in the *difference* of two. The difference is what matters: a part that raises all logits equally changes no prediction.
 #
@@ -211,7 +211,7 @@ except NotImplementedError:
     print("Build head_contributions and direct_attribution first.")
 
 # %% [markdown]
-# *Figure: a bar for each part of the model, those of a layer side by side. Two heads of layer 1 push the answer up, by 11 and 7 in the logit difference. The embeddings, the heads of layer 0 and its feed-forward layer hardly move it. Head 1.0 and the feed-forward layer 1 push against it: a prediction
+# *Figure: a bar for each part of the model, those of a layer side by side. Two heads of layer 1 raise the answer's logit above the rival's, by 11 and 7. The embeddings, the heads of layer 0 and its feed-forward layer hardly change the difference. Head 1.0 and the feed-forward layer 1 lower it: a prediction
 # is a sum of contributions for and against it.*
 #
 # ## 5 · Induction heads
@@ -355,7 +355,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # ## Pitfalls
 #
 # - **A hook that stays.** The next cell is patched too, without any message. Remove the hook in a `finally`, or use `tfkit.edit`, which does so.
-# - **The lens is not the model's opinion.** Early layers may keep the answer in directions that the output matrix does not read; if the lens shows nothing, that does not prove that nothing is there.
+# - **The lens can miss information.** Early layers may keep the answer in directions that the output matrix does not read; if the lens shows nothing, that does not prove that nothing is there.
 # - **Zero is not neutral.** Setting a head's output to zero puts the model into a state that never occurred in training; the mean over many texts is a fairer replacement.
 # - **Attention weights are not importance.** A weight of 0.9 on a key whose value is small changes nothing. Contributions and patches measure the effect.
 # - **One text proves nothing.** Score heads over many texts, and try to refute your explanation: the one-layer model was such an attempt.
@@ -365,7 +365,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # | | here | elsewhere |
 # |---|---|---|
 # | the lens | the model's own norm and head | tuned lens (2023): a learned linear map for each layer, because early layers write in other directions |
-# | what is replaced | one module's output at one position | path patching, causal tracing (ROME, 2022): chains of parts; sparse autoencoders: directions instead of modules |
+# | what is replaced | one module's output at one position | path patching, causal tracing (ROME, 2022): paths through several modules; sparse autoencoders: directions instead of modules |
 # | the circuit | two heads, one task | indirect object identification in GPT-2 (Wang et al. 2023): 26 heads in seven roles |
 # | when it appears | within some hundred steps | during a short bump in the loss early in training, in models of every size studied that have at least two layers (Olsson et al. 2022) |
 
@@ -376,7 +376,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 #
 # ### BEGIN MARK SCHEME
 # - 1 point: an intervention. Ablating (or patching) the head has to raise the loss on repeating texts, and more than ablating other heads; attention weights alone do not show that the head is used.
-# - 1 point for any one: its contribution, or direct attribution, has to push the right symbol; the score has to hold over many texts and periods; the heads that it depends on (which write the previous symbol) have to matter as well.
+# - 1 point for any one: its contribution, or direct attribution, has to raise the right symbol's logit; the score has to hold over many texts and periods; the heads that it depends on (which write the previous symbol) have to matter as well.
 # - Related: `inside.induction/previous_token`, `inside.head_contributions/values_without_weights`.
 # ### END MARK SCHEME
 

@@ -17,8 +17,8 @@ _LAYER = re.compile(r"(?:.*\.)?\d+(?=\.)")  # of layers.3.attn the part before t
 
 def contributions(
     model: nn.Module | Tensor, input_ids: Tensor | None = None, *, names: Sequence[str] = (), position: int = -1,
-    targets: Tensor | None = None, token: Callable[[int], str] = str, title: str = "Who pushed this word?",
-    measure: str = "logit", **inputs: Any,
+    targets: Tensor | None = None, token: Callable[[int], str] = str,
+    title: str = "What raised the logit of this token?", measure: str = "logit", **inputs: Any,
 ) -> Contributions:  # fmt: skip
     """model: one with a language-model head, of any architecture (`tfkit.inside.logit_contributions` reads it), or
     your values, [parts] or [parts, targets], with their names: "input", "head 1.0", "feed-forward 1", paths …
