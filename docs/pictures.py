@@ -1,7 +1,7 @@
 """Draws the pictures of views, of the instructor's pages and of the lab on the course: `python docs/pictures.py`.
 
-The views are those of `docs/gallery.html`; other pages that `make test-ui` has just photographed are taken from there. A
-picture is written to `docs/images` with as many colours as fit into 150 kB; what is there already and is larger is
+The views are those of `docs/gallery.html`; other pages that `make test-ui` has just photographed are taken from there.
+A picture is written to `docs/images` with as many colours as fit into 150 kB; what is there already and is larger is
 written anew. It needs Chromium, and `jlpm install` in `extension/ui-tests`.
 """
 
