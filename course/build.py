@@ -127,7 +127,8 @@ def notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     planned = {} if unit is None else {"minutes": unit.minutes, "due": unit.due.isoformat() if unit.due else None}
     shown = {key: value for key, value in planned.items() if value is not None}  # the course's home page shows them
-    counted = {"exercises": cells.to_write}  # the panel counts these, even if a student's copy has lost cells
+    counted: dict[str, Any] = {"exercises": cells.to_write}  # the panel counts these, even if a student loses cells
+    counted["titles"] = {name: own[name].title for name in cells.to_write}  # and calls them as their verdicts do
     if cells.predictions:
         counted["predictions"] = cells.predictions
     tfkit = {"unit": folder.name, **counted, **shown}

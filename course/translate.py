@@ -85,6 +85,8 @@ def translate_notebook(notebook: NotebookNode, found: polib.POFile, language: st
     words: dict[str, str] = {entry.msgid: entry.msgstr for entry in found if entry.translated()}
     new = copy.deepcopy(notebook)
     new.metadata.tfkit["language"] = language
+    titles = new.metadata.tfkit.get("titles", {})
+    titles.update({name: words.get(title, title) for name, title in titles.items()})
     texts_of = {cell.metadata.tfkit.prediction: questions(cell) for cell in new.cells if _is_prediction(cell)}
     for cell in new.cells:
         if cell.cell_type == "markdown":

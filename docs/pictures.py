@@ -1,7 +1,7 @@
-"""Draws the pictures of views and of the instructor's pages: `python docs/pictures.py`.
+"""Draws the pictures of views, of the instructor's pages and of the lab on the course: `python docs/pictures.py`.
 
-The views are those of `docs/gallery.html`; pages that `make test-ui` has just photographed are taken from there. A
-picture is written to `docs/images` with as many colours as fit into 150 kB; what is there already and is larger is
+The views are those of `docs/gallery.html`; other pages that `make test-ui` has just photographed are taken from there.
+A picture is written to `docs/images` with as many colours as fit into 150 kB; what is there already and is larger is
 written anew. It needs Chromium, and `jlpm install` in `extension/ui-tests`.
 """
 
@@ -35,8 +35,10 @@ PHOTOGRAPHED = {  # in the tests' `screenshots`, without the ending -> in `docs/
 def main() -> int:
     """Draw all, and make those that are too large smaller. The exit status of the browser's run."""
     with tempfile.TemporaryDirectory() as folder:
-        command = ["node_modules/.bin/playwright", "test", "--config", "pictures/config.js"]
-        status = subprocess.run(command, cwd=TESTS, env={**os.environ, "PICTURES": folder}).returncode
+        status = 0
+        for config in ("config.js", "course.config.js"):
+            command = ["node_modules/.bin/playwright", "test", "--config", f"pictures/{config}"]
+            status |= subprocess.run(command, cwd=TESTS, env={**os.environ, "PICTURES": folder}).returncode
         for drawn in sorted(Path(folder).glob("*.png")):
             save(drawn, DOCS / "images" / drawn.name)
     save_photographed(TESTS / "screenshots")

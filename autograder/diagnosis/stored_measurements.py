@@ -45,7 +45,7 @@ class StoredMeasurements:
     def get(self, exercise: Exercise) -> Measurement | None:
         """The exercise's measurement; None if it has not been made with this code."""
         row = self._found.get((exercise.id, digest(exercise)))
-        return row and _from_json(row["results"])
+        return _from_json(row["results"]) if row else None
 
     def add(self, exercise: Exercise, measured: Measurement) -> None:
         """Append the exercise's measurement to the file."""

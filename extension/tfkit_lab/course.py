@@ -63,7 +63,7 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         notebook = json.loads(path.read_text(encoding="utf-8"))
         unit = notebook["metadata"].get("tfkit", {})
         exercises, title = _exercises(notebook["cells"])
-        exercises = _distinct_titles(exercises)
+        exercises, titles = _distinct_titles(exercises), _titles(unit)
         due, assigned = _due(unit), _assigned(unit, exercises)
         worth, prose = _points(notebook["cells"]), _prose(notebook["cells"])
         project = _project(notebook["cells"])
@@ -73,7 +73,12 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
     if not assigned and project is None:
         return None
     listed = [
-        {"id": key, "title": exercises.get(key, key), "lost": key not in exercises, "points": worth.get(key)}
+        {
+            "id": key,
+            "title": titles.get(key) or exercises.get(key, key),
+            "lost": key not in exercises,
+            "points": worth.get(key),
+        }
         | _state(known.get(key))
         for key in assigned
     ]
@@ -91,8 +96,15 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
     }
 
 
+def _titles(unit: dict[str, Any]) -> dict[str, str]:
+    """The exercises' titles, as in their verdicts, which the course's build writes into a notebook."""
+    named = unit.get("titles")
+    found = named.items() if isinstance(named, dict) else ()
+    return {key: title for key, title in found if isinstance(title, str)}
+
+
 def _distinct_titles(titles: dict[str, str]) -> dict[str, str]:
-    """Titles by exercise; exercises under the same heading also get the last part of their ids."""
+    """Headings by exercise; exercises under the same heading also get the last part of their ids."""
     twice = {title for title, n in Counter(titles.values()).items() if n > 1}
     last = {key: key.rpartition(".")[2].replace("_", " ") for key in titles}
     return {key: f"{title} ({last[key]})" if title in twice else title for key, title in titles.items()}

@@ -60,6 +60,8 @@ def test_the_notebook_names_its_exercises_so_that_a_lost_cell_is_missed(built):
         roles = [cell.metadata.get("tfkit", {}) for cell in found.cells]
         assert found.metadata.language_info == IPythonKernel.language_info  # JupyterLab has nothing to add
         assert found.metadata.tfkit.exercises == [r["exercise"] for r in roles if r.get("role") == "exercise"]
+        titles = {exercise.id: exercise.title for exercise in course.exercises()}
+        assert found.metadata.tfkit.titles == {name: titles[name] for name in found.metadata.tfkit.exercises}
 
 
 def test_every_prediction_is_asked_and_survives_the_release(built):

@@ -54,6 +54,7 @@ def test_words_change_and_code_does_not(tmp_path):
         builder.build(tmp_path / name, [UNIT], language)
     french, english = (read(tmp_path / name, UNIT) for name in ("french", "english"))
     assert french.metadata.tfkit.language == "fr" and "# 02 · Les masques" in french.cells[0].source
+    assert french.metadata.tfkit.titles["masks.causal"] == "Masque causal"
     assert [cell.id for cell in french.cells] == [cell.id for cell in english.cells]
     for ours, theirs in zip(english.cells, french.cells, strict=True):
         if ".compare(" not in ours.source:  # where options are compared, in the words of the question

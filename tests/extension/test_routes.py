@@ -283,6 +283,18 @@ def test_exercises_below_one_heading_are_told_apart(tmp_path):
     assert [one["title"] for one in unit["exercises"]] == ["One (causal)", "One (full rows)", "Two"]
 
 
+def test_exercises_are_called_as_their_verdicts_are(tmp_path):
+    """By the titles that the build has written, a lost one too; by the heading above, where there are none."""
+    path = tmp_path / "02-masks.ipynb"
+    notebook(path, (EXERCISE, "1 · The future"), ("masks.decoder", "3 · Both"))
+    found = nbformat.read(path, as_version=4)
+    titles = {EXERCISE: "Causal mask", "masks.padding": "Padding mask", "masks.decoder": 7}
+    found.metadata["tfkit"] = {"exercises": [EXERCISE, "masks.padding", "masks.decoder"], "titles": titles}
+    nbformat.write(found, path)
+    (unit,) = course.units(tmp_path)
+    assert [one["title"] for one in unit["exercises"]] == ["Causal mask", "Padding mask", "3 · Both"]
+
+
 def test_what_a_notebook_lost_still_counts(tmp_path):
     path = tmp_path / "02-masks.ipynb"
     notebook(path, (EXERCISE, "The future"))

@@ -22,7 +22,7 @@ from tfkit.decode.logits_processors import BoundLogitsProcessors
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """One round of speculative decoding, of one or more steps: n guesses, of which the first `n_accepted` were
+    """One round of speculative decoding, of one or more steps: n draft tokens, of which the first `n_accepted` were
     accepted.
     """
 

@@ -1,4 +1,4 @@
-"""Speculative decoding: a small draft model guesses tokens, and the large model checks all guesses in one pass
+"""Speculative decoding: a small draft model proposes tokens, and the large model checks all of them in one pass
 (Leviathan et al. 2022, arXiv:2211.17192). The output has the distribution of the large model alone."""
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tfkit.decode.strategies import GREEDY, Greedy, Sample
 
 @dataclass(frozen=True)
 class Speculative:
-    """draft: a model of the same kind and vocabulary; tokens: how many it guesses at a time; base: the strategy,
-    `Greedy()` or a `Sample`. Sentences are decoded one by one, as the number of accepted guesses differs.
+    """draft: a model of the same kind and vocabulary; tokens: how many it proposes at a time; base: the strategy,
+    `Greedy()` or a `Sample`. Sentences are decoded one by one, as the number of accepted draft tokens differs.
 
-    A guess x is accepted with probability min(1, p(x) / q(x)), where p is the model's probability and q the draft's.
-    The first rejected guess is replaced by a draw from max(p - q, 0), normalised; if all are accepted, a draw from p
+    A draft token x is accepted with probability min(1, p(x) / q(x)), p being the model's probability and q the draft's.
+    The first rejected token is replaced by a draw from max(p - q, 0), normalised; if all are accepted, a draw from p
     follows.
     """
 
@@ -33,7 +33,7 @@ class Speculative:
 
     def __post_init__(self) -> None:
         if self.tokens < 1:
-            raise ValueError(f"Speculative(tokens={self.tokens}): the draft must guess at least one token")
+            raise ValueError(f"Speculative(tokens={self.tokens}): the draft model must propose at least one token")
 
     def score(self, total: float, generated: int) -> float:
         """The summed log-probability."""
@@ -46,7 +46,7 @@ class Speculative:
         return torch.cat([F.pad(ids, (0, longest - ids.size(1)), value=request.pad_token_id) for ids in found])
 
     def decode_one(self, request: GenerationRequest) -> Tensor:
-        """One sentence: the draft guesses and the model judges until the sentence ends. -> ids [1,T]"""
+        """One sentence: the draft model proposes, the model accepts or rejects, until it ends. -> ids [1,T]"""
         buffer = SequenceBuffer(request)
         model, draft = IncrementalReader(request.decoder), IncrementalReader(request.new_decoder(self.draft))
         while not buffer.done:
@@ -77,7 +77,7 @@ class Speculative:
     def propose(
         self, request: GenerationRequest, draft: IncrementalReader, buffer: SequenceBuffer
     ) -> tuple[Tensor, Tensor]:
-        """-> ids [1,T+n] with n guesses appended, and the draft's distributions [n,V] that they were drawn from"""
+        """-> ids [1,T+n] with n draft tokens appended, and the distributions [n,V] that they were drawn from"""
         ids, draft_probs = buffer.current_ids, []
         for _ in range(min(self.tokens, buffer.ids.size(1) - buffer.length - 1)):
             draft_probs.append(self.base.probabilities(request.process_logits(ids, draft.read(ids)[-1:])))
@@ -92,7 +92,7 @@ class Speculative:
     def score_draft(
         self, request: GenerationRequest, model: IncrementalReader, ids: Tensor, start: int
     ) -> tuple[Tensor, Tensor]:
-        """ids [1,T+n], T = start -> scores and probabilities [n+1,V]: of each guess and of the token after them"""
+        """ids [1,T+n], T = start -> scores and probabilities [n+1,V]: of the draft tokens and of the one after them"""
         first = [model.read(ids[:, :start])] if model.length == 0 else []
         logits = torch.cat([*first, model.read(ids)]) if not first or ids.size(1) > start else first[0]
         scores = [request.process_logits(ids[:, : start + n], row[None]) for n, row in enumerate(logits)]
@@ -117,17 +117,19 @@ class IncrementalReader:
             self.length = length
 
 
-def draft_round(guesses: Tensor, target_probs: Tensor, draft_probs: Tensor, n_accepted: int) -> Draft:
-    """guesses [n], target_probs [n+1,V], draft_probs [n,V] -> the record of the round for a trace"""
-    token_index = torch.arange(len(guesses), device=guesses.device)
-    return Draft(guesses, target_probs[token_index, guesses], draft_probs[token_index, guesses], n_accepted)
+def draft_round(draft_ids: Tensor, target_probs: Tensor, draft_probs: Tensor, n_accepted: int) -> Draft:
+    """draft_ids [n], target_probs [n+1,V], draft_probs [n,V] -> the record of the round for a trace"""
+    token_index = torch.arange(len(draft_ids), device=draft_ids.device)
+    return Draft(draft_ids, target_probs[token_index, draft_ids], draft_probs[token_index, draft_ids], n_accepted)
 
 
-def accept_or_resample(p: Tensor, q: Tensor, guesses: Tensor, generator: torch.Generator | None) -> tuple[int, Tensor]:
-    """p [n+1,V], q [n,V], guesses [n] -> how many are accepted, and the token [1] that comes after them"""
-    token_index = torch.arange(len(guesses), device=p.device)
-    acceptance = p[token_index, guesses] / q[token_index, guesses]
-    draws = torch.rand(len(guesses), generator=generator, device=p.device, dtype=p.dtype)
+def accept_or_resample(
+    p: Tensor, q: Tensor, draft_ids: Tensor, generator: torch.Generator | None
+) -> tuple[int, Tensor]:
+    """p [n+1,V], q [n,V], draft_ids [n] -> how many are accepted, and the token [1] that comes after them"""
+    token_index = torch.arange(len(draft_ids), device=p.device)
+    acceptance = p[token_index, draft_ids] / q[token_index, draft_ids]
+    draws = torch.rand(len(draft_ids), generator=generator, device=p.device, dtype=p.dtype)
     n_accepted = int((draws < acceptance).long().cumprod(0).sum())
-    residual = (p[n_accepted] - q[n_accepted]).clamp(min=0) if n_accepted < len(guesses) else p[n_accepted]
+    residual = (p[n_accepted] - q[n_accepted]).clamp(min=0) if n_accepted < len(draft_ids) else p[n_accepted]
     return n_accepted, torch.multinomial(residual if bool(residual.any()) else p[n_accepted], 1, generator=generator)

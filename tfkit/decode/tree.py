@@ -78,7 +78,7 @@ class Tree:
         return made
 
     def explain(self, event: dict[str, Any], step: Step) -> None:
-        """Adds the stages of sampling, and the guesses of a draft model."""
+        """Adds the stages of sampling, and the tokens that a draft model proposed."""
         if self.stages is not None:
             pairs = zip(event["topk"].items(), step.scores[0], strict=False)
             event["stages"] = {name: list(map(self.stage(best), self.stages(row))) for (name, best), row in pairs}

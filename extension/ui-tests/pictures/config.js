@@ -5,6 +5,7 @@ const tests = require('../playwright.config');
 module.exports = {
   ...tests,
   testDir: '.',
+  testMatch: 'pictures.spec.js',
   outputDir: '../.tmp/pictures',
   timeout: 240000,
   retries: 0,
