@@ -84,7 +84,13 @@ export function draftTable(trace: ITrace, step: number): HTMLElement | null {
     return null;
   }
   const body = h('tbody', {}, ...draft.guesses.map((guess, i) => guessRow(guess, i === draft.place)));
-  const head = tableHead([translated('draft token'), translated('model p'), translated('draft q'), translated('chance'), '']);
+  const head = tableHead([
+    translated('draft token'),
+    translated('model p'),
+    translated('draft q'),
+    translated('chance'),
+    ''
+  ]);
   const words = [translated('Token %1 of this round.', draft.place + 1)];
   if (draft.place >= draft.guesses.length) {
     words.push(translated('All draft tokens were accepted: this token comes from the model itself.'));
