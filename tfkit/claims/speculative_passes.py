@@ -1,11 +1,11 @@
 """Speculative decoding saves passes of the large model, and leaves the distribution of its output unchanged.
 
 Two character models are counted in Python's language reference: the large one sees the two letters before, the draft
-model one. Text is sampled from the large model alone, from the draft alone, and speculatively: the draft guesses four
+model one. Text is sampled from the large model alone, from the draft alone, and speculatively: the draft proposes four
 letters, and the large model accepts or rejects them so that its own distribution is kept. Measured: letters per pass of
 the large model, compared with the paper's formula for the measured acceptance rate; and the nats per letter of the
 sampled text under the large model. Bands: at least 1.8 letters per pass, within 0.03 of the formula (which assumes the
-same acceptance rate for each guess); nats within 0.06 of those of the large model's own text (6,000 letters had, in a
+same acceptance rate for each letter); nats within 0.06 of those of the large model's own text (6,000 letters had, in a
 trial, a noise of 0.05), where the draft's are at least 1 higher.
 """
 
