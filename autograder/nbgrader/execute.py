@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
@@ -15,7 +16,7 @@ from traitlets import Bool, Dict, Float, Int, List, Unicode
 from traitlets.utils.importstring import import_item
 
 from autograder import misconceptions, points, registry
-from autograder.api import Exercise, Limits, Verdict
+from autograder.api import CheckResult, Exercise, Limits, Verdict
 from autograder.nbgrader import predictions, unfinished
 from autograder.report import verdict_html, verdict_line
 from autograder.sandbox import Backend, choose
@@ -54,6 +55,7 @@ class BoxedExecute(NbGraderPreprocessor):
     engine = Unicode(
         "autograder.run.grade_notebook", help="dotted name of what grades: (nb, exercises, **how) -> list[Verdict]"
     ).tag(config=True)
+    _told: ClassVar[set[tuple[str, str]]] = set()  # the checks of which the log has said why they are not run
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Grade every check cell of a rebuilt notebook. The grader's own failure gives `not_graded`, no exception."""
@@ -136,6 +138,15 @@ class BoxedExecute(NbGraderPreprocessor):
     def _progress(self, name: str, what: tuple) -> None:
         for item in what:
             self.log.info("%s: %s", name, verdict_line(item) if isinstance(item, Verdict) else item)
+            if isinstance(item, Verdict) and item.status == "passed":
+                self._tell_not_run(item.checks)
+
+    def _tell_not_run(self, checks: Sequence[CheckResult]) -> None:
+        """Log which checks need something that this machine lacks, once in a run instead of with every exercise."""
+        for check in checks:
+            if check.status == "not_run" and (check.name, check.message) not in self._told:
+                self._told.add((check.name, check.message))
+                self.log.info("not run, and no points lost: %s (%s)", check.name, check.message)
 
     def _report(self, where: dict, verdicts: list[Verdict], seconds: float) -> None:
         score, most = sum(v.score for v in verdicts), sum(v.max_score for v in verdicts)

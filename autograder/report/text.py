@@ -22,10 +22,10 @@ def plain(text: str) -> str:
 
 
 def verdict_line(verdict: object) -> str:
-    """`✗ attention.attend 0/1 · divided_by_d`: sign, exercise, score, and the reason if there is one."""
+    """`✗ attention.attend 0/1 · divided_by_d`: sign, exercise, score, and why it did not pass."""
     data = as_dict(verdict)
     sign = SIGNS.get(data["status"], "?")
-    why = data.get("misconception") or data.get("reason") or ""
+    why = "" if data["status"] == "passed" else data.get("misconception") or data.get("reason") or ""
     first = str(why).strip().partition("\n")[0][:100]
     score = f"{number(data['score'])}/{number(data['max_score'])}"
     return plain(" ".join([sign, data["exercise"], score]) + (f" · {first}" if first else ""))
