@@ -103,7 +103,7 @@ def test_attention_of_the_annotated_transformer_is_right_in_unit_01_and_the_edge
     verdict = graded(ATTENTION, AVERAGES)
     assert (verdict.status, verdict.score) == ("passed", ATTENTION.points)
     (edge,) = [check for check in verdict.checks if check.name == "a row that may see nothing"]
-    assert edge.of == 0 and "spreads its attention evenly" in edge.message and "unit 02-masks" in edge.message
+    assert edge.of == 0 and "spread evenly over these hidden keys" in edge.message and "unit 02-masks" in edge.message
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_an_exercise_is_shown_as_a_student_sees_it(said):
 
 def test_a_check_names_the_misconception_and_shows_signs_of_life(said):
     assert said.checked["status"] == "failed" and said.checked["misconception"] == "own_position_hidden"
-    assert "may not see themselves" in said.checked["hint"]
+    assert "hides each position from itself" in said.checked["hint"]
     assert said.progress and all("checking" in message for _, message in said.progress)
     assert said.checked["more"] == ["hint 2", "hint 3"] and "line" not in said.checked
 
