@@ -87,6 +87,7 @@ def test_ctrl_c_ends_a_real_run_and_keeps_what_was_graded(monkeypatch, capsys):
     assert capsys.readouterr().out.count("stopping after") == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_what_the_page_needs_is_measured_and_a_class_is_graded(tmp_path):
     small = ["--students", "20", "--assignments", "1", "--workers", "1", "--cores", "1"]

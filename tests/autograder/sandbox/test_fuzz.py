@@ -22,7 +22,7 @@ from autograder.nbgrader import rebuild, submission
 from autograder.sandbox.inside import wire
 from autograder.sandbox_client import UNREADABLE, _outputs
 
-CASES = int(os.environ.get("FUZZ_CASES", "2000"))
+CASES = int(os.environ.get("FUZZ_CASES", "500"))
 COUNTS = pytest.mark.parametrize("cases", [100, pytest.param(CASES, marks=[pytest.mark.slow, pytest.mark.timeout(0)])])
 
 
