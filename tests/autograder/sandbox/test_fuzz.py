@@ -1,6 +1,6 @@
 """Random frames and random notebooks: the readers take them or say why not, and never fail otherwise.
 
-`make test` tries some, `make test-slow` two thousand each, `make fuzz` a million: a night's worth.
+`make test` tries some, `make test-slow` five hundred each, `make fuzz` a million: a night's worth.
 """
 
 from __future__ import annotations
