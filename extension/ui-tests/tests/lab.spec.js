@@ -106,10 +106,12 @@ test('the lab opens on the home page, which leads to the next exercise and finds
   await expect(page.locator('.tfkit-Home')).toHaveCount(1); // the same one again
   const box = home.getByRole('searchbox');
   await box.fill('causal');
-  await expect(home.getByRole('status')).toHaveText('2 results');
+  await expect(home.getByRole('status')).toHaveText('3 results'); // two exercises and a term
   await expect(home.locator('.tfkit-Found li').nth(1)).toContainText('no position may attend to a later one.');
-  await box.fill('padding mask');
+  await box.fill('fully masked');
   await expect(home.getByRole('status')).toHaveText('1 result');
+  await box.fill('padding mask');
+  await expect(home.locator('.tfkit-Found li').first()).toContainText('Padding mask');
   await page.keyboard.press('Enter');
   await page.waitForFunction(
     () =>
