@@ -18,7 +18,12 @@ async function checked(page, unit, exercise, name) {
     exercise
   );
   await activate(page, { role: 'exercise', exercise });
-  await setSource(page, collected(exercise, name).replace(/^"""[^]*?"""\s*/, '').trim());
+  await setSource(
+    page,
+    collected(exercise, name)
+      .replace(/^"""[^]*?"""\s*/, '')
+      .trim()
+  );
   await page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true }).click();
   const verdict = page.locator('.tfkit-Verdict:visible');
   await expect(verdict).toHaveAttribute('data-state', /passed|failed/, { timeout: 120000 });
