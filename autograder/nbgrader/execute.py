@@ -55,7 +55,7 @@ class BoxedExecute(NbGraderPreprocessor):
     engine = Unicode(
         "autograder.run.grade_notebook", help="dotted name of what grades: (nb, exercises, **how) -> list[Verdict]"
     ).tag(config=True)
-    _told: ClassVar[set[tuple[str, str]]] = set()  # the checks of which the log has said why they are not run
+    _logged_not_run: ClassVar[set[tuple[str, str]]] = set()  # the checks of which the log has said why they are not run
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Grade every check cell of a rebuilt notebook. The grader's own failure gives `not_graded`, no exception."""
@@ -139,13 +139,13 @@ class BoxedExecute(NbGraderPreprocessor):
         for item in what:
             self.log.info("%s: %s", name, verdict_line(item) if isinstance(item, Verdict) else item)
             if isinstance(item, Verdict) and item.status == "passed":
-                self._tell_not_run(item.checks)
+                self._log_not_run(item.checks)
 
-    def _tell_not_run(self, checks: Sequence[CheckResult]) -> None:
+    def _log_not_run(self, checks: Sequence[CheckResult]) -> None:
         """Log which checks need something that this machine lacks, once in a run instead of with every exercise."""
         for check in checks:
-            if check.status == "not_run" and (check.name, check.message) not in self._told:
-                self._told.add((check.name, check.message))
+            if check.status == "not_run" and (check.name, check.message) not in self._logged_not_run:
+                self._logged_not_run.add((check.name, check.message))
                 self.log.info("not run, and no points lost: %s (%s)", check.name, check.message)
 
     def _report(self, where: dict, verdicts: list[Verdict], seconds: float) -> None:

@@ -14,7 +14,7 @@ def verdict(exercise, **changed):
 
 
 def test_what_this_machine_lacks_is_said_once(caplog, monkeypatch):
-    monkeypatch.setattr(BoxedExecute, "_told", set())
+    monkeypatch.setattr(BoxedExecute, "_logged_not_run", set())
     found = (verdict("masks.causal"), verdict("masks.padding"), verdict("masks.softmax"))
     for student in ("ada", "ben"):
         step = BoxedExecute()
@@ -30,7 +30,7 @@ def test_what_this_machine_lacks_is_said_once(caplog, monkeypatch):
 
 
 def test_why_a_check_of_a_wrong_answer_was_not_run_is_in_its_verdict_alone(caplog, monkeypatch):
-    monkeypatch.setattr(BoxedExecute, "_told", set())
+    monkeypatch.setattr(BoxedExecute, "_logged_not_run", set())
     step = BoxedExecute()
     step.log = logging.getLogger("grading")
     with caplog.at_level("INFO", logger="grading"):
