@@ -168,7 +168,7 @@ class Demo:
         self.console.print(f"    done in {time.monotonic() - started:.1f} s", style="dim")
 
     def _echo(self, line: str) -> None:
-        if "BoxedExecute" in line or " · " in line:
+        if any(mark in line for mark in ("BoxedExecute", " · ", "no points lost")):
             self.console.print(f"    {line.split(']', 1)[-1].strip()}", markup=False, style="dim")
         elif "could not be read" in line or "Removed" in line or "needs grading by hand" in line:
             self.console.print(f"    {line.split(']', 1)[-1].strip()}", markup=False, style="yellow")
