@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -625,49 +624,45 @@ def _corpus(arguments: argparse.Namespace) -> int:
 
 def _measure_each(names: list[str], arguments: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
     """What `_measure` says of each exercise, in their order; those in the results file are not measured again."""
-    stored = _stored(arguments)
-    found = {name: stored.get(registry.find(name)) for name in names} if stored else {}
-    new = _measure_new([name for name in names if not found.get(name)], arguments, stored)
+    file = _results_file(arguments)
+    found = {name: file.find(registry.find(name)) for name in names} if file else {}
+    new = _measure_new([name for name in names if not found.get(name)], arguments)
+    done = {name: results for name, results in found.items() if results}
     for name in names:
-        yield found.get(name) or next(new)
+        while name not in done:  # with workers another may be the first to be done: its results are kept at once
+            measured, results = next(new)
+            done[measured] = results
+            if file:
+                file.append(registry.find(measured), results)
+        yield done[name]
 
 
-def _stored(arguments: argparse.Namespace) -> Any:
+def _results_file(arguments: argparse.Namespace) -> Any:
     """The results file that was named, or None."""
-    from autograder.diagnosis.stored_measurements import BadFile, StoredMeasurements
-
     if arguments.results is None:
         return None
+    from autograder.diagnosis.results_file import CorpusResultsFile, ResultsFileError
+
     options = {name: getattr(arguments, name) for name in ("seed", "report", "mutants")}
     try:
-        return StoredMeasurements(arguments.results, options)
-    except (BadFile, OSError, UnicodeDecodeError) as error:
+        return CorpusResultsFile(arguments.results, options)
+    except (ResultsFileError, OSError) as error:
         raise BadInput(str(error)) from None
 
 
-def _measure_new(names: list[str], arguments: argparse.Namespace, stored: Any) -> Iterator[tuple[Any, ...]]:
-    """Measure each exercise and store the results as soon as it is done; several at a time with workers."""
+def _measure_new(names: list[str], arguments: argparse.Namespace) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Names and what `_measure` says of them, each as soon as it is done; several at a time with workers."""
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
 
     each = partial(_measure, seed=arguments.seed, report=arguments.report, mutants=arguments.mutants)
-
-    def store(name: str, measured: tuple[Any, ...]) -> tuple[Any, ...]:
-        if stored:
-            stored.add(registry.find(name), measured)
-        return measured
-
     if arguments.workers < 2:
-        yield from (store(name, each(name)) for name in names)
+        yield from ((name, each(name)) for name in names)
         return
     with ProcessPoolExecutor(arguments.workers, get_context("spawn"), _one_thread) as pool:
-        waiting, measured, position = {pool.submit(each, name): name for name in names}, dict[str, Any](), 0
+        waiting = {pool.submit(each, name): name for name in names}
         try:
-            for future in as_completed(waiting):
-                measured[waiting[future]] = store(waiting[future], future.result())
-                for name in takewhile(measured.__contains__, names[position:]):  # in their order
-                    yield measured[name]
-                    position += 1
+            yield from ((waiting[future], future.result()) for future in as_completed(waiting))
         finally:
             for future in waiting:
                 future.cancel()

@@ -6,7 +6,7 @@ import hashlib
 import importlib.util
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -125,10 +125,15 @@ def hash_of_checks(released: dict[str, ReleasedNotebook], settings: Mapping[str,
 @lru_cache(maxsize=8)
 def _code_hash(check_cells: frozenset[str]) -> str:
     exercises = [e for e in registry.exercises() if "check-" + e.id.replace(".", "-") in check_cells]
+    return hash_of_code(exercises, ("right", "wrong", "edge"))
+
+
+def hash_of_code(exercises: Sequence[Exercise], kinds: Sequence[str]) -> str:
+    """A hash of the engine, and of these exercises' checks, references and collected answers of these kinds."""
     parts: list[Answer] = [path for name in ENGINE for path in _sources(PACKAGE / name)]
     for exercise in exercises:
         parts += [path for path in _sources(exercise.folder) if path.name != "lesson.py" and FOLDER not in path.parts]
-        for kind in ("right", "wrong", "edge"):  # in a folder or inside a wheel
+        for kind in kinds:  # in a folder or inside a wheel
             parts += answers(exercise, kind)
         parts += [path for folder in _reference_folders(exercise) for path in _sources(folder)]
     digest = hashlib.sha256(repr([_declared(exercise) for exercise in exercises]).encode())

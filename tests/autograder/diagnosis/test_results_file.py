@@ -7,7 +7,7 @@ import pytest
 from autograder import cli, registry
 from autograder.checks.corpus import Score
 from autograder.diagnosis.measure import DiagnosisReport
-from autograder.diagnosis.stored_measurements import BadFile, StoredMeasurements
+from autograder.diagnosis.results_file import CorpusResultsFile, ResultsFileError
 from autograder.localize.measure import Lines
 
 TWO = ["masks.causal", "masks.padding"]
@@ -64,19 +64,21 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path, asked, monkeypatch):
 
 def test_other_options_or_code_are_measured_again(tmp_path, monkeypatch):
     exercise, file = registry.find(TWO[0]), tmp_path / "results.jsonl"
-    StoredMeasurements(file, {"seed": 0}).add(exercise, (None, None, None, None))
-    assert StoredMeasurements(file, {"seed": 0}).get(exercise) == (None, None, None, None)
-    assert StoredMeasurements(file, {"seed": 1}).get(exercise) is None
-    monkeypatch.setattr("autograder.diagnosis.stored_measurements._package_digest", lambda: b"other code")
-    assert StoredMeasurements(file, {"seed": 0}).get(exercise) is None
+    CorpusResultsFile(file, {"seed": 0}).append(exercise, (None, None, None, None))
+    assert CorpusResultsFile(file, {"seed": 0}).find(exercise) == (None, None, None, None)
+    assert CorpusResultsFile(file, {"seed": 1}).find(exercise) is None
+    monkeypatch.setattr("autograder.diagnosis.results_file.hash_of_code", lambda *_: "other code")
+    assert CorpusResultsFile(file, {"seed": 0}).find(exercise) is None
 
 
-@pytest.mark.parametrize("text", ["no JSON\n", "[]\n", '{"exercise": "masks.causal"}\n', "3\n"])
+@pytest.mark.parametrize(
+    "text", ["no JSON\n", "[]\n", '{"exercise": "masks.causal"}\n', "3\n", "a line of notes", "one\ntwo"]
+)
 def test_a_file_of_another_kind_is_named_with_its_line(tmp_path, text, capsys):
     file = tmp_path / "notes.txt"
     file.write_text(text)
-    with pytest.raises(BadFile, match=r"notes\.txt, line 1, is not a measurement of `autograder corpus`"):
-        StoredMeasurements(file, {})
+    with pytest.raises(ResultsFileError, match=r"notes\.txt, line 1, is not a result of `autograder corpus`"):
+        CorpusResultsFile(file, {})
     assert corpus("--results", str(file)) == 2
     assert file.read_text() == text
     assert "name another file" in capsys.readouterr().err

@@ -1,0 +1,91 @@
+"""The results of `autograder corpus` in a file, so that an interrupted run goes on where it stopped.
+
+One JSON line for each exercise: the options, a hash of the code and answers, and the results. A line with other options
+or another hash is not used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from autograder.answers import KINDS
+from autograder.api import Exercise
+from autograder.checks.corpus import Score
+from autograder.checks.mutation import MutationScore
+from autograder.cluster.bundle import hash_of_code
+from autograder.diagnosis.measure import DiagnosisReport
+from autograder.localize.measure import Lines
+
+CorpusResults = tuple[Score, Lines | None, DiagnosisReport | None, MutationScore | None]
+RESULT_TYPES = (Score, Lines, DiagnosisReport, MutationScore)
+LINE_START = b'{"exercise": '
+
+
+class ResultsFileError(ValueError):
+    """The file holds something other than results of `autograder corpus`; the message says in which line."""
+
+
+class CorpusResultsFile:
+    """The results in `path`, which need not exist, that were measured with these options."""
+
+    def __init__(self, path: Path, options: dict[str, Any]) -> None:
+        """Raises ResultsFileError if the file is of another kind. A last line that was cut off is removed."""
+        self._path, self._options = path, options
+        written = path.read_bytes() if path.exists() else b""
+        whole, newline, cut = written.rpartition(b"\n")
+        rows = list(_rows(path, (whole + newline).splitlines()))
+        if cut and not (cut.startswith(LINE_START) or LINE_START.startswith(cut)):
+            raise ResultsFileError(_invalid_line(path, len(rows) + 1))
+        if cut:
+            os.truncate(path, len(written) - len(cut))
+        self._rows = {(row["exercise"], row["code"]): row for row in rows if row["options"] == options}
+
+    def find(self, exercise: Exercise) -> CorpusResults | None:
+        """The exercise's results; None if it has not been measured with its present code and answers."""
+        row = self._rows.get((exercise.id, _hash(exercise)))
+        return _from_json(row["results"]) if row else None
+
+    def append(self, exercise: Exercise, results: CorpusResults) -> None:
+        """Write the exercise's results at the end of the file."""
+        row = {
+            "exercise": exercise.id,
+            "code": _hash(exercise),
+            "options": self._options,
+            "results": [one and asdict(one) for one in results],
+        }
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+def _hash(exercise: Exercise) -> str:
+    """A hash of all that the results depend on: what a grade depends on, all answers and equivalent mutants."""
+    listed = exercise.folder and exercise.folder / "equivalent.toml"
+    equivalent = listed.read_bytes() if listed and listed.is_file() else b""
+    return hashlib.sha256(hash_of_code([exercise], KINDS).encode() + equivalent).hexdigest()
+
+
+def _rows(path: Path, lines: list[bytes]) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line)
+            valid = {"exercise", "code", "options"} <= row.keys() and len(row["results"]) == len(RESULT_TYPES)
+        except (ValueError, AttributeError, TypeError, KeyError):
+            valid = False
+        if not valid:
+            raise ResultsFileError(_invalid_line(path, number))
+        yield row
+
+
+def _invalid_line(path: Path, line: int) -> str:
+    return f"{path}, line {line}, is not a result of `autograder corpus`: name another file"
+
+
+def _from_json(results: list[dict[str, Any] | None]) -> Any:
+    return tuple(fields and kind(**fields) for kind, fields in zip(RESULT_TYPES, results, strict=True))
