@@ -14,7 +14,8 @@ from tfkit import registry
 NOT_PRETENDED = {
     "rnn_seq2seq": "packed sequences are made in C++, where the pretended device is not known",
 }
-ROUTED = "how many tokens an expert has decides a shape, but in steps of decoding: tests/nn/test_experts_in_a_step.py"
+# neither in steps of decoding nor in groups, which bfloat16 has: tests/nn/test_experts_in_a_step.py and …_in_groups.py
+ROUTED = "how many tokens an expert has decides a shape"
 WAITS = {  # by architecture -> head -> why; None: with every head
     "deepseek_v3": {None: ROUTED},
     "gpt_oss": {None: ROUTED},

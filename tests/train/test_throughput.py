@@ -32,6 +32,16 @@ def test_operations_are_six_a_weight_and_those_of_attention():
     assert found in (6 * weights, 6 * weights + attention)  # some kernels of attention are not in torch's table
 
 
+@pytest.mark.skipif(not hasattr(torch.nn.functional, "grouped_mm"), reason="this PyTorch has no grouped_mm")
+def test_products_in_groups_are_counted_forward_and_backward():
+    x, matrices = torch.ones(6, 8, requires_grad=True), torch.ones(3, 8, 16, requires_grad=True)
+    with throughput.CountedOperations() as counted:
+        out = torch.nn.functional.grouped_mm(x, matrices, offs=torch.tensor([2, 2, 6], dtype=torch.int32))
+        forward = counted.total
+        out.square().sum().backward()
+    assert forward == 2 * 6 * 8 * 16 and counted.total == 3 * forward
+
+
 def test_products_and_memory_are_measured():
     cpu = torch.device("cpu")
     assert throughput.product_rate(cpu, torch.float32) > 1e8

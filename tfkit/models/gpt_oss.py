@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from ..nn.experts import has_fixed_shapes, mix_experts, mix_experts_in_step, route_top_k
+from ..nn.experts import apply_experts, grouped_product, route_top_k
 from ..nn.grouped_query import GroupedQueryAttention
 from ..nn.rms_norm import WideRMSNorm
 from . import llama, mixtral
@@ -68,7 +68,7 @@ class Experts(nn.Module):
 
     def __init__(self, c: Config) -> None:
         super().__init__()
-        self.slope, self.limit = c.gate_slope, c.gate_limit
+        self.slope, self.limit, self.d_ff = c.gate_slope, c.gate_limit, c.d_ff
         self.gate_up = nn.Parameter(torch.empty(c.n_experts, c.d_model, 2 * c.d_ff))
         self.gate_up_bias = nn.Parameter(torch.empty(c.n_experts, 2 * c.d_ff))
         self.down = nn.Parameter(torch.empty(c.n_experts, c.d_ff, c.d_model))
@@ -95,6 +95,19 @@ class Experts(nn.Module):
         gate_up, gate_up_bias, down, down_bias = (p if index is None else p.index_select(0, index) for p in parts)
         return torch.bmm(self.activate(torch.bmm(x, gate_up) + gate_up_bias), down) + down_bias
 
+    def run_groups(self, x: Tensor, ends: Tensor, owner: Tensor) -> Tensor:
+        """As `nn.experts.StackedExperts.run_groups`"""
+        both = grouped_product(x, self.gate_up, ends)
+        inner = self.activate(both + self.gate_up_bias[owner].to(both.dtype))
+        out = grouped_product(inner, self.down, ends)
+        return out + self.down_bias[owner].to(out.dtype)
+
+    def is_stacked(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        return len(self.down)
+
 
 class Routed(nn.Module):
     """As `nn.experts.MixtureOfExperts`, with a bias on the router."""
@@ -108,12 +121,8 @@ class Routed(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """x [B,L,E] -> [B,L,E]. The published order, the k best and then their softmax, gives the same weights."""
-        flat = x.flatten(0, 1)  # [T,E]
-        weights, chosen = route_top_k(self.router(flat), self.k)
-        weights = weights.to(x.dtype)
-        if has_fixed_shapes(x):
-            return mix_experts_in_step(flat, weights, chosen, len(self.experts.down), self.experts.run).view_as(x)
-        return mix_experts(flat, weights, chosen, self.experts.each()).view_as(x)
+        weights, chosen = route_top_k(self.router(x.flatten(0, 1)), self.k)
+        return apply_experts(self.experts, x, weights.to(x.dtype), chosen)
 
 
 class Layer(llama.Layer):

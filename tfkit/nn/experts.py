@@ -4,7 +4,7 @@ arXiv:1701.06538; Fedus et al. 2021, arXiv:2101.03961)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 import torch.nn.functional as F
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from .. import tracing
 from .feed_forward import GatedFeedForward
+from .in_place import multiply
 
 
 def route_top_k(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -79,11 +80,48 @@ def host_would_wait(device: torch.device) -> bool:
     return device.type != "cpu"
 
 
-def has_fixed_shapes(x: Tensor) -> bool:
-    """Whether experts should compute new tokens x [B,L,E] by `mix_experts_in_step`: in a step of decoding on a GPU."""
-    if x.size(1) > STEP_TOKENS or torch.is_grad_enabled() or not host_would_wait(x.device):
-        return False
-    return torch.compiler.is_compiling() or not tracing.is_observed()
+class StackedExperts(Protocol):
+    """The experts of a layer. If `is_stacked`, their matrices are parts of a few tensors [N,...], and `run` and
+    `run_groups` compute many experts at once."""
+
+    @property
+    def d_ff(self) -> int:
+        """The inner width of an expert."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def each(self) -> Sequence[Callable[[Tensor], Tensor]]:
+        """The experts one by one, each a function of its tokens [t,E] -> [t,E]."""
+        ...
+
+    def is_stacked(self) -> bool:
+        """Whether `run` and `run_groups` can be called."""
+        ...
+
+    def run(self, x: Tensor, index: Tensor | None) -> Tensor:
+        """x [G,t,E] by the experts `index` int64 [G], or by all in order -> [G,t,E]"""
+        ...
+
+    def run_groups(self, x: Tensor, ends: Tensor, owner: Tensor) -> Tensor:
+        """x [R,E], the rows of one expert together and the experts in order; ends int32 [N]: the position after each
+        expert's last row; owner int64 [R]: the expert of each row -> [R,E]"""
+        ...
+
+
+def apply_experts(experts: StackedExperts, x: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
+    """`mix_experts`; on a GPU, if the experts are stacked, in one of the two ways in which the host does not wait.
+
+    x [B,L,E], weights and chosen [B·L,k] -> [B,L,E]
+    """
+    flat = x.flatten(0, 1)
+    together = host_would_wait(x.device) and (torch.compiler.is_compiling() or not tracing.is_observed())
+    if together and experts.is_stacked():
+        if x.size(1) <= STEP_TOKENS and not torch.is_grad_enabled():
+            return mix_experts_in_step(flat, weights, chosen, len(experts), experts.run).view_as(x)
+        if has_grouped_product(x, experts.d_ff):
+            return mix_experts_in_groups(flat, weights, chosen, len(experts), experts.run_groups).view_as(x)
+    return mix_experts(flat, weights, chosen, experts.each()).view_as(x)
 
 
 def mix_experts_in_step(
@@ -93,8 +131,7 @@ def mix_experts_in_step(
     each token's experts are gathered; or, where that would move more bytes than reading all of them, every expert
     computes every token.
 
-    x [T,E], weights [T,k], chosen int64 [T,k]; run: tokens [G,t,E] and their experts int64 [G], or None for all in
-    order -> [G,t,E]; -> [T,E]
+    x [T,E], weights [T,k], chosen int64 [T,k]; run: as `StackedExperts.run` -> [T,E]
     """
     tokens, k = chosen.shape
     if 3 * tokens * k < n_experts:  # what is gathered is read, written and read again
@@ -104,44 +141,162 @@ def mix_experts_in_step(
     return (share * run(x.expand(n_experts, -1, -1), None)).sum(0).to(x.dtype)
 
 
+def mix_experts_in_groups(
+    x: Tensor, weights: Tensor, chosen: Tensor, n_experts: int, run: Callable[[Tensor, Tensor, Tensor], Tensor]
+) -> Tensor:
+    """As `mix_experts`, for any number of tokens and with gradients; how many tokens each expert has stays on the GPU.
+
+    x [T,E], weights [T,k], chosen int64 [T,k]; run: as `StackedExperts.run_groups` -> [T,E]
+    """
+    tokens, k = chosen.shape
+    owner, order = chosen.flatten().sort(stable=True)  # [T·k]: the choices, those of one expert together
+    ends = torch.searchsorted(owner, torch.arange(n_experts, device=x.device), right=True, out_int32=True)
+    mixed = run(x[order // k], ends, owner)
+    place = torch.empty_like(order).scatter_(0, order, torch.arange(tokens * k, device=x.device))
+    return (weights[..., None] * mixed[place].view(tokens, k, -1)).sum(1).to(x.dtype)
+
+
+def product_dtype(x: Tensor) -> torch.dtype:
+    """The type in which matrix products of x are computed: autocast's, or its own."""
+    kind = x.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else x.dtype
+
+
+def has_grouped_product(x: Tensor, d_ff: int) -> bool:
+    """Whether `torch.nn.functional.grouped_mm` has a kernel for x [...,E] and experts of inner width d_ff: on GPUs
+    since Ampere, for bfloat16 with rows of a multiple of 16 bytes. For other types it reads on the host how many rows
+    each group has."""
+    aligned = x.size(-1) % 8 == d_ff % 8 == 0
+    return aligned and product_dtype(x) == torch.bfloat16 and has_grouped_kernel(x.device)
+
+
+def has_grouped_kernel(device: torch.device) -> bool:
+    """Whether this PyTorch has a kernel of grouped products for the device, a GPU."""
+    return hasattr(F, "grouped_mm") and device.type == "cuda" and torch.cuda.get_device_capability(device) >= (8, 0)
+
+
+def grouped_product(x: Tensor, matrices: Tensor, ends: Tensor) -> Tensor:
+    """x [R,I], matrices [N,I,O], ends int32 [N] -> [R,O]: rows ends[i-1] to ends[i] by matrix i"""
+    dtype = product_dtype(x)
+    product: Tensor = F.grouped_mm(x.to(dtype), matrices.to(dtype), offs=ends)
+    return product
+
+
 class ExpertList(nn.ModuleList):
-    """The experts of a layer. `stack` puts their matrices one after the other in memory, as `run` requires."""
+    """The experts of a layer as modules. `stack` puts their matrices one after the other in memory."""
 
     MATRICES = ("gate", "up", "down")  # of a `GatedFeedForward`
     stacked: tuple[Tensor, ...] | None = None  # [N,F,E], [N,F,E], [N,E,F]
 
+    def each(self) -> Sequence[Callable[[Tensor], Tensor]]:
+        return list(self)
+
+    def weights(self) -> list[list[Tensor]] | None:
+        """The weights of all experts, of each of the three matrices; None if an expert computes anything else than
+        three products with them: with biases, dropout, hooks, or other layers (LoRA, int8, shards)."""
+        experts: list[Any] = list(self._modules.values())
+        activation = getattr(experts[0], "activation", None)
+        for expert in experts:
+            if not is_plain(expert, GatedFeedForward) or expert.activation is not activation or expert.dropout.p:
+                return None
+        linears = [[expert._modules[name] for expert in experts] for name in self.MATRICES]
+        if not all(is_plain(linear, nn.Linear) for group in linears for linear in group):
+            return None
+        parameters = [[linear._parameters for linear in group] for group in linears]  # three times as fast as `.weight`
+        if any(
+            own["bias"] is not None or type(own["weight"]) is not nn.Parameter for group in parameters for own in group
+        ):
+            return None
+        return [[own["weight"] for own in group] for group in parameters]
+
     def stack(self) -> bool:
-        """Makes the matrices of the experts views of three tensors, if they are not yet -> whether that was possible:
-        not for int8 or sharded weights, or other networks than `GatedFeedForward` without biases"""
-        gated = all(isinstance(expert, GatedFeedForward) and expert.gate.bias is None for expert in self)
-        weights = [[getattr(expert, name).weight for expert in self] for name in self.MATRICES] if gated else []
-        plain = gated and all(type(weight) is nn.Parameter for group in weights for weight in group)
-        self.stacked = tuple(map(stack_parameters, weights)) if plain else None
-        return plain
+        """Makes the matrices of the experts views of three tensors, if they are not yet -> whether that is possible:
+        see `weights`"""
+        weights = self.weights()
+        self.stacked = None if weights is None else tuple(map(stack_parameters, weights))
+        return weights is not None
+
+    def is_stacked(self) -> bool:
+        """Whether the experts are still those that were stacked. A compiled call does not look: whoever compiles it
+        stacks them first."""
+        if self.stacked is None or torch.compiler.is_compiling():
+            return self.stacked is not None
+        weights = self.weights()
+        return weights is not None and all(map(are_rows, weights, self.stacked))
 
     def run(self, x: Tensor, index: Tensor | None) -> Tensor:
-        """x [G,t,E] by the experts `index` int64 [G], or by all in order -> [G,t,E]"""
         assert self.stacked is not None
         parts = self.stacked if index is None else [part.index_select(0, index) for part in self.stacked]
         gate, up, down = (part.transpose(1, 2) for part in parts)
+        return torch.bmm(self.activation(torch.bmm(x, gate)) * torch.bmm(x, up), down)
+
+    def run_groups(self, x: Tensor, ends: Tensor, owner: Tensor) -> Tensor:
+        assert self.stacked is not None
+        tensors: list[Any] = []
+        for part, name in zip(self.stacked, self.MATRICES, strict=True):
+            weights = [getattr(expert, name).weight for expert in self]
+            tensors.append(Stacked.apply(part, *weights))  # type: ignore[no-untyped-call]
+        gate, up, down = (tensor.transpose(1, 2) for tensor in tensors)
+        inner = multiply(self.activation(grouped_product(x, gate, ends)), grouped_product(x, up, ends))
+        return grouped_product(inner, down, ends)
+
+    @property
+    def d_ff(self) -> int:
+        """The inner width of an expert."""
         first: Any = self[0]
-        return torch.bmm(first.activation(torch.bmm(x, gate)) * torch.bmm(x, up), down)
+        width: int = first.gate.out_features
+        return width
+
+    @property
+    def activation(self) -> Callable[[Tensor], Tensor]:
+        """That of every expert."""
+        first: Any = self[0]
+        activation: Callable[[Tensor], Tensor] = first.activation
+        return activation
 
     def _apply(self, fn: Any, recurse: bool = True) -> ExpertList:
         self.stacked = None  # the parameters move to other tensors
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         return self
 
-    def _load_from_state_dict(self, *given: Any) -> None:
-        self.stacked = None
-        super()._load_from_state_dict(*given)
+    def _load_from_state_dict(self, state: Any, prefix: str, metadata: Any, *given: Any) -> None:
+        if metadata.get("assign_to_params_buffers"):  # else the values are copied into the same parameters
+            self.stacked = None
+        super()._load_from_state_dict(state, prefix, metadata, *given)
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has parameters of its own."""
         return {**self.__dict__, "stacked": None}
 
 
-def stack_parameters(parameters: Sequence[nn.Parameter]) -> Tensor:
+class Stacked(torch.autograd.Function):
+    """A tensor [N,...] as a function of the N parameters that are its parts: nothing is copied, and the gradient of
+    each is a part of the tensor's gradient."""
+
+    @staticmethod
+    def forward(stacked: Tensor, *_parameters: Tensor) -> Tensor:  # type: ignore[override]
+        return stacked.view_as(stacked)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None: ...
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        return None, *grad.unbind()
+
+
+def is_plain(module: Any, kind: type[nn.Module]) -> bool:
+    """Whether a module is of this very class, and nothing is hooked to its call."""
+    return type(module) is kind and not (module._forward_hooks or module._forward_pre_hooks or module._backward_hooks)
+
+
+def are_rows(parameters: Sequence[Tensor], tensor: Tensor) -> bool:
+    """Whether the parameters lie in memory where the rows of `tensor` [N,...] lie."""
+    first, size = tensor.data_ptr(), tensor[0].nbytes
+    return all(parameter.data_ptr() == first + i * size for i, parameter in enumerate(parameters))
+
+
+def stack_parameters(parameters: Sequence[Tensor]) -> Tensor:
     """Parameters of one shape as one tensor [N,...], of which they are views afterwards."""
     first, size, storage = parameters[0], parameters[0].nbytes, parameters[0].untyped_storage().data_ptr()
     with torch.no_grad(), torch.inference_mode(False):  # ordinary tensors, as training needs them
@@ -181,15 +336,6 @@ class MixtureOfExperts(nn.Module):
         flat = x.flatten(0, 1)  # [T,E]
         weights, chosen = route_top_k(self.router(flat), self.k)
         return apply_experts(self.experts, x, weights.to(x.dtype), chosen)
-
-
-def apply_experts(experts: ExpertList, x: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
-    """x [B,L,E], weights and chosen [B·L,k] -> [B,L,E]. A compiled step does not wait for a GPU if the experts are
-    stacked; it is the decoder that stacks them, before each generation."""
-    flat = x.flatten(0, 1)
-    if experts.stacked is not None and torch.compiler.is_compiling() and has_fixed_shapes(x):
-        return mix_experts_in_step(flat, weights, chosen, len(experts), experts.run).view_as(x)
-    return mix_experts(flat, weights, chosen, list(experts)).view_as(x)
 
 
 def load_balancing_loss(router_logits: Sequence[Tensor], k: int, mask: Tensor | None = None) -> Tensor:

@@ -28,6 +28,7 @@ from torch.profiler import ProfilerActivity, profile
 import tfkit
 from tfkit import registry
 from tfkit.hub import published
+from tfkit.nn.experts import stack_experts
 from tfkit.objectives.chunked_cross_entropy import chunked_logits
 from tfkit.tools.memory import peak_bytes
 from tfkit.train.process_group import layers
@@ -274,6 +275,7 @@ SMALL = {  # for `--tiny`: applied to the fields that a Config has
     "d_ff": 48, "d_decoder_ff": 48, "d_head": 8, "d_kv": 8, "d_embed": 32, "vocab_size": 120, "window": 8, "block": 4,
     "rotary_dim": 4, "cutoffs": (20, 60), "mem_len": 8, "clamp_len": 8, "rope_scaling": None, "max_length": 256,
     "axial_shape": (8, 8), "axial_dims": (16, 16), "local_chunk": 8, "lsh_chunk": 8, "n_buckets": 8,
+    "d_expert": 24, "n_experts": 8, "d_latent": 16, "d_content": 8, "d_value": 8, "d_rotary": 4,
     "layers": ("local", "lsh"), "dropout": 0.0, "local_dropout": 0.0, "lsh_dropout": 0.0, "attn_dropout": 0.0,
     "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0, "decoder_start_token_id": 1, "sep_token_id": 2,
 }  # fmt: skip
@@ -293,7 +295,9 @@ class PublishedSize:
     @property
     def name(self) -> str:
         """The size and its length, in the first column of a table."""
-        return f"{self.size}, {self.length:,} tokens" + (", FlexAttention" if self.attention != "sdpa" else "")
+        layers = f", {self.changes['n_layers']} layers" if "n_layers" in self.changes else ""
+        kernel = ", FlexAttention" if self.attention != "sdpa" else ""
+        return f"{self.size}{layers}, {self.length:,} tokens{kernel}"
 
     def settings(self, setup: Setup) -> dict[str, Any]:
         """Fields that override the preset's."""
@@ -350,6 +354,8 @@ TRAINED = [
     PublishedSize("prophetnet-large-uncased", "seq2seq_lm", rows=8),
     PublishedSize("transfo-xl-wt103", "causal_lm", rows=16),
     PublishedSize("llama-3.2-1b", "causal_lm", rows=4, length=2048),
+    PublishedSize("mixtral-8x7b", "causal_lm", rows=4, length=2048, changes={"n_layers": 2}),
+    PublishedSize("moonlight-16b-a3b", "causal_lm", rows=4, length=2048, changes={"n_layers": 3}),
 ]  # fmt: skip
 TRAINING_COLUMNS = (
     "rows x tokens", "forward ms", "step ms", "padded step ms", "compiled step ms", "TFLOP/s", "of products", "peak GB",
@@ -428,6 +434,7 @@ def train_size(size: PublishedSize, setup: Setup) -> Values:
 def train_tfkit(size: PublishedSize, setup: Setup) -> None:
     """The columns for the model of tfkit."""
     model = size.tfkit_model(setup).train()
+    stack_experts(model)
     batch = batch_of(size, setup, model.config.vocab_size)  # type: ignore[union-attr, arg-type]
     step = training_step(model, setup)
     with CountedOperations() as counted:

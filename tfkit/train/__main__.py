@@ -27,6 +27,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 import tfkit
 from tfkit.hub.loading import shapes_only
 from tfkit.nn import onednn
+from tfkit.nn.experts import stack_experts
 from tfkit.nn.flex import separate_texts
 from tfkit.objectives import trainable
 from tfkit.objectives.chunked_cross_entropy import chunked_logits
@@ -211,6 +212,7 @@ def run(given: argparse.Namespace, process_group: ProcessGroup) -> None:
         if given.parallel == "fsdp":
             average.module = process_group.parallelize(average.module, "fsdp")  # type: ignore[assignment]
     spread = process_group.parallelize(model, given.parallel)
+    stack_experts(model)
     special = [i for i in (words.pad_id, words.start_id, words.end_id) if i is not None]
     end = words.end_id if given.separate_texts else None
     batches = PackedDataset(given.out / "rows.npy", goal, given.batch, special, process_group, end)
