@@ -77,7 +77,8 @@ def generate(
     code, a control code), for all rows or [B,n]. num_return_sequences: R, how many of a beam's hypotheses are returned,
     best first. static_cache: whether the cache has a fixed size, as compilers need. compile: whether the steps after
     the prompt run as one compiled graph on such a cache; compiling takes a while at the first step, and later calls
-    reuse the graph (True: torch's own compiler; or the name of another backend of torch.compile, such as "eager").
+    reuse the graph (True: torch's own compiler; "gemv": the same, tuned for single rows on a GPU; or the name of
+    another backend of torch.compile, such as "eager").
     kwargs: settings of `LogitsProcessors`; max_length, which counts the prompt too; in place of a strategy,
     transformers' arguments (num_beams, length_penalty, do_sample, top_p …); and, for a decoder-only model with
     cross-attention, encoder_hidden_states [B,S,E] and encoder_attention_mask [B,S].

@@ -235,7 +235,7 @@ class ExpertList(nn.ModuleList):
         tensors: list[Any] = []
         for part, name in zip(self.stacked, self.MATRICES, strict=True):
             weights = [getattr(expert, name).weight for expert in self]
-            tensors.append(Stacked.apply(part, *weights))  # type: ignore[no-untyped-call]
+            tensors.append(ParameterStack.apply(part, *weights))  # type: ignore[no-untyped-call]
         gate, up, down = (tensor.transpose(1, 2) for tensor in tensors)
         inner = multiply(self.activation(grouped_product(x, gate, ends)), grouped_product(x, up, ends))
         return grouped_product(inner, down, ends)
@@ -269,7 +269,7 @@ class ExpertList(nn.ModuleList):
         return {**self.__dict__, "stacked": None}
 
 
-class Stacked(torch.autograd.Function):
+class ParameterStack(torch.autograd.Function):
     """A tensor [N,...] as a function of the N parameters that are its parts: nothing is copied, and the gradient of
     each is a part of the tensor's gradient."""
 
