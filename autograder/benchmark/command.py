@@ -158,7 +158,7 @@ def _rows(arguments: argparse.Namespace, chosen: Mapping[str, BenchmarkGrader]) 
 
     if arguments.sample is not None and arguments.sample < 1:
         raise BenchmarkError(f"--sample {arguments.sample} leaves no answers: must be 1 or more")
-    others = [grader for name, grader in chosen.items() if name != measure.OURS] or list(chosen.values())
+    others = [grader for name, grader in chosen.items() if name != measure.TFKIT] or list(chosen.values())
     exercises = [registry.find(name) for name in arguments.exercise or ()] or [
         one for one in registry.exercises() if any(grader.covers(one) for grader in others)
     ]

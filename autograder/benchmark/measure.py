@@ -14,7 +14,7 @@ from autograder.benchmark.dataset import Row
 from autograder.benchmark.grader import BenchmarkGrader
 from autograder.sandbox.base import Backend, SandboxError
 
-OURS = "ours"
+TFKIT = "tfkit"
 GRADED_KINDS = ("right", "wrong", "rewritten")  # graders may differ on edge cases
 
 
@@ -112,13 +112,13 @@ def table(results: Sequence[Result], titles: Mapping[str, str]) -> str:
         "| right rejected | named, tuning | named, held out |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    plain = {one.id for one in results if one.grader == OURS and one.values}
+    plain = {one.id for one in results if one.grader == TFKIT and one.values}
     for name, title in titles.items():
         own = [one for one in results if one.grader == name]
         covered = {one.exercise for one in own}
         lines.append(_row(title, own, plain, covered))
-        same = [one for one in results if one.grader == OURS and one.exercise in covered]
-        if name != OURS and same:
+        same = [one for one in results if one.grader == TFKIT and one.exercise in covered]
+        if name != TFKIT and same:
             lines.append(_row("– tfkit on these", same, plain, covered))
     return "\n".join(lines) + "\n"
 

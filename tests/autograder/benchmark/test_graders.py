@@ -8,7 +8,7 @@ from autograder.benchmark.grader import graders
 from autograder.benchmark.measure import from_lines
 from autograder.sandbox import choose
 
-OTHERS = {name: grader for name, grader in graders().items() if name != "ours"}
+OTHERS = {name: grader for name, grader in graders().items() if name != "tfkit"}
 PAIRS = [(name, one.id) for name, grader in OTHERS.items() for one in registry.exercises() if grader.covers(one)]
 FIRST = {name: exercise for name, exercise in reversed(PAIRS)}
 STUB = {"function": "def {}(*args, **kwargs):\n    return None\n", "class": "class {}:\n    pass\n"}
@@ -20,7 +20,7 @@ def test_each_says_what_it_follows_and_who_wrote_it():
     assert {"nbgrader_asserts", "otter_doctests", "cs336_snapshots", "cmu_parameterized", "torchcode_tasks"} <= set(
         OTHERS
     )
-    assert all(graders()["ours"].covers(exercise) for exercise in registry.exercises())
+    assert all(graders()["tfkit"].covers(exercise) for exercise in registry.exercises())
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -44,7 +44,7 @@ def test_every_right_answer_is_accepted(name, exercise):
 
 def test_ours_names_the_mistake():
     exercise = registry.find("masks.causal")
-    found = graders()["ours"].judge(exercise, answer(exercise, "own_position_hidden").read_text(), choose())
+    found = graders()["tfkit"].judge(exercise, answer(exercise, "own_position_hidden").read_text(), choose())
     assert not found.accepted and found.misconception == "own_position_hidden" and found.values
 
 
@@ -64,8 +64,8 @@ def test_the_command_judges_a_sample_and_goes_on_where_it_stopped(tmp_path, caps
     ("words", "said"),
     [
         (["run", "--grader", "pytest"], "there is no grader pytest; available: cmu_parameterized"),
-        (["run", "--sample", "0", "--grader", "ours"], "--sample 0 leaves no answers"),
-        (["run", "--workers", "0", "--grader", "ours"], "--workers 0 must be 1 or more"),
+        (["run", "--sample", "0", "--grader", "tfkit"], "--sample 0 leaves no answers"),
+        (["run", "--workers", "0", "--grader", "tfkit"], "--workers 0 must be 1 or more"),
         (["run", "--exercise", "masks.casual"], "did you mean masks.causal"),
     ],
 )

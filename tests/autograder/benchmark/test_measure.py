@@ -24,10 +24,10 @@ def result(grader: str, kind: str, name: str, accepted: bool, **more) -> Result:
 
 
 RESULTS = [
-    result("ours", "right", "a", True, values=False),
-    result("ours", "wrong", "x", False, misconception="x", values=True),
-    result("ours", "wrong", "y", False, misconception="z", values=False),
-    result("ours", "rewritten", "x", False, misconception="x", values=True),
+    result("tfkit", "right", "a", True, values=False),
+    result("tfkit", "wrong", "x", False, misconception="x", values=True),
+    result("tfkit", "wrong", "y", False, misconception="z", values=False),
+    result("tfkit", "rewritten", "x", False, misconception="x", values=True),
     result("plain", "right", "a", False),
     result("plain", "wrong", "x", False),
     result("plain", "wrong", "y", True),
@@ -37,14 +37,14 @@ RESULTS = [
 
 
 def test_rates():
-    plain, ours = ([one for one in RESULTS if one.grader == name] for name in ("plain", "ours"))
+    plain, engine = ([one for one in RESULTS if one.grader == name] for name in ("plain", "tfkit"))
     assert kill_rate(plain, "wrong") == Rate(1, 2) and kill_rate(plain, "rewritten") == Rate(0, 1)
-    assert false_alarm_rate(plain) == Rate(1, 1) and false_alarm_rate(ours) == Rate(0, 1)
-    assert naming_rate(ours, "wrong") == Rate(1, 2) and str(Rate(1, 2)) == "1/2 (50 %)" and str(Rate(0, 0)) == "none"
+    assert false_alarm_rate(plain) == Rate(1, 1) and false_alarm_rate(engine) == Rate(0, 1)
+    assert naming_rate(engine, "wrong") == Rate(1, 2) and str(Rate(1, 2)) == "1/2 (50 %)" and str(Rate(0, 0)) == "none"
 
 
-def test_the_table_has_each_grader_and_ours_on_the_same_exercises():
-    lines = table(RESULTS, {"ours": "tfkit's checks", "plain": "plain asserts"}).splitlines()
+def test_the_table_has_each_grader_and_the_engine_on_the_same_exercises():
+    lines = table(RESULTS, {"tfkit": "tfkit's checks", "plain": "plain asserts"}).splitlines()
     assert [line.split(" | ")[0] for line in lines[2:]] == ["| tfkit's checks", "| plain asserts", "| – tfkit on these"]
     plain = [cell.strip() for cell in lines[3].strip("|").split("|")]
     assert plain == ["plain asserts", "1", "1/2 (50 %)", "1/1 (100 %)", "0/1 (0 %)", "1/1 (100 %)", "–", "–"]
