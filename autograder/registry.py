@@ -47,7 +47,7 @@ def find(exercise_id: str) -> Exercise:
     if exercise_id in by_id:
         return by_id[exercise_id]
     if not by_id:
-        raise UnknownExercise(f"no course is installed: {install()} installs ours; then try `autograder list`")
+        raise UnknownExercise(f"no course is installed: {install()} installs one; then try `autograder list`")
     near = difflib.get_close_matches(exercise_id, by_id, n=1, cutoff=0.3)
     suggestion = f" (did you mean {near[0]}?)" if near else ""
     raise UnknownExercise(f"no exercise is called {exercise_id!r}{suggestion}; `autograder list` shows all")

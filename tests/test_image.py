@@ -19,7 +19,7 @@ from autograder import cli
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-OTHERS = {  # programs in the image that are not ours, and the requirement they come from
+OTHERS = {  # programs in the image of other projects, and the requirement they come from
     "dask": "dask", "jupyterhub-singleuser": "jupyterhub", "python": "python", "tini": "tini",
 }  # fmt: skip
 

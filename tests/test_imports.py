@@ -15,7 +15,7 @@ OURS = ("tfkit", "autograder", "course", "tfkit_course", "tfkit_lab")
 
 
 def modules() -> dict[str, Path]:
-    """Dotted name -> file, of every module of ours but the units' own folders."""
+    """Dotted name -> file, of every module of the project but the units' own folders."""
     found = {}
     for package in OURS:
         base = ROOT / "extension" if package == "tfkit_lab" else ROOT

@@ -40,7 +40,7 @@ def refuse_strangers() -> None:
             if any(str(file) == f"{name}/__init__.py" for file in found.files or ()):
                 raise ImportError(
                     f"{found.name} {found.version}, another project's package, is installed here under the same import "
-                    f"name as ours; and the two overwrite each other's files: `pip uninstall {found.name} {NAME}`, "
+                    f"name as {NAME}'s, and the two overwrite each other's files: `pip uninstall {found.name} {NAME}`, "
                     f"then install {NAME} again"
                 )
 
@@ -58,7 +58,7 @@ def _plain_signs(error: UnicodeError) -> tuple[str, int]:
 
 
 def main() -> None:
-    """The `tfkit` command, in an environment where `tfkit` is ours."""
+    """The `tfkit` command, in an environment where `tfkit` is this project's."""
     refuse_strangers()
     from tfkit.tools.cli import app
 

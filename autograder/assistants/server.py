@@ -44,7 +44,7 @@ OUTCOME = ("status", "score", "max_score", "misconception")
 LAST = 50  # attempts that `history` returns
 NAME = 80  # characters of an id that are echoed
 
-# The schemas describe the arguments; invalid ones get one sentence of ours instead of the validator's long message.
+# The schemas describe the arguments; invalid ones get one sentence from here instead of the validator's long message.
 ExerciseId = Annotated[
     Any, Field(description="an exercise's id, as in attention.multi_head", json_schema_extra={"type": "string"})
 ]

@@ -34,10 +34,10 @@ MIN_EDGE_SCORE = 1 - MAX_EDGE_SHARE
 class Score:
     """The results for one exercise's answers.
 
-    A wrong answer that gets its own name only shows that no two of ours behave alike, since it is compared with itself.
-    How well names fit other code is measured by rewritten answers, and by leaving each answer out: then no name may
-    fit. The exception is a mistake that equals two others together (both masks inverted are the masks of a reversed
-    order, exchanged): naming those two is not wrong, and `explained_by_others` counts such answers.
+    A wrong answer that gets its own name only shows that no two collected answers behave alike, since it is compared
+    with itself. How well names fit other code is measured by rewritten answers, and by leaving each answer out: then
+    no name may fit. The exception is a mistake that equals two others together (both masks inverted are the masks of
+    a reversed order, exchanged): naming those two is not wrong, and `explained_by_others` counts such answers.
     """
 
     exercise: str

@@ -1,4 +1,4 @@
-"""`platforms.toml`: the platforms that may launch, and which of our courses belongs to each of theirs.
+"""`platforms.toml`: the platforms that may launch, and which course here belongs to each of their courses.
 
 key_file = "lti.pem"              # the tool's private key; its public half is served at …/hub/lti/jwks
 state = "/srv/lti"                # where NAME.toml is written for `autograder passback` and `roster`

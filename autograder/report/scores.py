@@ -31,7 +31,7 @@ class Question:
 
 @dataclass(frozen=True)
 class StudentScores:
-    """A student's scores, all in points; `points` is by question, or None if nothing of theirs is graded.
+    """A student's scores, all in points; `points` is by question, or None if no submission is graded.
 
     A question that is not marked yet is None among the points. `review`: a manual mark is older than the last regrade;
     `by_hand`: the manual part of the points.
@@ -49,7 +49,7 @@ class StudentScores:
 
     @property
     def waits(self) -> bool:
-        """Whether a question of theirs is not marked yet."""
+        """Whether one of the student's questions is not marked yet."""
         return self.points is not None and None in self.points
 
     @property

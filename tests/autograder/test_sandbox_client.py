@@ -74,7 +74,7 @@ def found(request):
 @pytest.fixture
 def backend(request, found):
     if isinstance(found, SandboxError):
-        # what a machine lacks is never told by such an error: it is a fault of ours, and a skip would hide it
+        # what a machine lacks is never told by such an error: it is a fault of this project, and a skip would hide it
         assert not re.search(r"\b(Attribute|Name|Type|Import|ModuleNotFound)Error\b", str(found)), found
         reason = f"this machine has no such sandbox: {found}"
         request.applymarker(pytest.mark.skip(reason=reason))  # so marked, tests with one reason are one line

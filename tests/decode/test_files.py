@@ -30,7 +30,7 @@ def files_until(fresh_process):
 
 
 def follow(name, head, target, folder="models", **settings):
-    """The files of ours that a call of `generate` passes through, in order, until a function called `target` of the
+    """The files of tfkit that a call of `generate` passes through, in order, until a function called `target` of the
     folder begins."""
     torch.manual_seed(0)
     sizes = dict(vocab_size=40, d_model=16, n_layers=1, n_heads=2, d_ff=32, max_length=32)

@@ -45,7 +45,7 @@ HERE = [name for name in TABLE if name in tfkit.architectures()]
 
 @functools.cache
 def pair(name, seed=0):
-    """Their model and ours with the same weights, scaled so that no two logits are nearly equal."""
+    """The models of transformers and tfkit with the same weights, scaled so that no two logits are nearly equal."""
     kind, fields = TABLE[name]
     torch.manual_seed(seed)
     kinds = getattr(transformers, kind)

@@ -29,7 +29,7 @@ SETTINGS = {
 
 
 def saved(name, tmp_path, **settings):
-    """A published model whose generation_config.json says this -> theirs and ours."""
+    """A published model whose generation_config.json says this -> transformers' and tfkit's."""
     theirs, _ = pair(name)
     theirs.generation_config = transformers.GenerationConfig(
         pad_token_id=PAD, decoder_start_token_id=theirs.config.to_dict().get("decoder_start_token_id"),

@@ -1,4 +1,4 @@
-"""A unit of a package that is not ours, as `course.new` writes it: the class panel and the check server see it."""
+"""A unit of another project's package, as `course.new` writes it: the class panel and the check server see it."""
 
 from __future__ import annotations
 

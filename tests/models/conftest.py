@@ -81,8 +81,8 @@ def experts_together(grads):
 
 
 def assert_same_loss_and_gradients(name, theirs, ours, expected, out, labels, dtype, unused=()):
-    """Their own loss is computed in float32; so both losses are held against theirs in float64, from their logits.
-    unused: parts of the names of parameters of theirs that have no gradient on either side"""
+    """transformers computes its loss in float32; so both losses are held against its own in float64, from their logits.
+    unused: parts of the names of transformers' parameters that have no gradient on either side"""
     loss = F.cross_entropy(expected.flatten(0, 1), labels.flatten())
     torch.testing.assert_close(out.loss, loss, **CLOSE[dtype])
     (100 * loss).backward(), (100 * out.loss).backward()  # times 100: an absolute tolerance must not hide them
@@ -149,7 +149,7 @@ def value(out):
 def assert_same_fields_and_gradients(name, theirs, ours, given, *, unused=(), without=()):
     """All that they return, in float64 and float32, and the gradient of every parameter in float64.
 
-    unused: parameters of theirs that have no gradient on either side; without: fields of theirs not compared
+    unused: transformers' parameters that have no gradient on either side; without: fields not compared
     """
     theirs, ours = theirs.double(), ours.double()
     expected, out = {k: x for k, x in theirs(**given).items() if k not in without}, ours(**given)

@@ -20,7 +20,7 @@ POOLER_IDLE = ("masked_lm", "causal_lm", "token_classification", "sequence_class
 def pair(parity, head, directory, **more):
     sizes = {**SIZES, **more}
     if head == "causal_lm":
-        sizes |= {"is_decoder": True, "block_size": 4}  # larger: theirs is causal only where attention is full
+        sizes |= {"is_decoder": True, "block_size": 4}  # larger: transformers' is causal only where attention is full
     if head in ("question_answering", "pretraining"):
         del sizes["id2label"]
     theirs = parity.shake(getattr(hf, HEADS[head])(hf.BigBirdConfig(**sizes)))

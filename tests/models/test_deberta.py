@@ -186,7 +186,7 @@ def test_learning_and_reading_take_two_paths_to_the_same(parity, kind, talking, 
 
 @torch.no_grad()
 def test_v2s_enhanced_mask_decoder_by_their_layers(parity, tmp_path):
-    """Their last layer takes queries of its own, though no model of theirs gives it any: with what it read itself plus
+    """Their last layer takes queries of its own, though no model there gives it any: with what it read itself plus
     the positions, then with what came of that."""
     theirs, ours = pair(parity, "deberta_v2", "masked_lm", tmp_path, share_att_key=True)
     weights = ours.names.dump(ours.state_dict(), with_head=True)

@@ -27,19 +27,19 @@ COUNTS = {
     "transformer_xl": {"dropout": 9, "attn_dropout": 2},
     "xlm_prophetnet": {"dropout": 12, "attn_dropout": 8, "ff_dropout": 4},
 }
-# architecture, or "architecture-head": what transformers 5.23 drops another number of times -> ours less theirs, why
+# architecture, or "architecture-head": what 5.23 drops another number of times -> tfkit's less transformers' count, why
 DIFFERENT: dict[str, dict[str, tuple[int, str]]] = {
-    "albert": {"dropout": (8, "after the feed-forward too, as in the authors' code; theirs skips it")},
-    "ctrl": {"attn_dropout": (2, "theirs reads attn_pdrop and does not use it")},
+    "albert": {"dropout": (8, "after the feed-forward too, as in the authors' code; transformers skips it")},
+    "ctrl": {"attn_dropout": (2, "transformers reads attn_pdrop and does not use it")},
     "distilbert": {"dropout": (2, "after attention too, as in BERT, whose layers these are")},
-    "bigbird-causal_lm": {"attn_dropout": (2, "theirs drops nothing in block-sparse attention")},
+    "bigbird-causal_lm": {"attn_dropout": (2, "transformers drops nothing in block-sparse attention")},
     **dict.fromkeys(
         ("funnel-base", "funnel-sequence_classification", "funnel-multiple_choice"),
         {"dropout": (1, "what leaves the last block is dropped as a decoder's input would be")},
     ),
     **dict.fromkeys(
         ("reformer", "reformer-causal"),
-        {"dropout": (1, "theirs drops whole columns of axial positions by dropout2d, which is not counted")},
+        {"dropout": (1, "transformers drops whole columns of axial positions by dropout2d, which is not counted")},
     ),
     "bigbird-multiple_choice": {"head_dropout": (1, "one rate for all heads"), "dropout": (-1, "as above")},
 }  # fmt: skip
@@ -95,7 +95,7 @@ def made(name, head, **changes):
 def inputs_of(name, model):
     """One sentence, without targets: heads know these by other names in transformers."""
     row = ROWS[name]
-    ids = drawn(1, 16 if kind(name) == "reformer" else row.length)  # theirs trains on whole chunks only
+    ids = drawn(1, 16 if kind(name) == "reformer" else row.length)  # transformers trains on whole chunks only
     if row.end is not None:
         ids[:, -1] = row.end
     return row.inputs(model, torch.stack([ids, ids.flip(0)], 1) if choices(model.head) else ids)
@@ -134,12 +134,12 @@ def test_as_often_as_in_transformers(name, head, tmp_path, monkeypatch):
     model.save_pretrained(tmp_path)
     config = transformers.AutoConfig.from_pretrained(tmp_path, attn_implementation="eager")
     theirs, found = getattr(transformers, config.architectures[0])(config).train(), Counter()
-    if (kind(name), head) == ("whisper", "causal_lm"):  # theirs passes what it calls the encoder's outputs on as states
+    if (kind(name), head) == ("whisper", "causal_lm"):  # transformers passes the encoder's outputs on as states
         inputs["encoder_outputs"] = (inputs.pop("encoder_hidden_states"),)
     with counted(found, monkeypatch):
         theirs(**inputs)
     if "head_dropout" in ours and "head_dropout" not in registry.load(kind(name)).HF_FIELDS.values():
-        ours["dropout"] += ours.pop("head_dropout")  # theirs has one rate for both
+        ours["dropout"] += ours.pop("head_dropout")  # transformers has one rate for both
     wanted = {field: found[rates(name)[field]] for field in ours}
     for key in (name, f"{name}-{head}"):
         for field, (more, _) in DIFFERENT.get(key, {}).items():

@@ -18,7 +18,7 @@ BART_SIZES |= {"max_position_embeddings": 40, "id2label": {0: "a", 1: "b", 2: "c
 T5_SIZES = {"vocab_size": 99, "d_model": 24, "d_kv": 5, "d_ff": 40, "num_layers": 2, "num_decoder_layers": 3}
 T5_SIZES |= {"num_heads": 3, "relative_attention_num_buckets": 8, "relative_attention_max_distance": 9}
 T5_SIZES |= {"decoder_start_token_id": 0, "id2label": {0: "a", 1: "b", 2: "c"}}
-BART_SIZES["use_cache"] = T5_SIZES["use_cache"] = False  # theirs has room for as many layers as the encoder has
+BART_SIZES["use_cache"] = T5_SIZES["use_cache"] = False  # transformers' has room for as many layers as the encoder has
 
 
 @dataclass
@@ -76,7 +76,7 @@ WRITERS = [name for name, row in ROWS.items() if "seq2seq_lm" in row.heads]
 
 
 def pair(parity, name, head, directory):
-    """Their model with no weight left at zero or one, and ours read from their files."""
+    """transformers' model with no weight left at zero or one, and tfkit's read from its files."""
     row = ROWS[name]
     sizes = {**row.sizes}
     if head == "question_answering":  # a start and an end: two labels
@@ -85,7 +85,7 @@ def pair(parity, name, head, directory):
     theirs = getattr(hf, row.names[head])(config)
     fixed = {n: p.clone() for n, p in theirs.named_parameters() if not p.requires_grad}  # sinusoids
     theirs = parity.shake(theirs)
-    if row.kind == "mt5" and head == "seq2seq_lm":  # theirs ties what no published mT5 has tied
+    if row.kind == "mt5" and head == "seq2seq_lm":  # transformers ties what no published mT5 has tied
         theirs.lm_head.weight = torch.nn.Parameter(torch.randn_like(theirs.lm_head.weight))
     for n, parameter in fixed.items():
         theirs.get_parameter(n).data.copy_(parameter)
@@ -231,7 +231,7 @@ def test_fields_that_a_file_leaves_out(name):
     settings, _ = published.read(registry.load(row.kind), theirs)
     module = registry.load(row.kind)
     defaults, ours = getattr(module, "HF_DEFAULTS", {}), module.Config()
-    filled = {"id2label", "label2id", "n_decoder_layers", "decoder_vocab_size"}  # None says the same in ours
+    filled = {"id2label", "label2id", "n_decoder_layers", "decoder_vocab_size"}  # None says the same in tfkit
     assert {key: defaults.get(key, getattr(ours, key)) for key in settings.keys() - filled} == {
         key: settings[key] for key in settings.keys() - filled
     }

@@ -80,7 +80,7 @@ def their_class(kind, head):
 
 
 def pair(name, head, directory):
-    """Their model with no weight left at zero or one, and ours read from their files; both in float64."""
+    """transformers' model with no weight left at zero or one, and tfkit's read from its files; both in float64."""
     row = ROWS[name]
     torch.manual_seed(0)
     sizes = {**row.sizes}

@@ -85,7 +85,7 @@ CROSS = {**SIZES, "add_cross_attention": True}
 
 
 def looking(flags, tmp_path):
-    """Theirs and ours with the same weights, and what both look at: states of unequal length."""
+    """transformers' and tfkit's model with the same weights, and what both look at: states of unequal length."""
     torch.manual_seed(0)
     model = hf.GPT2LMHeadModel(hf.GPT2Config(**CROSS, **flags)).double().eval()
     for parameter in model.parameters():

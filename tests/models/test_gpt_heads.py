@@ -80,7 +80,7 @@ def test_numbers_gradients_and_files(parity, kind, name, head, tmp_path, monkeyp
     exact(kind, parity, theirs, ours, monkeypatch)
     given = batch(parity, head)
     if (kind, head) == ("gpt", "double_heads"):
-        del given["attention_mask"]  # which theirs cannot take; at the right end it changes nothing
+        del given["attention_mask"]  # which transformers' cannot take; at the right end it changes nothing
     parity.assert_same_fields_and_gradients(kind, theirs, ours, given, without={"past_key_values"})
 
 

@@ -22,14 +22,14 @@ OWN = {
     "rnn_seq2seq": {"d_hidden": 64, "attention": "bahdanau"}, "transformer_xl": {"cutoffs": (100, 200), "d_head": 16},
 }  # fmt: skip
 
-# Ours differ from what transformers 5.23 draws, where they match -> why
+# tfkit's weights differ from what transformers 5.23 draws, where the names match -> why
 DIFFERENT = {
     "funnel": {
         "": "all at 0.02, as the models beside it; their default starts embeddings at 1 and layers by their widths",
     },
-    "t5": {r"task_head\.classifier\.weight": "as wide as every other layer; theirs is 1, whatever the width"},
+    "t5": {r"task_head\.classifier\.weight": "as wide as every other layer; transformers' is 1, whatever the width"},
     "mt5": {
-        r"(lm_head|task_head\.classifier)\.weight": "as wide as every other layer, as in Mesh TensorFlow; theirs is 1"
+        r"(lm_head|task_head\.classifier)\.weight": "as wide as every other layer, as in Mesh TensorFlow; there it is 1"
     },
 }
 
@@ -46,9 +46,9 @@ TABLE = {
     ],
     "gpt3": [*NORMS, (r"(o_proj|down)\.weight", (0.0, 0.02 / (2 * 2) ** 0.5)), (r"", (0.0, 0.02))],
     "deepseek_v3": [*NORMS, (r"", (0.0, 0.02))],  # as Mixtral
-    "mixtral": [*NORMS, (r"", (0.0, 0.02))],  # theirs keeps the experts in one tensor, under names that no file has
+    "mixtral": [*NORMS, (r"", (0.0, 0.02))],  # transformers keeps the experts in one tensor, under names no file has
     "transformer_xl": [*NORMS, (r"", (0.0, 0.02))],
-    "vit": [*NORMS, (r"", (0.0, 0.02))],  # theirs has names in memory that no file has
+    "vit": [*NORMS, (r"", (0.0, 0.02))],  # transformers has names in memory that no file has
     "xlm_prophetnet": [*NORMS, (r"", (0.0, 0.02))],
 }  # fmt: skip
 OF_PARTS = {"encoder_decoder", "mmbt", "rag"}  # they are made of the others

@@ -338,7 +338,7 @@ def parts_of(row):
 
 @pytest.fixture(scope="module")
 def apart(tmp_path_factory):
-    """What the flat forms of all rows give, in a process that has torch and nothing of ours."""
+    """What the flat forms of all rows give, in a process that has torch and nothing of tfkit."""
     file = tmp_path_factory.mktemp("flat") / "jobs"
     jobs = {}
     for name, row in ROWS.items():

@@ -78,7 +78,7 @@ CASES = {
     "gemma2": ("gemma2", "Gemma2", {**GEMMA, "attn_logit_softcapping": 2.0, "final_logit_softcapping": 3.0}),
     "gemma3": ("gemma3", "Gemma3Text", {**GEMMA, "sliding_window_pattern": 2, "final_logit_softcapping": 3.0}),
 }  # fmt: skip
-# the others have the same layers with other positions, whose frequencies theirs computes in float32
+# the others have the same layers with other positions, whose frequencies transformers computes in float32
 IN_FLOAT64 = [case for case in CASES if "," not in case and case != "mixtral"]
 
 
@@ -92,7 +92,7 @@ def their_model(parity, case):
 
 
 class DoubleRotary(torch.nn.Module):
-    """Their rotary positions with the digits of float64; theirs have those of float32, whatever the model's dtype."""
+    """transformers' rotary positions in float64; its own are in float32, whatever the model's dtype."""
 
     def __init__(self, config):
         super().__init__()
@@ -170,10 +170,10 @@ def test_their_library_reads_our_files(parity, case, tmp_path):
 @pytest.mark.parametrize("case", [case for case in CASES if case != "llama, dynamic"])
 @torch.no_grad()
 def test_generated_ids(parity, case, tmp_path):
-    """Greedy from prompts of unequal length, and beam search, with our cache and theirs."""
+    """Greedy from prompts of unequal length, and beam search, with tfkit's cache and transformers'."""
     _, theirs = their_model(parity, case)
     ours = parity.read(theirs, tmp_path)
-    theirs.config.output_router_logits = False  # with a mask and a cache, theirs stops
+    theirs.config.output_router_logits = False  # with a mask and a cache, transformers stops
     prompts = torch.randint(3, 99, (3, 6), generator=torch.Generator().manual_seed(4))
     mask = (torch.arange(6) >= torch.tensor([[0], [2], [1]])).long()
     prompts = prompts.masked_fill(mask == 0, 0)

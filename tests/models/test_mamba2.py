@@ -52,7 +52,7 @@ def test_their_library_reads_our_files(parity, case, tmp_path):
 @pytest.mark.parametrize("case", ["plain", "odd"])
 @torch.no_grad()
 def test_generated_ids(parity, case, tmp_path):
-    """Theirs does not keep to time_step_limit while it decodes, so the case with one is left out."""
+    """transformers does not keep to time_step_limit while it decodes, so the case with one is left out."""
     theirs = made(parity, case)
     ours = parity.read(theirs, tmp_path)
     prompts = torch.randint(3, 99, (3, 6), generator=torch.Generator().manual_seed(4))

@@ -69,7 +69,7 @@ def paired(parity, tmp_path):
 
 
 def batch(parity, head, dtype):
-    """Masks are of the models' type: theirs multiply by the smallest number."""
+    """Masks are of the models' type: transformers' are multiplied by the smallest number."""
     ids, mask, labels = parity.ragged()
     source, source_mask, _ = parity.ragged(length=13, seed=2)
     if head == "encoder":

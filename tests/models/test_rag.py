@@ -56,7 +56,7 @@ def test_an_untied_generator(parity, tmp_path):
     again, report = type(theirs).from_pretrained(tmp_path / "again", output_loading_info=True)
     assert not report["unexpected_keys"] and not report["missing_keys"]
     for name, tensor in theirs.state_dict().items():
-        unread = name.endswith("generator.model.shared.weight")  # theirs, untied: no side looks anything up there
+        unread = name.endswith("generator.model.shared.weight")  # untied there: no side looks anything up in it
         assert unread or torch.equal(tensor, again.state_dict()[name]), name
 
 
@@ -126,7 +126,7 @@ def questions(parity):
 
 @pytest.mark.parametrize("head", ["rag_token", "rag_sequence"])
 def test_the_retriever_is_in_the_loop(parity, head, tmp_path):
-    """What was found is what theirs gets; the loss trains the question encoder, too, as theirs does by its scores."""
+    """transformers' model gets the same documents; the loss trains the question encoder, too, as it does there."""
     theirs = made(parity, head)
     ours = with_index(parity.read(theirs, tmp_path))
     ids, mask = questions(parity)
@@ -175,7 +175,7 @@ def test_thorough_answers(parity, tmp_path):
     ours = with_index(parity.read(theirs, tmp_path))
     ids, mask = questions(parity)
     given = found_for_theirs(ours, parity)
-    write = theirs.generator.generate  # theirs lets it read the padding of passages; ours does not
+    write = theirs.generator.generate  # transformers lets it read the padding of passages; tfkit does not
     theirs.generator.generate = lambda ids, **how: write(ids, **how | {"attention_mask": (ids != 1).long()})
     expected = theirs.generate(**given, num_beams=2, max_new_tokens=9, num_return_sequences=2)
     assert torch.equal(

@@ -19,13 +19,13 @@ SIZES |= {"attn_layers": ["local", "lsh", "lsh", "local"], "axial_pos_shape": [4
 SIZES |= {"max_position_embeddings": 32, "local_attn_chunk_length": 4, "lsh_attn_chunk_length": 8, "num_buckets": 4}
 SIZES |= {"hash_seed": 7, "hidden_dropout_prob": 0.0, "local_attention_probs_dropout_prob": 0.0, "use_cache": False}
 SIZES |= {"num_hashes": 2, "id2label": {0: "a", 1: "b", 2: "c"}}
-# where a token sees only itself, and that twice, theirs is off by 1e-3 in float32: it adds log 2 to a score of -1e5
+# where a token sees only itself, and twice, transformers is off by 1e-3 in float32: it adds log 2 to a score of -1e5
 ONE_ROUND = {"num_hashes": 1}
 HEADS = {head: name for name, head in reformer.HF_HEADS.items()}
 
 
 def pair(parity, head, directory, **more):
-    """Theirs adds the bias of its language head again, as it did before 5.0 and as the published weights want it."""
+    """transformers adds the language head's bias again, as before 5.0 and as the published weights want it."""
     sizes = {**SIZES, "is_decoder": head == "causal_lm", **more}
     if head == "question_answering":
         del sizes["id2label"]
@@ -54,7 +54,7 @@ def batch(head, rows=3, length=32):
 
 @pytest.mark.parametrize("head", list(HEADS), ids=str)
 def test_numbers_gradients_and_files(parity, head, tmp_path):
-    """In training mode: theirs has gradients in no other."""
+    """In training mode: transformers' has gradients in no other."""
     theirs, ours = pair(parity, head, tmp_path, **ONE_ROUND if head == "causal_lm" else {})
     parity.assert_same_fields_and_gradients("reformer", theirs.train(), ours.train(), batch(head))
     ours.save_pretrained(tmp_path / "ours")
@@ -84,7 +84,7 @@ def test_unusual_ones(parity, name, causal, tmp_path):
     head = "causal_lm" if causal else None
     theirs, ours = pair(parity, head, tmp_path, **more)
     given = batch(head)
-    if name in ("wide", "plain-positions"):  # where there is nothing to see at all, theirs takes the mean
+    if name in ("wide", "plain-positions"):  # where there is nothing to see at all, transformers takes the mean
         del given["attention_mask"]
     parity.assert_same_fields_and_gradients("reformer", theirs.train(), ours.train(), given)
 
@@ -103,7 +103,7 @@ def test_any_length(parity, length, tmp_path):
 @pytest.mark.parametrize(("prompt", "rounds"), [(3, 1), (5, 2), (11, 1), (16, 2)])
 @torch.no_grad()
 def test_generation_from_their_cache_and_ours(parity, prompt, rounds, tmp_path):
-    """One sentence: theirs looks up the states of the first for all of a batch."""
+    """One sentence: transformers looks up the states of the first for all of a batch."""
     theirs, ours = (model.double() for model in pair(parity, "causal_lm", tmp_path, num_hashes=rounds))
     ids = torch.randint(3, 61, (1, 30), generator=torch.Generator().manual_seed(1))
     expected, out = theirs(ids[:, :prompt], use_cache=True), ours(ids[:, :prompt], use_cache=True)

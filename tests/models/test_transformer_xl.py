@@ -76,7 +76,7 @@ def assert_same_gradients(ours, loss, expected):
     assert len(grads) == len(list(ours.parameters()))
     grads = ours.names.dump(grads, with_head=ours.head is not None)
     wanted = {name.removeprefix("gradient."): t for name, t in expected.items() if name.startswith("gradient.")}
-    for bias in ("r_w_bias", "r_r_bias"):  # one for all layers; ours is at the first of them
+    for bias in ("r_w_bias", "r_r_bias"):  # one for all layers; tfkit has it at the first of them
         if f"transformer.{bias}" in wanted:
             wanted[f"transformer.layers.0.dec_attn.{bias}"] = wanted.pop(f"transformer.{bias}")
     assert grads.keys() == wanted.keys()
@@ -104,7 +104,7 @@ def test_files_both_ways(name, tmp_path):
 @pytest.mark.parametrize("name", ["lm", "lm_same_length", "lm_odd"])
 @torch.no_grad()
 def test_greedy_ids(name):
-    """Theirs decode with a memory of states; ours with keys and values, and distances projected once."""
+    """transformers decodes with a memory of states; tfkit with keys and values, and distances projected once."""
     ours, expected = tfkit.from_pretrained(FIXTURES / name), load_file(FIXTURES / name / "expected.safetensors")
     ids, cache = expected["greedy"][:, :9], None
     new = ids

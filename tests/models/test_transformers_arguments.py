@@ -1,4 +1,4 @@
-"""What transformers' users ask of a call: the same states, weights, losses and names as theirs, on the same weights."""
+"""What transformers' users ask of a call: the same states, weights, losses and names, on the same weights."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ from tests.models.conftest import ragged, read, shake
 
 hf = pytest.importorskip("transformers")
 
-NEAR = {"rtol": 1e-4, "atol": 1e-5}  # in float64 on both sides, but some of theirs look at float32 in between
+NEAR = {"rtol": 1e-4, "atol": 1e-5}  # in float64 on both sides, but some of transformers' go through float32 in between
 
 GPT = {"n_embd": 16, "n_layer": 2, "n_head": 2, "vocab_size": 99, "n_positions": 32}
 BERT = {
@@ -137,7 +137,7 @@ def test_states_of_layers_that_read_no_state_for_each_token(name, tmp_path):
     for key in keys:
         assert len(out[key]) == len(expected[key]), key
         for layer, (a, b) in enumerate(zip(out[key], expected[key], strict=True)):
-            b = b[:, : a.size(1)] if "Reformer" in name else b  # theirs shows what fills the last chunk up
+            b = b[:, : a.size(1)] if "Reformer" in name else b  # transformers shows what fills the last chunk up
             torch.testing.assert_close(a, b, **NEAR, msg=lambda m, at=(key, layer): f"{at}: {m}")
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in ours.modules())
 
@@ -172,8 +172,8 @@ UNTIED = {
 
 @pytest.mark.parametrize("name", UNTIED)
 def test_an_output_matrix_of_its_own(name, tmp_path):
-    """Untied: theirs, both ways; and ignored where the head has no words."""
-    dtype = torch.float32 if "XLNet" in name else torch.float64  # theirs draws its waves in float32
+    """Untied: transformers' values, both ways; and ignored where the head has no words."""
+    dtype = torch.float32 if "XLNet" in name else torch.float64  # transformers computes its sinusoids in float32
     theirs, ours = made(name, {**UNTIED[name], "tie_word_embeddings": False}, tmp_path, dtype)
     ids, mask, labels = ragged()
     given = {"input_ids": ids, "attention_mask": mask}
@@ -207,7 +207,7 @@ APART = {
 
 @pytest.mark.parametrize("name", APART)
 def test_untied_encoder_decoders_have_a_table_for_each_side(name, tmp_path):
-    """And an output matrix of their own: theirs and ours, both ways; every gradient is where theirs is."""
+    """And an output matrix of their own, in transformers and tfkit, both ways; the same parameters have gradients."""
     theirs, ours = made(name.partition("-")[0], {**FAIRSEQ, **APART[name]}, tmp_path)
     ids, mask, _ = ragged(vocab=80)
     given = {"input_ids": ids, "attention_mask": mask}
@@ -288,7 +288,7 @@ def test_berts_decode(name, cross, tmp_path):
         given["encoder_attention_mask"] = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0], [1, 1, 1, 0]])
     expected, out = theirs(**given), ours(**given)
     torch.testing.assert_close(out.logits[mask == 1], expected.logits[mask == 1], **NEAR)
-    torch.testing.assert_close(out.loss.float(), expected.loss)  # theirs is in float32
+    torch.testing.assert_close(out.loss.float(), expected.loss)  # transformers' is in float32
     with torch.no_grad():
         rest = {key: value for key, value in given.items() if key.startswith("encoder")}
         first = ours(ids[:, :4], use_cache=True, **rest)

@@ -57,7 +57,7 @@ def given(parity, name, config, dtype):
 
 
 def gradients(theirs):
-    """By the names of their files; the waves are none of ours to train."""
+    """By the names of their files; the sinusoids are not among tfkit's trained parameters."""
     found = {key: parameter for key, parameter in theirs.named_parameters() if parameter.requires_grad}
     return {key: p.grad for key, p in found.items()}
 

@@ -38,7 +38,7 @@ class NoCache:
 
 
 def pair(parity, directory, head, kind="xlm", **more):
-    """Their model with no weight left at zero or one, and ours read from their files."""
+    """transformers' model with no weight left at zero or one, and tfkit's read from its files."""
     heads = registry.load(kind).HF_HEADS
     their_class = getattr(hf, next(name for name, its_head in heads.items() if its_head == head))
     theirs = parity.shake(their_class(getattr(hf, their_class.config_class.__name__)(**SIZES | more)))

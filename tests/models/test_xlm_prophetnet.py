@@ -44,7 +44,7 @@ def value(out, names):
 
 @pytest.mark.parametrize("case", CASES)
 def test_what_we_write_has_their_names(case, tmp_path):
-    """Each tensor that theirs have, or one that their model shares; a decoder's words are below the decoder."""
+    """Each tensor that transformers' models have, or one that they share; a decoder's words are below the decoder."""
     tfkit.from_pretrained(FIXTURES / case).save_pretrained(tmp_path)
     written = load_file(tmp_path / "model.safetensors")
     theirs = torch.load(FIXTURES / case / "pytorch_model.bin", weights_only=True)

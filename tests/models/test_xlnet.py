@@ -35,7 +35,7 @@ def precise(monkeypatch):
 
 
 def pair(parity, directory, head, **more):
-    """Their model with no weight left at zero or one, and ours read from their files."""
+    """transformers' model with no weight left at zero or one, and tfkit's read from its files."""
     their_class = getattr(hf, next(name for name, its_head in HF_HEADS.items() if its_head == head))
     theirs = parity.shake(their_class(hf.XLNetConfig(**{"use_mems_eval": False} | SIZES | more)))
     return theirs, parity.read(theirs, directory)
@@ -79,7 +79,7 @@ def test_numbers_and_gradients(parity, case, tmp_path):
     theirs, ours = pair(parity, tmp_path, head, **more)
     given, unused = batch(head), ("mask_emb",)
     if "uni" in case:
-        del given["attention_mask"]  # theirs takes none of a batch then
+        del given["attention_mask"]  # transformers takes none of a batch then
     if "two" in case:
         given |= {key: t.double() for key, t in permuted().items()} | {"labels": given["labels"][:, :3]}
         del given["attention_mask"]
@@ -173,7 +173,7 @@ def test_an_order_hides_the_words_that_come_later(parity, tmp_path):
 
 @torch.no_grad()
 def test_a_target_that_sees_nothing_knows_nothing(parity, tmp_path):
-    """Where theirs would average over all words, its own too."""
+    """Where transformers would average over all words, its own too."""
     _, ours = pair(parity, tmp_path, "masked_lm")
     ids, order = batch(None)["input_ids"], permuted(targets=11)
     first = (order["perm_mask"].sum(-1) == 11).nonzero()

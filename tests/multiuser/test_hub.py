@@ -32,7 +32,7 @@ from ..autograder.nbgrader.conftest import UNIT, source_notebook
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("hub")]  # one hub for all
 
 ROOT = Path(__file__).parents[2]
-THEIRS, THEIR_EXERCISE = "90-rotary-lab", "rotary_lab.cosine"  # a unit that no package of ours has
+THEIRS, THEIR_EXERCISE = "90-rotary-lab", "rotary_lab.cosine"  # a unit that no package of this project has
 USERS = {"teacher": 20001, "ada": 20002, "ben": 20003}
 CONFIG = """
 import sys

@@ -260,7 +260,7 @@ def test_bloom_has_slopes_for_any_number_of_heads() -> None:
 
 
 def test_transformer_xl_reads_on() -> None:
-    """The second segment, and what it leaves for the third; ours are [M,B,E]."""
+    """The second segment, and what it leaves for the third; the model's are [M,B,E]."""
     real, page = built("transformer_xl")
     first, second = drawn(2, 5), drawn(2, 4, seed=1)
     expected = real(second, mems=real(first).mems)

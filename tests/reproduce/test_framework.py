@@ -45,7 +45,7 @@ def stranger(calls: list[int]) -> ModuleType:
 
 @pytest.fixture
 def calls(monkeypatch) -> list[int]:
-    """The claim `stranger` is installed beside ours; the seeds that it is run for are listed here."""
+    """The claim `stranger` is installed beside the built-in ones; the seeds that it is run for are listed here."""
     seen: list[int] = []
     entry = importlib.metadata.EntryPoint("stranger", "stranger_claim", registry.CLAIMS)
     monkeypatch.setitem(sys.modules, "stranger_claim", stranger(seen))

@@ -1,4 +1,4 @@
-"""The name that pip knows: nothing of ours names another project, and beside another's package ours says so."""
+"""The name that pip knows: no file names another project's package; beside an installed one an import says so."""
 
 from __future__ import annotations
 

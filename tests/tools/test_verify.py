@@ -78,7 +78,7 @@ def test_a_spoilt_tensor_is_named(how: str, tmp_path: Path) -> None:
 
 
 def test_another_activation_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The comparison can fail: a model of ours that computes something else differs in every number."""
+    """The comparison can fail: a tfkit model that computes something else differs in every number."""
     saved("gpt2", tmp_path)
     monkeypatch.setattr("tfkit.nn.feed_forward.FeedForward.forward", lambda self, x: x)
     code, text = asked(tmp_path)

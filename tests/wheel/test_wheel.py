@@ -1,7 +1,8 @@
 """The wheel, built by `python -m build` from a clean copy of this tree and used outside it: `make test-wheel`.
 
 So that it costs minutes and not a gigabyte, the empty environment sees the packages of the environment that runs this,
-by a folder of links to them that leaves ours out: neither the checkout nor its editable install is on a path there.
+by a folder of links to them that leaves this project's out: neither the checkout nor its editable install is on a
+path there.
 WHEEL_DIST names a folder with a wheel and an sdist that are built already; `make release` does.
 """
 
@@ -67,7 +68,7 @@ def wheel(built: Path) -> Path:
 
 
 def links(tmp: Path) -> Path:
-    """Links to the packages of this environment but ours, in a folder that lies as site-packages do."""
+    """Links to the packages of this environment but this project's, in a folder that lies as site-packages do."""
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     farm = tmp / "packages" / "lib" / version / "site-packages"
     farm.mkdir(parents=True)

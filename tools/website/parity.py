@@ -27,7 +27,7 @@ from tools.website import DOCS
 FILE = DOCS / "parity.json"
 HALF = {**BERT, "is_decoder": True}  # timed as a part of encoder_decoder
 DROPOUTS = ("hidden_dropout_prob", "local_attention_probs_dropout_prob", "lsh_attention_probs_dropout_prob")
-TRAINED = {"reformer": dict.fromkeys(DROPOUTS, 0.0)}  # reversible layers of theirs have gradients only in training
+TRAINED = {"reformer": dict.fromkeys(DROPOUTS, 0.0)}  # transformers' reversible layers have gradients only in training
 EVERY = [*ROWS, BenchmarkRow("bert_generation", "BertGenerationConfig", "BertGenerationDecoder", HALF)]
 WITHOUT = {  # architecture -> why there is nothing to compare with
     "rnn_seq2seq": "transformers has no recurrent networks.",

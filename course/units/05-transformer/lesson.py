@@ -586,13 +586,13 @@ try:
     with torch.no_grad(), tfkit.trace(marian) as seen:
         right = marian(input_ids=source, attention_mask=(source != 0).long(), decoder_input_ids=written).last_hidden_state
         x, y = seen.all("drop.out")  # words and positions, as they enter the two stacks
-        for theirs in marian.encoder:
+        for published in marian.encoder:
             yours = EncoderLayer(16, 2, 32)
-            print("encoder layer:", yours.load_state_dict(theirs.state_dict()), len(theirs.state_dict()), "tensors")
+            print("encoder layer:", yours.load_state_dict(published.state_dict()), len(published.state_dict()), "tensors")
             x = yours(x, padding_mask(source, 0))
-        for theirs in marian.decoder:
+        for published in marian.decoder:
             yours = DecoderLayer(16, 2, 32)
-            print("decoder layer:", yours.load_state_dict(theirs.state_dict()), len(theirs.state_dict()), "tensors")
+            print("decoder layer:", yours.load_state_dict(published.state_dict()), len(published.state_dict()), "tensors")
             y = yours(y, x, causal_mask(5), padding_mask(source, 0))
     print(f"largest state {right.abs().max():.1f}; yours and Marian's are {(y - right).abs().max():.0e} apart")
     guess.compare(len(marian.encoder[0].state_dict()), len(marian.decoder[0].state_dict()),
@@ -611,12 +611,12 @@ except NotImplementedError:
 # **Before you run it:** each layer keeps what it had and adds what it found. How much of a word's vector is left after six?
 
 # %% role="experiment"
-def as_mine(theirs):
+def as_my_layer(bert_layer):
     """Your layer with the weights of one of BERT's."""
     yours = EncoderLayer(384, 12, 1536)
     yours.ff = FeedForward(384, 1536, activation=F.gelu)
     yours.norm1.eps = yours.norm2.eps = 1e-12
-    yours.load_state_dict({name.replace("attn.", "self_attn."): tensor for name, tensor in theirs.state_dict().items()})
+    yours.load_state_dict({name.replace("attn.", "self_attn."): tensor for name, tensor in bert_layer.state_dict().items()})
     return yours.eval()
 
 
@@ -626,8 +626,8 @@ try:
     with torch.no_grad(), tfkit.trace(real.model, ["embed.out"]) as t:
         right = real.model(ids).last_hidden_state
         states = [t["embed.out"]]
-        for theirs in real.model.layers:
-            states.append(as_mine(theirs)(states[-1]))
+        for bert_layer in real.model.layers:
+            states.append(as_my_layer(bert_layer)(states[-1]))
     print(f"six layers of yours: {(states[-1] - right).abs().max():.0e} from MiniLM's own numbers")
     fig, ax = plt.subplots(figsize=(6, 2.6))
     ax.plot([F.cosine_similarity(state, states[0], dim=-1).mean() for state in states], "o-", label="to the embedding")

@@ -595,8 +595,8 @@ try:
         print("beam:  ", seen)
         guess.compare(runs, seen.calls)
         for strategy, ids in found.items():
-            theirs = tfkit.generate(gpt2, torch.tensor([[3]]), strategy, max_new_tokens=10, end_id=never, pad_id=0)[0].tolist()
-            print(*ids, " as the library's" if ids == theirs else f" but the library's: {theirs}")
+            library = tfkit.generate(gpt2, torch.tensor([[3]]), strategy, max_new_tokens=10, end_id=never, pad_id=0)[0].tolist()
+            print(*ids, " as the library's" if ids == library else f" but the library's: {library}")
 except NotImplementedError:
     print("Build greedy_decode and beam_search first.")
 

@@ -478,8 +478,8 @@ except NotImplementedError:
 #
 # ## From your code to real models
 #
-# BERT's published file calls its tensors by its authors' names. `tfkit` reads it with a `NameMap`: a table from their names to ours, `{}`
-# for the layer's number; `.weight` and `.bias` follow their stem. **Complete the four rows** (not graded): replace each `"?"` by our
+# BERT's published file calls its tensors by its authors' names. `tfkit` reads it with a `NameMap`: a table from their names to tfkit's, `{}`
+# for the layer's number; `.weight` and `.bias` follow their stem. **Complete the four rows** (not graded): replace each `"?"` by tfkit's
 # name. When all is in place, the copy computes its attention with the class that you built in unit 03, on the weights of the file.
 
 # %% role="demo"
@@ -498,18 +498,18 @@ model, copy = (tfkit.from_config("bert", **SIZE).eval() for _ in range(2))
 for parameter in model.parameters():
     parameter.data += 0.3 * torch.randn_like(parameter)  # in a fresh model all norms are alike
 file = bert.HF.dump(model.state_dict(), with_head=False)  # as the authors' code would have saved it
-rows = {theirs: MY_ROWS.get(theirs, ours) for theirs, ours in bert.BODY.items()}
+rows = {published: MY_ROWS.get(published, local) for published, local in bert.BODY.items()}
 try:
-    copy.load_state_dict(NameMap({theirs: ours for theirs, ours in rows.items() if ours != "?"}, constant=bert.CONSTANT).load(file))
+    copy.load_state_dict(NameMap({published: local for published, local in rows.items() if local != "?"}, constant=bert.CONSTANT).load(file))
     with tfkit.substitute(copy, MultiHeadAttention):
         apart = (model(torch.arange(3, 13)[None]).last_hidden_state - copy(torch.arange(3, 13)[None]).last_hidden_state).abs().max()
     print(f"All {len(file)} tensors have found a place.", "The copy gives the same numbers." if apart < 1e-4 else "But two are exchanged: its numbers differ.")
 except (ValueError, RuntimeError, IndexError) as problem:
     print(str(problem).replace("\n", " ")[:300])
-    print("ours in layer 0:", *(name for name in model.state_dict() if name.startswith("layers.0") and name.endswith("weight")))
+    print("tfkit's names in layer 0:", *(name for name in model.state_dict() if name.startswith("layers.0") and name.endswith("weight")))
 
 # %% [markdown]
-# **The whole of BERT under both sets of names**, with one of its twelve layers: ours on the left, those of its file on the right. In a terminal,
+# **The whole of BERT under both sets of names**, with one of its twelve layers: tfkit's names on the left, those of its file on the right. In a terminal,
 # `tfkit anatomy bert-base-uncased` and `tfkit anatomy bert-base-uncased --names hf` print each.
 
 # %% role="demo"
@@ -519,13 +519,13 @@ from tfkit.tools.anatomy import parts, published_parts, published_tensors
 
 with torch.device("meta"):
     published = tfkit.from_config("bert-base-uncased")
-ours = list(parts("BERT", published, 6))
-theirs = list(published_parts("BertModel", published_tensors(published, bert), 6))
-for left, right in zip_longest(ours, theirs):
+local_names = list(parts("BERT", published, 6))
+published_names = list(published_parts("BertModel", published_tensors(published, bert), 6))
+for left, right in zip_longest(local_names, published_names):
     print(f"{left.name + '  ' + left.shapes if left else '':58} {right.name + '  ' + right.shapes if right else ''}")
 
 # %% [markdown]
-# Both list the same 109,482,240 weights. The authors' names are nested, and `output` occurs twice in a layer with two meanings; ours has a name for each.
+# Both list the same 109,482,240 weights. The authors' names are nested, and `output` occurs twice in a layer with two meanings; tfkit has a name for each.
 #
 # ## Meet a real model
 #

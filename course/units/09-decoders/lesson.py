@@ -471,7 +471,7 @@ guess.compare("yes" if len(set(goes_on.values())) > 1 else "no", "recipe" if sha
 #
 # $$L(N) = \Big(\frac{N_c}{N}\Big)^{\alpha} \qquad\text{i.e.}\qquad \log L = a - \alpha \log N$$
 #
-# $N$ counts the weights (theirs leaves the embeddings out), $L$ is the loss; their $\alpha_N$ is 0.076. Does it hold for GPT-2's four published sizes? Table 3 of the GPT-2 paper has the perplexity of each on WikiText-103 and its *bits per byte* on enwik8, $L/\ln 2$ divided by bytes per token, which can be compared across tokenizers. Fit the line to the three smaller ones, and extrapolate it to the largest.
+# $N$ counts the weights (that of their paper leaves the embeddings out), $L$ is the loss; their $\alpha_N$ is 0.076. Does it hold for GPT-2's four published sizes? Table 3 of the GPT-2 paper has the perplexity of each on WikiText-103 and its *bits per byte* on enwik8, $L/\ln 2$ divided by bytes per token, which can be compared across tokenizers. Fit the line to the three smaller ones, and extrapolate it to the largest.
 #
 # **Predict.** The three smaller ones have perplexities of 37.5, 26.4 and 22.1 on WikiText-103. What perplexity will the line give for the largest, twice the third in size?
 
@@ -753,8 +753,8 @@ print(seen)
 # Three times, not four: the first layer moves both streams on, but after the last one nothing reads the content any more, so only the query stream is computed there.
 # Where the shift copies the table by distance, the library's own attention reads it with another stride, and so it is faster on long texts. The numbers are the same.
 #
-# **GPT-2's file.** To load published weights, each name in the file must be matched with one of ours. Below are the names in a small GPT-2 as the library builds it, and four of the file's. Complete the rows.
-# One of them is *three* of ours, side by side in a single matrix: write three names, with spaces between.
+# **GPT-2's file.** To load published weights, each name in the file must be matched with one of tfkit's. Below are the names in a small GPT-2 as the library builds it, and four of the file's. Complete the rows.
+# One of them is *three* of tfkit's, side by side in a single matrix: write three names, with spaces between.
 
 # %% role="demo"
 from tfkit.models.gpt2 import HF
@@ -763,10 +763,10 @@ MINE = {"wpe": "?", "h.0.ln_2": "?", "h.0.attn.c_attn": "? ? ?", "h.0.mlp.c_fc":
 
 small = tfkit.from_config("gpt2", d_model=8, n_heads=2, n_layers=1, vocab_size=11, max_length=16)
 print(*dict.fromkeys(name.rpartition(".")[0] for name, _ in small.named_parameters()), sep="\n")
-for theirs, mine in MINE.items():
-    ours = HF.to_local(f"{theirs}.bias", torch.zeros(24))
-    wanted = " ".join(name.removesuffix(".bias") for name in ours)
-    print(f"{theirs:16} {mine:24} {'right' if mine == wanted else 'not yet'}")
+for published_name, answer in MINE.items():
+    local = HF.to_local(f"{published_name}.bias", torch.zeros(24))
+    wanted = " ".join(name.removesuffix(".bias") for name in local)
+    print(f"{published_name:16} {answer:24} {'right' if answer == wanted else 'not yet'}")
 
 # %% [markdown]
 # The whole map is `HF` in `tfkit/models/gpt2.py`; it works both ways, and a tensor that is in no row is an error. It also knows what the names do not tell: GPT-2's matrices are stored as `[in, out]`.
@@ -781,9 +781,9 @@ from tfkit.tools.anatomy import parts, published_parts, published_tensors
 
 with torch.device("meta"):  # shapes and no memory
     published = tfkit.from_config("gpt2")
-ours = list(parts("GPT2", published, 5))
-theirs = list(published_parts("GPT2Model", published_tensors(published, gpt2), 5))
-for left, right in zip_longest(ours, theirs):
+local_names = list(parts("GPT2", published, 5))
+published_names = list(published_parts("GPT2Model", published_tensors(published, gpt2), 5))
+for left, right in zip_longest(local_names, published_names):
     print(f"{left.name + '  ' + left.shapes if left else '':62} {right.name + '  ' + right.shapes if right else ''}")
 
 # %% [markdown]

@@ -479,16 +479,16 @@ for name in ("bert2bert", "bert-share", "bert2gpt"):
     print(f"{name:11} {every / 1e6:4.0f} million weights, {share:4.0%} of them cross-attention")
     if name == "bert2bert":
         guess.compare("about 1%" if share < 0.05 else "about 11%" if share < 0.2 else "about a half")
-        ours = [f"{row.name.strip()} {row.shapes}" for row in parts("", pair.decoder.layers[0].cross_attn, 1)][1:]
+        local_names = [f"{row.name.strip()} {row.shapes}" for row in parts("", pair.decoder.layers[0].cross_attn, 1)][1:]
         tensors = published_tensors(pair, registry.load("encoder_decoder"))
         begin = "decoder.bert.encoder.layer.0.crossattention."
-        theirs = {path.removeprefix(begin): shape for path, shape in tensors.items() if path.startswith(begin)}
-print("\nthe new part, as we name it:", *ours, "\nas the published file does:", sep="\n  ")
-print(*(f"  {row.name} {row.shapes}" for row in published_parts("crossattention", theirs, 3)), sep="\n")
+        published_names = {path.removeprefix(begin): shape for path, shape in tensors.items() if path.startswith(begin)}
+print("\nthe new part, as tfkit names it:", *local_names, "\nas the published file does:", sep="\n  ")
+print(*(f"  {row.name} {row.shapes}" for row in published_parts("crossattention", published_names, 3)), sep="\n")
 
 # %% [markdown]
 # A tenth is new, and that is what fine-tuning has to teach: *look at the source*. In their comparison such pairs were as good as models trained for generation from the start, on summaries and on rephrasing; in translation it was the pretrained *encoder* that mattered, and a decoder that began with random weights lost little. The whole tree of parts
-# is printed by `tfkit anatomy bert2bert --names hf` in a terminal, under the names that files have, and by `tfkit anatomy bert2bert` under ours; T5's by `tfkit anatomy t5-base --names hf`.
+# is printed by `tfkit anatomy bert2bert --names hf` in a terminal, under the names that files have, and by `tfkit anatomy bert2bert` under tfkit's; T5's by `tfkit anatomy t5-base --names hf`.
 #
 # ## The experiment: one sentence, four tasks
 #
@@ -641,7 +641,7 @@ guess.compare(sum(lengths[0]), sum(lengths[-1]))
 # ## From your code to real models
 #
 # T5's published file has its authors' names for the tensors, after their place in a block: `layer.0` is self-attention, the next one in the decoder is
-# cross-attention, and the last is feed-forward. **Complete the four rows** (not graded): replace each `"?"` by our name. Then the copy computes with the
+# cross-attention, and the last is feed-forward. **Complete the four rows** (not graded): replace each `"?"` by tfkit's name. Then the copy computes with the
 # attention of unit 01 in each of its layers, though T5 does not divide by $\sqrt D$ and adds a bias for each distance.
 
 # %% role="demo"
@@ -659,16 +659,16 @@ model, copy = (tfkit.from_config("t5", **SIZE).eval() for _ in range(2))
 for parameter in model.parameters():
     parameter.data += 0.3 * torch.randn_like(parameter)  # in a fresh model all norms are alike
 file = t5.HF.dump(model.state_dict(), with_head=False)  # as the authors' code would have saved it
-rows = {theirs: MY_ROWS.get(theirs, ours) for theirs, ours in t5.BODY.items()}
+rows = {published: MY_ROWS.get(published, local) for published, local in t5.BODY.items()}
 asked = {"input_ids": torch.arange(3, 13)[None], "decoder_input_ids": torch.arange(5)[None]}
 try:
-    copy.load_state_dict(t5.T5NameMap({theirs: ours for theirs, ours in rows.items() if ours != "?"}, tied=t5.TIED).load(file))
+    copy.load_state_dict(t5.T5NameMap({published: local for published, local in rows.items() if local != "?"}, tied=t5.TIED).load(file))
     with tfkit.substitute(copy, scaled_dot_product_attention):
         apart = (model(**asked).last_hidden_state - copy(**asked).last_hidden_state).abs().max()
     print(f"All {len(file)} tensors have found a place.", "The copy gives the same numbers." if apart < 1e-4 else "But two are exchanged: its numbers differ.")
 except (ValueError, RuntimeError, IndexError) as problem:
     print(str(problem).replace("\n", " ")[:300])
-    print("ours in layer 0:", *(name for name in model.state_dict() if "coder.0." in name))
+    print("tfkit's names in layer 0:", *(name for name in model.state_dict() if "coder.0." in name))
 
 # %% [markdown]
 # ## Meet a real model

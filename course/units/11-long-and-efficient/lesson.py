@@ -629,10 +629,10 @@ except NotImplementedError:
 #
 # ## From here to a real checkpoint
 #
-# A published file has its authors' names for the tensors. `tfkit` loads it with a `NameMap`: a table from their names to ours, with `{}` for the layer's number; `.weight` and `.bias` are left off. Longformer is a RoBERTa whose attention has three more
+# A published file has its authors' names for the tensors. `tfkit` loads it with a `NameMap`: a table from their names to tfkit's, with `{}` for the layer's number; `.weight` and `.bias` are left off. Longformer is a RoBERTa whose attention has three more
 # projections, for the global positions. The rest of the map is given.
 #
-# **Complete the three rows** (not graded): replace each `"?"` by our name. The cell prints what has no place yet. Our names are those of `Longformer`'s parameters; the cell lists the ones of layer 0.
+# **Complete the three rows** (not graded): replace each `"?"` by tfkit's name. The cell prints what is not matched yet. tfkit's names are those of `Longformer`'s parameters; the cell lists the ones of layer 0.
 
 # %% role="demo"
 from tfkit import from_config
@@ -647,7 +647,7 @@ MY_ROWS = {
 SIZE = {"vocab_size": 40, "d_model": 16, "n_heads": 2, "d_ff": 32, "n_layers": 2, "max_length": 64, "window": 8}
 model, copy = from_config("longformer", **SIZE).eval(), from_config("longformer", **SIZE).eval()
 file = longformer.HF.dump(model.state_dict(), with_head=False)  # as the authors' code would have saved it
-mine = {theirs: ours for theirs, ours in MY_ROWS.items() if ours != "?"}
+mine = {published: local for published, local in MY_ROWS.items() if local != "?"}
 try:
     loaded = NameMap({**bert.BODY, **mine}, constant=bert.CONSTANT).load(file)
     copy.load_state_dict(loaded, strict=True)
@@ -656,7 +656,7 @@ try:
     print(f"All {len(loaded)} tensors have found a place.", "The copy gives the same numbers." if same else "But two are exchanged: its numbers differ.")
 except (ValueError, RuntimeError, IndexError) as problem:
     print(str(problem).replace("\n", " ")[:300])
-    print("ours in layer 0:", *(name for name in model.state_dict() if name.startswith("layers.0.attn") and name.endswith("weight")))
+    print("tfkit's names in layer 0:", *(name for name in model.state_dict() if name.startswith("layers.0.attn") and name.endswith("weight")))
 
 # %% [markdown]
 # ## Meet a real model

@@ -610,7 +610,7 @@ except NotImplementedError:
 #
 # ## From your code to real models
 #
-# A published DPR question encoder is a BERT without its pooler; `tfkit diff bert dpr` in a terminal shows the whole difference. To load one, each name in its file must be matched with a name of ours. Complete three rows.
+# A published DPR question encoder is a BERT without its pooler; `tfkit diff bert dpr` in a terminal shows the whole difference. To load one, each name in its file must be matched with one of tfkit's names. Complete three rows.
 
 # %% role="demo"
 import tfkit
@@ -620,9 +620,9 @@ MINE = {"embeddings.word_embeddings": "?", "encoder.layer.0.attention.self.query
 
 small = tfkit.from_config("dpr", d_model=8, n_heads=2, d_ff=16, n_layers=1, vocab_size=11, max_length=16)
 print(*sorted({name.rpartition(".")[0] for name, _ in small.named_parameters()}), sep="\n")
-for theirs, mine in MINE.items():
-    (ours,) = MAPS["question_encoder"].to_local(f"question_encoder.bert_model.{theirs}.weight", torch.zeros(8, 8))
-    print(f"{theirs:40} {mine:24} {'right' if f'{mine}.weight' == ours else 'not yet'}")
+for published, answer in MINE.items():
+    (local,) = MAPS["question_encoder"].to_local(f"question_encoder.bert_model.{published}.weight", torch.zeros(8, 8))
+    print(f"{published:40} {answer:24} {'right' if f'{answer}.weight' == local else 'not yet'}")
 
 # %% [markdown]
 # ## Meet a real model

@@ -1,4 +1,4 @@
-"""A full disk, a damaged or absent database, a folder that is not ours: one line, exit 2, and nothing lost."""
+"""A full disk, a damaged or absent database, a folder of another user: one line, exit 2, and nothing lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the verdict itself, where ours would stand."""
+"""Writes the verdict itself, where the grader's would stand."""
 
 
 def forge(nb, find):
