@@ -309,7 +309,7 @@ try:
             attention(x[:, :t])
             with_cache.append(1000 * (middle - start)), without.append(1000 * (time.perf_counter() - middle))
     fig, ax = plt.subplots(figsize=(6, 2.8))
-    ax.plot(without, label="without a cache"), ax.plot(with_cache, label="with")
+    ax.plot(without, label="without a cache"), ax.plot(with_cache, label="with a cache")
     ax.set(xlabel="length of the prefix", ylabel="ms per step", ylim=(0, sorted(without)[-8])), ax.legend()
     plt.show()
 except NotImplementedError:
@@ -356,14 +356,14 @@ p, q = torch.tensor([0.6, 0.3, 0.1]), torch.tensor([0.2, 0.5, 0.3])
 try:
     chance = torch.Generator().manual_seed(0)
     draws = torch.rand(4000, 3, generator=chance)
-    guesses = sample_token(q.log().expand(4000, -1), draws[:, 0]).tolist()
-    words = [accept_draft([guess], q[None], p.repeat(2, 1), [u], last)[0]
-             for guess, (u, last) in zip(guesses, draws[:, 1:].tolist())]
-    shares = {"the draft, q": q.tolist(), "the model, p": p.tolist(), "what came out": [words.count(w) / 4000 for w in range(3)]}
+    draft_tokens = sample_token(q.log().expand(4000, -1), draws[:, 0]).tolist()
+    words = [accept_draft([token], q[None], p.repeat(2, 1), [u], last)[0]
+             for token, (u, last) in zip(draft_tokens, draws[:, 1:].tolist())]
+    shares = {"draft model, q": q.tolist(), "large model, p": p.tolist(), "first token of a round": [words.count(w) / 4000 for w in range(3)]}
     fig, ax = plt.subplots(figsize=(6, 2.4))
-    for place, ((name, heights), colour) in enumerate(zip(shares.items(), ("#cccccc", "#2a6fb0", "#f2c14e"))):
-        ax.bar([w + 0.28 * (place - 1) for w in range(3)], heights, 0.26, color=colour, label=name)
-    ax.set(xlabel="token", xticks=range(3)), ax.legend(fontsize=8)
+    for bar, ((name, heights), colour) in enumerate(zip(shares.items(), ("#cccccc", "#2a6fb0", "#f2c14e"))):
+        ax.bar([w + 0.28 * (bar - 1) for w in range(3)], heights, 0.26, color=colour, label=name)
+    ax.set(xlabel="token", ylabel="probability, or share", xticks=range(3)), ax.legend(fontsize=8)
     plt.show()
     guess.compare((p[1] / q[1]).clamp(max=1), [name for name, more in zip(("token 0", "token 1", "token 2"), p > q) if more], torch.minimum(p, q).sum())
 except NotImplementedError:
@@ -405,9 +405,9 @@ guess = predicted("07.words-per-pass")
 try:
     fig, ax = plt.subplots(figsize=(6, 2.6))
     for alpha, colour in ((0.5, "#c03030"), (0.7, "#3a8a4d"), (0.9, "#2a6fb0")):
-        ax.plot(range(1, 9), [words_per_pass(alpha, n) for n in range(1, 9)], "o", color=colour, label=f"alpha {alpha}")
-        ax.plot(range(1, 9), [(1 - alpha ** (n + 1)) / (1 - alpha) for n in range(1, 9)], color=colour, lw=0.8)
-    ax.set(xlabel="draft tokens, n", ylabel="tokens per pass", ylim=(0, None)), ax.legend(fontsize=8)
+        ax.plot(range(1, 9), [words_per_pass(alpha, n) for n in range(1, 9)], "o", color=colour, label=f"α = {alpha}, measured")
+        ax.plot(range(1, 9), [(1 - alpha ** (n + 1)) / (1 - alpha) for n in range(1, 9)], color=colour, lw=0.8, label=f"α = {alpha}, formula")
+    ax.set(xlabel="draft tokens, n", ylabel="tokens per pass", ylim=(0, None)), ax.legend(fontsize=8, bbox_to_anchor=(1, 1))
     plt.show()
     guess.compare(words_per_pass(0.5, 8), words_per_pass(0.9, 8), next(n for n in range(1, 20) if 0.5**n < 0.1))
 except NotImplementedError:
