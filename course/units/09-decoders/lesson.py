@@ -241,13 +241,13 @@ guess = predicted("09.two-segments")
 torch.manual_seed(0)
 text, weights = torch.randn(1, 8, 16), [torch.randn(16, 16) / 4 for _ in range(4)]
 likes = torch.randn(2, 4, 4)  # u and v, four heads
-places = sinusoidal_positions(8, 16).flip(0)  # the distances 7 to 0
+distances = sinusoidal_positions(8, 16).flip(0)  # from 7 to 0
 try:
-    whole, _ = segment_attention(text, text[:, :0], places, *weights, *likes, 4)
+    whole, _ = segment_attention(text, text[:, :0], distances, *weights, *likes, 4)
     same = []
     for kept in (4, 2):
-        _, memory = segment_attention(text[:, :4], text[:, :0], places[4:], *weights, *likes, kept)
-        output, memory = segment_attention(text[:, 4:], memory, places[4 - kept :], *weights, *likes, kept)
+        _, memory = segment_attention(text[:, :4], text[:, :0], distances[4:], *weights, *likes, kept)
+        output, memory = segment_attention(text[:, 4:], memory, distances[4 - kept :], *weights, *likes, kept)
         same.append("the same" if torch.allclose(output, whole[:, 4:], atol=1e-5) else "not the same")
         print(f"memory of {kept}: {same[-1]}, largest difference {(output - whole[:, 4:]).abs().max().item():.0e}; next memory {tuple(memory.shape)}")
     guess.compare(*same)
@@ -318,8 +318,8 @@ class TwoStreamAttention(nn.Module):
 
     def forward(self, ids, content, query):
         """-> logits [B,L,V]: the query stream's prediction of the token at each position"""
-        places = 2 * sinusoidal_positions(ids.size(1), 16)
-        h, g = self.words(ids) + places, (self.asked + places).expand(*ids.shape, -1)
+        positions = 2 * sinusoidal_positions(ids.size(1), 16)
+        h, g = self.words(ids) + positions, (self.asked + positions).expand(*ids.shape, -1)
         for w in self.w:
             more_h, more_g = two_stream_attention(h, g, *w, content, query, 2)
             h, g = h + more_h, g + more_g
@@ -551,8 +551,8 @@ guess.compare(right[0], right[1])
 #
 # ## The experiment: a tune longer than the window
 #
-# A tune of 10 notes, drawn at random, is played again and again. The model reads it in segments of 8. To know the next note it must look at the note **9 places back**; before a tune has been played once, the next note cannot be known.
-# Within a segment there is nothing 9 places back. So everything depends on the memory.
+# A tune of 10 notes, drawn at random, is played again and again. The model reads it in segments of 8. To know the next note it must look at the note **9 positions back**; before a tune has been played once, the next note cannot be known.
+# Within a segment there is nothing 9 positions back. So everything depends on the memory.
 #
 # Two kinds of attention, both with a memory, are made of your functions: one adds an embedding of the position within the segment to each note; the other adds nothing and scores distances.
 
@@ -564,10 +564,10 @@ def matrices(count):
     return nn.Parameter(torch.randn(count, WIDTH, WIDTH) / WIDTH**0.5)
 
 
-class ByPlace(nn.Module):
+class ByPosition(nn.Module):
     def __init__(self):
         super().__init__()
-        self.w, self.places = matrices(3), sinusoidal_positions(LENGTH, WIDTH)
+        self.w, self.positions = matrices(3), sinusoidal_positions(LENGTH, WIDTH)
 
     def forward(self, x, memory):
         return memory_attention(x, memory, *self.w, HEADS)
@@ -576,7 +576,7 @@ class ByPlace(nn.Module):
 class ByDistance(nn.Module):
     def __init__(self):
         super().__init__()
-        self.w, self.places = matrices(4), torch.zeros(LENGTH, WIDTH)
+        self.w, self.positions = matrices(4), torch.zeros(LENGTH, WIDTH)
         self.u, self.v = (nn.Parameter(torch.zeros(HEADS, WIDTH // HEADS)) for _ in range(2))
 
     def forward(self, x, memory):
@@ -601,7 +601,7 @@ class Reader(nn.Module):
         """-> per segment the logits [B,L,V] and its ids [B,L]"""
         memory = torch.zeros(len(ids), 0, WIDTH)
         for segment in ids.split(LENGTH, dim=1):
-            x = self.notes(segment) + self.attention.places
+            x = self.notes(segment) + self.attention.positions
             yield self.out(self.attention(x, memory)), segment
             both = torch.cat([memory, x], dim=1)
             memory = both[:, max(0, both.size(1) - remember) :].detach()
@@ -624,20 +624,20 @@ def train(attention, remember, steps=200):
 
 
 # %% [markdown]
-# **Predict.** The input at place $p$ of a segment (from 0) sees $p + M$ places back and needs 9. At which places does it know the next note, with no memory? With 4 states? With 8? And how good is the model with position embeddings, with 8 states?
+# **Predict.** The input at position $p$ of a segment (from 0) sees $p + M$ positions back and needs 9. At which positions does it know the next note, with no memory? With 4 states? With 8? And how good is the model with position embeddings, with 8 states?
 
 # %% role="predict"
 predict(
     "09.nine-back",
-    predict.number("From which place on is the loss below 1, with 4 states?"),
+    predict.number("From which position on is the loss below 1, with 4 states?"),
     predict.number("With 8 states?"),
-    predict.choice("With no memory?", "from place 2 on", "nowhere"),
+    predict.choice("With no memory?", "from position 2 on", "nowhere"),
     predict.choice("The model with position embeddings, with 8 states?", "as good as with distances", "halfway", "as bad as without a memory"),
 )
 
 # %% role="experiment"
 @torch.no_grad()
-def by_place(reader, remember):
+def loss_by_position(reader, remember):
     logits, ids = list(reader.read(play(500, torch.Generator().manual_seed(1)), remember))[-1]
     return F.cross_entropy(logits[:, :-1].transpose(1, 2), ids[:, 1:], reduction="none").mean(0)
 
@@ -646,35 +646,35 @@ guess = predicted("09.nine-back")
 readers = {}
 try:
     for name, attention, remember in [("no memory", ByDistance, 0), ("distances, memory 4", ByDistance, 4),
-                                      ("distances, memory 8", ByDistance, 8), ("places, memory 8", ByPlace, 8)]:
+                                      ("distances, memory 8", ByDistance, 8), ("positions, memory 8", ByPosition, 8)]:
         torch.manual_seed(0)
         readers[name] = train(attention(), remember), remember
     fig, ax = plt.subplots(figsize=(6, 3))
     for (name, (reader, remember)), style in zip(readers.items(), ("k:", "s-", "o-", "^--")):
-        ax.plot(by_place(reader, remember), style, label=name)
-    ax.set(xlabel="place in the segment", ylabel="loss of the next note", ylim=(-0.1, 3)), ax.legend(bbox_to_anchor=(1, 1))
+        ax.plot(loss_by_position(reader, remember), style, label=name)
+    ax.set(xlabel="position in the segment", ylabel="loss of the next note", ylim=(-0.1, 3)), ax.legend(bbox_to_anchor=(1, 1))
     plt.show()
-    curves = [by_place(*pair) for pair in readers.values()]
+    curves = [loss_by_position(*pair) for pair in readers.values()]
     four, eight = ((curve < 1).float().argmax() for curve in curves[1:3])
     halfway = "as good as with distances" if curves[3][2:].mean() < 0.5 else "halfway" if curves[3][2:].mean() < 1.8 else "as bad as without a memory"
-    guess.compare(four, eight, "from place 2 on" if curves[0].min() < 1 else "nowhere", halfway)
+    guess.compare(four, eight, "from position 2 on" if curves[0].min() < 1 else "nowhere", halfway)
 except NotImplementedError:
     print("Build causal_lm_loss, memory_attention and relative_scores first.")
 
 # %% [markdown]
-# *Figure: loss of the next note over the place in the segment, 0 to 6. No memory: a flat line at log 8 = 2.1. Distances, memory 4: at 2.1 up to place 4, then a drop to nearly 0. Distances, memory 8: nearly 0 from place 1 on. Places, memory 8:
-# better than nothing from place 1 on, but stuck near 1.*
+# *Figure: loss of the next note over the position in the segment, 0 to 6. No memory: a flat line at log 8 = 2.1. Distances, memory 4: at 2.1 up to position 4, then a drop to nearly 0. Distances, memory 8: nearly 0 from position 1 on. Positions, memory 8:
+# better than nothing from position 1 on, but stuck near 1.*
 #
-# **What came out.** With 4 states, place 5 is the first that sees 9 places back; with 8 states it is place 1. From there on the error vanishes. At earlier places it is as large as with no memory at all, or larger: the best answer there is the uniform distribution (loss $\log 8$), but a model with large weights, trained to be certain at the later places, gives confident and wrong answers at the earlier ones.
+# **What came out.** With 4 states, position 5 is the first that sees 9 positions back; with 8 states it is position 1. From there on the error vanishes. At earlier positions it is as large as with no memory at all, or larger: the best answer there is the uniform distribution (loss $\log 8$), but a model with large weights, trained to be certain at the later positions, gives confident and wrong answers at the earlier ones.
 # With position embeddings the same 8 states help only halfway. Notes 9 back and 1 back have the *same* position embedding, so the reader can look for both but never for one of them: a choice of two, $\log 2 \approx 0.7$ at best. A memory needs distances; that is why the paper introduces both at once.
 #
-# **Predict.** Take the reader that was trained with 8 states and, without training it further, let it remember 16. Distances up to 23 occur; it has never met any beyond 15. What happens at place 0? And at the others?
+# **Predict.** Take the reader that was trained with 8 states and, without training it further, let it remember 16. Distances up to 23 occur; it has never met any beyond 15. What happens at position 0? And at the others?
 
 # %% role="predict"
 predict(
     "09.sixteen",
-    predict.choice("What happens at place 0?", "it finds the note now", "it is as lost as before"),
-    predict.choice("And at the other places?", "as good as before", "much worse"),
+    predict.choice("What happens at position 0?", "it finds the note now", "it is as lost as before"),
+    predict.choice("And at the other positions?", "as good as before", "much worse"),
 )
 
 # %% role="experiment"
@@ -683,14 +683,14 @@ if len(readers) == 4:
     reader, _ = readers["distances, memory 8"]
     fig, ax = plt.subplots(figsize=(6, 2.6))
     for remember, style in ((8, "o-"), (16, "s--")):
-        ax.plot(by_place(reader, remember), style, label=f"reads with {remember}")
-    ax.set(xlabel="place in the segment", ylabel="loss of the next note", ylim=(-0.1, 3)), ax.legend()
+        ax.plot(loss_by_position(reader, remember), style, label=f"{remember} states remembered")
+    ax.set(xlabel="position in the segment", ylabel="loss of the next note", ylim=(-0.1, 3)), ax.legend()
     plt.show()
-    more, before = by_place(reader, 16), by_place(reader, 8)
+    more, before = loss_by_position(reader, 16), loss_by_position(reader, 8)
     guess.compare("it finds the note now" if more[0] < 1 else "it is as lost as before", "much worse" if more[1:].mean() > before[1:].mean() + 0.5 else "as good as before")
 
 # %% [markdown]
-# *Figure: two curves over the places. Read with 8: high at place 0, nearly 0 elsewhere. Read with 16: nearly 0 everywhere.*
+# *Figure: two curves over the positions. With 8 states: high at position 0, nearly 0 elsewhere. With 16: nearly 0 everywhere.*
 #
 # With position embeddings, a memory of 16 would only add a third note with the same embedding. A model that uses distances has learned at which distance to look, and finds it as soon as the memory reaches that far: Transformer-XL was trained with 384 states on WikiText-103 and evaluated with 1,600.
 #
@@ -851,7 +851,7 @@ except NotImplementedError:
 # ### BEGIN MARK SCHEME
 # - 1 point: how the memory is read is trained: queries, keys and values of the memory are made with weights that do get gradients; only
 #   the stored states are constants, made by the same layers one segment earlier.
-# - 1 point: place 3 of the old segment and place 3 of the new one would have the same number. A distance stays right when a
+# - 1 point: position 3 of the old segment and position 3 of the new one would have the same number. A distance stays right when a
 #   segment becomes memory.
 # - Related: `xl.memory_attention/gradient_into_the_memory`, `xl.memory_attention/memory_not_projected`,
 #   `xl.relative_scores/distances_reversed`.
