@@ -15,11 +15,11 @@ def span_dynamic_conv(value: Tensor, kernel_logits: Tensor) -> Tensor:
     value [B,L,D], kernel_logits [B,L,W], W odd -> [B,L,D] (or [...,L,D] and [...,L,W]); the weights of a position are
     a softmax over its W logits; weight w of position i is for value[i + w - W//2], or for zero beyond either end
     """
-    length, taps = value.size(-2), kernel_logits.size(-1)
+    length, kernel_size = value.size(-2), kernel_logits.size(-1)
     kernel = kernel_logits.softmax(-1)
-    padded = F.pad(value, (0, 0, taps // 2, taps // 2))  # [...,L+W-1,D]
+    padded = F.pad(value, (0, 0, kernel_size // 2, kernel_size // 2))  # [...,L+W-1,D]
     # a few sums over the whole sequence: four times as fast as cutting out every span and multiplying matrices
-    near: Any = (kernel[..., w : w + 1] * padded[..., w : w + length, :] for w in range(taps))
+    near: Any = (kernel[..., w : w + 1] * padded[..., w : w + length, :] for w in range(kernel_size))
     return sum(near)
 
 

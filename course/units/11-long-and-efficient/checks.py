@@ -340,16 +340,16 @@ def dynamic_conv() -> list[Check]:
     """convbert.dynamic_conv"""
 
     def cases(draw: Draw, scale: float = 1.5):
-        for batch, length, width, taps in [
+        for batch, length, width, kernel_size in [
             (1, 1, 2, 1),
             (1, 4, 1, 3),
             (1, 1, 2, 3),  # only the middle tap meets anything
             (2, 6, 3, 3),
             (3, 7, 4, 5),
-            (1, 2, 3, 7),  # more taps than text
+            (1, 2, 3, 7),  # a kernel longer than the text
             (2, 5, 2, 1),
         ]:
-            given = (draw.normal(batch, length, width), scale * draw.normal(batch, length, taps))
+            given = (draw.normal(batch, length, width), scale * draw.normal(batch, length, kernel_size))
             yield Case("span_dynamic_conv", given, amplify=4.0)
 
     def small(draw: Draw):

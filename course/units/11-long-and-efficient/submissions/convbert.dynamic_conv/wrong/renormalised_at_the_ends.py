@@ -5,10 +5,10 @@ import torch.nn.functional as F
 
 
 def span_dynamic_conv(value, kernel_logits):
-    length, taps = value.size(1), kernel_logits.size(-1)
+    length, kernel_size = value.size(1), kernel_logits.size(-1)
     place = torch.arange(length, device=value.device)[:, None]
-    place = place + torch.arange(taps, device=value.device) - taps // 2
+    place = place + torch.arange(kernel_size, device=value.device) - kernel_size // 2
     inside = (place >= 0) & (place < length)
     kernel = kernel_logits.masked_fill(~inside, float("-inf")).softmax(-1)
-    spans = F.pad(value, (0, 0, taps // 2, taps // 2)).unfold(1, taps, 1)
+    spans = F.pad(value, (0, 0, kernel_size // 2, kernel_size // 2)).unfold(1, kernel_size, 1)
     return (spans * kernel[:, :, None]).sum(-1)

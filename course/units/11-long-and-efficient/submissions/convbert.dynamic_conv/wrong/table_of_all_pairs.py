@@ -4,10 +4,10 @@ import torch
 
 
 def span_dynamic_conv(value, kernel_logits):
-    length, taps = value.size(1), kernel_logits.size(2)
+    length, kernel_size = value.size(1), kernel_logits.size(2)
     place = torch.arange(length, device=value.device)
-    tap = place[None, :] - place[:, None] + taps // 2
-    inside = (tap >= 0) & (tap < taps)
-    index = tap.clamp(0, taps - 1).expand(value.size(0), -1, -1)
+    offset = place[None, :] - place[:, None] + kernel_size // 2
+    inside = (offset >= 0) & (offset < kernel_size)
+    index = offset.clamp(0, kernel_size - 1).expand(value.size(0), -1, -1)
     band = kernel_logits.softmax(-1).gather(2, index) * inside
     return band @ value
