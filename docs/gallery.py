@@ -218,7 +218,7 @@ Stepper(decoded(Contrastive(4, 0.6), "Contrastive search"), step=2)
 
 # %% [markdown]
 # ## Speculative decoding
-# A draft model guesses four tokens; each is accepted with probability min(1, p / q). Everything after a rejected token
+# A draft model proposes four tokens; each is accepted with probability min(1, p / q). Everything after a rejected token
 # is discarded.
 
 # %%

@@ -37,6 +37,24 @@ def validate(trace: Trace, schemas: Path = SCHEMAS) -> None:
         _check_tree(trace)
 
 
+def with_draft_tokens(trace: Trace) -> Trace:
+    """The trace with the draft tokens under their name: recordings made before it was chosen call them `guesses`."""
+    steps = trace.get("steps")
+    if not isinstance(steps, list) or not any(map(_has_old_draft, steps)):
+        return trace
+    return {**trace, "steps": [_rename_draft(step) if _has_old_draft(step) else step for step in steps]}
+
+
+def _has_old_draft(step: Any) -> bool:
+    draft = step.get("draft") if isinstance(step, Mapping) else None
+    return isinstance(draft, Mapping) and "guesses" in draft
+
+
+def _rename_draft(step: Trace) -> Trace:
+    draft = {"draft_tokens" if name == "guesses" else name: value for name, value in step["draft"].items()}
+    return {**step, "draft": draft}
+
+
 def _check_tree(trace: Trace) -> None:
     count = len(trace["nodes"])
     for index, node in enumerate(trace["nodes"]):

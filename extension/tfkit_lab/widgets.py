@@ -13,7 +13,7 @@ import traitlets
 from tfkit_lab import hosts
 from tfkit_lab.figure import figure
 from tfkit_lab.page import STATIC, page
-from tfkit_lab.trace import SCHEMAS, Trace, validate
+from tfkit_lab.trace import SCHEMAS, Trace, validate, with_draft_tokens
 
 if TYPE_CHECKING:
     from tfkit_lab.session import Encode, Session
@@ -98,7 +98,9 @@ class Stepper(View):
     def __init__(
         self, trace: Trace, other: Trace | None = None, *, step: int = 0, layer: int = 0, head: int = 0, pin: int = -1
     ) -> None:
+        trace = with_draft_tokens(trace)
         if other is not None:
+            other = with_draft_tokens(other)
             validate(other)
         super().__init__(trace, other=other and dict(other), step=step, layer=layer, head=head, pin=pin)
 
@@ -168,6 +170,7 @@ class Stepper(View):
 
 def to_html(trace: Trace, step: int = 0, layer: int = 0, head: int = 0) -> str:
     """The stepper as one HTML page, with the trace and the script inside; ValueError for an invalid trace."""
+    trace = with_draft_tokens(trace)
     validate(trace)
     state = {"trace": trace, "step": step, "layer": layer, "head": head}
     return page(trace["title"] or "Decoding", [state], {"decoding": STATIC / "decoding.js"})

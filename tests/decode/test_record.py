@@ -237,13 +237,13 @@ def test_a_draft_is_shown_with_what_became_of_it():
     valid(trace)
     rounds = [(step["draft"], node) for step, node in zip(trace["steps"], trace["path"][1:], strict=True)]
     for draft, node in rounds:
-        states = [guess["state"] for guess in draft["guesses"]]
+        states = [token["state"] for token in draft["draft_tokens"]]
         kept = states.count("kept")
         assert states == ["kept"] * kept + ["refused"] * (kept < len(states)) + ["unread"] * (len(states) - kept - 1)
         assert draft["place"] <= kept
         if draft["place"] < kept:
-            assert draft["guesses"][draft["place"]]["token_id"] == trace["nodes"][node]["token_id"]
-    assert any(guess["state"] != "kept" for draft, _ in rounds for guess in draft["guesses"])
+            assert draft["draft_tokens"][draft["place"]]["token_id"] == trace["nodes"][node]["token_id"]
+    assert any(token["state"] != "kept" for draft, _ in rounds for token in draft["draft_tokens"])
 
 
 @pytest.mark.parametrize("static", [False, True])

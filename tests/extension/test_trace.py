@@ -138,6 +138,17 @@ def test_the_widget_keeps_the_trace_and_stays_within_it(trace):
         Stepper({"schema": "tfkit.trace/1"})
 
 
+def test_a_recording_that_calls_the_draft_tokens_guesses_is_read():
+    """As notebooks have it that were saved before the field got its name."""
+    trace = json.loads((GOLDEN / "speculative.json").read_text(encoding="utf-8"))
+    old = json.loads(json.dumps(trace).replace('"draft_tokens"', '"guesses"'))
+    with pytest.raises(ValueError, match="draft_tokens"):
+        t.validate(old)
+    assert Stepper(old).trace == trace and Stepper(trace, old).other == trace
+    for malformed in ({}, {"steps": 3}, {"steps": [None, {"draft": 1}]}, trace):
+        assert t.with_draft_tokens(malformed) is malformed
+
+
 def test_the_page_is_one_file_that_fetches_nothing(trace):
     from tfkit_lab import to_html
 

@@ -31,7 +31,7 @@ WRITERS = {"large": "large model", "speculative": "speculation", "draft": "draft
 @dataclass(frozen=True)
 class Size:
     letters: int
-    guesses: int = 4
+    draft_tokens: int = 4
 
 
 SCALES = {"tiny": Size(letters=20), "small": Size(letters=40_000), "full": Size(letters=400_000)}
@@ -63,7 +63,7 @@ def run(seed: int, size: Size) -> Numbers:
     texts = {"speculative": written, "large": large_text, "draft": drafted}
     return {
         "measured": (len(written) - 2) / passes,
-        "formula": (1 - share ** (size.guesses + 1)) / (1 - share),
+        "formula": (1 - share ** (size.draft_tokens + 1)) / (1 - share),
         **{name: nats(large, ids) for name, ids in texts.items()},
     }
 
@@ -82,15 +82,15 @@ def write(after, letters: int, draws: torch.Generator) -> list[int]:
 
 
 def speculate(large: Tensor, draft: Tensor, size: Size, draws: torch.Generator) -> tuple[list[int], int, list[float]]:
-    """-> the letters, the number of passes of the large model, and the acceptance probability of each guess"""
+    """-> the letters, the number of passes of the large model, and the acceptance probability of each draft token"""
     ids, passes, overlaps = list(b". "), 0, []
     while len(ids) < size.letters + 2:
-        ahead = write_more(ids, draft, size.guesses, draws)
+        ahead = write_more(ids, draft, size.draft_tokens, draws)
         p = torch.stack([large[one, two] for one, two in zip(ahead[:-1], ahead[1:], strict=True)])
-        q = draft[torch.tensor(ahead[-size.guesses - 1 : -1])]
-        u = torch.rand(size.guesses + 1, generator=draws).tolist()
-        kept = accept_draft(ahead[-size.guesses :], q, p, u[:-1], u[-1])
-        judged = min(len(kept), size.guesses)  # guesses after the first rejected one are not judged
+        q = draft[torch.tensor(ahead[-size.draft_tokens - 1 : -1])]
+        u = torch.rand(size.draft_tokens + 1, generator=draws).tolist()
+        kept = accept_draft(ahead[-size.draft_tokens :], q, p, u[:-1], u[-1])
+        judged = min(len(kept), size.draft_tokens)  # tokens after the first rejected one are not judged
         overlaps += torch.minimum(p[:judged], q[:judged]).sum(-1).tolist()
         ids += kept
         passes += 1
@@ -98,7 +98,7 @@ def speculate(large: Tensor, draft: Tensor, size: Size, draws: torch.Generator) 
 
 
 def write_more(ids: list[int], draft: Tensor, count: int, draws: torch.Generator) -> list[int]:
-    """The letters, followed by `count` guesses of the draft."""
+    """The letters, followed by `count` draft tokens."""
     ahead = list(ids[-2:])
     for _ in range(count):
         ahead.append(draw_letter(draft[ahead[-1]], draws))

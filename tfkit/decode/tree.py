@@ -84,7 +84,7 @@ class Tree:
             event["stages"] = {name: list(map(self.stage(best), self.stages(row))) for (name, best), row in pairs}
         if step.draft is not None:
             place = self.steps[-1]["draft"]["place"] + 1 if step.draft is self.draft else 0
-            event["draft"] = {"place": place, "guesses": self.guesses(step.draft)}
+            event["draft"] = {"place": place, "draft_tokens": self.draft_tokens(step.draft)}
         self.draft = step.draft
 
     def stage(self, best: list[list[Any]]) -> Callable[[tuple[str, Tensor]], dict[str, Any]]:
@@ -98,7 +98,7 @@ class Tree:
 
         return describe
 
-    def guesses(self, draft: Draft) -> list[dict[str, Any]]:
+    def draft_tokens(self, draft: Draft) -> list[dict[str, Any]]:
         """A round of speculative decoding, token by token: the model's p, the draft's q, and whether it was
         accepted."""
         count = len(draft.tokens)

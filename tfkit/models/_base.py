@@ -13,8 +13,8 @@ audio instead of ids has `check_source(features)` -> the input of `encode`, [B,â
 A decoder-only model has no `encode`, or the head "causal_lm", and reads `input_ids`; prompts padded on the left come
 with `attention_mask` and, if the model takes them, `position_ids`. A model without `cache` reads the whole text at
 every step. Optional: `shuffle(index, prefix_length)` of a cache, a reorder of rows that are equal up to
-`prefix_length`; `crop(length)` of a cache, to take guesses back; `logits_to_keep` of a forward; `next_token_logits(ids,
-mask)` -> logits [B,V], instead of a forward.
+`prefix_length`; `crop(length)` of a cache, to remove rejected draft tokens; `logits_to_keep` of a forward;
+`next_token_logits(ids, mask)` -> logits [B,V], instead of a forward.
 """
 
 from __future__ import annotations

@@ -174,30 +174,30 @@ def speculative() -> list[Check]:
     """decoding.speculative: nothing that is drawn has a gradient"""
 
     def cases(draw: Draw):
-        for guesses, vocab, kept in [(1, 3, 0), (1, 2, 1), (2, 4, 1), (3, 4, 0), (3, 5, 2), (3, 4, 3), (4, 3, 2)]:
+        for sizes in [(1, 3, 0), (1, 2, 1), (2, 4, 1), (3, 4, 0), (3, 5, 2), (3, 4, 3), (4, 3, 2)]:
             for _ in range(3):
-                yield _guessed(draw, guesses, vocab, kept)
+                yield _draft_case(draw, *sizes)
         for sure in ("draft", "model"):  # a distribution with zeros: of what only one of the two could say
-            yield _guessed(draw, 2, 5, 1, sure)
-            yield _guessed(draw, 2, 5, 2, sure)
+            yield _draft_case(draw, 2, 5, 1, sure)
+            yield _draft_case(draw, 2, 5, 2, sure)
 
     def long(draw: Draw):
-        yield _guessed(draw, 70, 3, 66)
-        yield _guessed(draw, 70, 3, 70)
+        yield _draft_case(draw, 70, 3, 66)
+        yield _draft_case(draw, 70, 3, 70)
 
     dtypes = [precision(cases, torch.float64), precision(cases, torch.bfloat16), contiguity(cases)]
     return [*function(cases, floats=False, long=long), *dtypes]
 
 
-def _guessed(draw: Draw, guesses: int, vocab: int, kept: int, sure: str = "") -> Case:
-    """A draft of which so many guesses are kept, no draw being near a border, in bfloat16 either."""
+def _draft_case(draw: Draw, n_drafted: int, vocab: int, n_accepted: int, sure: str = "") -> Case:
+    """A draft of which `n_accepted` tokens are accepted; no draw is near a border, in bfloat16 either."""
     ids, rows, draws = [], [], []
-    for place in range(guesses):
-        token, q, p, u = _settled(draw, vocab, place < kept, place == kept, sure)
+    for index in range(n_drafted):
+        token, q, p, u = _settled(draw, vocab, index < n_accepted, index == n_accepted, sure)
         ids, rows, draws = [*ids, token], [*rows, (q, p)], [*draws, u]
     drafts, targets = torch.stack([q for q, _ in rows]), torch.stack([p for _, p in rows])
     after = _shares(draw, vocab)
-    rest = (targets[kept] - drafts[kept]).clamp(min=0) if kept < guesses else after
+    rest = (targets[n_accepted] - drafts[n_accepted]).clamp(min=0) if n_accepted < n_drafted else after
     last = _clear_draw(draw, rest)
     return Case("accept_draft", (ids, drafts, torch.cat([targets, after[None]]), draws, last))
 

@@ -1,7 +1,7 @@
 /** The next token's candidates, as a table: probabilities, the stages of sampling, other scores of the strategy; and the tokens of a draft model. */
 import { h, visibleToken, tableHead } from './dom';
 import { markToken } from './highlight';
-import { candidates, ICandidate, IGuess, ITrace } from './trace';
+import { candidates, ICandidate, IDraftToken, ITrace } from './trace';
 import { translated } from './words';
 
 /** Requests a run with this token instead; null without a kernel. */
@@ -58,21 +58,21 @@ export function candidateTable(trace: ITrace, step: number, node: number, take: 
   return h('div', {}, table, h('p', { className: 'tfk-note' }, words));
 }
 
-const FATE: Record<IGuess['state'], () => string> = {
+const FATE: Record<IDraftToken['state'], () => string> = {
   kept: () => translated('✓ accepted'),
   refused: () => translated('✗ rejected'),
   unread: () => translated('· not read')
 };
 
-function guessRow(guess: IGuess, now: boolean): HTMLElement {
-  const chance = Math.min(1, guess.p / guess.q);
-  const cells = [guess.p.toFixed(3), guess.q.toFixed(3), chance.toFixed(2), FATE[guess.state]()].map(text =>
+function draftRow(token: IDraftToken, now: boolean): HTMLElement {
+  const chance = Math.min(1, token.p / token.q);
+  const cells = [token.p.toFixed(3), token.q.toFixed(3), chance.toFixed(2), FATE[token.state]()].map(text =>
     h('td', {}, text)
   );
   return h(
     'tr',
-    { className: now ? 'tfk-chosen' : guess.state === 'kept' ? '' : 'tfk-cut' },
-    h('th', { scope: 'row' }, visibleToken(guess.token)),
+    { className: now ? 'tfk-chosen' : token.state === 'kept' ? '' : 'tfk-cut' },
+    h('th', { scope: 'row' }, visibleToken(token.token)),
     ...cells
   );
 }
@@ -83,7 +83,7 @@ export function draftTable(trace: ITrace, step: number): HTMLElement | null {
   if (!draft) {
     return null;
   }
-  const body = h('tbody', {}, ...draft.guesses.map((guess, i) => guessRow(guess, i === draft.place)));
+  const body = h('tbody', {}, ...draft.draft_tokens.map((token, i) => draftRow(token, i === draft.place)));
   const head = tableHead([
     translated('draft token'),
     translated('model p'),
@@ -92,9 +92,9 @@ export function draftTable(trace: ITrace, step: number): HTMLElement | null {
     ''
   ]);
   const words = [translated('Token %1 of this round.', draft.place + 1)];
-  if (draft.place >= draft.guesses.length) {
+  if (draft.place >= draft.draft_tokens.length) {
     words.push(translated('All draft tokens were accepted: this token comes from the model itself.'));
-  } else if (draft.guesses[draft.place].state === 'refused') {
+  } else if (draft.draft_tokens[draft.place].state === 'refused') {
     words.push(translated('This token comes from the model and replaces the rejected draft token.'));
   }
   return h(

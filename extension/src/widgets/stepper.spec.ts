@@ -283,14 +283,14 @@ describe('the stepper', () => {
     expect(root.querySelector('.tfk-chosen')!.textContent).toContain(trace.nodes[trace.path[1]].told!.value.toFixed(3));
   });
 
-  it('shows a draft with what became of each guess', () => {
+  it('shows a draft with what became of each token', () => {
     const trace = golden('speculative');
     const { root } = shownIn(trace);
     const fates = [...root.querySelectorAll('[aria-label=Draft] tbody tr')].map(
       row => row.lastElementChild!.textContent
     );
     expect(fates.map(f => f.split(' ').pop())).toEqual(
-      trace.steps[0].draft!.guesses.map(g => ({ kept: 'accepted', refused: 'rejected', unread: 'read' })[g.state])
+      trace.steps[0].draft!.draft_tokens.map(g => ({ kept: 'accepted', refused: 'rejected', unread: 'read' })[g.state])
     );
   });
 

@@ -7,7 +7,7 @@ import { onTheme, palette } from './palette';
 import { shareBar } from './share';
 import { probabilities, entropies, Strip } from './strip';
 import { CSS } from './style';
-import { clamp, divergence, ITrace, problem, countSteps } from './trace';
+import { clamp, divergence, ITrace, problem, countSteps, withDraftTokens } from './trace';
 import { translated } from './words';
 
 const STATE_KEYS = ['step', 'layer', 'head', 'pin'] as const;
@@ -376,7 +376,8 @@ export function mount(model: IModel, el: HTMLElement): () => void {
   const build = (): void => {
     view?.dispose();
     node?.remove();
-    const traces: unknown[] = [model.get('trace'), model.get('other')].filter((trace, i) => i === 0 || trace);
+    const given: unknown[] = [model.get('trace'), model.get('other')].filter((trace, i) => i === 0 || trace);
+    const traces = given.map(withDraftTokens);
     const wrong = traces.map(problem).find(Boolean);
     view = wrong ? null : new Stepper(model, traces as ITrace[]);
     node =

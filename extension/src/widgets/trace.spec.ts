@@ -15,7 +15,8 @@ import {
   mapBytes,
   problem,
   tokensSoFar,
-  visibleNodes
+  visibleNodes,
+  withDraftTokens
 } from './trace';
 import { paint, rowTable } from './heatmap';
 import { faded, palette } from './palette';
@@ -113,6 +114,16 @@ describe('a spoiled trace', () => {
     [{ steps: [{ live: [99], chosen: [], finished: [], topk: {}, entropy: {} }] }, 'node 99 is named']
   ])('%j is told in words', (change, words) => {
     expect(problem({ ...golden('greedy'), ...change })).toContain(words);
+  });
+
+  it('is read where it calls the draft tokens guesses, as older ones do', () => {
+    const trace = golden('speculative');
+    const old: unknown = JSON.parse(JSON.stringify(trace).replace(/"draft_tokens"/g, '"guesses"'));
+    expect(problem(old)).toContain('"draft_tokens"');
+    expect(withDraftTokens(old)).toEqual(trace);
+    for (const other of [null, {}, { steps: 3 }, { steps: [null, { draft: 1 }] }, trace]) {
+      expect(withDraftTokens(other)).toBe(other);
+    }
   });
 
   it('is not taken for one', () => expect(problem(null)).toBe('there is no trace'));

@@ -4,7 +4,7 @@ import { validate } from '../generated/decoding.valid';
 import { schemaProblem } from './schema';
 import { translated } from './words';
 
-export type { ICache, IDraft, IGuess, INode, IStage, IStep } from '../generated/decoding';
+export type { ICache, IDraft, IDraftToken, INode, IStage, IStep } from '../generated/decoding';
 export type { ICandidate as Candidate } from '../generated/decoding';
 export type ITrace = IDecoding;
 export type IAttention = IMaps;
@@ -19,6 +19,27 @@ export function problem(value: unknown): string | null {
   }
   const trace = value as ITrace;
   return schemaProblem(validate, trace) ?? treeProblem(trace);
+}
+
+/** The trace with the draft tokens under their name: recordings made before it was chosen call them `guesses`. */
+export function withDraftTokens(value: unknown): unknown {
+  const steps = (value as { steps?: unknown } | null | undefined)?.steps;
+  if (!Array.isArray(steps) || !steps.some(isOldDraft)) {
+    return value;
+  }
+  const renamed = steps.map((step: unknown) => {
+    if (!isOldDraft(step)) {
+      return step;
+    }
+    const { guesses, ...draft } = step.draft;
+    return { ...step, draft: { ...draft, draft_tokens: guesses } };
+  });
+  return { ...(value as object), steps: renamed };
+}
+
+function isOldDraft(step: unknown): step is { draft: { guesses: unknown } } {
+  const draft = (step as { draft?: unknown } | null)?.draft;
+  return typeof draft === 'object' && draft !== null && 'guesses' in draft;
 }
 
 function treeProblem({ nodes, steps, path, best }: ITrace): string | null {
