@@ -91,6 +91,40 @@ def test_what_is_given_wins(tmp_path):
     assert tfkit.generate(ours, ids, Beam(2), attention_mask=mask, num_return_sequences=2).size(0) == 2 * len(ids)
 
 
+@torch.no_grad()
+def test_special_tokens_and_both_limits_as_in_a_call_of_transformers():
+    """Under its names; max_new_tokens counts where max_length is given too."""
+    theirs, ours = pair("gpt2")
+    ids, mask = sentences("gpt2")
+    given = dict(attention_mask=mask, max_new_tokens=3, max_length=ids.size(1) + 1, eos_token_id=END, pad_token_id=PAD)
+    assert_same(theirs.generate(ids, **given, do_sample=False), tfkit.generate(ours, ids, **given))
+    assert tfkit.generate(ours, ids, **given | {"eos_token_id": -1}).size(1) == ids.size(1) + 3
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bart"])
+def test_a_sentence_is_sampled_as_often_as_asked(name):
+    """The copies of a row side by side, each drawn for itself."""
+    ours = pair(name)[1]
+    ids, mask = sentences(name)
+    how = dict(attention_mask=mask, max_new_tokens=6, end_id=-1)
+
+    def generator():
+        return torch.Generator().manual_seed(0)
+
+    found = tfkit.generate(ours, ids, do_sample=True, num_return_sequences=3, generator=generator(), **how)
+    many = dict(attention_mask=mask.repeat_interleave(3, 0), generator=generator())
+    expected = tfkit.generate(ours, ids.repeat_interleave(3, 0), do_sample=True, **how | many)
+    assert torch.equal(found, expected) and len(found) == 3 * len(ids)
+    assert len({tuple(row.tolist()) for row in found}) > len(ids)
+
+
+def test_contrastive_search_takes_no_more_candidates_than_there_are_words():
+    ours = pair("gpt2")[1]
+    ids, mask = sentences("gpt2")
+    how = dict(attention_mask=mask, penalty_alpha=0.6, max_new_tokens=2)
+    assert torch.equal(tfkit.generate(ours, ids, top_k=V + 9, **how), tfkit.generate(ours, ids, top_k=V, **how))
+
+
 def test_the_settings_describe_a_strategy():
     made = module.strategy_of
     assert made({}) == made({"num_beams": 1, "top_k": 5, "temperature": 0.5}) == Greedy()
@@ -188,6 +222,12 @@ BAD = [
     (dict(forced_eos_token_id=99), f"forced_eos_token_id names 99, outside the vocabulary: ids go from 0 to {V - 1}"),
     (dict(bad_words_ids=[[3], [99]]), "bad_words_ids names 99"),
     (dict(suppress_tokens=[99]), "suppress_tokens names 99"),
+    (dict(suppress_tokens=[-1]), "suppress_tokens names -1, outside the vocabulary"),
+    (dict(bad_words_ids=[[-3]]), "bad_words_ids names -3"),
+    (dict(forced_eos_token_id=-1), "forced_eos_token_id names -1"),
+    (dict(eos_token_id=3, end_id=3), "eos_token_id and end_id are the same token"),
+    (dict(num_return_sequences=2), "num_return_sequences=2: must be from 1 to 1"),
+    (dict(do_sample=True, num_return_sequences=0), "num_return_sequences=0"),
 ]
 
 

@@ -42,8 +42,9 @@ class Contrastive:
         before = StateHistory(decoder.hidden, request.prompt_mask)
         while True:
             scores = request.process_logits(buffer.current_ids, logits)
-            probs, tokens = scores.softmax(-1).topk(self.size)  # [B,size]
-            logits = decoder.advance(index.repeat_interleave(self.size), tokens.flatten(), prefix_length)
+            size = min(self.size, scores.size(-1))
+            probs, tokens = scores.softmax(-1).topk(size)  # [B,size]
+            logits = decoder.advance(index.repeat_interleave(size), tokens.flatten(), prefix_length)
             states = before.last(decoder.hidden).unflatten(0, tokens.shape)  # [B,size,E]
             likeness = before.max_cosine(states)
             value = (1 - self.alpha) * probs - self.alpha * likeness
@@ -52,7 +53,7 @@ class Contrastive:
             buffer.append(scores, tokens.gather(1, order)[:, 0], tokens.gather(1, order), extras=extras)
             if buffer.done:
                 return buffer.current_ids
-            index, prefix_length = batch * self.size + order[:, 0], buffer.length - 1
+            index, prefix_length = batch * size + order[:, 0], buffer.length - 1
             before.add(states[batch, order[:, 0]])
             logits = logits.index_select(0, index)
 

@@ -75,13 +75,14 @@ def generate(
     features [B,M,F], which may also be given as input_features.
     end_id: one or several; -1: none. prefix: tokens that come first, after the start or before the prompt (a language
     code, a control code), for all rows or [B,n]. num_return_sequences: R, how many of a beam's hypotheses are returned,
-    best first. static_cache: whether the cache has a fixed size, as compilers need. compile: whether the steps after
-    the prompt run as one compiled graph on such a cache; compiling takes a while at the first step, and later calls
-    reuse the graph (True: torch's own compiler; "gemv": the same, tuned for single rows on a GPU; or the name of
-    another backend of torch.compile, such as "eager").
-    kwargs: settings of `LogitsProcessors`; max_length, which counts the prompt too; in place of a strategy,
-    transformers' arguments (num_beams, length_penalty, do_sample, top_p …); and, for a decoder-only model with
-    cross-attention, encoder_hidden_states [B,S,E] and encoder_attention_mask [B,S].
+    best first, or how many times each sentence is sampled. static_cache: whether the cache has a fixed size, as
+    compilers need. compile: whether the steps after the prompt run as one compiled graph on such a cache; compiling
+    takes a while at the first step, and later calls reuse the graph (True: torch's own compiler; "gemv": the same,
+    tuned for single rows on a GPU; or the name of another backend of torch.compile, such as "eager").
+    kwargs: settings of `LogitsProcessors`; max_length, which counts the prompt too, and gives way to max_new_tokens; in
+    place of a strategy, transformers' arguments (num_beams, length_penalty, do_sample, top_p …); transformers' names of
+    the special tokens (eos_token_id for end_id …); and, for a decoder-only model with cross-attention,
+    encoder_hidden_states [B,S,E] and encoder_attention_mask [B,S].
 
     Defaults are those of `model.generation_config`, read from the model's files; without it, greedy search and up to 64
     new tokens. `trace=True` returns (ids, list of Step). Raises TypeError for a model that it cannot decode with, an
@@ -162,6 +163,7 @@ def request_for(
 ) -> tuple[Strategy, GenerationRequest]:
     """The strategy and the request for a call of `generate`; both this and the run belong inside `evaluating`."""
     require_lm_head(model)
+    named = take_token_ids(kwargs, {"start_id": start_id, "end_id": end_id, "pad_id": pad_id})
     cross_inputs = cross_attention_inputs(model, kwargs)
     check_names(strategy, kwargs)
     backend = None if compile is False else backend_of(compile)
@@ -171,12 +173,18 @@ def request_for(
         strategy, own = defaults.strategy_of(settings), settings.get("num_return_sequences") or 1
         num_return_sequences = own if num_return_sequences is None else num_return_sequences
     num_return_sequences = 1 if num_return_sequences is None else num_return_sequences
-    if not 1 <= num_return_sequences <= strategy.width:
+    samples = getattr(strategy, "samples", False)
+    if num_return_sequences < 1 or not (samples or num_return_sequences <= strategy.width):
         most = f"must be from 1 to {strategy.width}, the hypotheses that {type(strategy).__name__} keeps per sentence"
         raise ValueError(f"num_return_sequences={num_return_sequences}: {most}")
-    start, eos, pad = special_ids(model, settings, start_id, end_id, pad_id)
+    start, eos, pad = special_ids(model, settings, named["start_id"], named["end_id"], named["pad_id"])
     source, mask = read_source(model, input_ids, input_features, attention_mask, pad)
     prompt, mask = prepare_prompts(model, source, mask, start, (pad, eos), prefix)
+    if samples and num_return_sequences > 1:
+        prompt, source, mask, *repeated = repeat_rows(
+            num_return_sequences, prompt, source, mask, *cross_inputs.values()
+        )
+        cross_inputs, num_return_sequences = dict(zip(cross_inputs, repeated, strict=True)), 1
     check_generator(generator, prompt.device)
     limit = new_tokens(prompt, max_new_tokens, kwargs.get("max_length"), settings)
     processors = defaults.processors_of(model, settings, kwargs)
@@ -187,6 +195,28 @@ def request_for(
         num_return_sequences=num_return_sequences, generator=generator, static_cache=static_cache,
         compile_backend=backend, cross_attention_inputs=cross_inputs,
     )  # fmt: skip
+
+
+TOKEN_NAMES = {  # transformers' names of arguments of `generate`
+    "bos_token_id": "start_id", "decoder_start_token_id": "start_id", "eos_token_id": "end_id",
+    "pad_token_id": "pad_id",
+}  # fmt: skip
+
+
+def take_token_ids(kwargs: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Takes the special tokens under transformers' names out of `kwargs` -> start_id, end_id and pad_id. Raises
+    TypeError if one is given under two names."""
+    named = dict(given)
+    for name in TOKEN_NAMES.keys() & kwargs.keys():
+        if named[TOKEN_NAMES[name]] is not None:
+            raise TypeError(f"{name} and {TOKEN_NAMES[name]} are the same token: pass only one of them")
+        named[TOKEN_NAMES[name]] = kwargs.pop(name)
+    return named
+
+
+def repeat_rows(count: int, *tensors: Tensor | None) -> list[Any]:
+    """Each row `count` times, the copies of a row together: [B,...] -> [B·count,...]; None stays None"""
+    return [None if tensor is None else tensor.repeat_interleave(count, 0) for tensor in tensors]
 
 
 def read_source(model: Any, ids: Any, features: Any, mask: Rows, pad: int) -> tuple[Tensor | None, Tensor | None]:
@@ -332,8 +362,8 @@ def require_known_ids(model: Any, given: Mapping[str, Any]) -> None:
     named_ids = {name: to_list(given.get(name)) for name in NAMED_IDS}
     named_ids["bad_words_ids"] = [token for word in given.get("bad_words_ids") or () for token in word]
     for name, ids in named_ids.items():
-        if (high := max(ids, default=0)) >= size:
-            raise ValueError(f"{name} names {high}, outside the vocabulary: ids go from 0 to {size - 1}")
+        if wrong := [i for i in ids if not 0 <= i < size]:
+            raise ValueError(f"{name} names {wrong[0]}, outside the vocabulary: ids go from 0 to {size - 1}")
 
 
 def vocabulary_size(config: Any) -> float:
@@ -369,18 +399,20 @@ def check_generator(generator: Any, device: torch.device) -> None:
 
 
 def new_tokens(prompt: Tensor, max_new_tokens: int | None, max_length: int | None, settings: dict[str, Any]) -> int:
-    """The maximum number of new tokens after prompts [B,t]. max_length: of prompt and new tokens together; if neither
-    it nor `max_new_tokens` is given, the settings decide. Raises TypeError for a limit that is not an integer,
-    ValueError if the prompt is longer than max_length."""
+    """The maximum number of new tokens after prompts [B,t]. max_length: of prompt and new tokens together, if
+    `max_new_tokens` is not given; if neither is, the settings decide in the same way. Raises TypeError for a limit that
+    is not an integer, ValueError if the prompt is longer than max_length."""
     if max_length is None and max_new_tokens is None:
-        max_new_tokens = settings.get("max_new_tokens")
-        max_length = settings.get("max_length") if max_new_tokens is None else None
+        max_new_tokens, max_length = settings.get("max_new_tokens"), settings.get("max_length")
     for name, value in (("max_new_tokens", max_new_tokens), ("max_length", max_length)):
         if value is not None and not isinstance(value, int):
             raise TypeError(f"{name}={value!r}: must be a whole number of tokens")
-    limit = (64 if max_new_tokens is None else max_new_tokens) if max_length is None else max_length - prompt.size(1)
-    if limit < 0 and max_length is not None:
+    if max_new_tokens is not None:
+        if max_new_tokens < 0:
+            raise ValueError(f"max_new_tokens={max_new_tokens}: must not be negative")
+        return max_new_tokens
+    if max_length is None:
+        return 64
+    if max_length < prompt.size(1):
         raise ValueError(f"max_length={max_length}: the prompt alone has {prompt.size(1)} tokens")
-    if limit < 0:
-        raise ValueError(f"max_new_tokens={limit}: must not be negative")
-    return limit
+    return max_length - prompt.size(1)

@@ -183,9 +183,11 @@ def at_least_float32(logits: Tensor) -> Tensor:
 
 
 class SingleSequence(ABC):
-    """One row per sentence: `pick(scores [B,V], generator) -> token [B]` decides, and no token is revised."""
+    """One row per sentence: `pick(scores [B,V], generator) -> token [B]` decides, and no token is revised. samples:
+    whether tokens are drawn at random, so that num_return_sequences may ask for several results for a sentence."""
 
     width = 1
+    samples = False
 
     @abstractmethod
     def pick(self, scores: Tensor, generator: torch.Generator | None) -> Tensor:

@@ -41,6 +41,7 @@ class Sample(SingleSequence):
     top_k: int | None = None
     top_p: float | None = None
     name = "sample"
+    samples = True
 
     def __post_init__(self) -> None:
         if self.temperature <= 0:
