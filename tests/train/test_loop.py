@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import nn
+from torch.optim.swa_utils import AveragedModel
 
 from tfkit.nn import Seq2SeqTransformer
 from tfkit.train import (
@@ -107,17 +111,71 @@ def test_a_loss_that_is_not_a_number_stops_with_a_reason():
         train(model(), 3, lambda net, batch: net(batch.src, batch.tgt).sum() * float("nan"))
 
 
-def test_an_interrupt_keeps_the_state(tmp_path):
-    calls, inner = [], Seq2SeqLoss(START, PAD)
+def test_a_gradient_that_is_not_a_number_changes_nothing(tmp_path):
+    """The loss is finite: the square root of 0 has an infinite slope. The checkpoint before it stays."""
+    file, calls, inner = tmp_path / "s.safetensors", [], Seq2SeqLoss(START, PAD)
 
     def loss(net, batch):
         calls.append(1)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
+        bad = torch.sqrt((next(net.parameters()) * 0).sum()) if len(calls) == 2 else 0.0
+        return inner(net, batch) + bad
+
+    net = model()
+    with pytest.raises(DivergedError, match="the gradient's norm is nan at step 2 .*the batch is in"):
+        train(net, 3, loss, checkpoint=file, save_every=1)
+    assert all(p.isfinite().all() for p in net.parameters())
+    assert load_file(file)["step"] == 1
+
+
+def pressed_in_step(number, presses=1):
+    """A loss during which Ctrl-C is pressed, in this step."""
+    calls, inner = [], Seq2SeqLoss(START, PAD, word_dropout=0.1, unk_id=3)
+
+    def loss(net, batch):
+        calls.append(1)
+        for _ in range(presses if len(calls) == number else 0):
+            signal.raise_signal(signal.SIGINT)
         return inner(net, batch)
 
-    history = train(model(), 8, loss, checkpoint=tmp_path / "s.safetensors")
-    assert history.interrupted and history.steps == 3 and (tmp_path / "s.safetensors").is_file()
+    return loss
+
+
+def test_an_interrupt_waits_for_the_end_of_the_step_and_resumes_exactly(tmp_path):
+    file, whole, parts = tmp_path / "s.safetensors", model(), model()
+    train(whole, 6)
+    history = train(parts, 6, pressed_in_step(4), checkpoint=file)
+    assert history.interrupted and history.steps == 4
+    parts = model(seed=5)
+    assert train(parts, 6, checkpoint=file).steps == 6
+    assert all(torch.equal(p, q) for p, q in zip(whole.parameters(), parts.parameters(), strict=True))
+
+
+def test_a_second_interrupt_ends_the_step_and_saves_nothing_of_it(tmp_path):
+    file = tmp_path / "s.safetensors"
+    history = train(model(), 6, pressed_in_step(4, presses=2), checkpoint=file, save_every=2)
+    assert history.interrupted and history.steps == 3
+    assert load_file(file)["step"] == 2
+
+
+def test_averaged_weights_are_neither_dropped_nor_expected_where_there_are_none(tmp_path):
+    plain, averaged = tmp_path / "plain.safetensors", tmp_path / "averaged.safetensors"
+    net = model()
+    train(net, 1, checkpoint=plain)
+    with pytest.raises(ValueError, match="holds no averaged weights: the run began without"):
+        train(net, 2, checkpoint=plain, average=AveragedModel(net))
+    train(net, 1, checkpoint=averaged, average=AveragedModel(net))
+    with pytest.raises(ValueError, match="averaged weights, which would be lost"):
+        train(net, 2, checkpoint=averaged)
+    assert train(net, 2, checkpoint=averaged, average=AveragedModel(net)).steps == 2
+
+
+def test_a_batch_without_ids_counts_no_tokens():
+    net, batch = nn.Linear(3, 1), {"x": torch.ones(2, 3)}
+    history = fit(
+        net, lambda generator: [batch], lambda net, batch: net(batch["x"]).mean(), steps=2, rate=lambda step: 1e-3,
+        progress=False,
+    )  # fmt: skip
+    assert history.steps == 2
 
 
 def test_no_batches_is_an_error():

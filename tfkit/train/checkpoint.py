@@ -71,7 +71,7 @@ class Checkpoint:
 
     def load(self) -> int:
         """Restore a saved state -> the steps done; 0 if there is none. Raises ValueError for the state of another
-        model."""
+        model, or of a run that did or did not average its weights, other than this one."""
         if self.file is None:
             return 0
         if self.process_group.size > 1:
@@ -81,6 +81,7 @@ class Checkpoint:
         if not Path(self.file).is_file():
             return 0
         tensors = load_file(str(self.file))
+        require_same_averaging(self.file, any(name.startswith("average.") for name in tensors), self.average)
         _fill(self.model, _under("model.", tensors), self.file)
         if self.average is not None:
             _fill(self.average, _under("average.", tensors), self.file)
@@ -141,6 +142,8 @@ def _load_shares(
     folder = folder if folder.exists() or not old.exists() else old
     if not folder.exists():
         return 0
+    stored = dcp.FileSystemReader(str(folder)).read_metadata().state_dict_metadata
+    require_same_averaging(folder, any(name.startswith("average.") for name in stored), average)
     state = _shared_state(model, optimizer, average, process_group, 0)
     dcp.load(state, checkpoint_id=str(folder))
     set_state_dict(model, optimizer, model_state_dict=state["model"], optim_state_dict=state["optimizer"])
@@ -161,6 +164,21 @@ def load_weights(model: nn.Module, file: str | Path) -> nn.Module:
         raise FileNotFoundError(f"no weights at {file}: train the model and save it there first")
     _fill(model, load_file(str(file)), file)
     return model
+
+
+def require_same_averaging(file: str | Path, stored: bool, average: nn.Module | None) -> None:
+    """Raises ValueError if averaged weights are stored and not wanted, which would drop them at the next save, or
+    wanted and not stored."""
+    if stored and average is None:
+        raise ValueError(
+            f"{file} holds averaged weights, which would be lost: resume with the same `average` "
+            "(--average of tfkit.train), or begin in another place"
+        )
+    if average is not None and not stored:
+        raise ValueError(
+            f"{file} holds no averaged weights: the run began without `average` (--average of tfkit.train); resume "
+            "without it, or begin in another place"
+        )
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -8,7 +8,7 @@ import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext, suppress
-from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, is_dataclass
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
 from tfkit.train.checkpoint import Checkpoint
+from tfkit.train.interrupt import DelayedInterrupt
 from tfkit.train.metrics import Metrics
 from tfkit.train.process_group import ALONE, ProcessGroup
 from tfkit.train.progress import Progress
@@ -30,7 +31,7 @@ BatchT = TypeVar("BatchT")
 
 
 class DivergedError(RuntimeError):
-    """The loss is not finite; `batch` is the batch that caused it, `file` the place where it was saved, or None."""
+    """The loss or its gradient is not finite. batch: the batch that caused it; file: where it was saved, or None."""
 
     batch: Any = None
     file: Path | None = None
@@ -75,8 +76,9 @@ def fit(
 
     With `checkpoint` (a .safetensors file; a folder with many processes) the state is saved every `save_every` steps,
     at the end and at Ctrl-C; if it exists, training resumes exactly as if it had never stopped. `log` is a folder for
-    metrics.csv and TensorBoard. An interrupt ends training and returns with the model as it is. Raises DivergedError
-    when the loss is not finite, after saving the batch; ValueError or TypeError for invalid arguments.
+    metrics.csv and TensorBoard. Ctrl-C ends training after the current step and returns with the model as it is; a
+    second one ends it at once, in the middle of the step, whose state is not saved. Raises DivergedError when the loss
+    or its gradient is not finite, after saving the batch; ValueError or TypeError for invalid arguments.
     """
     check_settings(rate, clip, weight_decay, steps=steps, accumulate=accumulate, save_every=save_every)
     optimizer = adamw(model, weight_decay, process_group, fused)
@@ -86,16 +88,26 @@ def fit(
     step = TrainingStep(model, loss, optimizer, clip, precision, process_group, average)
     model.train()
     stream = prefetch(_stream(batches, seed, done, steps, accumulate), step.device)
-    with TrainingLog(steps, done, log, progress, process_group) as record, closing(stream):
+    whole = True  # whether the model is as it was at the end of a step
+    with (
+        DelayedInterrupt() as interrupt,
+        TrainingLog(steps, done, log, progress, process_group) as record,
+        closing(stream),
+    ):
         try:
             for number, group in enumerate(stream, done + 1):
-                record.add(step(group, rate(number), number, checkpoint))
+                whole = False
+                taken = step(group, rate(number), number, checkpoint)
+                whole = True
+                record.add(taken)
                 if number % save_every == 0:
                     record.read()
                     state.save(number)
+                interrupt.check()
         finally:
             record.read()
-    state.save(record.history.steps)
+    if whole:
+        state.save(record.history.steps)
     return record.history
 
 
@@ -223,8 +235,8 @@ def pin(batch: BatchT) -> BatchT:
 def adamw(
     model: nn.Module, weight_decay: float, process_group: ProcessGroup, fused: bool | None = None
 ) -> torch.optim.AdamW:
-    """The optimizer; if `fused`, by default on one GPU, it is one kernel, which itself skips a step whose loss is not
-    finite. Raises ValueError for a fused one with several processes."""
+    """The optimizer; if `fused`, by default on one GPU, it is one kernel, which itself skips a step whose loss or
+    gradient is not finite. Raises ValueError for a fused one with several processes."""
     if fused and process_group.size > 1:
         raise ValueError("fused=True: with one process only")
     if fused is None:
@@ -246,17 +258,18 @@ class TakenStep:
 
     def values(self) -> dict[str, float]:
         """The mean loss over all targets of all processes, the learning rate, and the gradient's norm before clipping.
-        Waits for the GPU. Raises DivergedError if the loss is not finite."""
-        loss = self.loss.item()
-        if not math.isfinite(loss):
-            raise divergence_error(loss, self.rate, self.number, self.batches, self.keep)
-        return {"loss": loss, "rate": self.rate, "gradient_norm": self.gradient_norm.item()}
+        Waits for the GPU. Raises DivergedError if the loss or the norm is not finite."""
+        loss, norm = self.loss.item(), self.gradient_norm.item()
+        if not (math.isfinite(loss) and math.isfinite(norm)):
+            found = f"the gradient's norm is {norm}" if math.isfinite(loss) else f"the loss is {loss}"
+            raise divergence_error(found, self.rate, self.number, self.batches, self.keep)
+        return {"loss": loss, "rate": self.rate, "gradient_norm": norm}
 
 
 @dataclass
 class TrainingStep:
-    """One update of the weights, and of their average, that never waits for a GPU; a loss that is not finite changes no
-    weight."""
+    """One update of the weights, and of their average, that never waits for a GPU; a loss or gradient that is not
+    finite changes no weight."""
 
     model: nn.Module
     loss: Loss
@@ -272,8 +285,8 @@ class TrainingStep:
         return self.process_group.device if self.process_group.size > 1 else next(self.model.parameters()).device
 
     def __call__(self, batches: Sequence[Any], rate: float, number: int, keep: str | Path | None) -> TakenStep:
-        """batches: the loss is the mean over all of them. Raises DivergedError for a loss that is not finite, if the
-        optimizer cannot skip the step itself."""
+        """batches: the loss is the mean over all of them. Raises DivergedError for a loss or gradient that is not
+        finite, if the optimizer cannot skip the step itself."""
         self.optimizer.zero_grad(set_to_none=True)
         targets = [count_targets(batch) for batch in batches]
         total = self.process_group.sum(sum(targets))
@@ -284,19 +297,19 @@ class TrainingStep:
             found = found + self.backward(batch, share, last=i == len(batches) - 1)
         if self.process_group.size > 1:
             found = torch.tensor(self.process_group.sum(found.item()) / self.process_group.size)
-        taken = TakenStep(found, found, rate, number, batches, keep)
+        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
+        norm = getattr(norm, "full_tensor", lambda: norm)().detach()  # the norm of sharded gradients is sharded too
+        taken = TakenStep(found, norm, rate, number, batches, keep)
         if self.optimizer.defaults.get("fused"):
-            self.optimizer.found_inf = (~found.isfinite()).float()  # type: ignore[attr-defined]
+            self.optimizer.found_inf = (~(found + norm).isfinite()).float()  # type: ignore[attr-defined]
         else:
             taken.values()
-        norm = nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
-        norm = getattr(norm, "full_tensor", lambda: norm)()  # the norm of sharded gradients is sharded too
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
         if self.average is not None:
             self.average.update_parameters(self.model)
-        return replace(taken, gradient_norm=norm.detach())
+        return taken
 
     def backward(self, batch: Any, share: float, last: bool) -> Tensor:
         """Adds the gradient of one batch, for its loss times `share` -> that product, detached, []"""
@@ -311,16 +324,17 @@ class TrainingStep:
 
 
 def divergence_error(
-    loss: float, rate: float, number: int, batches: Sequence[Any], keep: str | Path | None
+    found: str, rate: float, number: int, batches: Sequence[Any], keep: str | Path | None
 ) -> DivergedError:
-    """The error; the batch that caused it is saved beside the checkpoint, if there is one."""
+    """The error, which begins with what was found; the batch that caused it is saved beside the checkpoint, if there is
+    one."""
     where = Path(f"{keep}.diverged.safetensors") if keep else None
     if where:
         where.parent.mkdir(parents=True, exist_ok=True)
         tensors = {f"{i}.{k}": v for i, batch in enumerate(batches) for k, v in fields(batch).items()}
         save_file({k: v.contiguous() for k, v in tensors.items() if isinstance(v, Tensor)}, str(where))
     error = DivergedError(
-        f"the loss is {loss} at step {number} (learning rate {rate:.2g}): lower the rate or lengthen the warm-up; "
+        f"{found} at step {number} (learning rate {rate:.2g}): lower the rate or lengthen the warm-up; "
         "if it happens at step 1, look for a softmax over an empty row or a division by zero"
         + (f"; the batch is in {where}" if where else "")
     )
@@ -350,7 +364,8 @@ def count_targets(batch: Any) -> int:
 def count_tokens(batch: Any) -> int:
     """The number of tokens without padding; 0 if the batch does not say."""
     if isinstance(batch, dict):
-        return int(batch["attention_mask"].sum()) if "attention_mask" in batch else batch["input_ids"].numel()
+        ids = batch.get("attention_mask", batch.get("input_ids"))
+        return 0 if ids is None else int(ids.sum()) if "attention_mask" in batch else ids.numel()
     return getattr(batch, "tokens", 0)
 
 
