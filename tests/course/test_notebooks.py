@@ -52,7 +52,7 @@ def printed(notebook):
     return "".join(out.get("text", "") for cell in notebook.cells for out in cell.get("outputs", []))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_source_notebook_runs(unit, tmp_path):
     notebook = run(unit, LESSON, tmp_path / unit)
@@ -67,7 +67,7 @@ def test_the_source_notebook_runs(unit, tmp_path):
     assert asked == {value.split(":")[0] for value in values if ": what came out" in value}, "predictions not compared"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_released_notebook_runs_without_an_answer(unit, tmp_path):
     notebook = run(unit, LESSON, tmp_path / unit, released=True)

@@ -96,6 +96,7 @@ def test_a_compiled_step_reads_nothing_and_is_one_graph(name, as_on_a_gpu):
     model.train()(drawn(2, 5), labels=drawn(2, 5)).loss.backward()  # the parameters are ordinary ones still
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ROUTED)
 def test_the_loop_would_have_waited(name):
     """What the test above looks for is there without it."""

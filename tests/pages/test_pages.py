@@ -211,7 +211,7 @@ def test_a_page_is_the_architecture(name: str) -> None:
         assert torch.allclose(found[key], gradient, **close), key
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_as_it_stands_has_a_published_size(name: str) -> None:
     """`Config()` of the page is a preset: the same names and shapes, and the same fields. No memory is taken."""

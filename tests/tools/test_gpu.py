@@ -34,6 +34,7 @@ def test_ceilings_are_measured(tmp_path, capsys):
     assert "product of 8,192 x 8,192, bf16" in capsys.readouterr().out
 
 
+@pytest.mark.sampled(2)  # `make gpu TINY=1` measures all sizes
 @pytest.mark.parametrize("size", ["gpt2-medium", "longformer-base-4096, 4,096"])
 def test_a_size_is_trained_on_both_sides(tmp_path, size):
     pytest.importorskip("transformers")
@@ -42,6 +43,7 @@ def test_a_size_is_trained_on_both_sides(tmp_path, size):
     assert all(isinstance(row[column], float) for column in gpu_cases.TRAINING_COLUMNS if column != "rows x tokens")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", ["gpt2-xl, 8", "t5-3b, 8"])
 def test_a_size_decodes_on_both_sides(tmp_path, size):
     pytest.importorskip("transformers")
