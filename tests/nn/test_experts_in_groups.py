@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+import tfkit
 from tests.autograder.pretended import VALUES
 from tests.models.table import drawn
 from tests.models.test_laws import make
@@ -169,6 +170,16 @@ def test_a_changed_expert_is_computed_by_itself(change, as_on_a_gpu, groups):
     weights, chosen = route_top_k(torch.randn(20, 4), 2)
     assert torch.equal(apply_experts(layer.eval(), x, weights, chosen), in_a_loop(layer, x, weights, chosen))
     assert not groups
+
+
+@pytest.mark.parametrize("name", ["mixtral", "deepseek_v3"])
+def test_a_stacked_model_is_saved_like_any_other(name, as_on_a_gpu, tmp_path):
+    """Its parameters share memory, which the files must not."""
+    model = make(name, dtype=torch.float32)[1]
+    assert stack_experts(model)
+    model.save_pretrained(tmp_path)
+    found = tfkit.from_pretrained(tmp_path, dtype=torch.float32)
+    assert all(map(torch.equal, model.parameters(), found.parameters()))
 
 
 def test_what_has_no_kernel_keeps_the_loop(monkeypatch):
