@@ -7,8 +7,10 @@ import os
 import re
 import secrets
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,13 @@ from typing import Any
 from autograder.report.words import is_unwritten
 from tfkit_lab import live, sealed
 
+try:
+    import fcntl
+except ImportError:  # Windows, where a folder is used by one server
+    fcntl = None  # type: ignore[assignment]
+
 PROGRESS = Path(".tfkit") / "progress.json"
+LOCK = PROGRESS.with_suffix(".lock")
 MAX_DEPTH = 4
 MAX_NOTEBOOKS = 300
 MAX_BYTES = 32 << 20
@@ -27,6 +35,7 @@ _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _TERM = re.compile(r"^- \*\*(.+?)\*\*:\s*(.+)$", re.MULTILINE)
 _MARKUP = re.compile(r"\*+|`|(?<!\w)_|_(?!\w)")
 MAX_ABOUT = 240
+_recording = threading.Lock()  # a server has one root
 
 
 def units(root: Path) -> list[dict[str, Any]]:
@@ -213,10 +222,31 @@ def _read(root: Path) -> dict[str, Any]:
 
 def record(root: Path, verdict: dict[str, Any]) -> None:
     """Store a verdict's outcome, how many checks have failed in a row, and since when; copy them for the class, where
-    it has a folder. The file is replaced atomically, so that a reader never sees half of it.
-    Raises OSError if the folder cannot be written."""
-    exercises, token = read_progress(root), _read(root).get("token")
-    token = token if isinstance(token, str) and token.isalnum() else secrets.token_hex(8)
+    it has a folder. The file is replaced atomically, so that a reader never sees half of it, and outcomes that arrive
+    at the same time are stored one after the other. Raises OSError if the folder cannot be written."""
+    target = root / PROGRESS
+    target.parent.mkdir(exist_ok=True)
+    with _exclusive(root):
+        exercises, token = _with_outcome(read_progress(root), verdict), _read(root).get("token")
+        token = token if isinstance(token, str) and token.isalnum() else secrets.token_hex(8)
+        with tempfile.NamedTemporaryFile("w", dir=target.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
+            json.dump({"exercises": exercises, "token": token}, file, indent=1)
+        os.replace(file.name, target)
+        live.publish(exercises, token)
+
+
+@contextmanager
+def _exclusive(root: Path) -> Iterator[None]:
+    """Only one thread, of one server, changes the outcomes below `root` at a time; the kernel releases the file's lock
+    however a server ends."""
+    with _recording, (root / LOCK).open("a") as file:
+        if fcntl is not None:
+            with suppress(OSError):  # some network file systems have no locks; threads still take turns there
+                fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _with_outcome(exercises: dict[str, Any], verdict: dict[str, Any]) -> dict[str, Any]:
     before = exercises.get(verdict["exercise"])
     kept = {key: verdict.get(key) for key in ("status", "score", "max_score", "misconception")}
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -224,12 +254,7 @@ def record(root: Path, verdict: dict[str, Any]) -> None:
         exercises.pop(verdict["exercise"], None)  # whoever checks the released stub has not started
     else:
         exercises[verdict["exercise"]] = {**kept, "at": now, **_failing(before, kept["status"], now)}
-    target = root / PROGRESS
-    target.parent.mkdir(exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=target.parent, suffix=".tmp", delete=False, encoding="utf-8") as file:
-        json.dump({"exercises": exercises, "token": token}, file, indent=1)
-    os.replace(file.name, target)
-    live.publish(exercises, token)
+    return exercises
 
 
 def _failing(before: Any, status: Any, now: str) -> dict[str, Any]:

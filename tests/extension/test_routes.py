@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -365,6 +366,47 @@ def test_copies_in_an_instructors_folder_are_not_units(tmp_path):
     for folder in ("source", "release", "submitted/alice", "autograded/alice"):
         notebook(tmp_path / folder / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
     assert [unit["path"] for unit in course.units(tmp_path)] == ["source/02-masks/02-masks.ipynb"]
+
+
+def passed(exercise):
+    return {"exercise": exercise, "status": "passed", "score": 1, "max_score": 1}
+
+
+def test_outcomes_that_arrive_together_are_all_kept(tmp_path, monkeypatch):
+    shared = tmp_path / "shared"
+    monkeypatch.setenv(sealed.FOLDER, str(shared))
+    exercises = {f"unit.number_{index}" for index in range(8)}
+    with ThreadPoolExecutor(len(exercises)) as threads:
+        list(threads.map(lambda one: course.record(tmp_path, passed(one)), exercises))
+    assert set(course.read_progress(tmp_path)) == exercises
+    (copy,) = shared.iterdir()  # one token for all of them, and the last copy is complete
+    assert set(json.loads(copy.read_text(encoding="utf-8"))["exercises"]) == exercises
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are locked with fcntl, which Windows does not have")
+def test_servers_that_share_a_folder_take_turns(tmp_path):
+    import fcntl
+
+    course.record(tmp_path, passed("unit.before"))
+    with ThreadPoolExecutor(1) as threads, (tmp_path / course.LOCK).open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)  # as another server does while it writes
+        waiting = threads.submit(course.record, tmp_path, passed("unit.after"))
+        time.sleep(0.2)
+        assert set(course.read_progress(tmp_path)) == {"unit.before"}
+        fcntl.flock(held, fcntl.LOCK_UN)
+        waiting.result(10)
+    assert set(course.read_progress(tmp_path)) == {"unit.before", "unit.after"}
+
+
+def test_a_folder_whose_files_cannot_be_locked_keeps_outcomes(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl", reason="files are locked with fcntl, which Windows does not have")
+
+    def refuse(*_):
+        raise OSError("No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)  # as on some network file systems
+    course.record(tmp_path, passed(EXERCISE))
+    assert EXERCISE in course.read_progress(tmp_path)
 
 
 def test_damaged_progress_is_no_progress(tmp_path):
