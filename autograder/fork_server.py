@@ -42,6 +42,8 @@ class ForkedProcess:
     """One check, forked by the server's process: what the rest of the code uses of `subprocess.Popen`.
 
     It reports its process id when it starts and its exit code at its end, since only its own parent can wait for it.
+    One thread at a time reads and closes the pipes. `kill` wakes the one that waits in `communicate` with a byte in a
+    pipe of its own: closing a descriptor wakes nobody, and its number could be another check's a moment later.
     """
 
     def __init__(self, server: socket.socket, own_group: bool) -> None:
@@ -51,6 +53,8 @@ class ForkedProcess:
         self._own_group = own_group
         self._texts: dict[int, bytes] = {self._stdout: b"", self._stderr: b"", self._report: b""}
         self._open = set(self._texts)
+        self._wake, self._waker = os.pipe()
+        self._lock, self._killed, self._closed = threading.RLock(), False, False
         self.returncode: int | None = None
         try:
             message = json.dumps({"own_group": own_group}).encode()
@@ -65,63 +69,85 @@ class ForkedProcess:
     @property
     def pid(self) -> int | None:
         """Its process id, as soon as it has started."""
-        self._read(0)
+        self._read_available()
         fields = self._texts[self._report].split()
         return int(fields[0]) if fields else None
 
     def communicate(self, text: str | None = None, timeout: float | None = None) -> tuple[str, str]:
-        """Sends `text`, and returns standard output and error. Raises TimeoutExpired; it can then be called again."""
-        end = None if timeout is None else time.monotonic() + timeout
-        if text is not None and self._stdin >= 0:
-            with suppress(BrokenPipeError):
-                os.write(self._stdin, text.encode())  # a line of arguments, which fits in a pipe
-        self._shut_stdin()
-        while self._open:
-            left = None if end is None else end - time.monotonic()
-            if left is not None and left <= 0:
-                raise subprocess.TimeoutExpired("autograder", timeout or 0.0)
-            self._read(left)
-        out, err = (self._texts[fd].decode("utf-8", "replace") for fd in (self._stdout, self._stderr))
+        """Sends `text`, and returns standard output and error, of a killed process those up to then.
+
+        Raises TimeoutExpired; it can then be called again.
+        """
+        with self._lock:
+            if text is not None and self._stdin >= 0:
+                with suppress(BrokenPipeError):
+                    os.write(self._stdin, text.encode())  # a line of arguments, which fits in a pipe
+            self._shut_stdin()
+            self._read_all(timeout)
+            out, err = (self._texts[fd].decode("utf-8", "replace") for fd in (self._stdout, self._stderr))
         return out, err
 
     def poll(self) -> int | None:
         """Its exit code; None while it runs. A process that did not report one was killed."""
-        self._read(0)
+        self._read_available()
         return self.returncode
 
     def kill(self) -> None:
         """Kills it, with its group where it has its own; one that has not started ends when it reads no arguments."""
-        self._shut_stdin()
-        if self.poll() is None and self.pid is not None:
-            with suppress(ProcessLookupError):
-                (os.killpg if self._own_group else os.kill)(self.pid, signal.SIGKILL)
-                self.returncode = -signal.SIGKILL
+        self._killed = True
+        if not self._closed:
+            os.write(self._waker, b"k")
+        with self._lock:
+            self._shut_stdin()
+            if self.poll() is None and self.pid is not None:
+                with suppress(ProcessLookupError):
+                    (os.killpg if self._own_group else os.kill)(self.pid, signal.SIGKILL)
+                    self.returncode = -signal.SIGKILL
 
     def close(self) -> None:
-        """Closes its pipes."""
-        self._shut_stdin()
-        self._open.clear()
-        for fd in (self._stdout, self._stderr, self._report):
-            with suppress(OSError):
-                os.close(fd)
+        """Closes its pipes; a thread that is in `communicate` is waited for, so call `kill` first."""
+        with self._lock:
+            self._shut_stdin()
+            self._open.clear()
+            if not self._closed:
+                self._closed = True
+                for fd in (*self._texts, self._wake, self._waker):
+                    os.close(fd)
 
     def _shut_stdin(self) -> None:
         if self._stdin >= 0:
             os.close(self._stdin)
             self._stdin = -1
 
+    def _read_all(self, timeout: float | None) -> None:
+        """Reads until the end of all pipes, or until the process is killed. Raises TimeoutExpired."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while self._open and not self._killed:
+            left = None if end is None else end - time.monotonic()
+            if left is not None and left <= 0:
+                raise subprocess.TimeoutExpired("autograder", timeout or 0.0)
+            self._read(left)
+
+    def _read_available(self) -> None:
+        """Reads what has come, unless a thread waits in `communicate`: it reads everything as it comes."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._read(0)
+            finally:
+                self._lock.release()
+
     def _read(self, seconds: float | None) -> None:
-        """Reads what has come on any pipe, waiting for it for so long."""
+        """Reads what has come on any pipe, waiting for it for so long, or until the process is killed."""
         if not self._open:
             return
         with selectors.DefaultSelector() as selector:
-            for fd in self._open:
+            for fd in (*self._open, self._wake):
                 selector.register(fd, selectors.EVENT_READ)
-            for key, _ in selector.select(seconds):
-                if found := os.read(key.fd, CHUNK):
-                    self._texts[key.fd] += found
+            for fd in {key.fd for key, _ in selector.select(seconds)} & self._open:
+                if found := os.read(fd, CHUNK):
+                    self._texts[fd] += found
                 else:
-                    self._open.discard(key.fd)
+                    self._open.discard(fd)
         if self._report not in self._open and self.returncode is None:
             fields = self._texts[self._report].split()
             self.returncode = int(fields[1]) if len(fields) > 1 else -signal.SIGKILL

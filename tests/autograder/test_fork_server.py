@@ -3,16 +3,19 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import psutil
 import pytest
 
 from autograder import fork_server, registry
 from autograder.answers import answers
-from autograder.fork_server import ForkServer, check_processes
+from autograder.fork_server import ForkedProcess, ForkServer, check_processes
 from autograder.warm import WarmProcesses, explain_failure, request
 
 pytestmark = pytest.mark.skipif(not fork_server.SUPPORTED, reason="processes are forked on Linux only")
@@ -101,6 +104,52 @@ def busy(server, before, check):
     boxes = [one for one in found if one not in before and one.pid != check.pid]
     times = [one.cpu_times() for one in boxes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
     return any(spent.user + spent.system > 0.5 for spent in times)
+
+
+@contextmanager
+def sleeping(started=True):
+    """A process that sleeps instead of checking, and its ForkedProcess; not started: its server is still loading."""
+    requester, server = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    process = ForkedProcess(requester, own_group=False)
+    _, fds, _, _ = socket.recv_fds(server, fork_server.CHUNK, 4)
+    sleeper = None
+    if started:
+        sleeper = subprocess.Popen(["sleep", "60"], stdin=fds[0], stdout=fds[1], stderr=fds[2], pass_fds=fds[3:])
+        os.write(fds[3], b"%d\n" % sleeper.pid)
+        for fd in fds:
+            os.close(fd)
+    with requester, server:
+        yield process
+    if sleeper is not None:
+        sleeper.kill()
+        sleeper.wait()
+
+
+@pytest.mark.parametrize("started", [True, False])
+def test_the_thread_of_a_check_that_is_killed_returns_at_once(started):
+    """Closed descriptors disappear from a selector without an event; the thread would wait for its whole time limit."""
+    with sleeping(started) as process, ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(process.communicate, "[]\n", 10)
+        time.sleep(0.2)
+        assert not waiting.done() and (process.pid is not None) == started
+        process.kill()
+        process.close()
+        assert waiting.result(3) == ("", "")
+        assert process.returncode == (-signal.SIGKILL if started else None)
+        process.close()  # the numbers of its descriptors may be another's by now
+        assert process.communicate("[]\n", 3) == ("", "")
+
+
+def test_a_check_can_be_polled_while_a_thread_waits_for_it():
+    with sleeping() as process, ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(process.communicate, None, 1)
+        until(lambda: process.pid, "the start")
+        start = time.monotonic()
+        assert process.poll() is None and time.monotonic() - start < 0.5
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.result(5)
+        process.kill()
+        process.close()
 
 
 def test_one_that_nobody_told_anything_ends(server):
