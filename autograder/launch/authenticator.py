@@ -33,9 +33,7 @@ STYLE = (
 class LTIAuthenticator(Authenticator):
     """Logs in users whom a platform of `platforms.toml` launches, and puts them into the group of their course."""
 
-    platforms_file = Unicode(help="The path of platforms.toml, as autograder/launch/platforms.py shows it.").tag(
-        config=True
-    )
+    platforms_file = Unicode(help="The path of platforms.toml, which docs/lti.md describes.").tag(config=True)
     assignments = Dict(help="Course → {assignment: points}: what a deep link offers.").tag(config=True)
     auto_login = True
     manage_groups = True
@@ -70,7 +68,11 @@ class LTIAuthenticator(Authenticator):
                 "key_file": str(known.key_file.resolve())}  # fmt: skip
         if audience := registration.get_auth_audience():
             entry["audience"] = audience
+        names = known.users[launch.issuer, launch.client_id]
+        entry |= {"name": names.platform} if names.platform else {}
         text = "".join(f"{name} = {_quoted(value)}\n" for name, value in entry.items())
+        if names.use_email is not None:
+            text += f"use_email = {str(names.use_email).lower()}\n"
         path = known.state / f"{launch.course}.toml"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             _replace(path, text)

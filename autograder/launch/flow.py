@@ -196,10 +196,11 @@ class LaunchFlow:
         course = self.platforms.courses.get((issuer, context))
         if course is None:
             raise LaunchError(f"the course {context or 'without an id'} of {issuer} is not one of this Hub's courses")
-        roles = claims.get(f"{CLAIM}roles", [])
+        roles, names = claims.get(f"{CLAIM}roles", []), self.platforms.users[issuer, message.get_client_id()]
         endpoint, roster = claims.get(AGS, {}), claims.get(NRPS, {})
         return Launch(
-            username(claims), str(claims.get("name", "")), any(str(role).endswith(TEACHING) for role in roles), course,
+            username(claims, names.platform, names.use_email), str(claims.get("name", "")),
+            any(str(role).endswith(TEACHING) for role in roles), course,
             issuer, message.get_client_id(), str(endpoint.get("lineitems", "")),
             str(roster.get("context_memberships_url", "")), str(claims.get(f"{CLAIM}custom", {}).get("assignment", "")),
             message.is_deep_link_launch(), message.get_launch_id(),
@@ -211,16 +212,21 @@ class LaunchFlow:
         return link.set_lineitem(column).set_target("window")
 
 
-def username(claims: Mapping[str, Any]) -> str:
+def username(claims: Mapping[str, Any], platform: str = "", use_email: bool | None = None) -> str:
     """The user name of a member: the institution's id, else the e-mail address, else the platform's id; in lower case.
 
-    claims: those of a launch, or a member of the names and roles service. Raises LaunchError if none is usable.
+    claims: those of a launch, or a member of the names and roles service. platform: its name, with which its users'
+    names begin, since platforms may give the same ids. use_email: whether an e-mail address can be a name; users can
+    often change theirs, so by default only if the platform has no name, which then is the only one.
+    Raises LaunchError if no id is usable.
     """
+    email = ("email",) if (not platform if use_email is None else use_email) else ()
     found = (
         claims.get(f"{CLAIM}lis", {}).get("person_sourcedid"),
-        *(claims.get(name) for name in ("lis_person_sourcedid", "email", "sub", "user_id")),
+        *(claims.get(name) for name in ("lis_person_sourcedid", *email, "sub", "user_id")),
     )
     for one in (str(name).lower() for name in found if name):
         if NAME.fullmatch(one):
-            return one
-    raise LaunchError("the LMS sends neither an id nor an e-mail address that is a valid user name here")
+            return f"{platform}-{one}" if platform else one
+    raise LaunchError(f"the LMS sends {'neither an id nor an e-mail address' if email else 'no id'} "
+                      "that is a valid user name here")  # fmt: skip

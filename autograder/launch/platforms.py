@@ -1,22 +1,11 @@
 """`platforms.toml`: the platforms that may launch, and which course here belongs to each of their courses.
 
-key_file = "lti.pem"              # the tool's private key; its public half is served at …/hub/lti/jwks
-state = "/srv/lti"                # where NAME.toml is written for `autograder passback` and `roster`
-
-[[platform]]
-issuer = "https://lms.example.edu"
-client_id = "10000000000001"
-login_url = "https://lms.example.edu/api/lti/authorize_redirect"
-token_url = "https://lms.example.edu/login/oauth2/token"
-keys_url = "https://lms.example.edu/api/lti/security/jwks"
-deployments = ["1"]
-
-[platform.courses]                # the LMS's context id → the course's name in the exchange
-"7db438071375c02373713c12c73869ff2f470b68" = "tfkit"
+docs/lti.md has an example and describes every key.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +18,7 @@ from pylti1p3.tool_config import ToolConfDict
 
 LOCAL = ("localhost", "127.0.0.1")
 TEXTS = ("issuer", "client_id", "login_url", "token_url", "keys_url")
+PREFIX = re.compile(r"[a-z][a-z0-9]*")  # without the hyphen that ends it, so that no two user names can be the same
 
 
 class BadPlatforms(Exception):
@@ -48,11 +38,22 @@ class PlatformRegistry(ToolConfDict):
 
 
 @dataclass(frozen=True)
+class UserNames:
+    """How `flow.username` calls a platform's users: its name, which begins theirs, and whether e-mail addresses count;
+    None: if the platform has no name, and so is the only one."""
+
+    platform: str = ""
+    use_email: bool | None = None
+
+
+@dataclass(frozen=True)
 class Platforms:
-    """The file's contents: PyLTI1p3's configuration, our course by (issuer, context id), the folder for state."""
+    """The file's contents: PyLTI1p3's configuration, our course by (issuer, context id), user names by (issuer, client
+    id), the key's file, the folder for state."""
 
     tool: PlatformRegistry
     courses: dict[tuple[str, str], str]
+    users: dict[tuple[str, str], UserNames]
     key_file: Path
     state: Path
 
@@ -76,7 +77,7 @@ def read(path: Path) -> Platforms:
         tool.set_public_key(one["issuer"], pem, client_id=one["client_id"])
     courses = {(one["issuer"], str(context)): str(name)
                for one in known for context, name in one.get("courses", {}).items()}  # fmt: skip
-    return Platforms(tool, courses, key_file, state)
+    return Platforms(tool, courses, _user_names(path, known), key_file, state)
 
 
 def _configuration(path: Path, known: list[dict[str, Any]]) -> dict[str, Any]:
@@ -94,4 +95,25 @@ def _configuration(path: Path, known: list[dict[str, Any]]) -> dict[str, Any]:
             "auth_token_url": one["token_url"], "auth_audience": one.get("audience"), "key_set_url": one["keys_url"],
             "deployment_ids": [str(deployment) for deployment in one["deployments"]],
         })  # fmt: skip
+    return found
+
+
+def _user_names(path: Path, known: list[dict[str, Any]]) -> dict[tuple[str, str], UserNames]:
+    """The names by (issuer, client id). Raises BadPlatforms if users of two platforms could get the same name."""
+    found: dict[tuple[str, str], UserNames] = {}
+    issuers: dict[str, str] = {}
+    for one in known:
+        name, use_email, issuer = one.get("name", ""), one.get("use_email"), one["issuer"]
+        if not isinstance(name, str) or (name and not PREFIX.fullmatch(name)):
+            raise BadPlatforms(
+                f"{path}: name = {name!r} must be lower-case letters and digits, beginning with a letter"
+            )
+        if not isinstance(use_email, bool | None):
+            raise BadPlatforms(f"{path}: use_email must be true or false, not {use_email!r}")
+        if not name and len(known) > 1:
+            raise BadPlatforms(f"{path}: with several platforms each needs a name, with which its users' names begin; "
+                               f"{issuer} with client id {one['client_id']} lacks one")  # fmt: skip
+        if issuers.setdefault(name, issuer) != issuer:
+            raise BadPlatforms(f"{path}: name = {name!r} is used for two issuers, {issuers[name]} and {issuer}")
+        found[issuer, one["client_id"]] = UserNames(name, use_email)
     return found

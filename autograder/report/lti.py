@@ -1,16 +1,7 @@
 """Sends scores to a learning management system's gradebook by LTI 1.3's services for assignments, grades and members.
 
-`lti.toml` in the course directory names the platform and the course; the system's administrator has these values:
-
-    issuer = "https://lms.example.edu"
-    client_id = "10000000000001"
-    token_url = "https://lms.example.edu/login/oauth2/token"
-    lineitems = "https://lms.example.edu/api/lti/courses/7/line_items"
-    members = "https://lms.example.edu/api/lti/courses/7/names_and_roles"
-    key_file = "lti.pem"              # the tool's private key, whose public half the platform has
-    audience = "https://lms…"         # only if it differs from the token_url
-
-A launch into the Hub writes that file (`autograder/launch`, docs/lti.md): make lti.toml a link to it.
+`lti.toml` in the course directory names the platform and the course; docs/lti.md has an example and describes the keys.
+A launch into the Hub writes that file (`autograder/launch`): make lti.toml a link to it.
 
 Accepted scores are recorded in `passback.jsonl` beside it, so running the command again sends only new ones, or the
 rest after an error. A busy platform (429, 502…) is tried again a few times, with growing delays.
@@ -21,7 +12,8 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from contextlib import suppress
+from dataclasses import MISSING, dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -40,7 +32,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 from autograder.cluster.course import BadCourse, settings_of, working_in
-from autograder.launch.flow import username
+from autograder.launch.flow import LaunchError, username
 from autograder.report.scores import ExportError, Scores, StudentScores
 
 FILE = "lti.toml"
@@ -53,7 +45,7 @@ TRIES, BACKOFF_S = 4, 0.5  # retries, and the first delay, which doubles: half a
 
 @dataclass(frozen=True, kw_only=True)
 class Platform:
-    """The contents of `lti.toml`."""
+    """The contents of `lti.toml`. name, use_email: as in `launch.platforms`, for user names."""
 
     issuer: str
     client_id: str
@@ -62,6 +54,12 @@ class Platform:
     members: str
     key_file: str
     audience: str = ""
+    name: str = ""
+    use_email: bool | None = None
+
+    def username(self, member: Mapping[str, Any]) -> str:
+        """The user name of a member, as a launch gives it. Raises LaunchError if no id is usable."""
+        return username(member, self.name, self.use_email)
 
 
 @dataclass
@@ -79,15 +77,19 @@ def platform(root: Path) -> Platform:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ExportError(f"{path} is missing: autograder/report/lti.py shows its contents") from None
+        raise ExportError(f"{path} is missing: docs/lti.md describes its contents") from None
     except (OSError, ValueError) as error:
         raise ExportError(f"{path} cannot be read: {error}") from None
     known = {field.name for field in fields(Platform)}
-    wrong = sorted(({*found} ^ known) - ({"audience"} - {*found}))
-    if wrong or not all(isinstance(value, str) for value in found.values()):
+    must = {field.name for field in fields(Platform) if field.default is MISSING}
+    wrong = sorted((found.keys() - known) | (must - found.keys()))
+    texts = {name: value for name, value in found.items() if name != "use_email"}
+    if wrong or not all(isinstance(value, str) for value in texts.values()):
         look = ", ".join(wrong) or "what is no text"
-        must = ", ".join(sorted(known - {"audience"}))
-        raise ExportError(f"{path} must have {must}, and may have audience, each a text; look at {look}")
+        raise ExportError(f"{path} must have {', '.join(sorted(must))}, and may have audience and name, each a text; "
+                          f"look at {look}")  # fmt: skip
+    if not isinstance(found.get("use_email"), bool | None):
+        raise ExportError(f"{path}: use_email must be true or false, not {found['use_email']!r}")
     for name in ("token_url", "lineitems", "members"):
         parts = urlsplit(found[name])
         if parts.scheme != "https" and parts.hostname not in LOCAL:
@@ -138,7 +140,7 @@ def enrol(root: Path) -> list[str]:
     with working_in(root), Gradebook(app.coursedir.db_url, app.coursedir.course_id) as gradebook:
         there = {student.id for student in gradebook.students}
         for one in members:
-            name = username(one)
+            name = known.username(one)
             details = {"first_name": one.get("given_name"), "last_name": one.get("family_name"),
                        "email": one.get("email"), "lms_user_id": one["user_id"]}  # fmt: skip
             gradebook.update_or_create_student(name, **{key: value for key, value in details.items() if value})
@@ -178,7 +180,9 @@ def _send(
     done: SendReport,
 ) -> None:  # fmt: skip
     """Fill `done`. `once` creates the column without retries, since a retry could create a second one."""
-    users = _users(NamesRolesProvisioningService(patient, {"context_memberships_url": known.members}).get_members())
+    users = _users(
+        known, NamesRolesProvisioningService(patient, {"context_memberships_url": known.members}).get_members()
+    )
     scopes = {"scope": [AGS + "lineitem", AGS + "score"], "lineitems": known.lineitems}
     column = LineItem().set_tag(scores.assignment).set_label(scores.assignment).set_score_maximum(scores.max_score)
     service = AssignmentsGradesService(patient, scopes)  # type: ignore[arg-type]
@@ -230,11 +234,16 @@ class SentLedger:
         self._last[entry["column"], entry["user"]] = entry
 
 
-def _users(members: list) -> Mapping[str, str]:
-    """What students may be known by → the platform's id: its own, the institution's, or the address; active ones."""
+def _users(known: Platform, members: list) -> Mapping[str, str]:
+    """What students may be known by → the platform's id: its own, the institution's, the address, or their user name;
+    of a platform with a name the user name alone, since the others may be those of another platform's user."""
     active = [one for one in members if one.get("status", "Active") == "Active"]
-    names = ("email", "lis_person_sourcedid", "user_id")
-    return {one[name]: one["user_id"] for name in names for one in active if one.get(name)}
+    names = () if known.name else ("email", "lis_person_sourcedid", "user_id")
+    found = {one[name]: one["user_id"] for name in names for one in active if one.get(name)}
+    for one in active:
+        with suppress(LaunchError):
+            found.setdefault(known.username(one), one["user_id"])
+    return found
 
 
 def _entry(row: StudentScores, user: str, maximum: float) -> dict[str, Any]:

@@ -73,26 +73,33 @@ class Platform:
         return {"iss": self.url, "login_hint": "u-1", "client_id": "tool-1", "lti_deployment_id": "1",
                 "target_link_uri": "http://hub/hub/lti/launch", "lti_message_hint": uuid.uuid4().hex}  # fmt: skip
 
-    def file(self, folder: Path) -> Path:
-        """`platforms.toml` and the tool's key."""
+    def table(self, more: str = "") -> str:
+        """Its table in `platforms.toml`, with more lines."""
+        return (
+            f'[[platform]]\nissuer = "{self.url}"\nclient_id = "tool-1"\n'
+            f'login_url = "{self.url}/login"\ntoken_url = "{self.url}/token"\nkeys_url = "{self.url}/keys"\n'
+            f'deployments = ["1"]\n{more}[platform.courses]\n"c-7" = "tfkit"\n"c-8" = "nlp"\n'
+        )
+
+    def file(self, folder: Path, *tables: str) -> Path:
+        """`platforms.toml` with these tables, or else its own, and the tool's key."""
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         words = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         (folder / "lti.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, *words))
         path = folder / "platforms.toml"
-        path.write_text(
-            f'key_file = "lti.pem"\nstate = "state"\n[[platform]]\nissuer = "{self.url}"\nclient_id = "tool-1"\n'
-            f'login_url = "{self.url}/login"\ntoken_url = "{self.url}/token"\nkeys_url = "{self.url}/keys"\n'
-            'deployments = ["1"]\n[platform.courses]\n"c-7" = "tfkit"\n"c-8" = "nlp"\n'
-        )
+        path.write_text('key_file = "lti.pem"\nstate = "state"\n' + "".join(tables or [self.table()]))
         return path
 
 
-@pytest.fixture
-def platform():
+def served():
     found = Platform()
     yield found
     found.server.shutdown()
     found.server.server_close()
+
+
+platform = pytest.fixture(served, name="platform")
+other_platform = pytest.fixture(served, name="other_platform")
 
 
 def answer(url: str) -> dict[str, str]:

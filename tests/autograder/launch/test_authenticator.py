@@ -8,9 +8,15 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import requests
+
+from autograder.launch import platforms
+from autograder.launch.flow import Launch, LaunchFlow
+from autograder.launch.platforms import UserNames
+from autograder.report import lti
 
 from ...multiuser.test_hub import Hub, ports
 from .conftest import answer
@@ -50,6 +56,21 @@ def hub(platform, tmp_path):
     finally:
         process.terminate()
         process.wait(60)
+
+
+@pytest.mark.parametrize("names", ["", 'name = "north"\n', 'name = "north"\nuse_email = true\n'])
+def test_passback_calls_users_as_their_launch_does(platform, tmp_path, names):
+    pytest.importorskip("jupyterhub", reason="JupyterHub is not installed: pip install jupyterhub")
+    from autograder.launch.authenticator import LTIAuthenticator
+
+    flow = LaunchFlow(platforms.read(platform.file(tmp_path, platform.table(names))))
+    services = (f"{platform.url}/columns", f"{platform.url}/members")
+    found = Launch("ada", "Ada", False, "tfkit", platform.url, "tool-1", *services, "", False, "")
+    LTIAuthenticator.save_services(SimpleNamespace(flow=flow), found)
+    (tmp_path / "lti.toml").symlink_to(tmp_path / "state/tfkit.toml")
+    known = lti.platform(tmp_path)
+    assert UserNames(known.name, known.use_email) == flow.platforms.users[platform.url, "tool-1"]
+    assert ("name" in (tmp_path / "lti.toml").read_text()) == bool(names)  # the files of running courses don't change
 
 
 def launch(hub, platform, claims):

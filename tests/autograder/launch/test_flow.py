@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from dataclasses import fields
+from pathlib import Path
 
 import jwt
 import pytest
@@ -11,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from autograder.launch import flow as flows
 from autograder.launch import platforms
 from autograder.launch.flow import LaunchError, LaunchFlow, WebRequest, username
+from autograder.report import lti
 
 from .conftest import CLAIM, answer
 
@@ -110,6 +114,72 @@ def test_names_are_those_of_the_roster_too(said, name):
 def test_who_has_no_name_is_refused():
     with pytest.raises(LaunchError, match="neither an id"):
         username({"sub": "a b"})
+
+
+@pytest.mark.parametrize(
+    ("claims", "options", "name"),
+    [
+        ({"sub": "7"}, {"platform": "north"}, "north-7"),
+        ({"user_id": "7", "email": "ada@example.org"}, {"platform": "south"}, "south-7"),
+        ({"sub": "7", "email": "ada@example.org"}, {"platform": "south", "use_email": True}, "south-ada@example.org"),
+        ({"sub": "7", "email": "ada@example.org"}, {"use_email": False}, "7"),
+    ],
+)
+def test_a_named_platforms_users_have_names_of_their_own(claims, options, name):
+    assert username(claims, **options) == name
+
+
+def test_users_of_two_platforms_with_the_same_id_are_two_users(platform, other_platform, tmp_path):
+    tables = platform.table('name = "north"\n'), other_platform.table('name = "south"\nuse_email = true\n')
+    flow = LaunchFlow(platforms.read(platform.file(tmp_path, *tables)))
+    found = []
+    for one in (platform, other_platform):
+        asked, cookies = begin(flow, one)
+        launch = send(flow, one, asked, cookies, one.claims(asked["nonce"], **{f"{CLAIM}lis": {}, "sub": "7"}))
+        found.append(launch.user)
+    assert found == ["north-7", "south-ada@example.org"]
+
+
+def test_platforms_that_could_share_user_names_are_refused(platform, other_platform, tmp_path):
+    north, south = 'name = "north"\n', 'name = "south"\n'
+
+    def refusal(first, second, other=other_platform):
+        second = other.table(second).replace("tool-1", "tool-2")
+        with pytest.raises(platforms.BadPlatforms) as error:
+            platforms.read(platform.file(tmp_path, platform.table(first), second))
+        assert str(error.value).count("\n") == 0
+        return str(error.value)
+
+    assert f"{platform.url} with client id tool-1 lacks one" in refusal("", south)
+    assert f"{other_platform.url} with client id tool-2 lacks one" in refusal(north, "")
+    assert "tool-1 lacks one" in refusal("", south, platform)  # one LMS of several institutions has one issuer
+    assert "name = 'north' is used for two issuers" in refusal(north, north)
+    assert "lower-case letters and digits" in refusal(north, 'name = "south-1"\n')
+    assert "use_email must be true or false" in refusal(north, south + 'use_email = "no"\n')
+    # two registrations of one LMS may share its users
+    second = platform.table(north).replace("tool-1", "tool-2")
+    assert platforms.read(platform.file(tmp_path, platform.table(north), second))
+
+
+def test_the_examples_of_the_documentation_are_valid(platform, tmp_path):
+    text = (Path(__file__).parents[3] / "docs/lti.md").read_text(encoding="utf-8")
+    several, course = re.findall(r"(?s)```toml\n(.*?)```", text)
+    path = platform.file(tmp_path)
+    path.write_text(several)
+    assert [names.platform for names in platforms.read(path).users.values()] == ["north", "south"]
+    described = re.findall(r"(?m)^\| (`.*?`) \|", text)
+    keys = {name for names in described for name in re.findall(r"`(\w+)`", names)}
+    used = tomllib.loads(several)
+    assert keys - {"audience"} == (used.keys() - {"platform"}) | {key for one in used["platform"] for key in one}
+    (tmp_path / "lti.toml").write_text(course)
+    assert lti.platform(tmp_path).members.startswith("https://")
+    assert {field.name for field in fields(lti.Platform)} == set(re.findall(r"(?m)^(?:# )?(\w+) =", course))
+
+
+def test_the_only_platform_may_have_a_name(platform, tmp_path):
+    flow = LaunchFlow(platforms.read(platform.file(tmp_path, platform.table('name = "north"\n'))))
+    asked, cookies = begin(flow, platform)
+    assert send(flow, platform, asked, cookies, platform.claims(asked["nonce"])).user == "north-ada"
 
 
 def test_a_file_that_cannot_be_used_is_said_in_a_line(platform, tmp_path):

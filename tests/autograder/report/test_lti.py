@@ -155,9 +155,13 @@ def test_what_goes_wrong_is_said_in_a_line(lms, capsys):
     path = lms.root / "lti.toml"
     text = path.read_text()
     for wrong, word in (
-        (text.replace("client_id", "clientid"), "and may have audience, each a text; look at client_id, clientid"),
+        (
+            text.replace("client_id", "clientid"),
+            "and may have audience and name, each a text; look at client_id, clientid",
+        ),
         (text.replace("http://127.0.0.1", "http://lms.example.edu"), "must begin with https://"),
         (text.replace("lti.pem", "none.pem"), "none.pem cannot be read"),
+        (text + 'use_email = "no"\n', "use_email must be true or false, not 'no'"),
         ("issuer =", "lti.toml cannot be read"),
     ):
         path.write_text(wrong)
@@ -183,6 +187,24 @@ def test_learners_come_into_the_gradebook_as_launches_call_them(lms, capsys):
         found = gradebook.find_student("new@example.org")
         assert (found.last_name, found.email, found.lms_user_id) == ("New", "New@Example.org", "u-9")
         assert "t@example.org" not in {one.id for one in gradebook.students}
+
+
+def test_a_named_platforms_learners_are_known_by_their_own_names_alone(lms, capsys):
+    with (lms.root / "lti.toml").open("a") as file:
+        file.write('name = "north"\n')
+    learner = ["http://purl.imsglobal.org/vocab/lis/v2/membership#Learner"]
+    lms.members = [{"user_id": "ada", "email": "ada@example.org", "roles": learner}]
+    with pytest.raises(SystemExit):
+        main(["roster", str(lms.root)])
+    assert "1 students were added to the gradebook: north-ada" in capsys.readouterr().out
+    status, said = passback(lms, capsys)  # the course's ada came from another platform
+    assert status == 2 and "no member" in said and lms.scores == []
+
+
+def test_a_user_name_finds_its_member(lms, capsys):
+    lms.members[0]["lis_person_sourcedid"] = "ADA"  # a user name is in lower case
+    status, _ = passback(lms, capsys)
+    assert status == 0 and "u-1" in {one["userId"] for _, one in lms.scores}
 
 
 def test_a_teams_last_submission_counts_for_all_its_members(lms, capsys):
