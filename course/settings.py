@@ -19,7 +19,7 @@ A course directory's own course.toml is used if there is one, otherwise the one 
     [assistants]                                     # what `autograder mcp` may tell (autograder.assistants.rules)
     hints = 2                                        # steps of help, at most those of `c.ShowVerdicts.hints`
 
-Title and minutes of a unit are those of the course unless given.
+Title and minutes of a unit are those of the course unless given. docs/settings.md has every key and its default.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The settings of the capstone in this course: the `[capstone]` table of its course.toml.
+"""The settings of the capstone in this course: the `[capstone]` table of its course.toml (every key: docs/settings.md).
 
     [capstone]
     seconds = 120                # of the processor, for `fit`

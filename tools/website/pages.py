@@ -22,8 +22,8 @@ LINK = re.compile(
     re.S | re.M,
 )
 HANDBOOK = (
-    "teaching", "units", "jupyterhub", "cluster", "kubernetes", "image", "lti", "lite", "platforms", "course-timings",
-    "assistants", "scale",
+    "teaching", "settings", "units", "jupyterhub", "cluster", "kubernetes", "image", "lti", "lite", "platforms",
+    "course-timings", "assistants", "scale",
 )  # fmt: skip
 LIBRARY = (
     "library", "architecture", "reproductions", "benchmarks", "benchmarks-gpu", "benchmarks-grading",
