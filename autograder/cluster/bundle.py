@@ -61,12 +61,16 @@ class ReleasedNotebook:
 
 @dataclass(frozen=True)
 class Bundle:
-    """A submission to grade: notebooks by name, and the course's settings for the steps that run on a worker."""
+    """A submission to grade: notebooks by name, and the course's settings for the steps that run on a worker.
+
+    `predictions`: the names of those that the student made, of the ones that a released notebook gives points for.
+    """
 
     key: Key
     submitted: dict[str, SubmittedNotebook]
     released: dict[str, ReleasedNotebook]
     settings: dict[str, dict[str, Any]]
+    predictions: tuple[str, ...] = ()
 
     def to_bytes(self) -> bytes:
         """The bundle, to be sent or stored."""
@@ -81,6 +85,7 @@ class Bundle:
             {name: SubmittedNotebook(**one) for name, one in raw["submitted"].items()},
             {name: released_from(one) for name, one in raw["released"].items()},
             raw["settings"],
+            tuple(raw.get("predictions", ())),  # a grader of an older version sends none; its checks are refused
         )
 
 
@@ -102,9 +107,11 @@ def unpack(data: bytes) -> Any:
         raise ValueError(f"not a bundle or a record: {error}") from error
 
 
-def hash_of_submission(submitted: dict[str, SubmittedNotebook]) -> str:
-    """A hash that is the same for the same files, whenever they were submitted."""
-    return _digest(json.dumps([[name, one.text, one.unreadable] for name, one in sorted(submitted.items())]).encode())
+def hash_of_submission(submitted: dict[str, SubmittedNotebook], predictions: Sequence[str] = ()) -> str:
+    """A hash that is the same for the same notebooks and predictions made, whenever they were submitted."""
+    notebooks = [[name, one.text, one.unreadable] for name, one in sorted(submitted.items())]
+    made = [json.dumps(predictions).encode()] if predictions else []  # with none, records of older versions still count
+    return _digest(json.dumps(notebooks).encode(), *made)
 
 
 def hash_of_checks(released: dict[str, ReleasedNotebook], settings: Mapping[str, Any] | None = None) -> str:

@@ -30,7 +30,7 @@ from autograder.cluster.bundle import (
     hash_of_submission,
 )
 from autograder.cluster.job import CourseKey
-from autograder.nbgrader import unfinished
+from autograder.nbgrader import predictions, unfinished
 from autograder.nbgrader.rebuild import sources
 from autograder.nbgrader.submission import UnreadableNotebook, text_of
 
@@ -130,7 +130,8 @@ class Course:
         return self._students is None or student in self._students
 
     def _key(self, student: str, folder: Path) -> Key:
-        return Key(student, self.assignment, hash_of_submission(self.submitted_notebooks(folder)), self.checks)
+        submission = hash_of_submission(self.submitted_notebooks(folder), self.predictions_made(folder))
+        return Key(student, self.assignment, submission, self.checks)
 
     def submitted_notebooks(self, folder: Path) -> dict[str, SubmittedNotebook]:
         """The assignment's notebooks in this folder; other files are ignored."""
@@ -138,15 +139,22 @@ class Course:
             name: _read_submitted(path) for name in self.released if os.path.lexists(path := folder / f"{name}.ipynb")
         }
 
+    def predictions_made(self, folder: Path) -> tuple[str, ...]:
+        """The predictions made in this folder that a released notebook gives points for, sorted by name."""
+        cells = [cell for one in self.released.values() for cell in one.cells if cell.grade]
+        texts = [cell.source for cell in cells if cell.name == predictions.GRADE_ID]
+        names = {name for text in texts for name in predictions.names_in(text)}
+        return tuple(sorted(names & predictions.answered_in(folder))) if names else ()
+
     def graded_folder(self, student: str) -> Path:
         """Where the student's graded notebooks are, or will be."""
         return Path(self.coursedir.format_path(self.coursedir.autograded_directory, student, self.assignment))
 
     def bundle(self, submission: Submission) -> bytes:
         """The bytes that are sent to a worker."""
-        submitted = self.submitted_notebooks(submission.folder)
-        key = submission.key._replace(submission=hash_of_submission(submitted))
-        return Bundle(key, submitted, self.released, self.settings).to_bytes()
+        submitted, made = self.submitted_notebooks(submission.folder), self.predictions_made(submission.folder)
+        key = submission.key._replace(submission=hash_of_submission(submitted, made))
+        return Bundle(key, submitted, self.released, self.settings, made).to_bytes()
 
 
 def settings_of(root: Path) -> AutogradeApp:

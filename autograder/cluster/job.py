@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,14 +57,18 @@ class GradingRecord:
 
 
 class KeyedExecute(BoxedExecute):
-    """BoxedExecute with the course's key itself, instead of the name of a file that only the grader has."""
+    """BoxedExecute without the files that only the grader has: with the course's key itself, and with the names of the
+    predictions that were `answered`."""
 
-    def __init__(self, secret: bytes, **kw: Any) -> None:
+    def __init__(self, secret: bytes, answered: Collection[str] = (), **kw: Any) -> None:
         super().__init__(**kw)
-        self._secret = secret
+        self._secret, self._predictions = secret, answered
 
     def _key(self) -> bytes:
         return self._secret
+
+    def _answered(self, resources: dict) -> Collection[str]:
+        return self._predictions
 
 
 def warm_up() -> str:
@@ -119,7 +124,8 @@ def grade_notebook(
     where = {"student": bundle.key.student, "assignment": bundle.key.assignment, "notebook": name}
     nb = _rebuilt(submitted, released)
     resources: dict[str, Any] = {"nbgrader": where}
-    for step in (KeyedExecute(secret, config=config), LimitOutput(config=config), CheckCellMetadata(config=config)):
+    execute = KeyedExecute(secret, bundle.predictions, config=config)
+    for step in (execute, LimitOutput(config=config), CheckCellMetadata(config=config)):
         nb, resources = step.preprocess(nb, resources)
     return nb
 

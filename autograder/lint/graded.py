@@ -15,6 +15,7 @@ from autograder.api import Exercise, Limits, Verdict
 from autograder.cluster.bundle import ReleasedNotebook
 from autograder.cluster.job import KeyedExecute, verdicts_in
 from autograder.lint.notebook import Problems, marks
+from autograder.nbgrader import predictions
 from autograder.nbgrader.execute import wanted_exercises
 from autograder.nbgrader.rebuild import RebuildFromGradebook
 from autograder.nbgrader.submission import parse
@@ -76,7 +77,11 @@ class GradedNotebook:
         step = TimedExecute(SECRET, config=config)
         where = {"student": "lint", "assignment": name, "notebook": name}
         self.nb, _ = step.preprocess(rebuilt, {"nbgrader": where})
-        self.verdicts: dict[str, dict[str, Any]] = {one["exercise"]: one for one in verdicts_in(self.nb)}
+        self.verdicts: dict[str, dict[str, Any]] = {
+            one["exercise"]: one
+            for one in verdicts_in(self.nb)
+            if one["exercise"] != predictions.GRADE_ID  # nobody made any, and no code earns their points
+        }
         self.seconds = step.seconds
 
     def errors(self) -> Problems:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -75,7 +75,7 @@ class BoxedExecute(NbGraderPreprocessor):
         self._report(where, list(found.values()), time.monotonic() - started)
         write_outputs(nb, list(found.values()))
         own = self._grade_own_tests(nb, wanted, where)
-        own |= grade_predictions(nb, resources)
+        own |= self._grade_predictions(nb, resources)
         for cell in check_cells(nb):
             exercise = wanted[cell.id]
             verdict = (found.get(exercise.id) if exercise else own.get(cell.id)) or ungraded_verdict(cell, exercise)
@@ -124,6 +124,16 @@ class BoxedExecute(NbGraderPreprocessor):
             return {cell.id: replace(ungraded_verdict(cell, None), reason=reason) for cell in cells}
         self._progress(name, tuple(found.values()))
         return found
+
+    def _grade_predictions(self, nb: NotebookNode, resources: dict) -> dict[str, Verdict]:
+        """Cell id → verdict of the cell that gives points for predictions, if the course has one."""
+        cells = [cell for cell in check_cells(nb) if predictions.is_predictions_cell(cell)]
+        answered = self._answered(resources) if cells else ()
+        return {cell.id: predictions.grade(cell, answered) for cell in cells}
+
+    def _answered(self, resources: dict) -> Collection[str]:
+        """The predictions that the student made, from the file beside the submitted notebook."""
+        return predictions.answered_in(resources["metadata"]["path"])
 
     def _backend(self) -> Backend:
         return choose(self.trust, self.sandbox, self.packages)
@@ -188,12 +198,6 @@ def is_own_test(cell: NotebookNode, exercise: Exercise | None) -> bool:
     """Whether a graded cell is an instructor's own test, not a `check("…")` of an exercise that is not installed."""
     is_check = CHECKS.search(cell.source) is not None and cell.metadata.nbgrader["grade_id"].startswith("check-")
     return exercise is None and cell.cell_type == "code" and not is_check and not predictions.is_predictions_cell(cell)
-
-
-def grade_predictions(nb: NotebookNode, resources: dict) -> dict[str, Verdict]:
-    """Cell id → verdict of the cell that gives points for predictions, if the course has one."""
-    cells = [cell for cell in check_cells(nb) if predictions.is_predictions_cell(cell)]
-    return {cell.id: predictions.grade(cell, resources["metadata"]["path"]) for cell in cells}
 
 
 def missing_answers(nb: NotebookNode, wanted: dict[str, Exercise | None]) -> list[Verdict]:

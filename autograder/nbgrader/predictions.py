@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import re
+import stat
+from collections.abc import Collection
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -26,10 +28,14 @@ def is_predictions_cell(cell: NotebookNode) -> bool:
     return cell.metadata.nbgrader["grade_id"] == GRADE_ID
 
 
-def grade(cell: NotebookNode, folder: str | Path) -> Verdict:
-    """The verdict on the predictions in `folder`: each one that was made earns its share of the cell's points."""
-    names = NAMES.findall(cell.source.partition("predictions_made(")[2])
-    points, answered = float(cell.metadata.nbgrader["points"]), _answered(Path(folder) / FILE)
+def names_in(source: str) -> list[str]:
+    """The predictions that the source of such a cell names, in its order."""
+    return NAMES.findall(source.partition("predictions_made(")[2])
+
+
+def grade(cell: NotebookNode, answered: Collection[str]) -> Verdict:
+    """The verdict if the predictions named in `answered` were made: each earns its share of the cell's points."""
+    names, points = names_in(cell.source), float(cell.metadata.nbgrader["points"])
     missing = [name for name in names if name not in answered]
     made = len(names) - len(missing)
     summary = f"{made} of {len(names)} predictions were made" + (f"; not {', '.join(missing)}" if missing else "")
@@ -38,10 +44,16 @@ def grade(cell: NotebookNode, folder: str | Path) -> Verdict:
     return Verdict(exercise=GRADE_ID, status=check.status, score=score, max_score=points, checks=(check,))
 
 
-def _answered(path: Path) -> set[str]:
-    """The names of the predictions that were made; skipped ones have no answers."""
+def answered_in(folder: str | Path) -> set[str]:
+    """The names of the predictions that were made in a submission's folder; skipped ones have no answers.
+
+    Raises nothing, whatever the student put there: what cannot be read, a link, a device or a huge file has no names.
+    """
+    path = Path(folder) / FILE
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if not (stat.S_ISDIR(path.parent.lstat().st_mode) and stat.S_ISREG(path.lstat().st_mode)):
+            return set()
+        if path.lstat().st_size > MAX_BYTES:
             return set()
         entries = json.loads(path.read_text(encoding="utf-8"))["predictions"].items()
         return {name for name, entry in entries if isinstance(entry, dict) and isinstance(entry.get("answers"), list)}

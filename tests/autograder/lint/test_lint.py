@@ -157,7 +157,9 @@ def run(nb, stub=False):
 
 
 def test_a_unit_in_order_runs():
-    stub, solution, twice = run(unit(), stub=True), run(unit()), run(graded.paste_cells(unit()))
+    made = code('predictions_made("02.causal")', "predictions", grade=True, locked=True, points=1.0)
+    whole = unit(RIGHT, made)
+    stub, solution, twice = run(whole, stub=True), run(whole), run(graded.paste_cells(whole))
     assert list(graded.stub_faults(stub)) == []
     assert list(graded.solution_faults(solution, Limits())) == []
     assert list(graded.pasted_faults(twice, solution)) == []

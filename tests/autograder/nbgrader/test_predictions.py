@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -14,12 +15,14 @@ from nbformat.v4 import new_code_cell
 
 from autograder import registry
 from autograder.answers import answers
+from autograder.cluster import course as cluster
+from autograder.cluster.job import GradingRecord, grade
 from autograder.nbgrader import config, predictions
 from course import build as builder
 from course import settings
 from tfkit_lab.predict import NOT_SEALED
 
-from .conftest import Course, find
+from .conftest import HERE, Course, find
 
 TOML = '[[unit]]\nname = "02-masks"\nexercises = ["masks.causal"]\npredictions = 2\n'
 
@@ -39,15 +42,16 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     return made
 
 
-def hand_in(course: Course, student: str, made: int) -> int:
-    """Hand in a notebook with so many of the predictions made and the next one passed over; how many there are."""
+def hand_in(course: Course, student: str, made: int, padding: int = 0) -> int:
+    """Hand in a notebook with so many of the predictions made and the next one passed over, and so many blanks at the
+    end of their file; how many there are."""
     nb = nbformat.read(course.root / "release" / "02-masks" / "02-masks.ipynb", as_version=4)
     names = re.findall(r'"([^"]+)"', find(nb, "predictions").source)
     folder = course.hand_in(student, nb).parent
     entries = {name: {"answers": [1], "questions": [{}], "at": "now"} for name in names[:made]}
     entries |= {name: {"answers": None, "questions": [{}], "at": "now"} for name in names[made : made + 1]}
     (folder / ".tfkit").mkdir()
-    (folder / predictions.FILE).write_text(json.dumps({"predictions": entries}))
+    (folder / predictions.FILE).write_text(json.dumps({"predictions": entries}) + " " * padding)
     return len(names)
 
 
@@ -58,24 +62,77 @@ def points(course: Course, student: str) -> float:
         return gradebook.find_grade("predictions", "02-masks", "02-masks", student).score
 
 
-def test_predictions_earn_their_share_in_the_gradebook(course: Course) -> None:
+def points_in_cluster(course: Course, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """Student → the points for predictions that a worker of `autograder grade` gives, without a gradebook."""
+    monkeypatch.syspath_prepend(str(HERE))
+    monkeypatch.chdir(course.root)
+    opened = cluster.Course(course.root, "02-masks")
+    records = [GradingRecord.from_bytes(grade(opened.bundle(one), opened.secret)) for one in opened.submissions()]
+    return {
+        record.key.student: verdict["score"]
+        for record in records
+        for verdict in record.verdicts
+        if verdict["exercise"] == predictions.GRADE_ID
+    }
+
+
+def test_predictions_earn_their_share_from_nbgrader_and_in_a_cluster(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
     count = hand_in(course, "all", 99)
     hand_in(course, "one", 1)
+    hand_in(course, "huge", 99, padding=predictions.MAX_BYTES)
+    hand_in(course, "link", 0)
+    linked = course.root / "submitted" / "link" / "02-masks" / predictions.FILE
+    linked.unlink()
+    linked.symlink_to(course.root / "submitted" / "all" / "02-masks" / predictions.FILE)
     course.nbgrader("autograde", "02-masks")
     assert count > 1
-    assert points(course, "all") == 2
-    assert points(course, "one") == pytest.approx(2 / count)
+    expected = {"all": 2.0, "one": pytest.approx(2 / count), "huge": 0.0, "link": 0.0}
+    assert {student: points(course, student) for student in expected} == expected
     verdict = find(course.graded("one"), "predictions").metadata.tfkit.verdict
     assert verdict["checks"][0]["message"].startswith(f"1 of {count} predictions were made; not 02.")
+    assert points_in_cluster(course, monkeypatch) == expected
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"predictions": 3}', '{"predictions": {"02.a": 1}}', "[" * 100_000])
+MADE = '{"predictions": {"02.a": {"answers": [1]}}}'
+DAMAGED = [
+    "",
+    "{",
+    "[]",
+    '{"predictions": 3}',
+    '{"predictions": {"02.a": 1}}',
+    '{"predictions": {"02.a": {"answers": "1"}}}',
+    "[" * 100_000,
+    MADE + " " * predictions.MAX_BYTES,
+]
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / ".tfkit").mkdir(parents=True)
+    (folder / predictions.FILE).write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("text", DAMAGED, ids=range(len(DAMAGED)))
 def test_a_damaged_file_earns_nothing(tmp_path: Path, text: str) -> None:
     cell = nbformat.v4.new_code_cell('predictions_made("02.a")', metadata={"nbgrader": {"points": 1}})
-    assert predictions.grade(cell, tmp_path).score == 0
-    (tmp_path / ".tfkit").mkdir()
-    (tmp_path / predictions.FILE).write_text(text)
-    assert predictions.grade(cell, tmp_path).score == 0
+    assert predictions.grade(cell, predictions.answered_in(tmp_path)).score == 0
+    assert predictions.grade(cell, predictions.answered_in(write(tmp_path / "made", MADE))).score == 1
+    assert predictions.grade(cell, predictions.answered_in(write(tmp_path / "damaged", text))).score == 0
+
+
+def test_links_and_special_files_are_not_read(tmp_path: Path) -> None:
+    other = write(tmp_path / "other", MADE)
+    linked_file, linked_folder, pipe = (tmp_path / name for name in ("file", "folder", "pipe"))
+    write(linked_file, "").joinpath(predictions.FILE).unlink()
+    (linked_file / predictions.FILE).symlink_to(other / predictions.FILE)
+    linked_folder.mkdir()
+    (linked_folder / ".tfkit").symlink_to(other / ".tfkit")
+    write(pipe, "").joinpath(predictions.FILE).unlink()
+    os.mkfifo(pipe / predictions.FILE)  # whoever opens it waits forever
+    assert predictions.answered_in(other) == {"02.a"}
+    assert [predictions.answered_in(one) for one in (linked_file, linked_folder, pipe)] == [set()] * 3
 
 
 @pytest.mark.parametrize("value", ["true", "-1", '"one"'])

@@ -1,0 +1,44 @@
+"""What is sent to a worker, and the hashes that say whether it has been graded already."""
+
+from __future__ import annotations
+
+from nbformat.v4 import new_notebook, writes
+
+from autograder.cluster import job
+from autograder.cluster.bundle import (
+    Bundle,
+    Key,
+    ReleasedNotebook,
+    SubmittedNotebook,
+    hash_of_submission,
+    unpack,
+)
+from autograder.nbgrader.predictions import GRADE_ID
+from autograder.nbgrader.rebuild import GradebookCell
+
+ASKS = GradebookCell(GRADE_ID, "code", 'predictions_made("02.a", "02.b")', "0" * 32, True, True, False, False, 2.0)
+SUBMITTED = {"02-masks": SubmittedNotebook(text=writes(new_notebook()))}
+
+
+def bundle(predictions: tuple[str, ...]) -> Bundle:
+    key = Key("ada", "02-masks", hash_of_submission(SUBMITTED, predictions), "")
+    return Bundle(key, SUBMITTED, {"02-masks": ReleasedNotebook((ASKS,))}, {}, predictions)
+
+
+def test_a_worker_gives_points_for_the_predictions_in_the_bundle():
+    sent = Bundle.from_bytes(bundle(("02.b",)).to_bytes())
+    assert sent == bundle(("02.b",))
+    nb = job.grade_notebook(sent, "02-masks", sent.submitted["02-masks"], sent.released["02-masks"], b"key")
+    (verdict,) = job.verdicts_in(nb)
+    assert verdict["score"] == 1.0 and "not 02.a" in verdict["checks"][0]["message"]
+
+
+def test_a_bundle_of_an_older_grader_has_no_predictions():
+    raw = unpack(bundle(()).to_bytes())
+    del raw["predictions"]
+    assert Bundle.from_bytes(job.pack(raw)) == bundle(())
+
+
+def test_new_predictions_are_a_new_submission():
+    hashes = [hash_of_submission(SUBMITTED, made) for made in ((), ("02.a",), ("02.a", "02.b"))]
+    assert len(set(hashes)) == 3 and hashes[0] == hash_of_submission(SUBMITTED)
