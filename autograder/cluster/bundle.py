@@ -6,32 +6,20 @@ import hashlib
 import importlib.util
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from autograder import registry
+from autograder import misconceptions, registry
 from autograder.answers import FOLDER, Answer, answers
 from autograder.api import Exercise
+from autograder.cluster.engine import engine_files, source_files
 from autograder.nbgrader.rebuild import GradebookCell
 
-PACKAGE = Path(__file__).parents[1]
-ENGINE = (
-    "run.py",
-    "points.py",
-    "sandbox_client.py",
-    "injected_modules.py",
-    "diagnose.py",
-    "diagnosis",
-    "localize",
-    "misconceptions.py",
-    "answers.py",
-    "checks",
-    "sandbox",
-    "nbgrader/rebuild.py",
-)
+# settings of BoxedExecute that say where code runs: by default machines differ in that anyway
+NOT_HASHED = ("key_file", "device", "trust", "sandbox")
 
 
 class Key(NamedTuple):
@@ -114,35 +102,53 @@ def hash_of_submission(submitted: dict[str, SubmittedNotebook], predictions: Seq
     return _digest(json.dumps(notebooks).encode(), *made)
 
 
-def hash_of_checks(released: dict[str, ReleasedNotebook], settings: Mapping[str, Any] | None = None) -> str:
+def hash_of_checks(
+    released: dict[str, ReleasedNotebook], settings: Mapping[str, Any] | None = None, assignment: str = ""
+) -> str:
     """A hash of what a verdict depends on besides the submission: released cells, points, checks, reference, engine.
 
-    `settings`: those of BoxedExecute; only the properties' weights and the course's misconceptions count here.
+    `settings`: those of BoxedExecute; all count but those in NOT_HASHED. Misconceptions count for the exercises that
+    were released, mutants for `assignment`.
     A worker computes the hash again from its own files, so that one with another version refuses to grade.
     """
     plain = json.dumps({name: asdict(one) for name, one in released.items()}, sort_keys=True)
-    exercises = {cell.name for one in released.values() for cell in one.cells if cell.grade}
-    weights, known = ((settings or {}).get(name) or {} for name in ("weights", "misconceptions"))
-    worth = json.dumps(sorted(weights.items())) if weights else ""
-    here = {name: entries for name, entries in known.items() if "check-" + name.replace(".", "-") in exercises}
-    own = [json.dumps(here, sort_keys=True).encode()] if here else []
-    return _digest(plain.encode(), _code_hash(frozenset(exercises)).encode(), worth.encode(), *own)
+    check_cells = {cell.name for one in released.values() for cell in one.cells if cell.grade}
+    chosen = json.dumps(_hashed_settings(settings or {}, check_cells, assignment), sort_keys=True)
+    return _digest(plain.encode(), _code_hash(frozenset(check_cells)).encode(), chosen.encode())
+
+
+def _hashed_settings(settings: Mapping[str, Any], check_cells: set[str], assignment: str) -> dict[str, Any]:
+    """The settings that a verdict depends on; an empty one is as good as none."""
+    known, mutants = settings.get("misconceptions") or {}, settings.get("mutants") or {}
+    damaged = misconceptions.WRONG  # with it nothing is graded, so that it matters when the file is mended
+    here = {
+        "misconceptions": {
+            name: one for name, one in known.items() if name == damaged or _check_cell(name) in check_cells
+        },
+        "mutants": mutants.get(assignment),
+    }
+    return {name: one for name, one in {**settings, **here}.items() if one and name not in NOT_HASHED}
+
+
+def _check_cell(exercise: str) -> str:
+    return "check-" + exercise.replace(".", "-")
 
 
 @lru_cache(maxsize=8)
 def _code_hash(check_cells: frozenset[str]) -> str:
-    exercises = [e for e in registry.exercises() if "check-" + e.id.replace(".", "-") in check_cells]
+    exercises = [exercise for exercise in registry.exercises() if _check_cell(exercise.id) in check_cells]
     return hash_of_code(exercises, ("right", "wrong", "edge"))
 
 
 def hash_of_code(exercises: Sequence[Exercise], kinds: Sequence[str]) -> str:
     """A hash of the engine, and of these exercises' checks, references and collected answers of these kinds."""
-    parts: list[Answer] = [path for name in ENGINE for path in _sources(PACKAGE / name)]
+    parts: list[Answer] = [*engine_files()]
     for exercise in exercises:
-        parts += [path for path in _sources(exercise.folder) if path.name != "lesson.py" and FOLDER not in path.parts]
+        own = source_files(exercise.folder) if exercise.folder else []
+        parts += [path for path in own if path.name != "lesson.py" and FOLDER not in path.parts]
         for kind in kinds:  # in a folder or inside a wheel
             parts += answers(exercise, kind)
-        parts += [path for folder in _reference_folders(exercise) for path in _sources(folder)]
+        parts += [path for folder in _reference_folders(exercise) for path in source_files(folder)]
     digest = hashlib.sha256(repr([_declared(exercise) for exercise in exercises]).encode())
     for path in dict.fromkeys(parts):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
@@ -151,11 +157,6 @@ def hash_of_code(exercises: Sequence[Exercise], kinds: Sequence[str]) -> str:
 
 def _declared(exercise: Exercise) -> dict[str, Any]:
     return {name: value for name, value in asdict(exercise).items() if name != "folder"}  # depends on the machine
-
-
-def _sources(path: Path | None) -> Iterator[Path]:
-    if path is not None:
-        yield from [path] if path.is_file() else sorted(path.rglob("*.py"))
 
 
 def _reference_folders(exercise: Exercise) -> Iterable[Path]:

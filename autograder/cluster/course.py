@@ -86,7 +86,7 @@ class Course:
     @cached_property
     def checks(self) -> str:
         """A hash of all that a verdict depends on besides the submission."""
-        return hash_of_checks(self.released, self.settings["BoxedExecute"])
+        return hash_of_checks(self.released, self.settings["BoxedExecute"], self.assignment)
 
     @property
     def settings(self) -> dict[str, dict[str, Any]]:

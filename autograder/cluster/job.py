@@ -85,7 +85,7 @@ def grade(data: bytes, secret: CourseKey) -> bytes:
     """Grade a bundle. Raises WrongVersion, or SandboxError if this worker has no box; then there is no record."""
     bundle = Bundle.from_bytes(data)
     boxed = bundle.settings.get("BoxedExecute", {})
-    if hash_of_checks(bundle.released, boxed) != bundle.key.checks:
+    if hash_of_checks(bundle.released, boxed, bundle.key.assignment) != bundle.key.checks:
         raise WrongVersion(
             f"{worker_name()} has a different version of the checks: install the version that the grader has"
         )

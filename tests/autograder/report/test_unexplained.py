@@ -213,8 +213,3 @@ def test_a_damaged_file_is_said_in_a_line(tmp_path, text, words):
     kept = misconceptions.setting(tmp_path / misconceptions.FILE)
     with pytest.raises(misconceptions.BadMisconceptions, match=words):
         misconceptions.check_entries(kept)
-
-
-def test_every_part_of_the_engine_is_there():
-    """What a verdict depends on is hashed by name: a file that was renamed would count for nothing."""
-    assert [name for name in bundle.ENGINE if not (bundle.PACKAGE / name).exists()] == []
