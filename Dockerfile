@@ -30,6 +30,8 @@ RUN apt-get update \
 RUN python -m venv /opt/tfkit
 ENV PATH=/opt/tfkit/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 \
     OMP_NUM_THREADS=1 DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED=False
+# an nbgrader_config.py that cannot be read stops nbgrader, which would otherwise grade without the sandbox
+ENV TRAITLETS_APPLICATION_RAISE_CONFIG_FILE_ERROR=1
 COPY constraints.txt /opt/tfkit/
 # The index of PyTorch's CPU build, as pytorch.org's installer shows it; without it the default build, with CUDA
 ARG TORCH_INDEX=
@@ -49,5 +51,7 @@ CMD ["autograder", "doctor"]
 FROM grader AS lab
 USER 0
 RUN pip install -c /opt/tfkit/constraints.txt "$(echo /opt/tfkit/wheel/*.whl)[lab]"
+# a student's server starts whatever settings they wrote; tfkit's server extension and examples/hub set it for instructors
+ENV TRAITLETS_APPLICATION_RAISE_CONFIG_FILE_ERROR=0
 USER 1000
 CMD ["jupyterhub-singleuser"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
 
 from autograder import registry
 from autograder.sandbox import SYSTEM, Backend, SandboxError, backends, choose
@@ -14,7 +16,8 @@ PACKAGES = {NAME: (), "torch": (), "nbgrader": ("grading",), "jupyterlab": ("lab
 
 
 def report() -> tuple[list[str], bool]:
-    """The lines to print, and whether students' code can be graded in isolation here."""
+    """The lines to print, and whether students' code can be graded in isolation here: by this machine, and by the
+    configuration of the course that the working directory holds, if any."""
     lines = [f"python       {platform.python_version()} ({sys.platform})"]
     lines += [f"{name:12} {_version(name)}" for name in PACKAGES]
     lines.append(f"devices      {_devices()}")
@@ -26,10 +29,24 @@ def report() -> tuple[list[str], bool]:
             "grading      needs Linux, and so do test cells and hubs; here you can check your own code (--trust)"
         )
     try:
-        backend = choose()
+        lines, sound = [*lines, f"in use       {choose().name}"], True
     except SandboxError as error:
-        return [*lines, f"in use       none: {error}"], False
-    return [*lines, f"in use       {backend.name}"], True
+        lines, sound = [*lines, f"in use       none: {error}"], False
+    course, usable = _course(Path.cwd())
+    return [*lines, *course], sound and usable
+
+
+def _course(folder: Path) -> tuple[list[str], bool]:
+    """Whether the course in `folder`, if there is one, has a configuration that grades in a sandbox."""
+    if not (folder / "nbgrader_config.py").is_file() or find_spec("nbgrader") is None:
+        return [], True
+    from autograder.cluster.course import BadCourse, check_course
+
+    try:
+        check_course(folder)
+    except BadCourse as error:
+        return [f"course       REFUSED: {error}"], False
+    return [f"course       {folder}: its nbgrader_config.py is in order"], True
 
 
 def _sandbox(kind: type[Backend]) -> list[str]:

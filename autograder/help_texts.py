@@ -271,9 +271,13 @@ DOCTOR = CommandHelp(
     summary="report the sandbox, devices and versions, and what is missing",
     description="""
     Print what this machine can grade with: the versions of Python and of the packages, the devices, and for each kind
-    of sandbox whether it works here and what it restricts. Each sandbox is tried by running something in it.
+    of sandbox whether it works here and what it restricts. Each sandbox is tried by running something in it. In the
+    folder of a course, check its nbgrader_config.py as well: one that cannot be read would grade without a sandbox.
     """,
-    exits={0: "an isolating sandbox is available", 2: "none is; the report says what is missing"},
+    exits={
+        0: "an isolating sandbox is available, and the course's configuration, if any, is in order",
+        2: "it is not; the report says what is missing",
+    },
 )
 CORPUS = CommandHelp(
     summary="test the checks on our own right and wrong answers",

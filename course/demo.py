@@ -77,6 +77,7 @@ class Demo:
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",  # nbgrader calls alembic
             "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
             "PYTHONUNBUFFERED": "1",
+            "TRAITLETS_APPLICATION_RAISE_CONFIG_FILE_ERROR": "1",  # or nbgrader grades without a sandbox
         }
 
     def run(self) -> int:

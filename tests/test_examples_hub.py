@@ -34,6 +34,7 @@ def environment(config: Config, user: str) -> dict[str, str]:
 def test_one_course_and_no_service():
     config = load()
     assert environment(config, "teacher")["TFKIT_COURSE"] == "tfkit"
+    assert environment(config, "teacher")["TRAITLETS_APPLICATION_RAISE_CONFIG_FILE_ERROR"] == "1"
     assert environment(config, "ada") == {"JUPYTER_CONFIG_PATH": str(ROOT / "student")}
     assert config.JupyterHub.services == config.JupyterHub.load_roles == []
 
@@ -49,7 +50,8 @@ def test_the_documentation_fetches_everything_that_the_units_use():
 def test_two_courses_each_with_its_service():
     two = {"teacher": "tfkit", "grace": "nlp"}
     config = load(COURSES=two, SERVED={"teacher": "/home/teacher/course", "grace": "/home/grace/course"})
-    assert environment(config, "grace") == {"JUPYTER_CONFIG_PATH": str(ROOT / "instructor"), "TFKIT_COURSE": "nlp"}
+    grace = environment(config, "grace")
+    assert grace["JUPYTER_CONFIG_PATH"] == str(ROOT / "instructor") and grace["TFKIT_COURSE"] == "nlp"
     assert environment(config, "ada")["TFKIT_COURSE_FOLDERS"] == "yes"
     services = {one["name"]: one for one in config.JupyterHub.services}
     assert set(services) == {"grader-tfkit", "grader-nlp"} and len({one["url"] for one in services.values()}) == 2

@@ -40,7 +40,7 @@ def test_the_hubs_settings_are_python():
     values = yaml.safe_load((ROOT / "values.yaml").read_text())
     texts = [*values["hub"]["extraConfig"].values()]
     texts += [one["stringData"] for one in values["singleuser"]["extraFiles"].values() if "stringData" in one]
-    assert len(texts) == 3
+    assert len(texts) == 3 and "TRAITLETS_APPLICATION_RAISE_CONFIG_FILE_ERROR" in texts[0]
     for text in texts:
         compile(text, "values.yaml", "exec")
 

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+import traceback
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import AutogradeApp
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
+from traitlets import TraitError
 
 from autograder.cluster.bundle import (
     Bundle,
@@ -31,12 +33,14 @@ from autograder.cluster.bundle import (
 )
 from autograder.cluster.job import CourseKey
 from autograder.nbgrader import predictions, unfinished
+from autograder.nbgrader.config import CONFIG
+from autograder.nbgrader.execute import BoxedExecute
 from autograder.nbgrader.rebuild import sources
 from autograder.nbgrader.submission import UnreadableNotebook, text_of
 
 SANITIZE = ("RebuildFromGradebook", "OverwriteKernelspec", "CheckCellMetadata")
 AUTOGRADE = ("BoxedExecute", "LimitOutput", "SaveVerdicts", "AssignLatePenalties", "CheckCellMetadata")
-REPAIR = "compare the shipped autograder/nbgrader/nbgrader_config.py, or grade with `nbgrader autograde`"
+REPAIR = "compare the shipped autograder/nbgrader/nbgrader_config.py, and repair this one before you grade"
 
 
 class BadCourse(Exception):
@@ -67,15 +71,7 @@ class Course:
         self.coursedir = self.app.coursedir
         self.coursedir.assignment_id = assignment
         self.converter = Autograde(coursedir=self.coursedir, parent=self.app)
-        self._refuse_unknown_steps()
-
-    def _refuse_unknown_steps(self) -> None:
-        """Raises BadCourse for preprocessors of the course's own, which would otherwise be left out silently."""
-        for name, wanted in (("sanitize_preprocessors", SANITIZE), ("autograde_preprocessors", AUTOGRADE)):
-            got = [_class_name(step) for step in getattr(self.converter, name)]
-            if got != list(wanted):
-                raise BadCourse(f"c.Autograde.{name} is {', '.join(got)}; `autograder grade` does the steps of the "
-                                f"shipped configuration, {', '.join(wanted)}: {REPAIR}")  # fmt: skip
+        _refuse_unknown_steps(self.converter)
 
     @cached_property
     def released(self) -> dict[str, ReleasedNotebook]:
@@ -101,10 +97,7 @@ class Course:
     @cached_property
     def secret(self) -> CourseKey:
         """The course's key. Raises BadCourse if the key file is missing."""
-        path = Path(self.app.config.get("BoxedExecute", {}).get("key_file", ""))
-        if not path.is_file():
-            raise BadCourse(f"no course key at {path}: run `python -m autograder.nbgrader.config {self.root}`")
-        return CourseKey(path.read_bytes())
+        return CourseKey(_key_path(self.app, self.root).read_bytes())
 
     def submissions(self) -> list[Submission]:
         """All submissions, sorted by student, after the course's `pre_convert_hook`.
@@ -162,14 +155,61 @@ def settings_of(root: Path) -> AutogradeApp:
 
     Raises BadCourse if there is no nbgrader_config.py or it cannot be loaded.
     """
-    if not (root / "nbgrader_config.py").is_file():
-        raise BadCourse(f"{root} has no nbgrader_config.py: run `python -m autograder.nbgrader.config {root}`")
+    if not (root / CONFIG).is_file():
+        raise BadCourse(f"{root} has no {CONFIG}: run `python -m autograder.nbgrader.config {root}`")
     if shutil.which("alembic") is None:  # nbgrader calls it for a new gradebook; it is next to our Python
         os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     with working_in(root):
-        app = AutogradeApp(log_level=logging.WARNING)
-        app.initialize([f"--course-dir={root}"])
+        # by default nbgrader goes on with its own settings after an error, which run students' code without a sandbox
+        app = AutogradeApp(log_level=logging.WARNING, raise_config_file_errors=True)
+        try:
+            app.initialize([f"--course-dir={root}"])
+        except SystemExit as stop:  # traitlets has printed which setting
+            raise BadCourse(f"{root / CONFIG}: a setting has a value of the wrong type (above): "
+                            "repair it before you grade") from stop  # fmt: skip
+        except Exception as error:
+            raise BadCourse(f"{_place(error, root / CONFIG)}: {type(error).__name__}: {_first_line(error)}: "
+                            "repair it before you grade") from error  # fmt: skip
     return app
+
+
+def check_course(root: Path) -> None:
+    """Raises BadCourse if the configuration in `root` cannot be read, or does not grade as the shipped one does."""
+    app = settings_of(root)
+    _refuse_unknown_steps(Autograde(coursedir=app.coursedir, parent=app))
+    _key_path(app, root)
+    try:
+        BoxedExecute(parent=app)
+    except TraitError as error:
+        raise BadCourse(f"{root / CONFIG}: c.BoxedExecute: {_first_line(error)}: {REPAIR}") from error
+
+
+def _refuse_unknown_steps(converter: Autograde) -> None:
+    """Raises BadCourse for preprocessors of the course's own, which would otherwise be left out silently."""
+    for name, wanted in (("sanitize_preprocessors", SANITIZE), ("autograde_preprocessors", AUTOGRADE)):
+        got = [_class_name(step) for step in getattr(converter, name)]
+        if got != list(wanted):
+            raise BadCourse(f"c.Autograde.{name} is {', '.join(got)}; `autograder grade` does the steps of the "
+                            f"shipped configuration, {', '.join(wanted)}: {REPAIR}")  # fmt: skip
+
+
+def _key_path(app: AutogradeApp, root: Path) -> Path:
+    path = Path(app.config.get("BoxedExecute", {}).get("key_file", ""))
+    if not path.is_file():
+        raise BadCourse(f"no course key at {path}: run `python -m autograder.nbgrader.config {root}`")
+    return path
+
+
+def _place(error: Exception, config: Path) -> str:
+    """The configuration file that was being read when the error was raised, and the line."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}, line {error.lineno}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).name == config.name]
+    return f"{frames[-1].filename}, line {frames[-1].lineno}" if frames else str(config)
+
+
+def _first_line(error: Exception) -> str:
+    return (error.msg if isinstance(error, SyntaxError) else str(error)).partition("\n")[0]
 
 
 def students_in(coursedir: CourseDirectory, step: str, assignment: str) -> dict[str, Path]:

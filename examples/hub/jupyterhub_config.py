@@ -27,6 +27,9 @@ def configure(spawner):
     spawner.environment["JUPYTER_CONFIG_PATH"] = str(HERE / ("instructor" if course else "student"))
     if course:
         spawner.environment["TFKIT_COURSE"] = course
+        spawner.environment["TRAITLETS_APPLICATION_RAISE_CONFIG_FILE_ERROR"] = (
+            "1"  # or nbgrader grades without a sandbox
+        )
     elif len(set(COURSES.values())) > 1:  # two courses may have assignments of one name
         spawner.environment["TFKIT_COURSE_FOLDERS"] = "yes"
 

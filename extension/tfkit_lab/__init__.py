@@ -17,9 +17,12 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 
 def _link_jupyter_server_extension(server_app: Any) -> None:  # called before anything of the server is made
+    from tfkit_lab import broken_config
     from tfkit_lab.handlers import prepare_at_startup
 
-    prepare_at_startup(Path(server_app.root_dir).expanduser())
+    root = Path(server_app.root_dir).expanduser()
+    broken_config.refuse(root)
+    prepare_at_startup(root)
 
 
 def _load_jupyter_server_extension(server_app: Any) -> None:
