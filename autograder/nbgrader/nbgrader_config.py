@@ -53,16 +53,22 @@ c.Autograde.autograde_preprocessors = [
 
 # Late submissions, by the due dates of course.toml. A tenth of the score for each day begun, at most half of it; all of
 # it after two weeks; a quarter of an hour is forgiven; ada has two days more:
-# c.LatePolicy.penalty_per_day, c.LatePolicy.max_penalty, c.LatePolicy.closed_days, c.LatePolicy.grace_minutes = 0.1,
-# 0.5, 14, 15 c.LatePolicy.extensions = {"03-heads": {"ada": 48}}  # hours
+# c.LatePolicy.penalty_per_day = 0.1
+# c.LatePolicy.max_penalty = 0.5
+# c.LatePolicy.closed_days = 14
+# c.LatePolicy.grace_minutes = 15
+# c.LatePolicy.extensions = {"03-heads": {"ada": 48}}  # hours
 c.AssignLatePenalties.plugin_class = "autograder.nbgrader.late.LatePolicy"
 
 c.BoxedExecute.key_file = str(HERE / "course.key")
 c.BoxedExecute.device = "auto"
 c.BoxedExecute.packages = []  # what student code may import besides torch, NumPy, IPython and matplotlib: ["pandas"]
-c.BoxedExecute.mutants = stored_mutants.setting(
-    HERE / "corpus"
-)  # of `autograder adopt`: what a failed own test may name
+# Which of the sandboxes that `autograder doctor` lists; by default the strongest that works here:
+# c.BoxedExecute.sandbox = "bubblewrap"
+# What the code of one exercise may use: seconds from start to end, processor seconds of one call or cell, memory and
+# processes. These are the defaults:
+# c.BoxedExecute.limits = {"wall_s": 60.0, "call_s": 10.0, "memory_mb": 2048, "processes": 64}
+c.BoxedExecute.mutants = stored_mutants.setting(HERE / "corpus")  # of `autograder adopt`: for your own tests
 c.BoxedExecute.misconceptions = misconceptions.setting(HERE / misconceptions.FILE)  # `autograder misconceptions` names
 c.BoxedExecute.weights = points.setting(HERE / points.FILE)  # [weights] of course.toml: values, gradients, edges …
 

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from autograder.api import Limits
+from autograder.cluster.course import settings_of
 from autograder.nbgrader import config
+from autograder.nbgrader.execute import BoxedExecute
+from autograder.nbgrader.late import LatePolicy
+
+LATE = {
+    "penalty_per_day": 0.1,
+    "max_penalty": 0.5,
+    "closed_days": 14,
+    "grace_minutes": 15,
+    "extensions": {"03-heads": {"ada": 48}},
+}
+BOX = {
+    "sandbox": "bubblewrap",
+    "limits": {"wall_s": 60.0, "call_s": 10.0, "memory_mb": 2048, "processes": 64},
+}
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -31,3 +49,24 @@ def test_git_takes_neither_key_nor_marks_nor_work(tmp_path, before):
     inside = [".gitignore", "nbgrader_config.py", "source/02-masks/02-masks.ipynb"]
     assert staged == [f"my-course/{name}" for name in inside]
     assert (course / ".gitignore").read_text().startswith(before or "#")
+
+
+def test_the_examples_in_the_shipped_configuration_are_settings(tmp_path):
+    config.install(tmp_path)
+    path = tmp_path / config.CONFIG
+    text, found = re.subn(r"^# (c\.)", r"\1", path.read_text(), flags=re.M)
+    assert found == len(LATE) + len(BOX)
+    path.write_text(text)
+    settings = settings_of(tmp_path).config
+    assert settings.LatePolicy == LATE and {name: settings.BoxedExecute[name] for name in BOX} == BOX
+    for kind, examples in ((LatePolicy, LATE), (BoxedExecute, BOX)):
+        made = kind(config=settings)
+        assert {name: getattr(made, name) for name in examples} == examples
+        assert set(examples) <= set(kind.class_trait_names(config=True))
+    assert Limits(**BOX["limits"]) == Limits()  # as shown, they change nothing
+
+
+def test_the_handbook_shows_the_same_late_policy():
+    shipped, handbook = Path(config.__file__).with_name(config.CONFIG), Path(__file__).parents[3] / "docs/teaching.md"
+    lines = re.findall(r"^# (c\.LatePolicy\..*)$", shipped.read_text(), flags=re.M)
+    assert len(lines) == len(LATE) and "\n".join(["```python", *lines, "```"]) in handbook.read_text()
