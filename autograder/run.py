@@ -23,7 +23,7 @@ from autograder.localize.fault import localize_fault
 from autograder.parse import parse_source
 from autograder.sandbox_client import Cell, CellOutcome, SandboxClient, StudentError
 from autograder.translate import title_of
-from autograder.verdict import Attempt, unwritten_symbols, verdict_of
+from autograder.verdict import Attempt, says_more, unwritten_symbols, verdict_of
 
 CPU_ALONE = "the CPU alone was asked for"
 PUBLIC_KEY = b"public"  # without a course key anyone can generate the same inputs
@@ -95,7 +95,9 @@ class Grader:
                 with self._attempt(exercise, checks, verdict, before) as (second, other):
                     if second.passed:  # the mistake is in an earlier exercise, which loses the points
                         return replace(second, cells=attempt.cells)
-                    if not second.missing:  # an answer's own mistake is clearest without those of earlier exercises
+                    # an answer's own mistake is clearest without those of earlier exercises, but of this attempt
+                    # nothing can be shown that comes out of its box
+                    if not second.missing and says_more(exercise, second, attempt):
                         return self._explained(second, other, exercise, verdict, before)
             return self._explained(attempt, student, exercise, verdict, [])
 
@@ -121,7 +123,8 @@ class Grader:
     ) -> Iterator[tuple[Attempt, Any]]:
         """The outcome in a new box, and the student's code there; the seed and the device are those of `verdict`.
 
-        `override`: earlier exercises whose references take the place of the student's answers.
+        `override`: earlier exercises whose references take the place of the student's answers. The student's cells can
+        read them there, and tell what they read in any exception or value, so the attempt is `withheld`.
         """
         own = {source.id for source in self.sources if source.exercise == exercise.id}
         lost: CellOutcome | None = None
@@ -146,6 +149,7 @@ class Grader:
         """Put the checks' questions to the student's code, once its cells have run."""
         try:
             if override:
+                attempt.withheld = True
                 student.bind(injected_modules.source(override)[0], _replaced(exercise, override))
             attempt.missing = self._undefined(student, exercise, attempt.cells)
         except StudentError as error:  # something that the cells defined broke the protocol with the box
@@ -166,16 +170,21 @@ class Grader:
         """The attempt with what helps the student if it failed. Only an attempt that counts is worth its cost."""
         if attempt.passed or attempt.missing:
             return attempt
+        if not attempt.withheld:
+            self._find_example(attempt, student, exercise, verdict)
+        if isinstance(student, SandboxClient):  # a box takes definitions that record their values
+            self._localize(attempt, student, exercise, _replaced(exercise, override))
+            self._recognise(attempt, student, exercise)
+        return attempt
+
+    def _find_example(self, attempt: Attempt, student: Any, exercise: Exercise, verdict: Verdict) -> None:
+        """Find the first wrong layer, and the smallest case that fails."""
         subject, reference = _on_device(verdict.device, student, reference_of(exercise))
         attempt.step = first_wrong_step(attempt.findings, subject, reference)
         # answers that fail only at edges agree too, so that no case is shrunk until it becomes an edge case
         ways = ["right"] + ["edge"] * any(f.failed and f.check.property != "edges" for f in attempt.findings)
         right = [subject_of(path) for way in ways for path in answers(exercise, way)]
         attempt.findings = shrink_counterexample(attempt.findings, subject, reference, right)
-        if isinstance(student, SandboxClient):  # a box takes definitions that record their values
-            self._localize(attempt, student, exercise, _replaced(exercise, override))
-            self._recognise(attempt, student, exercise)
-        return attempt
 
     def _ask(self, checks: Sequence, reference: Any, seed: str) -> Iterator[QuestionSet]:
         """The questions of these checks, with the reference's answers."""

@@ -21,6 +21,8 @@ from autograder.translate import say
 
 NOTHING_FITS = "This is not one of the known mistakes; what the checks found may tell you where to look."
 NOT_WRITTEN = "not written yet"
+WITHHELD = "wrong with right answers to the earlier exercises, too: correct yours first, to see more here"
+WITHHELD_LINE = "here the values depart from right ones"
 
 
 @dataclass
@@ -34,6 +36,7 @@ class Attempt:
     departure: dict[str, Any] | None = None  # the first line whose values depart from those of right answers
     relation: str = ""  # of the value there to the right one
     recognised: Misconception | None = None  # the course's own misconception that it behaves like
+    withheld: bool = False  # references of earlier exercises were in the box: nothing that came out of it is shown
 
     @property
     def passed(self) -> bool:
@@ -44,6 +47,20 @@ class Attempt:
     def outputs(self) -> dict[str, list[dict]]:
         """Notebook outputs by cell id."""
         return {cell.id: cell.outputs for cell in self.cells}
+
+
+def says_more(exercise: Exercise, second: Attempt, first: Attempt) -> bool:
+    """Whether other checks fail in the second attempt, or a misconception is found in it that is not in the first."""
+    if _outcomes(second) != _outcomes(first):
+        return True
+    if [finding.message for finding in second.findings] == [finding.message for finding in first.findings]:
+        return False  # the earlier answers change nothing: the first attempt can be shown in full
+    found = diagnose(exercise, second.findings)
+    return found is not None and found != diagnose(exercise, first.findings)
+
+
+def _outcomes(attempt: Attempt) -> list[tuple[str, str, bool]]:
+    return [(finding.check.name, finding.check.not_run, bool(finding.failed)) for finding in attempt.findings]
 
 
 def verdict_of(
@@ -62,18 +79,14 @@ def verdict_of(
         reason = f"{_listed(unwritten)} {'is' if len(unwritten) == 1 else 'are'} {NOT_WRITTEN}"
         checks = (CheckResult(name="written", status="failed", message=reason, of=exercise.points),)
         return replace(verdict, status="failed", checks=checks, reason=NOT_WRITTEN)
-    checks = _results(exercise, attempt.findings, weights)
+    checks = _results(exercise, attempt, weights)
     if lack and any(answer.probe.case.tensors() for finding in attempt.findings for answer in finding.answers):
         checks += (CheckResult(name="on a CUDA device", status="not_run", message=lack, weight=0.0),)
     blind = next((f.check for f in attempt.findings if f.check.not_run and f.check.core), None)
     if blind is not None:  # the check that decides could not be run
         return replace(verdict, checks=checks, reason=f"{blind.name} {blind.not_run}")
-    found, stopped = diagnose(exercise, attempt.findings) or attempt.recognised, _stopped(attempt.findings)
-    unknown = (
-        None
-        if attempt.passed or stopped or found
-        else explain_unknown_mistake(exercise, attempt.findings, attempt.relation)
-    )
+    found, stopped = diagnose(exercise, attempt.findings) or attempt.recognised, _stopped(attempt)
+    unknown = None if attempt.passed or stopped or found else _unknown(exercise, attempt)
     if unwritten:
         unknown = f"{_listed(unwritten)}: {NOT_WRITTEN}."
     return replace(
@@ -84,10 +97,23 @@ def verdict_of(
         misconception=found.name if found else None,
         hint=found.hint if found else unknown,
         line=attempt.departure["line"] if attempt.departure else None,
-        departure=attempt.departure,
-        counterexample=counterexample(exercise, attempt.findings, attempt.step),
+        departure=_departure(attempt),
+        counterexample=None if attempt.withheld else counterexample(exercise, attempt.findings, attempt.step),
         reason=_not_seen(checks) if attempt.passed else stopped,
     )
+
+
+def _unknown(exercise: Exercise, attempt: Attempt) -> str:
+    if attempt.withheld:  # the kind of mistake is said with values and messages
+        return say(NOTHING_FITS)
+    return explain_unknown_mistake(exercise, attempt.findings, attempt.relation)
+
+
+def _departure(attempt: Attempt) -> dict[str, Any] | None:
+    """The line that departs; of a withheld attempt without the values there."""
+    if attempt.departure is None or not attempt.withheld:
+        return attempt.departure
+    return attempt.departure | {"sentence": say(WITHHELD_LINE), "relation": "", "value": None, "steps": []}
 
 
 def explain_unknown_mistake(exercise: Exercise, findings: Sequence[Finding], relation: str = "") -> str:
@@ -129,19 +155,22 @@ def _not_seen(checks: Sequence[CheckResult]) -> str:
     return f"Not run here: {'; '.join(left)}." if left else ""
 
 
-def _results(exercise: Exercise, findings: Sequence[Finding], weights: Mapping[str, float]) -> tuple[CheckResult, ...]:
+def _results(exercise: Exercise, attempt: Attempt, weights: Mapping[str, float]) -> tuple[CheckResult, ...]:
     """What each check found, with its share of the points. An answer whose ordinary values are wrong earns none."""
+    findings = attempt.findings
     counted = [finding for finding in findings if finding.check.graded and not finding.check.not_run]
     parts = points.shares([(f.check.property, f.check.weight) for f in counted], exercise.points, weights)
     worth = dict(zip(map(id, counted), parts, strict=True))
     wrong = any(finding.failed and finding.check.core for finding in counted)
-    return tuple(_result(exercise, finding, worth.get(id(finding), 0.0), wrong) for finding in findings)
+    return tuple(
+        _result(exercise, finding, worth.get(id(finding), 0.0), wrong, attempt.withheld) for finding in findings
+    )
 
 
-def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool) -> CheckResult:
+def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool, withheld: bool) -> CheckResult:
     check = finding.check
     status: Status = "not_run" if check.not_run else "failed" if finding.failed else "passed"
-    message = check.not_run or finding.message
+    message = check.not_run or (say(WITHHELD) if withheld and finding.mismatches else finding.message)
     if check.later and message:
         edge = diagnose_edge(exercise, finding)
         message = edge.hint.splitlines()[0] if edge else message
@@ -152,17 +181,17 @@ def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool) -> 
         status=status,
         message=message,
         weight=check.weight,
-        map=finding.map,
+        map=() if withheld else finding.map,
         points=earned,
         of=worth,
         property=check.property,
     )
 
 
-def _stopped(findings: Sequence[Finding]) -> str:
+def _stopped(attempt: Attempt) -> str:
     """The reason why the box ended early; empty if it did not."""
-    for finding in findings:
+    for finding in attempt.findings:
         for answer in finding.answers:
             if getattr(answer.actual, "kind", None) in ("timeout", "memory", "crash"):
-                return answer.actual.message
+                return say(WITHHELD) if attempt.withheld else answer.actual.message
     return ""

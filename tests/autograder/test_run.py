@@ -9,7 +9,7 @@ import pytest
 from autograder import registry, run
 from autograder.answers import answers
 from autograder.sandbox import choose
-from autograder.verdict import NOTHING_FITS
+from autograder.verdict import NOTHING_FITS, WITHHELD
 
 ATTEND = registry.find("attention.attend")
 SPLIT = registry.find("attention.split_heads")
@@ -99,6 +99,51 @@ def test_a_mistake_costs_its_own_exercise_only(monkeypatch):
     assert first.status == "failed" and first.misconception == "reshaped_without_transpose"
     assert (second.status, second.score) == ("passed", HEADS.points)
     assert len(explained) == 1
+
+
+USES_EARLIER = """
+from torch import nn
+from tfkit.nn import scaled_dot_product_attention
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.q_proj, self.k_proj = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        self.v_proj, self.o_proj = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+
+    def forward(self, query, key, value, mask=None):
+        q = split_heads(self.q_proj(query), self.n_heads)
+        k, v = split_heads(self.k_proj(key), self.n_heads), split_heads(self.v_proj(value), self.n_heads)
+        heads, weights = scaled_dot_product_attention(q, k, v, mask)
+        return self.o_proj(merge_heads(heads)), weights
+"""
+KEYS_AS_VALUES = USES_EARLIER.replace("self.v_proj(value)", "self.v_proj(key)")
+
+
+def graded(split, heads):
+    """The verdict on multi-head attention in a notebook with these two answers."""
+    notebook = {"cells": [cell(split, SPLIT.id), cell(heads, HEADS.id)]}
+    return run.grade_notebook(notebook, [HEADS], backend=choose())[0]
+
+
+def test_an_answer_on_wrong_earlier_ones_is_judged_by_itself():
+    wrong_split = text(SPLIT, "wrong", "reshaped_without_transpose")
+    verdict = graded(wrong_split, USES_EARLIER)
+    assert (verdict.status, verdict.score) == ("passed", HEADS.points)
+    verdict = graded(wrong_split, KEYS_AS_VALUES)
+    assert (verdict.status, verdict.misconception) == ("failed", "values_from_the_keys")
+    assert verdict.counterexample is None and verdict.departure["value"] is None and not verdict.departure["steps"]
+    assert {check.message for check in verdict.checks if check.status == "failed"} == {WITHHELD}
+    assert verdict.departure["text"] in KEYS_AS_VALUES
+
+
+def test_an_answer_on_right_earlier_ones_is_explained_in_full():
+    verdict = graded(text(SPLIT, "right", "permute"), KEYS_AS_VALUES)
+    assert (verdict.status, verdict.misconception) == ("failed", "values_from_the_keys")
+    assert verdict.counterexample and verdict.departure["value"]
+    assert WITHHELD not in {check.message for check in verdict.checks}
 
 
 def test_a_list_that_is_written_into_is_a_trace():

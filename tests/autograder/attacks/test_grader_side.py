@@ -44,8 +44,8 @@ QUICK = ("purity_forged", "settings_forged", "list_forged", "cost_modes_off", "c
          "terminal_escape", "hugeint_not_graded")  # fmt: skip
 
 
-def test_there_are_sixteen():
-    assert len(ALL) == 16 and len(GRADED) == 12
+def test_there_are_seventeen():
+    assert len(ALL) == 17 and len(GRADED) == 12
     assert all(ast.get_docstring(ast.parse(text(name))) for name in ALL)
 
 
@@ -65,6 +65,23 @@ def test_it_is_not_paid_and_costs_the_grader_little(name):
     assert grown < 300 and time.process_time() - seconds < 30
     shown = verdict_text(verdict.as_json())
     assert not set(shown) & set("\x1b\x07\r")
+
+
+@pytest.mark.parametrize("how", ["error", "stop", "numbers"])
+def test_the_reference_of_an_earlier_exercise_is_not_told(how):
+    """It is in the box of the second attempt, with the answer that uses it: what comes out of there is not shown."""
+    split, heads = registry.find("attention.split_heads"), registry.find("attention.multi_head")
+    answered = {split: "def split_heads(x, heads): return x", heads: f"HOW = {how!r}\n{text('earlier_reference_told')}"}
+    cells = [
+        new_code_cell(source, metadata={"tfkit": {"role": "exercise", "exercise": one.id}})
+        for one, source in answered.items()
+    ]
+    (verdict,) = run.grade_notebook(new_notebook(cells=cells), [heads], backend=choose(), limits=LIMITS)
+    assert (verdict.status, verdict.score) == ("failed", 0.0)
+    assert "parameter names and shapes" in {check.name for check in verdict.checks if check.status == "passed"}
+    shown = str(verdict.as_json())
+    numbers = "".join(chr(int(float(one))) for one in re.findall(r"\b\d{2,3}(?:\.0)?\b", shown))
+    assert "x.shape" not in shown and "batch" not in numbers, shown
 
 
 def own(name: str, *, locked: bool) -> float:
