@@ -149,7 +149,8 @@ class Backend(ABC):
         """Called in a process that was forked: it shares what its parent keeps between boxes, and doesn't end it."""
 
     def probe(self) -> None:
-        """Runs a tiny box as a test. Raises SandboxError with one line where the isolation does not work."""
+        """Runs a tiny box as a test. Raises SandboxError with one line where the isolation does not work, whether the
+        box says so or the system refuses to start it in time."""
         from autograder.sandbox_client import SandboxClient, StudentError
 
         try:
@@ -157,6 +158,12 @@ class Backend(ABC):
                 student.ping()
         except StudentError as error:
             raise SandboxError(f"{self.name}: {error}") from error
+        except (OSError, EOFError) as error:
+            raise self._refused(error) from error
+
+    def _refused(self, error: OSError | EOFError) -> SandboxError:
+        """The system's error as one that lets `choose` try the next backend."""
+        return SandboxError(f"{self.name}: {type(error).__name__}: {error}")
 
 
 class WarmBackend(Backend):
@@ -196,8 +203,11 @@ class WarmBackend(Backend):
                 self._launch()
 
     def probe(self) -> None:
-        """See `Backend.probe`; the warm process imports torch while this one does. Raises SandboxError, OSError."""
-        self.launch()
+        """See `Backend.probe`; the warm process imports torch while this one does. Raises SandboxError."""
+        try:
+            self.launch()
+        except OSError as error:
+            raise self._refused(error) from error
         super().probe()
 
     def start(self, limits: Limits) -> Box:

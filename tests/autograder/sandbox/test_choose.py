@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from autograder import sandbox
+from autograder import doctor, sandbox
 from autograder.api import Limits
 from autograder.sandbox.base import Backend, SandboxError, WarmBackend
 from autograder.sandbox.bubblewrap import distributions, find_bwrap, top_level_entries
@@ -32,6 +32,29 @@ def test_untrusted_code_never_gets_a_plain_process(monkeypatch):
     chosen = sandbox.choose(trust=True)
     assert chosen.name == "subprocess" and not chosen.isolated
     chosen.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no warm process elsewhere")
+@pytest.mark.parametrize("error", [PermissionError(1, "Operation not permitted"), TimeoutError("timed out")])
+@pytest.mark.parametrize("step", ["_launch", "_warm"])
+def test_a_sandbox_that_the_system_refuses_is_passed_over(step, error, monkeypatch):
+    """Such as a process of another user without CAP_SETUID, or one that is not ready in time."""
+
+    def refused(self):
+        raise error
+
+    strongest = next(kind for kind in sandbox.backends() if kind.isolated)
+    monkeypatch.setattr(sandbox, "backends", lambda: [strongest, Subprocess])
+    monkeypatch.setattr(sandbox, "_chosen", {})
+    monkeypatch.setattr(sandbox, "_launched", [])
+    monkeypatch.setattr(strongest, step, refused)
+    chosen = sandbox.choose(trust=True)
+    assert chosen.name == "subprocess"
+    chosen.close()
+    with pytest.raises(SandboxError, match=f"{strongest.name}: .*{error.args[-1]}"):
+        sandbox.choose()
+    (line,) = doctor._sandbox(strongest)
+    assert "not available" in line and error.args[-1] in line
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
