@@ -156,14 +156,14 @@ def _vjp(
     cotangents: list[Any],
     parameters: dict[str, Any] | None = None,
 ) -> tuple[Any, list[Any], dict[str, Any]]:
-    args, kwargs = _copied(args), _copied(kwargs)
-    floats = [arg for arg in args if isinstance(arg, Tensor) and arg.is_floating_point()]
+    args, kwargs = _with_own_tensors(args), _with_own_tensors(kwargs)
+    floats = list(leaves((args, kwargs)))  # as in a box, where lists and keywords have gradients too
     for arg in floats:
         arg.requires_grad_()
     parameters = parameters or {}
     wanted = [*floats, *parameters.values()]
     with _as_student_error():
-        value = function(*args, **kwargs)
+        value = function(*_unwrapped(args), **_unwrapped(kwargs))
         pairs = _paired(value, cotangents)
         grads = vector_jacobian_products(pairs, wanted) if pairs and wanted else [None] * len(wanted)
     named = dict(zip(parameters, grads[len(floats) :], strict=True))
@@ -192,14 +192,17 @@ def _as_student_error() -> Iterator[None]:
 
 def _copied(tree: Any) -> Any:
     """Tensors as copies, and handles as the objects behind them."""
+    return _unwrapped(_with_own_tensors(tree))
 
-    def one(leaf: Any) -> Any:
-        """Copy a tensor without its gradient."""
-        if isinstance(leaf, LocalHandle):
-            return leaf.module
-        return leaf.detach().clone() if isinstance(leaf, Tensor) else leaf
 
-    return tree_map(one, copy.copy(tree))
+def _with_own_tensors(tree: Any) -> Any:
+    """The tree with copies of its tensors, without their gradients."""
+    return tree_map(lambda leaf: leaf.detach().clone() if isinstance(leaf, Tensor) else leaf, copy.copy(tree))
+
+
+def _unwrapped(tree: Any) -> Any:
+    """The tree with the objects behind its handles."""
+    return tree_map(lambda leaf: leaf.module if isinstance(leaf, LocalHandle) else leaf, tree)
 
 
 def _detached(tree: Any) -> Any:

@@ -167,12 +167,15 @@ class Case:
         return value.masked_fill(~self.graded_mask.unsqueeze(-1), 0.0)
 
     def gradients(self, subject: Any, cotangents: list[Any]) -> Any:
-        """Gradients of arguments and parameters; a missing gradient counts as zero."""
+        """Gradients of arguments, also of those in lists and keywords, and of parameters; a missing gradient counts as
+        zero."""
         if self.init is None:
-            grads, parameters = subject.vjp(self.symbol, self.arguments(subject), self.kwargs, cotangents)[1], {}
+            args = self.arguments(subject)
+            grads, parameters = subject.vjp(self.symbol, args, self.kwargs, cotangents)[1], {}
         else:
-            _, grads, parameters = self.build(subject).vjp(self.method, self.args, self.kwargs, cotangents)
-        floats = [arg for arg in self.args if isinstance(arg, Tensor) and arg.is_floating_point()]
+            args = self.args
+            _, grads, parameters = self.build(subject).vjp(self.method, args, self.kwargs, cotangents)
+        floats = leaves((args, self.kwargs))
         state = self.state or {}
         by_name = {
             f"gradient of {name}": _or_zeros(parameters.get(name), value)
