@@ -76,7 +76,9 @@ class ProgressScreen:
         if self.failures:
             self.console.print(f"{len(self.failures)} could not be graded; --resume tries them again", style="yellow")
         elif self.graded:
-            self.console.print(f"[dim]feedback: nbgrader generate_feedback {escape(assignment)}[/]")
+            name = escape(assignment)
+            commands = f"nbgrader generate_feedback {name} && nbgrader release_feedback {name}"
+            self.console.print(f"[dim]feedback: {commands}[/]", soft_wrap=True)  # one line, to be copied
 
     def _advance(self, student: str) -> None:
         self._under_way.pop(student, None)
