@@ -16,12 +16,13 @@ def beam_search(
     max_new_tokens: int,
     length_penalty: float = 1.0,
 ) -> list[tuple[list[int], float]]:
-    """The best continuations of `start_id`, as `(ids, score)`, best first, at most `beam_size` of them.
+    """The best hypotheses as a list of `(ids, score)`, best first, at most `beam_size` of them.
 
-    `step(prefix_ids[N,t])` returns the logits `[N,V]` of the next token. Of all continuations of the live hypotheses
-    the best `beam_size` by summed log-probability survive a step; those that end are finished, the others continue.
-    Score: the sum over (number of generated tokens ** `length_penalty`) (the form of Wu et al. 2016 without its
-    constants). Hypotheses unfinished after `max_new_tokens` count too.
+    `ids` is a list of ints: `start_id` first and `end_id`, if it was reached, last. `step(prefix_ids[N,t])` returns the
+    logits `[N,V]` of the next token. At each step the best `beam_size` of all continuations of the live hypotheses
+    survive, by summed log-probability, those that end included. These are set aside and take no place in later
+    steps. The search goes on until none is live or `max_new_tokens` are generated; unfinished hypotheses count too.
+    Score: the sum over (number of generated tokens ** `length_penalty`) (Wu et al. 2016 without their constants).
     """
     live, finished = [([start_id], 0.0)], []  # (ids, sum of log-probabilities)
     for _ in range(max_new_tokens):

@@ -107,7 +107,8 @@ except NotImplementedError:
 # ## 2 · Beam search: keep several hypotheses
 #
 # Keep the best `beam_size` beginnings instead of one. At each step *all* continuations of *all* live hypotheses compete for the `beam_size` places, by summed
-# log-probability. Those that end are set aside; the others go on.
+# log-probability, also those that end here. A hypothesis that has ended is set aside: it takes no place in later steps, where `beam_size` places are free again.
+# The search goes on until no hypothesis is live or `max_new_tokens` is reached. The result is the best `beam_size` of all that ended and all that are still live.
 #
 # **Why a beam is not greedy `beam_size` times over.** All hypotheses compete for the same places: two good continuations may come from one hypothesis, and
 # another hypothesis may be dropped. A beam of one *is* greedy; a beam of $V^n$ is a complete search.
