@@ -666,7 +666,7 @@ stepper
 #
 # ## Pitfalls
 #
-# - **A start symbol that is the end symbol** (BART, Marian): look for it among the generated words only, or every row is finished before it begins.
+# - **A start symbol that is the end symbol** (BART): look for it among the generated words only, or every row is finished before it begins.
 # - **Raw logits in a beam.** Rows of logits from different prefixes have no common zero; only log-probabilities may be added up and compared.
 # - **Wider is not better.** With a very large beam translations get shorter and worse: the model's likeliest sentence is often the empty one (Stahlberg and Byrne 2019). A narrow beam does not find that sentence, and so hides a fault of the model.
 # - **Temperature after the softmax** only rescales: it belongs to the logits. And filters come *after* the temperature in most libraries, which changes what the nucleus holds.
