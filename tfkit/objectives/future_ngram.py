@@ -11,7 +11,8 @@ def future_ngram_loss(logits: Tensor, targets: Tensor, pad_id: int) -> Tensor:
     """Stream n at position t is scored on the word n positions beyond the next.
 
     logits [N,B,T,V], targets [B,T] (targets[:, t]: what stream 0 predicts at t) -> scalar: the mean over streams of
-    each stream's mean; a stream with nothing to predict is left out. ProphetNet's own code shifts in its attention.
+    each stream's mean; a stream with nothing to predict is left out. If all targets are padding the loss is 0, with a
+    gradient of zeros for the logits. ProphetNet's own code shifts in its attention.
     """
     losses = []
     for n, stream in enumerate(logits):  # [B,T,V]

@@ -284,6 +284,7 @@ print(f"decoder {decoder_loss:.2f} + encoder {encoder_loss:.2f} = {decoder_loss 
 #
 # In the code `logits[n, :, t]` belongs to $P_n$ at position $t$, and `targets[:, t]` is $y_t$, which stream 0 predicts there; stream `n` is scored against `targets[:, t + n]`.
 # Targets past the end of the row, and padding, do not count. Each stream has a mean of its own (it has fewer targets than the one before), and a stream with nothing at all to predict is left out.
+# If all targets are padding, the loss is 0, with a gradient (of zeros), so that training can go on.
 # (In the paper each stream has a weight $\alpha_n$; here all are $1/N$.) At test time only stream 0 is used; the others are there so that in training the states learn to plan ahead.
 
 # %% role="demo"
