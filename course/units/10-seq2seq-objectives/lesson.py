@@ -537,8 +537,8 @@ for name, objective in {"T5": T5, "BART": BART}.items():
     for seed in range(3):
         made = objective(batch, torch.Generator().manual_seed(seed))
         draw((f"{name}, seed {seed}, reads", read(made["input_ids"][0])), ("    writes", read(made["labels"][0])))
-    written = {name: len(read(objective(batch, torch.Generator().manual_seed(0))["labels"][0])) for name, objective in (("T5's", T5), ("BART's", BART))}
-    guess.compare(max(written, key=written.get))
+written = {name: len(read(objective(batch, torch.Generator().manual_seed(0))["labels"][0])) for name, objective in (("T5's", T5), ("BART's", BART))}
+guess.compare(max(written, key=written.get))
 
 # %% [markdown]
 # *Figure: three draws for T5 and three for BART, each a line that is read and one that is written. T5 writes a few words between sentinels, BART the whole sentence every time, though its masks and
