@@ -85,18 +85,25 @@ predict(
 # %% role="demo"
 guess = predicted("02.two-axes")
 try:
-    ids = torch.tensor([[5, 6, 7, 0], [8, 0, 0, 0]])
+    ids = torch.tensor([[5, 6, 7, 0], [8, 0, 0, 0], [5, 6, 0, 0], [8, 7, 6, 5]])
     mask = padding_mask(ids, pad_id=0)
     print(tuple(mask.shape), "\n", mask.squeeze().int())
-    scores = torch.zeros(2, 3, 4, 4)
-    print("against the scores:", tuple((scores.bool() | mask).shape))
-    guess.compare("an error" if scores.dim() < 4 else "it is taken for [Q,K]: another mask, and no error")
+    scores, two_axes = torch.zeros(4, 3, 4, 4), ids != 0  # [B,H,Q,K] and [B,S]
+    right = scores.masked_fill(~reference.padding_mask(ids, pad_id=0), -math.inf)
+    try:
+        taken = scores.masked_fill(~two_axes, -math.inf)
+        print("scores of sentence 1 with [B,1,1,S]\n", right[1, 0], "\nand with [B,S]\n", taken[1, 0])
+        guess.compare("it is taken for [B,S], and works" if torch.equal(taken, right) else "it is taken for [Q,K]: another mask, and no error")
+    except RuntimeError as error:
+        print("with [B,S]:", error)
+        guess.compare("an error")
 except NotImplementedError:
     print("Build padding_mask first, then run this cell again.")
 
 # %% [markdown]
 # A `[4,4]` mask is taken for `[Q,K]`: the padding of sentence 0 becomes that of query 0, in every sentence. There is
-# no error, just a wrong model. Always give the mask all four axes.
+# no error, just a wrong model. With `B = 2` you would get an error; with a single sentence, `[1,S]`, the mask would
+# even be right. So it depends on the sizes in a test whether it finds the mistake. Always give the mask all four axes.
 #
 # ## 3 · The decoder mask: both at once
 #
