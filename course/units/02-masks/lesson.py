@@ -324,7 +324,7 @@ if runs:
 # towards zero: they have found the answer in their input.*
 #
 # A training loss that is too good is the most common sign of a wrong mask. The test: change a *later* word and see
-# whether an *earlier* output moves. The check under your exercises does just that.
+# whether an *earlier* output moves. The fourth square of section 3 shows the result of such a test for your mask.
 #
 # ## Pitfalls
 # - The wrong triangle: `triu` shows the future instead of the past. Rows are queries, columns are keys.
