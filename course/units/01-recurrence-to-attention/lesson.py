@@ -444,7 +444,7 @@ if results:
 # out of ten at length 12; a `WIDTH` of 96 in place of 48 changes far less. Try both, and `LONGEST = 24`. The
 # capacity of any fixed width is used up at some length, but a single vector becomes hard to use long before that.
 #
-# ## From your code to real models
+# ## From your code to real models (come back after unit 04 if the formula is too much)
 #
 # BERT, GPT-2, XLNet and T5, which units 08 to 10 are about, are stacks of what you built in section 4.
 # `tfkit.substitute` puts *your* function into every layer of such a model, and compares each of its results with the
@@ -481,8 +481,8 @@ except NotImplementedError:
     print("Build scaled_dot_product_attention first, then run this cell again.")
 
 # %% [markdown]
-# "No later word" is a mask. A factor on the scores is a factor on the query: `substitute` multiplies `q` by
-# $\sqrt D$, and your division undoes this. A number $b_{ij}$ that is added to the score of query $i$ and key $j$
+# "No later word" is a mask. A factor on the scores is a factor on the query: `substitute` multiplies `q` by the
+# square root of its width, extra columns included, and your division undoes this. A number $b_{ij}$ that is added to the score of query $i$ and key $j$
 # becomes part of the dot product. There are as many extra columns as queries: query $i$ has a 1 in column $i$ and 0
 # in the others (the unit vector $e_i$), and each key has in these columns what is to be added for each of the
 # queries:
