@@ -206,9 +206,11 @@ except NotImplementedError:
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right) V$$
 #
 # In the code: `q [...,Q,D]`, `k [...,K,D]`, `v [...,K,Dv]`; the leading `...` is any number of batch axes. Rows of the
-# weights `[...,Q,K]` are queries and sum to one. The mask broadcasts to `[...,Q,K]`.
+# weights `[...,Q,K]` are queries and sum to one. The mask broadcasts to `[...,Q,K]`. The paper's $d_k$ is our `D`.
 #
-# A *query* says what a position looks for, a *key* what it can be found by, a *value* what it passes on.
+# A *query* says what a position looks for, a *key* what it can be found by, a *value* what it passes on. In a model, `q`,
+# `k` and `v` are three learned linear maps of the word vectors (unit 03); here they are given. If all three come from
+# the same words, it is *self-attention*.
 #
 # **Why divide by the square root of `D`?** Let the components of a query and a key be independent with mean 0 and
 # variance 1. Their dot product adds `D` such products, so its variance is `D` and its typical size $\sqrt D$. At
