@@ -167,13 +167,13 @@ except NotImplementedError:
 # sequence. The model has one attention layer, followed by a linear layer that guesses both. We compare 1, 2 and 4 heads, with the same
 # number of parameters, the same data and the same number of steps.
 #
-# **Predict.** What share will one head get right? Where will the heads of the other two models look?
+# **Predict.** What share will one head get right? Where will the two heads of the second model look?
 
 # %% role="predict"
 predict(
     "03.two-things",
     predict.number("At what share of the positions will one head get both letters right?", within=0.15),
-    predict.choice("Where will the two heads of the other model look?", "both at both letters", "each at one of the letters"),
+    predict.choice("Where will the two heads of the second model look?", "both at both letters", "each at one of the letters"),
 )
 
 # %% role="experiment"
@@ -319,21 +319,21 @@ try:
     with torch.no_grad(), tfkit.trace(real.model, ["*.weights"]) as t:
         real.embed([sentence])
     words = ["[CLS]", *sentence.split(), "[SEP]"]
-    maps = {f"layer {layer}, head {head}": t[f"layers.{layer}.attn.weights"][0, head] for layer, head in ((0, 2), (1, 8), (3, 1), (5, 11))}
+    maps = {f"layer {layer}, head {head + 1}": t[f"layers.{layer}.attn.weights"][0, head] for layer, head in ((0, 2), (1, 8), (3, 1), (5, 11))}
     display(show.matrices(maps, words, words, "Four heads", ("query", "key")))
 except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
-# *Figure: four maps of weights, queries down, keys across. Layer 0, head 2 gives all its weight to the previous word; layer 1, head 8 gives
-# most of it to the next word. In layer 3, head 1, "it" looks at "dog", and most other rows look at [CLS]. In layer 5, head 11, nearly every
-# row looks at "dog" and gives the rest of its weight to [CLS].*
+# *Figure: four maps of weights, queries down, keys across; layers are counted from 0, heads from 1. Layer 0, head 3 gives all its weight to the
+# previous word; layer 1, head 9 gives most of it to the next word. In layer 3, head 2, "it" looks at "dog", and most other rows look at [CLS].
+# In layer 5, head 12, nearly every row looks at "dog" and gives the rest of its weight to [CLS].*
 #
 # Some of the 72 heads have learned what you would have programmed: the first two show diagonals like the one of the experiment
 # above, in a real model. Did the third find out what "it" stands for? Perhaps. In the fourth, "it" gives "dog" even more of its
 # weight, and from that row alone one would conclude the same; but nearly all rows look at "dog": this head has picked the word
 # that the sentence is about. Look at the whole map before you say what a head does, and then at other sentences: change `tired`
-# to `wide`. Here are all 72, with the heads of a layer counted from 1; click on one to enlarge it.
+# to `wide`. Here are all 72, counted in the same way; click on one to enlarge it.
 
 # %% role="experiment"
 try:
@@ -346,7 +346,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
-# *Figure: six rows of twelve small maps, a row for each layer; the second one of layer 3 is drawn large, with a frame around its row for "it".*
+# *Figure: six rows of twelve small maps, a row for each layer; head 2 of layer 3 is drawn large, with a frame around its row for "it".*
 #
 # ## Pitfalls
 # - Reshaping without moving the axis: right shape, wrong content, no error. The same when merging.
