@@ -56,8 +56,8 @@ SERVE = CommandHelp(
     started again at any time, and continues from what is stored.
     """,
     exits={
-        0: "stopped by a signal; or, with --once, everything was graded and released",
-        2: "with --once, a submission or its feedback failed; or the request cannot be carried out",
+        0: "stopped by a signal; or, with --once, everything was graded, released and, with --passback, sent",
+        2: "with --once, a submission, its feedback or the passback failed; or the request cannot be carried out",
     },
     examples=("autograder serve my-course", "autograder serve my-course --assignment 03-heads --once"),
 )

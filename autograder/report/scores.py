@@ -19,6 +19,10 @@ class ExportError(Exception):
     """There is nothing to export, or the output cannot be written; the message says what to do."""
 
 
+class NoScores(ExportError):
+    """Nothing of the assignment is graded yet."""
+
+
 @dataclass(frozen=True)
 class Question:
     """A graded cell; its title names the notebook too where the assignment has several."""
@@ -81,7 +85,7 @@ class Scores:
 def read(root: Path, assignment: str) -> Scores:
     """The scores in the gradebook of the course in `root`.
 
-    Raises ExportError if the gradebook has no such assignment, or nothing of it is graded.
+    Raises ExportError if the gradebook has no such assignment, and NoScores if nothing of it is graded.
     """
     try:
         app = settings_of(root.resolve())
@@ -116,7 +120,7 @@ def _scores(gradebook: Gradebook, name: str, ledger: Ledger, members: dict[str, 
     rows = [_row(student, submissions.get(student.id), questions, ledger) for student in gradebook.students]
     graded = [row for row in rows if row.points is not None]
     if not graded:
-        raise ExportError(f"nothing of {name} is graded yet: run `autograder grade COURSE_DIR {name}` first")
+        raise NoScores(f"nothing of {name} is graded yet: run `autograder grade COURSE_DIR {name}` first")
     warnings = list(_warnings(graded))
     if shared := sum(submissions[row.student] is not own.get(row.student) for row in graded):
         warnings.append(f"{shared} of {len(graded)} have the points of another team member's submission")

@@ -23,8 +23,9 @@ from autograder.cluster.course import BadCourse
 from autograder.cluster.interrupt import Interrupt
 from autograder.cluster.job import warm_up
 from autograder.cluster.pool import Pool, PoolError
-from autograder.serve.course import RETRY_S, Return, ServedCourse
+from autograder.serve.course import Return, ServedCourse
 from autograder.serve.feedback import FeedbackError, give_feedback
+from autograder.serve.passback import Passback
 
 SUBMISSIONS_PER_WORKER = 8  # submissions for each worker between two looks for new ones
 FAULTS = (BadCourse, PoolError, OSError, SQLAlchemyError)
@@ -125,7 +126,7 @@ class GradingService:
             raise BadCourse(f"two of these courses are called {', '.join(twice)} in the exchange: give each its own "
                             "c.CourseDirectory.course_id")  # fmt: skip
         self.error = ""
-        self._passback_due: dict[tuple[Path, str], float] = {}
+        self.passback = Passback(console) if options.passback else None
 
     def status(self) -> dict[str, Any]:
         """The numbers that `status.page` shows."""
@@ -139,7 +140,8 @@ class GradingService:
             busy = self.step()
             if self.options.once and not busy:
                 failed = any(one.failures for course in self.courses for one in course.progress.values())
-                return 2 if failed or self.error else 0
+                unsent = self.passback is not None and self.passback.failed()
+                return 2 if failed or unsent or self.error else 0
             if not busy:
                 self._wait(self.options.every)
 
@@ -149,7 +151,8 @@ class GradingService:
         for course in self.courses:
             try:
                 busy |= course.step()
-                self._passback(course)
+                if self.passback is not None:
+                    self.passback.send_due(course)
             except FAULTS as error:
                 self.error = error_messages.explain(error, str(course.root)) or str(error).partition("\n")[0]
                 self.console.print(f"! {course.course_id}: {self.error}", style="yellow", markup=False)
@@ -160,23 +163,3 @@ class GradingService:
         while (left := end - time.monotonic()) > 0:
             self.interrupt.check()
             self._sleep(min(left, pools.POLL_S))
-
-    def _passback(self, course: ServedCourse) -> None:
-        """Send the totals of what was graded to the LMS, at most once a minute for each assignment."""
-        if not self.options.passback:
-            return
-        from autograder.report import lti, scores
-
-        now = time.monotonic()
-        for assignment, progress in course.progress.items():
-            key = (course.root, f"{assignment} {progress.graded}")
-            if not progress.graded or self._passback_due.get(key, 0.0) > now:
-                continue
-            try:
-                done = lti.send(course.root, scores.read(course.root, assignment))
-            except scores.ExportError as error:
-                self._passback_due[key] = now + RETRY_S
-                self.console.print(f"! {course.course_id}: {error}", style="yellow", markup=False)
-            else:
-                self._passback_due[key] = float("inf")
-                self.console.print(f"{assignment}: the LMS took {len(done.sent)} scores", markup=False)

@@ -25,6 +25,7 @@ from autograder.cluster.pool import JobOutcome
 from autograder.cluster.records import Records
 from autograder.marking import regrades
 from autograder.nbgrader import execute
+from autograder.report.scores import ExportError
 from autograder.serve import command, status
 from autograder.serve import course as served
 from autograder.serve.feedback import FeedbackError, give_feedback
@@ -215,6 +216,39 @@ def test_an_instructor_who_grades_goes_first(course, pool, service):
     with Records(course.root):
         assert not running.step() and pool.sent == []
     assert running.run() == 0 and pool.sent == ["ada"]
+
+
+@pytest.fixture
+def platform(monkeypatch):
+    """An LMS that refuses while `down`; `sent` has an entry for each attempt."""
+    lti = pytest.importorskip("autograder.report.lti", reason="PyLTI1p3 is not installed: pip install PyLTI1p3")
+    there = SimpleNamespace(down=False, sent=[])
+
+    def send(root, scores):
+        there.sent.append([row.student for row in scores.rows if row.total is not None])
+        if there.down:
+            raise ExportError("the LMS refused: 503")
+        return lti.SendReport(sent=there.sent[-1])
+
+    monkeypatch.setattr(lti, "send", send)
+    return there
+
+
+def test_totals_that_the_lms_did_not_take_are_sent_by_the_next_start(course, service, platform):
+    submit(course, "ada")
+    platform.down = True
+    failing = service(passback=True)
+    assert failing.run() == 2 and platform.sent == [["ada"]]
+    assert failing.run() == 2 and len(platform.sent) == 1  # it is tried again after a minute
+    platform.down = False
+    assert service(passback=True).run() == 0 and platform.sent == [["ada"]] * 2
+
+
+def test_totals_are_sent_at_the_start_and_after_new_grades_only(course, service, platform):
+    running = service(passback=True)
+    assert running.run() == 0 and platform.sent == []  # nothing is graded, which is no error
+    submit(course, "ada")
+    assert running.run() == running.run() == 0 and platform.sent == [["ada"]]
 
 
 def test_two_courses_need_two_names_and_an_assignment_must_exist(course, service, pool):
