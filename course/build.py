@@ -26,13 +26,14 @@ import argparse
 import ast
 import copy
 import importlib.util
+import json
 import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jupytext
 import nbformat
@@ -48,6 +49,11 @@ from course import units as unit_folders
 from course.settings import LessonError, Unit, language_of, read
 from tfkit_course import replace_unencodable
 
+if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
+    from sqlalchemy.engine import URL
+
+DUE_RECORD = ".due.json"  # the due dates that the last build wrote into the gradebook
 ENGLISH = "en"  # the language of the lessons
 ROLES = ("setup", "exercise", "demo", "experiment", "predict")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -390,27 +396,70 @@ def _first_line(source: str) -> str:
 
 
 def set_due_dates(course_dir: str | Path, units: list[str] | None = None) -> list[str]:
-    """Write the due dates of course.toml into the gradebook that nbgrader_config.py names; a line for each new one."""
-    dated = [unit for unit in read(course_dir) if unit.due and (not units or unit.name in units)]
-    if not dated:
-        return []
-    from nbgrader.api import Gradebook, MissingEntry
+    """Write the due dates of course.toml into the gradebook that nbgrader_config.py names; a line for each change.
 
-    from autograder.cluster.course import settings_of
+    A date that an earlier call wrote is cleared when its line is gone. One that was entered elsewhere, such as in the
+    formgrader, stays, and a line says so.
+    """
+    course_dir = Path(course_dir)
+    chosen = [unit for unit in read(course_dir) if not units or unit.name in units]
+    record = _read_due_record(course_dir / DUE_RECORD)
+    from nbgrader.api import Gradebook
+    from sqlalchemy.engine import make_url
 
-    course, messages = settings_of(Path(course_dir).resolve()).coursedir, []
-    with Gradebook(course.db_url, course.course_id) as gradebook:
-        for unit in dated:
-            assert unit.due is not None
-            due = unit.due.astimezone(UTC).replace(tzinfo=None)  # as nbgrader keeps them
-            try:
-                before = gradebook.find_assignment(unit.name).duedate
-            except MissingEntry:
-                before = None
-            if before != due:
-                gradebook.update_or_create_assignment(unit.name, duedate=due)
-                messages.append(f"due       {unit.name}: {unit.due:%Y-%m-%d %H:%M %z}")
+    from autograder.cluster.course import settings_of, working_in
+
+    course, messages, after = settings_of(course_dir.resolve()).coursedir, [], dict(record)
+    with working_in(course_dir):
+        if not any(unit.due for unit in chosen) and not _exists(make_url(course.db_url)):
+            return []
+        with Gradebook(course.db_url, course.course_id) as gradebook:
+            for unit in chosen:
+                messages += _set_due_date(gradebook, unit, after)
+    if after != record:
+        _write_if_new(course_dir / DUE_RECORD, json.dumps(after, indent=1, sort_keys=True) + "\n")
     return messages
+
+
+def _exists(gradebook: URL) -> bool:
+    return not gradebook.drivername.startswith("sqlite") or Path(gradebook.database or "").is_file()
+
+
+def _read_due_record(path: Path) -> dict[str, str]:
+    """Unit -> the due date that the last build wrote into the gradebook, ISO 8601 in UTC. Raises LessonError."""
+    if not path.exists():
+        return {}
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (TypeError, ValueError) as error:
+        raise LessonError(f"{path} cannot be read ({error}): delete it, and clear old due dates by hand") from None
+
+
+def _set_due_date(gradebook: Gradebook, unit: Unit, record: dict[str, str]) -> list[str]:
+    """Bring one unit's due date in the gradebook and in `record` in line with course.toml; what there is to say."""
+    from nbgrader.api import MissingEntry
+
+    due = unit.due.astimezone(UTC).replace(tzinfo=None) if unit.due else None  # as nbgrader keeps them
+    try:
+        before = gradebook.find_assignment(unit.name).duedate
+    except MissingEntry:
+        before = None
+    written = record.pop(unit.name, None)
+    if unit.due and due:
+        record[unit.name] = due.isoformat()
+        if before == due:
+            return []
+        gradebook.update_or_create_assignment(unit.name, duedate=due)
+        return [f"due       {unit.name}: {unit.due:%Y-%m-%d %H:%M %z}"]
+    if before is None:
+        return []
+    if written == before.isoformat():
+        gradebook.update_or_create_assignment(unit.name, duedate=None)
+        return [f"due       {unit.name}: none"]
+    return [
+        f"due       {unit.name}: the gradebook keeps {before:%Y-%m-%d %H:%M} UTC, which course.toml did not set; "
+        f"`nbgrader db assignment add {unit.name}` in the course directory clears it"
+    ]
 
 
 def _write_if_new(path: Path, text: str) -> bool:

@@ -111,6 +111,31 @@ def test_due_dates_go_to_the_gradebook_that_the_course_has(directory):
     assert not (directory / "gradebook.db").exists()
 
 
+def test_a_due_date_whose_line_is_gone_is_cleared_but_not_one_from_the_formgrader(tmp_path):
+    config.install(tmp_path)
+    file = tmp_path / "course.toml"
+    none = '[[unit]]\nname = "02-masks"\n'
+
+    def build(text):
+        file.write_text(text)
+        said = builder.set_due_dates(tmp_path)
+        with book as gradebook:
+            return said, gradebook.find_assignment("02-masks").duedate
+
+    file.write_text(none)
+    assert builder.set_due_dates(tmp_path) == [] and not (tmp_path / "gradebook.db").exists()
+    book = Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}", "tfkit")
+    dated = f"{none}due = 2026-10-12T18:00:00+02:00\n"
+    assert build(dated)[1].isoformat() == "2026-10-12T16:00:00"
+    assert build(none) == (["due       02-masks: none"], None) and build(none) == ([], None)
+    build(dated)
+    with book as gradebook:
+        gradebook.update_or_create_assignment("02-masks", duedate="2026-10-20 10:00:00 UTC")
+    said, due = build(none)
+    assert due.isoformat() == "2026-10-20T10:00:00" and "keeps 2026-10-20 10:00 UTC" in said[0] and len(said) == 1
+    assert "nbgrader db assignment add 02-masks" in said[0]
+
+
 def test_a_folder_that_takes_nothing_is_said_in_a_line(capsys):
     with pytest.raises(SystemExit) as end:
         builder.main(["/proc/no-course", "--unit", "02-masks"])
