@@ -22,7 +22,9 @@ from autograder.report.scores import ExportError, Scores, StudentScores, read
 
 Cell = str | float | None
 # a cell that starts like a formula, or contains one after a character that a spreadsheet may take for a separator
-FORMULA = re.compile(r"^(?=[=+\-@\t\r\n])|(?<=[;\t\r\n])(?=[=+\-@])")
+SIGNS = r"=+\-@\uff1d\uff0b\uff0d\uff20"  # the full-width ones too, which Excel reads in some languages
+FORMULA = re.compile(rf"^(?=[{SIGNS}\t\r\n])|(?<=[;\t\r\n])(?=[{SIGNS}])")
+DIGITS = 6  # after the point; sums of floats have noise such as 0.30000000000000004
 PENALTY = "late penalty"
 
 
@@ -37,7 +39,8 @@ def write(scores: Scores, to: str, output: Path, per_question: bool = False, par
         if to == "gradescope":
             _results(kept, output, per_question)
         else:
-            write_new(output, as_csv({"canvas": canvas, "moodle": moodle, "csv": plain}[to](kept, per_question)))
+            text = as_csv({"canvas": canvas, "moodle": moodle, "csv": plain}[to](kept, per_question))
+            write_new(output, text.encode("utf-8-sig" if to == "csv" else "utf-8"))  # Excel needs the mark, an LMS not
     except FileExistsError:
         raise ExportError(f"{output} exists: name a new file, or delete it") from None
     except OSError as error:
@@ -71,10 +74,14 @@ def safe(cell: Cell) -> Cell:
 
 
 def as_csv(rows: Iterable[list[Cell]]) -> str:
-    """The text of a CSV file (RFC 4180), each cell `safe`."""
+    """The text of a CSV file (RFC 4180), each cell `safe`, numbers rounded to six decimals."""
     text = io.StringIO()
-    csv.writer(text).writerows([safe(cell) for cell in row] for row in rows)
+    csv.writer(text).writerows([safe(_rounded(cell)) for cell in row] for row in rows)
     return text.getvalue()
+
+
+def _rounded(cell: Cell) -> Cell:
+    return round(cell, DIGITS) if isinstance(cell, float) else cell
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------
@@ -135,7 +142,7 @@ def _points(scores: Scores, row: StudentScores, per_question: bool) -> list[Cell
 def results(scores: Scores, row: StudentScores, per_question: bool) -> dict[str, object]:
     """What Gradescope expects in `/autograder/results/results.json`; its `score` overrides the sum of the tests."""
     late = f"{PENALTY}: {row.penalty:g}" if row.penalty else ""
-    found: dict[str, object] = {"score": row.total, "output": f"{scores.assignment} {late}".strip()}
+    found: dict[str, object] = {"score": _rounded(row.total), "output": f"{scores.assignment} {late}".strip()}
     if per_question and row.points is not None:
         pairs = zip(scores.questions, row.points, strict=True)
         found["tests"] = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class StudentScores:
     """A student's scores, all in points; `points` is by question, or None if no submission is graded.
 
     A question that is not marked yet is None among the points. `review`: a manual mark is older than the last regrade;
-    `by_hand`: the manual part of the points.
+    `by_hand`: the manual part of the points; `submitted`: ISO 8601 with the offset of UTC, or "".
     """
 
     student: str
@@ -150,7 +151,7 @@ def _row(student: Any, submission: Any, questions: list[Question], ledger: Ledge
         return StudentScores(student.id, *names, "", None, 0.0)
     found = {(one.notebook.name, one.name): float(one.score) if _marked(one) else None for one in grades}
     points = [found.get((question.notebook, question.cell), 0.0) for question in questions]
-    when = submission.timestamp.isoformat(sep=" ") if submission.timestamp else ""
+    when = submission.timestamp.replace(tzinfo=UTC).isoformat(sep=" ") if submission.timestamp else ""
     review = any(grade.needs_manual_grade for grade in grades)
     by_hand = sum(float(grade.score) for grade in grades if grade.manual_score is not None)
     return StudentScores(student.id, *names, when, points, ledger.total(submission).penalty, review, by_hand)

@@ -58,6 +58,7 @@ QUOTED = {  # what is in the gradebook → what a reader of the file gets
     "\n=1": "'\n'=1",
     "\r@x": "'\r'@x",
     "a;=1+1": "a;'=1+1",
+    "\uff1d1": "'\uff1d1",
     'a"\n=1': "a\"\n'=1",
 }
 
@@ -92,7 +93,7 @@ def run(course, tmp_path, capsys):
 def table(done):
     """The rows of the file that was written."""
     assert done.code == 0, done.said
-    with done.file.open(encoding="utf-8", newline="") as file:
+    with done.file.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.reader(file))
 
 
@@ -101,7 +102,7 @@ def test_csv_has_questions_penalty_and_total(run):
     header, ada, evil, half, nobody = table(done)
     assert header[6:] == ["attend", "mask", "raw_score", "late_penalty", "score", "max_score"]
     assert ada[1:5] == ["ada", 'King, "Lady"', "Ada", "ada@example.org"]
-    assert ada[5].startswith("2026-02-01 10:00")
+    assert ada[5] == "2026-02-01 10:00:00+00:00"
     assert [float(cell) for cell in ada[6:]] == [2, 1, 3, 0.5, 2.5, 5]
     assert evil[2:5] == ["'=1+1", "'@SUM(1)", "'-x@example.org"]
     assert nobody[5:] == ["", "", "", "", "", "", "5.0"]
@@ -111,6 +112,19 @@ def test_csv_has_questions_penalty_and_total(run):
         "autograder: 1 of them have no total in it: mark them, or write what is marked so far with --partial",
     ]
     assert done.out == f"wrote {done.file}\n"
+
+
+@pytest.mark.parametrize(("to", "mark"), [("csv", True), ("canvas", False), ("moodle", False)])
+def test_excel_gets_a_byte_order_mark_and_an_lms_none(run, to, mark):
+    assert run(to).file.read_bytes().startswith(b"\xef\xbb\xbf") is mark
+
+
+def test_sums_of_floats_are_rounded():
+    who = {"first_name": "", "last_name": "", "email": "", "submitted": ""}
+    row = StudentScores(student="ada", points=[0.1, 0.2], penalty=0.0, **who)
+    scores = Scores(NAME, [Question("unit", name, name, 1.0) for name in "ab"], [row], [])
+    assert export.as_csv(export.canvas(scores, False)).splitlines()[-1].endswith(",0.3")
+    assert export.results(scores, row, False)["score"] == 0.3
 
 
 def test_totals_of_what_is_marked_so_far_can_be_asked_for(run):
