@@ -5,6 +5,7 @@ A notebook in jupytext's percent format is run first; an .ipynb is exported with
 
 from __future__ import annotations
 
+import base64
 import html
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,12 +16,13 @@ from tfkit_lab.page import page
 from tfkit_lab.views import view_of
 from tfkit_lab.widgets import MIME
 
+PICTURES = ("image/svg+xml", "image/png", "image/jpeg", "image/gif")  # best first
 Part = tuple[str, dict[str, Any] | None]  # HTML, and the state of its view
 
 
 def export(notebook: Any) -> str:
-    """A notebook (of nbformat) -> the page. Its views can be stepped through; other outputs are shown as text or HTML,
-    with their scripts left out."""
+    """A notebook (of nbformat) -> the page. Its views can be stepped through; other outputs are shown as pictures, text
+    or HTML. Scripts in the notebook's HTML and Markdown, and what would fetch from the network, are left out."""
     parts = [part for cell in notebook.cells for part in parts_of(cell)]
     texts: list[str] = []
     states: list[dict[str, Any]] = []
@@ -41,11 +43,7 @@ def export(notebook: Any) -> str:
 def parts_of(cell: Any) -> Iterator[Part]:
     """A cell's outputs, then its code in a folded block: (HTML, state of a view or None)."""
     if cell.cell_type == "markdown":
-        from nbconvert.filters import markdown2html
-
-        from autograder.report.formulas import render_formulas
-
-        yield render_formulas(markdown2html(cell.source)), None
+        yield _render_markdown(cell.source, cell.get("attachments", {})), None
     elif cell.cell_type == "code":
         yield from (part for output in cell.outputs for part in render_output(output))
         code = f"<pre><code>{html.escape(cell.source)}</code></pre>"
@@ -53,13 +51,43 @@ def parts_of(cell: Any) -> Iterator[Part]:
 
 
 def render_output(output: Any) -> Iterator[Part]:
-    """One output of a cell, which may be an error."""
+    """One output of a cell, which may be an error: a view, else the richest of HTML, a picture, Markdown and text."""
     data = output.get("data", {})
     if MIME in data:
         yield "", {key: value for key, value in data[MIME].items() if key != "model_id"}
-        return
-    text = output.get("text") or data.get("text/plain") or "\n".join(output.get("traceback", ()))
-    yield f"<pre>{html.escape(text)}</pre>", None
+    elif "text/html" in data:
+        yield f'<div class="output">{_cleaned(data["text/html"])}</div>', None
+    elif picture := next((mime for mime in PICTURES if mime in data), None):
+        yield _picture(picture, data[picture], data.get("text/plain", "")), None
+    elif markdown := data.get("text/markdown") or data.get("text/latex"):
+        yield _render_markdown(markdown), None
+    else:
+        from nbconvert.filters import strip_ansi
+
+        text = output.get("text") or data.get("text/plain") or "\n".join(output.get("traceback", ()))
+        yield f"<pre>{html.escape(strip_ansi(text))}</pre>", None
+
+
+def _render_markdown(source: str, attachments: Any = None) -> str:
+    from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+    from autograder.report.formulas import render_formulas
+
+    renderer = IPythonRenderer(escape=False, attachments=attachments or {})
+    return render_formulas(_cleaned(MarkdownWithMath(renderer=renderer).render(source)))
+
+
+def _cleaned(text: str) -> str:
+    from autograder.report.clean import clean  # imported here, because it loads bleach
+
+    return clean(text)
+
+
+def _picture(mime: str, data: str, words: str) -> str:
+    """The picture inside the page; an SVG too is an <img>, in which no script runs."""
+    packed = base64.b64encode(data.encode()).decode() if mime == "image/svg+xml" else "".join(data.split())
+    source = html.escape(f"data:{mime};base64,{packed}")
+    return f'<img src="{source}" alt="{html.escape(words)}" style="display:block;max-width:100%">'
 
 
 def main(source: Path, target: Path) -> None:

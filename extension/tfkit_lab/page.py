@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import html
 import json
 import re
@@ -20,7 +21,7 @@ _PAGE = """<!doctype html>
 <html lang="{language}"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy"
-content="default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data:">
+content="default-src 'none'; script-src {allowed} data:; style-src 'unsafe-inline'; img-src data:">
 <style>body {{ font: 15px/1.55 system-ui, sans-serif; margin: 1em auto; max-width: 1200px; padding: 0 1em;
 color: var(--tfk-ink, #1b1b1b); background: var(--tfk-page, #fff) }}
 body > main > * {{ margin-bottom: 1em }}
@@ -35,7 +36,9 @@ summary {{ cursor: pointer; color: var(--tfk-ink-soft, #565656); font-size: 13px
 --jp-layout-color0: #000; --jp-layout-color1: #000; --jp-layout-color2: #000 }} }}</style></head>
 <body><main>{body}</main>
 <script type="application/json" id="state">{states}</script>
-<script type="module">
+<script type="module">{script}</script></body></html>
+"""
+_SCRIPT = """
 const states = JSON.parse(document.getElementById("state").textContent);
 const scripts = {scripts};
 const load = kind => import("data:text/javascript;base64," + scripts[kind]);
@@ -57,7 +60,6 @@ for (const [place, state] of states.entries()) {{
   view.render({{ model: new RecordedModel({{ ...state, ...shownPlace(el.id) }}), el }});
 }}
 if (location.hash) document.getElementById(location.hash.slice(1).split("=")[0])?.scrollIntoView();
-</script></body></html>
 """
 
 
@@ -72,14 +74,17 @@ def page(
     files = {"": STATIC / "model.js", "/sharing": STATIC / "sharing.js", **scripts}
     translated = translations(language, files.values())
     packed = {kind: base64.b64encode(file.read_bytes()).decode() for kind, file in files.items()}
+    shown = json.dumps(translated, ensure_ascii=False).replace("<", "\\u003c")
+    script = _SCRIPT.format(words=shown, scripts=json.dumps(packed))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return _PAGE.format(
+        allowed=f"'sha256-{digest}'",  # no other script written into the page runs
+        script=script,
         dark=DARK_FRAME,
         language=re.split("[-_]", language)[0] if translated else "en",
-        words=json.dumps(translated, ensure_ascii=False).replace("<", "\\u003c"),
         title=html.escape(title),
         body="\n".join(parts),
         states=json.dumps(list(states)).replace("<", "\\u003c"),  # a token may contain </script>
-        scripts=json.dumps(packed),
     )
 
 

@@ -1,0 +1,50 @@
+"""`python -m tfkit_lab.export`: what a notebook holds is on the page, and none of it runs there."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from tfkit_lab.export import export, parts_of
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def shown(**data):
+    """The HTML of a cell with one output; names of MIME types with `_` for the slash."""
+    output = new_output("display_data", data={name.replace("_", "/"): value for name, value in data.items()})
+    return next(parts_of(new_code_cell("", outputs=[output])))[0]
+
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)><p onclick=alert(3)>kept</p>"
+
+
+@pytest.mark.parametrize("mime", ["text_html", "text_markdown"])
+def test_no_script_of_an_output_reaches_the_page(mime):
+    assert "alert" not in shown(**{mime: HOSTILE}) and "kept" in shown(**{mime: HOSTILE})
+
+
+def test_no_script_of_markdown_reaches_the_page_and_the_policy_names_the_only_one():
+    page = export(new_notebook(cells=[new_markdown_cell(f"# Title\n\n{HOSTILE}\n\n$x < y$")]))
+    assert "alert" not in page and "kept" in page and "<math" in page
+    policy = re.search(r"script-src (.*?);", page)[1]
+    script = re.search(r'<script type="module">(.*?)</script>', page, re.S)[1]
+    assert policy == f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}' data:"
+
+
+def test_pictures_and_tables_are_on_the_page():
+    assert f'src="data:image/png;base64,{PNG}"' in shown(image_png=PNG + "\n", text_plain="<Figure>")
+    assert 'src="data:image/svg+xml;base64,' in shown(**{"image_svg+xml": "<svg onload=alert(1)></svg>"})
+    table = '<table class="dataframe"><tbody><tr><td>1</td></tr></tbody></table>'
+    assert table in shown(text_html=table, text_plain="0 1")
+    attached = new_markdown_cell("![a dot](attachment:dot.png)", attachments={"dot.png": {"image/png": PNG}})
+    assert f'src="data:image/png;base64,{PNG}"' in next(parts_of(attached))[0]
+
+
+def test_a_traceback_has_no_codes_of_a_terminal():
+    error = new_output("error", ename="E", evalue="", traceback=["\x1b[0;31mE\x1b[0m: a < b"])
+    assert next(parts_of(new_code_cell("", outputs=[error])))[0] == "<pre>E: a &lt; b</pre>"
