@@ -67,6 +67,39 @@ async function page(given: readonly IAnswer[], meanwhile: object = {}) {
 
 const settled = (): Promise<void> => new Promise(resolve => setTimeout(resolve));
 
+/** A course of two questions. The answers of the one called "other" come once its reply is resolved. */
+async function twoQuestions(meanwhile: object = {}) {
+  const asked: [string, unknown][] = [];
+  const replies = { other: [] as { resolve(): void; reject(reason: Error): void }[] };
+  const questions = [OF, { ...OF, cell: 'task-other' }].map(one => ({ ...one, answers: 1, waiting: 1, markers: {} }));
+  const ask = async (route: string, body?: { cell: string }): Promise<object> => {
+    asked.push([route, body]);
+    if (route === 'marking/mark') {
+      return { meanwhile };
+    }
+    if (!body) {
+      return { courses: [{ course: 'my-course', questions, requests: 0 }], by: 'Eve' };
+    }
+    if (body.cell === 'task-other') {
+      await new Promise<void>((resolve, reject) => replies.other.push({ resolve, reject }));
+    }
+    const groups = [{ label: '', answers: [answer(body.cell === 'task-other' ? 'ben' : 'ada')] }];
+    return { ...OF, cell: body.cell, text: '', scheme: '', rubric: RUBRIC, outdated: 0, groups };
+  };
+  const made = new MarkingPage(ask as unknown as Ask, trans);
+  Widget.attach(made, document.body);
+  await settled();
+  return { made, asked, replies };
+}
+
+const entry = (made: MarkingPage, title: string): HTMLButtonElement =>
+  [...made.node.querySelectorAll<HTMLButtonElement>('nav button')].find(one => one.textContent.startsWith(title))!;
+const setPoints = (made: MarkingPage, points: string, group = 0): void => {
+  made.node.querySelectorAll<HTMLInputElement>('.tfkit-Give input')[group].value = points;
+};
+const give = (made: MarkingPage, group = 0): void =>
+  made.node.querySelectorAll<HTMLButtonElement>('.tfkit-Give button')[group].click();
+
 describe('the marking page', () => {
   it('says that it reads, until the answers are there', () => {
     const made = new MarkingPage((() => new Promise(() => undefined)) as unknown as Ask, trans);
@@ -209,6 +242,65 @@ describe('the marking page', () => {
       markers: ['Eve', ' Otto'],
       how: 'groups'
     });
+    made.dispose();
+  });
+
+  it('shows and marks a question only once its answers are there', async () => {
+    const { made, asked, replies } = await twoQuestions();
+    entry(made, 'other').click();
+    await settled();
+    expect(made.node.querySelector('h1')!.textContent).toContain('too good');
+    expect(entry(made, 'too good').getAttribute('aria-current')).toBe('true');
+    setPoints(made, '1');
+    give(made);
+    await settled();
+    expect(asked.find(([route]) => route === 'marking/mark')![1]).toMatchObject({
+      cell: 'task-too-good',
+      seen: { ada: 0 }
+    });
+    replies.other[0].resolve();
+    made.dispose();
+  });
+
+  it('stays at a question if another cannot be opened, and says so', async () => {
+    const { made, replies } = await twoQuestions();
+    entry(made, 'other').click();
+    replies.other[0].reject(new Error('The server does not answer.'));
+    await settled();
+    expect(made.node.querySelector('.tfkit-Marking-main > [role=alert]')!.textContent).toBe(
+      'The server does not answer.'
+    );
+    expect(made.node.querySelector('h1')!.textContent).toContain('too good');
+    expect(made.node.querySelector('.tfkit-MarkForm')).not.toBeNull();
+    made.dispose();
+  });
+
+  it('ignores a reply for a question that was left meanwhile', async () => {
+    const { made, replies } = await twoQuestions();
+    entry(made, 'other').click();
+    entry(made, 'too good').click();
+    await settled();
+    replies.other[0].resolve();
+    await settled();
+    expect(made.node.querySelector('h1')!.textContent).toContain('too good');
+    made.dispose();
+  });
+
+  it('shows a conflict only at its own question', async () => {
+    const theirs = { ada: { by: 'Eve', score: 2, comment: 'Good.', version: 9 } };
+    const { made, replies } = await twoQuestions(theirs);
+    setPoints(made, '1');
+    give(made);
+    await settled();
+    expect(made.node.querySelector('.tfkit-Conflict')).not.toBeNull();
+    entry(made, 'other').click();
+    replies.other[0].resolve();
+    await settled();
+    expect(made.node.querySelector('h1')!.textContent).toContain('other');
+    expect(made.node.querySelector('.tfkit-Conflict')).toBeNull();
+    entry(made, 'too good').click();
+    await settled();
+    expect(made.node.querySelector('.tfkit-Conflict')).not.toBeNull();
     made.dispose();
   });
 

@@ -68,10 +68,32 @@ interface ICourseQuestions {
   readonly error?: string;
 }
 
+/** Names a question to the server. */
+interface IPlace {
+  readonly course: string;
+  readonly assignment: string;
+  readonly notebook: string;
+  readonly cell: string;
+}
+
 /** Asks the server; a body makes it a POST. */
 export type Ask = <T>(route: string, body?: unknown) => Promise<T>;
 
 type Called = (student: string) => string;
+
+const placeOf = (course: string, { assignment, notebook, cell }: IQuestion): IPlace => ({
+  course,
+  assignment,
+  notebook,
+  cell
+});
+
+const isSame = (one: IPlace, other: IPlace | null): boolean =>
+  other !== null &&
+  one.course === other.course &&
+  one.assignment === other.assignment &&
+  one.notebook === other.notebook &&
+  one.cell === other.cell;
 
 /** A question's name for people: `task-too-good-a-loss` is "too good a loss". */
 export const titleOf = ({ cell }: Pick<IQuestion, 'cell'>): string =>
@@ -110,26 +132,63 @@ export class MarkingPage extends Widget {
     try {
       await this._readCourses();
       const first = this._courses.flatMap(({ course, questions }) =>
-        questions.slice(0, 1).map(one => ({ course, one }))
+        questions.slice(0, 1).map(one => placeOf(course, one))
       );
-      const open = this._at ?? first[0];
+      const open = this._asked ?? this._at ?? first[0];
       if (open) {
-        await this.open(open.course, open.one);
+        await this._open(open);
       } else {
         const none = this._trans.__('No graded answers were found: collect and grade an assignment first.');
         this._main.replaceChildren(h('h1', {}, this._trans.__('Marking')), h('p', {}, none));
       }
     } catch (error) {
-      this._main.replaceChildren(h('p', { role: 'alert' }, error instanceof Error ? error.message : String(error)));
+      this._showError(error);
     }
   }
 
   async open(course: string, one: IQuestion): Promise<void> {
-    this._at = { course, one };
-    this._page = '';
-    this._opened = await this._ask<IOpened>('marking', this._question());
-    this._drawList();
-    this._draw();
+    await this._open(placeOf(course, one));
+  }
+
+  /** Shows a question once its answers are there. Until then, and if they do not come, the page stays as it is. */
+  private async _open(at: IPlace): Promise<void> {
+    this._asked = at;
+    try {
+      const opened = await this._ask<IOpened>('marking', at);
+      if (this._asked === at) {
+        this._asked = null;
+        this._page = '';
+        this._at = at;
+        this._opened = opened;
+        this._drawList();
+        this._draw();
+      }
+    } catch (error) {
+      if (this._asked === at) {
+        this._asked = null;
+        this._showError(error);
+      }
+    }
+  }
+
+  /** Shows an error above the question, whose forms stay, or alone where no question is shown. */
+  private _showError(error: unknown): void {
+    this._alert.textContent = error instanceof Error ? error.message : String(error);
+    if (this._opened && !this._page) {
+      this._main.prepend(this._alert);
+      this._alert.scrollIntoView({ block: 'nearest' });
+    } else {
+      this._main.replaceChildren(this._alert);
+    }
+  }
+
+  /** Runs what a button asks for, and shows its error. */
+  private async _try(run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      this._showError(error);
+    }
   }
 
   private async _readCourses(): Promise<void> {
@@ -137,11 +196,6 @@ export class MarkingPage extends Widget {
     this._courses = courses;
     this._by = by;
     this._drawList();
-  }
-
-  private _question(): object {
-    const { course, one } = this._at!;
-    return { course, assignment: one.assignment, notebook: one.notebook, cell: one.cell };
   }
 
   private _drawList(): void {
@@ -181,13 +235,10 @@ export class MarkingPage extends Widget {
     );
     button.setAttribute('aria-current', String(this._page === key));
     button.onclick = async () => {
+      this._asked = null;
       this._page = key;
       this._drawList();
-      try {
-        await draw();
-      } catch (error) {
-        this._main.replaceChildren(h('p', { role: 'alert' }, error instanceof Error ? error.message : String(error)));
-      }
+      await this._try(async () => draw());
     };
     return button;
   }
@@ -209,11 +260,7 @@ export class MarkingPage extends Widget {
   }
 
   private _entry(course: string, one: IListed): HTMLElement {
-    const here =
-      !this._page &&
-      this._at?.course === course &&
-      this._at.one.cell === one.cell &&
-      this._at.one.assignment === one.assignment;
+    const here = !this._page && isSame(placeOf(course, one), this._at);
     const state = one.waiting
       ? this._trans._n('%1 waits', '%1 wait', one.waiting)
       : this._trans.__('all %1 marked', one.answers);
@@ -229,8 +276,8 @@ export class MarkingPage extends Widget {
   }
 
   private _draw(): void {
-    const opened = this._opened;
-    if (!opened) {
+    const [at, opened] = [this._at, this._opened];
+    if (!at || !opened) {
       return;
     }
     this._names.onchange = () => this._draw();
@@ -245,8 +292,8 @@ export class MarkingPage extends Widget {
       .filter(({ own }) => own.length);
     const only = h('label', {}, this._onlyMine, ` ${this._trans.__('Only my share (%1)', this._by)}`);
     this._main.replaceChildren(
-      ...this._head(opened, answers),
-      ...this._conflictCards(opened, called),
+      ...this._head(at, opened, answers),
+      ...this._conflictCards(at, opened, called),
       h(
         'p',
         { className: 'tfkit-Names' },
@@ -254,12 +301,12 @@ export class MarkingPage extends Widget {
         ...(shared ? [only] : []),
         h('small', {}, this._trans.__('Digit keys choose items of the rubric, Ctrl+Enter gives the mark.'))
       ),
-      ...groups.map(({ label, own }) => this._group(opened, label, own, called)),
-      this._history(called)
+      ...groups.map(({ label, own }) => this._group(at, opened, label, own, called)),
+      this._history(at, called)
     );
   }
 
-  private _head(opened: IOpened, answers: readonly IAnswer[]): HTMLElement[] {
+  private _head(at: IPlace, opened: IOpened, answers: readonly IAnswer[]): HTMLElement[] {
     const left = answers.filter(({ waiting }) => waiting).length;
     const counts = this._trans.__('%1 answers in %2 groups, %3 to mark', answers.length, opened.groups.length, left);
     const bar = h('div', { className: 'tfkit-Bar', 'aria-hidden': 'true' }, h('span', {}));
@@ -269,32 +316,33 @@ export class MarkingPage extends Widget {
       h('h1', {}, titleOf(opened), ' ', h('small', {}, this._trans._n('%1 point', '%1 points', opened.max_score))),
       h('p', { className: 'tfkit-Facts' }, counts),
       bar,
-      ...(opened.outdated ? [this._outdated(opened.outdated)] : []),
+      ...(opened.outdated ? [this._outdated(at, opened.outdated)] : []),
       ...(opened.text ? [prose(opened.text, 'tfkit-Asked')] : []),
       ...(opened.scheme ? [h('details', {}, summary, prose(opened.scheme))] : [])
     ];
   }
 
-  private _outdated(count: number): HTMLElement {
+  private _outdated(at: IPlace, count: number): HTMLElement {
     const words = this._trans._n(
       '%1 mark differs from the rubric, which was edited in rubric.toml.',
       '%1 marks differ from the rubric, which was edited in rubric.toml.',
       count
     );
     const apply = h('button', { type: 'button' }, this._trans.__('Apply the rubric'));
-    apply.onclick = () => void this._rubric({ apply: true });
+    apply.onclick = () => void this._try(() => this._rubric(at, { apply: true }));
     return h('p', { className: 'tfkit-mod-warn' }, words, ' ', apply);
   }
 
-  private _conflictCards(opened: IOpened, called: Called): HTMLElement[] {
+  private _conflictCards(at: IPlace, opened: IOpened, called: Called): HTMLElement[] {
     const conflict = this._conflict;
-    if (!conflict) {
-      return this._notice ? [h('p', { role: 'alert' }, this._notice)] : [];
+    if (!conflict || !isSame(conflict.at, at)) {
+      const notice = this._notice;
+      return notice && isSame(notice.at, at) ? [h('p', { role: 'alert' }, notice.text)] : [];
     }
     const { meanwhile, mark } = conflict;
     const seen = Object.fromEntries(Object.entries(meanwhile).map(([student, { version }]) => [student, version]));
     const actions = {
-      insist: () => void this._give(seen, mark),
+      insist: () => void this._try(() => this._give(at, seen, mark)),
       yield: () => {
         this._conflict = null;
         this._draw();
@@ -303,7 +351,7 @@ export class MarkingPage extends Widget {
     return [conflictCard(meanwhile, mark, opened, called, this._trans, actions)];
   }
 
-  private _group(opened: IOpened, label: string, answers: readonly IAnswer[], called: Called): HTMLElement {
+  private _group(at: IPlace, opened: IOpened, label: string, answers: readonly IAnswer[], called: Called): HTMLElement {
     const heading = headingOf(label, answers.length, this._trans);
     const picked = new Set(answers.map(({ student }) => student));
     const seen = (): Record<string, number> =>
@@ -315,11 +363,11 @@ export class MarkingPage extends Widget {
       answers[0],
       this._trans,
       {
-        give: mark => this._give(seen(), mark),
-        add: (text, points) => this._rubric({ text, points }),
+        give: mark => this._give(at, seen(), mark),
+        add: (text, points) => this._rubric(at, { text, points }),
         rubric: {
-          change: (id, text, points) => this._rubric({ change: id, text, points }),
-          drop: id => this._rubric({ drop: id })
+          change: (id, text, points) => this._rubric(at, { change: id, text, points }),
+          drop: id => this._try(() => this._rubric(at, { drop: id }))
         }
       },
       { called: this._trans.__('Mark for %1', heading), own: this._trans.__('A comment in your own words') }
@@ -345,50 +393,53 @@ export class MarkingPage extends Widget {
     );
   }
 
-  private _history(called: Called): HTMLElement {
+  private _history(at: IPlace, called: Called): HTMLElement {
     const body = h('div', {});
     const node = h('details', {}, h('summary', {}, this._trans.__('History')), body);
-    node.ontoggle = async () => {
-      if (node.open) {
-        const { history } = await this._ask<{ history: readonly IEvent[] }>('marking/history', this._question());
-        body.replaceChildren(historyList(history, called, this._trans));
-      }
+    const read = async (): Promise<void> => {
+      const { history } = await this._ask<{ history: readonly IEvent[] }>('marking/history', at);
+      body.replaceChildren(historyList(history, called, this._trans));
     };
+    node.ontoggle = () => (node.open ? void this._try(read) : undefined);
     return node;
   }
 
-  private async _give(seen: Readonly<Record<string, number>>, mark: IMark): Promise<void> {
-    const body = { ...this._question(), seen, ...mark };
-    const { meanwhile } = await this._ask<{ meanwhile: Meanwhile }>('marking/mark', body);
-    this._conflict = Object.keys(meanwhile).length ? { meanwhile, mark } : null;
-    this._notice = '';
+  private async _give(at: IPlace, seen: Readonly<Record<string, number>>, mark: IMark): Promise<void> {
+    const { meanwhile } = await this._ask<{ meanwhile: Meanwhile }>('marking/mark', { ...at, seen, ...mark });
+    this._conflict = Object.keys(meanwhile).length ? { at, meanwhile, mark } : null;
+    this._notice = null;
     await this.refresh();
-    const next = '.tfkit-Group:not(.tfkit-done) .tfkit-MarkForm input';
-    this._main.querySelector<HTMLElement>(this._conflict ? '.tfkit-Conflict button' : next)?.focus();
+    if (isSame(at, this._at)) {
+      const next = '.tfkit-Group:not(.tfkit-done) .tfkit-MarkForm input';
+      this._main.querySelector<HTMLElement>(this._conflict ? '.tfkit-Conflict button' : next)?.focus();
+    }
   }
 
-  private async _rubric(change: object): Promise<void> {
-    const found = await this._ask<{ left?: readonly string[] }>('marking/rubric', { ...this._question(), ...change });
+  private async _rubric(at: IPlace, change: object): Promise<void> {
+    const found = await this._ask<{ left?: readonly string[] }>('marking/rubric', { ...at, ...change });
     const left = found.left?.length ?? 0;
     const words = this._trans._n(
       '%1 mark was changed elsewhere, and stays as it is.',
       '%1 marks were changed elsewhere, and stay as they are.',
       left
     );
-    this._notice = left ? words : '';
-    const { course, one } = this._at!;
-    await this.open(course, one);
+    this._notice = left ? { at, text: words } : null;
+    if (isSame(at, this._asked ?? this._at)) {
+      await this._open(at);
+    }
   }
 
   private _courses: readonly ICourseQuestions[] = [];
   private _by = '';
-  private _at: { course: string; one: IQuestion } | null = null;
+  private _asked: IPlace | null = null; // the question whose answers are awaited
+  private _at: IPlace | null = null; // the question whose answers are `_opened`
   private _opened: IOpened | null = null;
-  private _notice = '';
-  private _conflict: { readonly meanwhile: Meanwhile; readonly mark: IMark } | null = null;
+  private _notice: { readonly at: IPlace; readonly text: string } | null = null;
+  private _conflict: { readonly at: IPlace; readonly meanwhile: Meanwhile; readonly mark: IMark } | null = null;
   private _page = ''; // the key of the page shown instead of a question
   private readonly _names = h('input', { type: 'checkbox' });
   private readonly _onlyMine = h('input', { type: 'checkbox' });
   private readonly _list = h('nav', { className: 'tfkit-Marking-list' });
+  private readonly _alert = h('p', { role: 'alert' });
   private readonly _main = h('div', { className: 'tfkit-Marking-main' });
 }
