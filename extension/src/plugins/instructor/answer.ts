@@ -37,9 +37,10 @@ export function answerCard(
   question: IQuestion,
   called: string,
   trans: TranslationBundle,
+  checked: boolean,
   picked: (chosen: boolean) => void
 ): HTMLElement {
-  const box = h('input', { type: 'checkbox', checked: true });
+  const box = h('input', { type: 'checkbox', checked });
   box.onchange = () => picked(box.checked);
   const state = h('span', { className: one.waiting ? 'tfkit-MarkState tfkit-mod-waiting' : 'tfkit-MarkState' });
   state.textContent = stateOf(one, question, trans);

@@ -11,6 +11,14 @@ export interface IMark {
   readonly chosen: readonly number[];
 }
 
+/** What is in a form and not given yet. */
+export interface IDraft {
+  /** The points as they were typed; null where they are the sum of the chosen items, which may come to be worth something else. */
+  readonly score: string | null;
+  readonly own: string;
+  readonly chosen: readonly number[];
+}
+
 export interface IMarkActions {
   /** Gives the mark to the chosen answers. */
   give(mark: IMark): Promise<void>;
@@ -74,6 +82,7 @@ export class MarkForm {
     );
     this.node.onsubmit = event => (event.preventDefault(), void this._run());
     this.node.onkeydown = event => this._key(event);
+    this._first = { score: this._score.value, own: this._own.value, chosen: this.mark.chosen };
   }
 
   readonly node: HTMLFormElement;
@@ -87,6 +96,34 @@ export class MarkForm {
   get mark(): IMark {
     const score = this._score.value === '' ? null : Number(this._score.value);
     return { score, own: this._own.value.trim(), chosen: this._chosen().map(({ id }) => id) };
+  }
+
+  /** What was changed in the form, or null. */
+  get draft(): IDraft | null {
+    const { chosen } = this.mark;
+    const [score, own] = [this._score.value, this._own.value];
+    if (JSON.stringify({ score, own, chosen }) === JSON.stringify(this._first)) {
+      return null;
+    }
+    return { score: chosen.length && score === this._sum() ? null : score, own, chosen };
+  }
+
+  set draft({ score, own, chosen }: IDraft) {
+    this._boxes.forEach((box, { id }) => (box.checked = chosen.includes(id)));
+    this._own.value = own;
+    this._score.value = score ?? (this._chosen().length ? this._sum() : ''); // '': its items were removed
+  }
+
+  /** Takes the comment out, and points that no item gives: they are in the rubric now. */
+  reset(): void {
+    this._own.value = this._first.own;
+    if (!this._chosen().length) {
+      this._score.value = this._first.score;
+    }
+  }
+
+  private _sum(): string {
+    return String(pointsOf(this._chosen(), this._of.max_score));
   }
 
   /** A digit chooses an item, except in text fields; Ctrl+Enter gives the mark. */
@@ -109,7 +146,7 @@ export class MarkForm {
     const box = h('input', { type: 'checkbox', checked: chosen });
     this._boxes.set(one, box);
     box.onchange = () => {
-      this._score.value = String(pointsOf(this._chosen(), this._of.max_score));
+      this._score.value = this._sum();
     };
     return rubricLine(one, box, digit, this._actions.rubric, this._trans);
   }
@@ -154,6 +191,7 @@ export class MarkForm {
     this._status.textContent = text;
   }
 
+  private readonly _first: { readonly score: string; readonly own: string; readonly chosen: readonly number[] };
   private readonly _boxes = new Map<IRubricItem, HTMLInputElement>();
   private readonly _score = h('input', { type: 'number', min: '0', step: 'any' });
   private readonly _own = h('textarea', { rows: 2 });

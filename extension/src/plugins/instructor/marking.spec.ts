@@ -38,15 +38,17 @@ const REQUEST = {
   rubric: RUBRIC
 };
 
-async function page(given: readonly IAnswer[], meanwhile: object = {}) {
+async function page(given: readonly IAnswer[], meanwhile: object = {}, rubric: () => unknown = () => RUBRIC) {
   const asked: [string, unknown][] = [];
-  const groups = [{ label: 'next, word', answers: given }];
+  const groups = given.map(one => one.text).includes('apart')
+    ? given.map(one => ({ label: '', answers: [one] }))
+    : [{ label: 'next, word', answers: given }];
   const ask = vi.fn((route: string, body?: unknown) => {
     asked.push([route, body]);
     const markers = { Eve: { answers: 1, waiting: 1 } };
     const questions = [{ ...OF, answers: given.length, waiting: 1, markers }];
     const listed = { courses: [{ course: 'my-course', questions, requests: 1 }], by: 'Eve' };
-    const opened = { ...OF, text: '<p>Say why.</p>', scheme: '<p>x</p>', rubric: RUBRIC, outdated: 0, groups };
+    const opened = { ...OF, text: '<p>Say why.</p>', scheme: '<p>x</p>', rubric: rubric(), outdated: 0, groups };
     const said: Record<string, object> = {
       'marking/mark': { meanwhile },
       'marking/rubric': { done: [], left: ['ada'] },
@@ -99,6 +101,23 @@ const setPoints = (made: MarkingPage, points: string, group = 0): void => {
 };
 const give = (made: MarkingPage, group = 0): void =>
   made.node.querySelectorAll<HTMLButtonElement>('.tfkit-Give button')[group].click();
+
+/** Writes a comment for a group, and ticks an item of the rubric. */
+const type = (made: MarkingPage, group: number, own: string, item?: number): void => {
+  const form = made.node.querySelectorAll('.tfkit-MarkForm')[group];
+  form.querySelector('textarea')!.value = own;
+  if (item !== undefined) {
+    form.querySelectorAll<HTMLInputElement>('.tfkit-RubricItem input')[item].click();
+  }
+};
+const typedIn = (made: MarkingPage, group: number): { own: string; points: string; ticks: boolean[] } => {
+  const form = made.node.querySelectorAll('.tfkit-MarkForm')[group];
+  return {
+    own: form.querySelector('textarea')!.value,
+    points: form.querySelector<HTMLInputElement>('.tfkit-Give input')!.value,
+    ticks: [...form.querySelectorAll<HTMLInputElement>('.tfkit-RubricItem input')].map(({ checked }) => checked)
+  };
+};
 
 describe('the marking page', () => {
   it('says that it reads, until the answers are there', () => {
@@ -301,6 +320,60 @@ describe('the marking page', () => {
     entry(made, 'too good').click();
     await settled();
     expect(made.node.querySelector('.tfkit-Conflict')).not.toBeNull();
+    made.dispose();
+  });
+
+  it('keeps what is typed for the other groups when one is given its mark', async () => {
+    const { made } = await page([answer('ada', { text: 'apart' }), answer('ben')]);
+    type(made, 1, 'Not yet given.', 1);
+    setPoints(made, '2');
+    give(made);
+    await settled();
+    await settled();
+    expect(typedIn(made, 1)).toEqual({ own: 'Not yet given.', points: '1.5', ticks: [false, true] });
+    expect(typedIn(made, 0)).toEqual({ own: '', points: '', ticks: [false, false] }); // as the server has it
+    made.dispose();
+  });
+
+  it('keeps what is typed, and who is left out, when names or shares are shown', async () => {
+    const { made, asked } = await page([answer('ada', { marker: 'Eve' }), answer('ben', { marker: 'Otto' })]);
+    type(made, 0, 'Not yet given.', 0);
+    made.node.querySelector<HTMLInputElement>('.tfkit-Answer input')!.click(); // ada is left out
+    for (const box of [0, 1, 1]) {
+      made.node.querySelectorAll<HTMLInputElement>('.tfkit-Names input')[box].click();
+    }
+    expect(typedIn(made, 0)).toEqual({ own: 'Not yet given.', points: '1', ticks: [true, false] });
+    expect(made.node.querySelector('.tfkit-Give button')!.textContent).toBe('Give to 1 answer');
+    give(made);
+    await settled();
+    expect(asked.find(([route]) => route === 'marking/mark')![1]).toMatchObject({ seen: { ben: 0 }, score: 1 });
+    made.dispose();
+  });
+
+  it('keeps what is typed when the rubric changes, with the points that the items are worth now', async () => {
+    let rubric = RUBRIC;
+    const { made } = await page([answer('ada', { text: 'apart' }), answer('ben')], {}, () => rubric);
+    type(made, 1, 'Not yet given.', 0);
+    type(made, 0, 'A new item.');
+    rubric = [{ ...RUBRIC[0], points: 0.5 }, RUBRIC[1]];
+    [...made.node.querySelectorAll('button')].find(one => one.textContent === 'Add to the rubric')!.click();
+    await settled();
+    expect(typedIn(made, 1)).toEqual({ own: 'Not yet given.', points: '0.5', ticks: [true, false] });
+    expect(typedIn(made, 0).own).toBe(''); // it is in the rubric now
+    made.dispose();
+  });
+
+  it('keeps what is typed while another question or page is shown', async () => {
+    const { made, replies } = await twoQuestions();
+    type(made, 0, 'Not yet given.', 0);
+    entry(made, 'Share').click();
+    entry(made, 'other').click();
+    replies.other[0].resolve();
+    await settled();
+    expect(typedIn(made, 0).own).toBe('');
+    entry(made, 'too good').click();
+    await settled();
+    expect(typedIn(made, 0)).toEqual({ own: 'Not yet given.', points: '1', ticks: [true, false] });
     made.dispose();
   });
 

@@ -4,6 +4,7 @@ import { Widget } from '@lumino/widgets';
 import { h } from '../../widgets/dom';
 import { answerCard, prose } from './answer';
 import { conflictCard, Meanwhile } from './conflict';
+import { Drafts } from './drafts';
 import { drawExtensions } from './extensions';
 import { historyList, IEvent } from './history';
 import { IMark, MarkForm } from './markform';
@@ -94,6 +95,10 @@ const isSame = (one: IPlace, other: IPlace | null): boolean =>
   one.assignment === other.assignment &&
   one.notebook === other.notebook &&
   one.cell === other.cell;
+
+/** Identifies a group of a question, whatever part of it is shown. */
+const keyOf = (at: IPlace, answers: readonly IAnswer[]): string =>
+  JSON.stringify([at, answers.map(({ student }) => student).sort()]);
 
 /** A question's name for people: `task-too-good-a-loss` is "too good a loss". */
 export const titleOf = ({ cell }: Pick<IQuestion, 'cell'>): string =>
@@ -280,6 +285,7 @@ export class MarkingPage extends Widget {
     if (!at || !opened) {
       return;
     }
+    this._drafts.collect();
     this._names.onchange = () => this._draw();
     const answers = opened.groups.flatMap(group => group.answers);
     const numbers = new Map(answers.map(({ student }, n) => [student, n + 1]));
@@ -288,7 +294,7 @@ export class MarkingPage extends Widget {
     const shared = answers.some(({ marker }) => marker);
     const shows = ({ marker }: IAnswer): boolean => !shared || !this._onlyMine.checked || marker === this._by;
     const groups = opened.groups
-      .map(({ label, answers: own }) => ({ label, own: own.filter(shows) }))
+      .map(({ label, answers: own }) => ({ label, own: own.filter(shows), key: keyOf(at, own) }))
       .filter(({ own }) => own.length);
     const only = h('label', {}, this._onlyMine, ` ${this._trans.__('Only my share (%1)', this._by)}`);
     this._main.replaceChildren(
@@ -301,7 +307,7 @@ export class MarkingPage extends Widget {
         ...(shared ? [only] : []),
         h('small', {}, this._trans.__('Digit keys choose items of the rubric, Ctrl+Enter gives the mark.'))
       ),
-      ...groups.map(({ label, own }) => this._group(at, opened, label, own, called)),
+      ...groups.map(({ label, own, key }) => this._group(at, opened, label, own, called, key)),
       this._history(at, called)
     );
   }
@@ -351,20 +357,26 @@ export class MarkingPage extends Widget {
     return [conflictCard(meanwhile, mark, opened, called, this._trans, actions)];
   }
 
-  private _group(at: IPlace, opened: IOpened, label: string, answers: readonly IAnswer[], called: Called): HTMLElement {
+  private _group(
+    at: IPlace,
+    opened: IOpened,
+    label: string,
+    answers: readonly IAnswer[],
+    called: Called,
+    key: string
+  ): HTMLElement {
     const heading = headingOf(label, answers.length, this._trans);
-    const picked = new Set(answers.map(({ student }) => student));
+    const leftOut = this._drafts.leftOut(key);
+    const picked = (): IAnswer[] => answers.filter(({ student }) => !leftOut.has(student));
     const seen = (): Record<string, number> =>
-      Object.fromEntries(
-        answers.filter(({ student }) => picked.has(student)).map(({ student, version }) => [student, version])
-      );
+      Object.fromEntries(picked().map(({ student, version }) => [student, version]));
     const form = new MarkForm(
       opened,
       answers[0],
       this._trans,
       {
-        give: mark => this._give(at, seen(), mark),
-        add: (text, points) => this._rubric(at, { text, points }),
+        give: mark => this._give(at, seen(), mark, key),
+        add: (text, points) => this._rubric(at, { text, points }, () => form.reset()),
         rubric: {
           change: (id, text, points) => this._rubric(at, { change: id, text, points }),
           drop: id => this._try(() => this._rubric(at, { drop: id }))
@@ -372,13 +384,18 @@ export class MarkingPage extends Widget {
       },
       { called: this._trans.__('Mark for %1', heading), own: this._trans.__('A comment in your own words') }
     );
+    const draft = this._drafts.of(key);
+    if (draft) {
+      form.draft = draft;
+    }
+    this._drafts.watch(key, form);
     const cards = answers.map(one =>
-      answerCard(one, opened, called(one.student), this._trans, chosen => {
-        picked[chosen ? 'add' : 'delete'](one.student);
-        form.count = picked.size;
+      answerCard(one, opened, called(one.student), this._trans, !leftOut.has(one.student), chosen => {
+        leftOut[chosen ? 'delete' : 'add'](one.student);
+        form.count = picked().length;
       })
     );
-    form.count = picked.size;
+    form.count = picked().length;
     const done = answers.every(({ waiting }) => !waiting);
     const list = h(
       'div',
@@ -387,7 +404,7 @@ export class MarkingPage extends Widget {
     );
     return h(
       'details',
-      { className: `tfkit-Group${done ? ' tfkit-done' : ''}`, open: !done },
+      { className: `tfkit-Group${done ? ' tfkit-done' : ''}`, open: !done || draft !== null },
       h('summary', {}, h('strong', {}, heading), done ? ` ✓ ${this._trans.__('marked')}` : ''),
       h('div', { className: 'tfkit-Group-body' }, list, form.node)
     );
@@ -404,8 +421,9 @@ export class MarkingPage extends Widget {
     return node;
   }
 
-  private async _give(at: IPlace, seen: Readonly<Record<string, number>>, mark: IMark): Promise<void> {
+  private async _give(at: IPlace, seen: Readonly<Record<string, number>>, mark: IMark, group = ''): Promise<void> {
     const { meanwhile } = await this._ask<{ meanwhile: Meanwhile }>('marking/mark', { ...at, seen, ...mark });
+    this._drafts.drop(group);
     this._conflict = Object.keys(meanwhile).length ? { at, meanwhile, mark } : null;
     this._notice = null;
     await this.refresh();
@@ -415,8 +433,9 @@ export class MarkingPage extends Widget {
     }
   }
 
-  private async _rubric(at: IPlace, change: object): Promise<void> {
+  private async _rubric(at: IPlace, change: object, saved = (): void => undefined): Promise<void> {
     const found = await this._ask<{ left?: readonly string[] }>('marking/rubric', { ...at, ...change });
+    saved();
     const left = found.left?.length ?? 0;
     const words = this._trans._n(
       '%1 mark was changed elsewhere, and stays as it is.',
@@ -440,6 +459,7 @@ export class MarkingPage extends Widget {
   private readonly _names = h('input', { type: 'checkbox' });
   private readonly _onlyMine = h('input', { type: 'checkbox' });
   private readonly _list = h('nav', { className: 'tfkit-Marking-list' });
+  private readonly _drafts = new Drafts();
   private readonly _alert = h('p', { role: 'alert' });
   private readonly _main = h('div', { className: 'tfkit-Marking-main' });
 }
