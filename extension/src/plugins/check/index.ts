@@ -19,15 +19,12 @@ import { digest, IStoredVerdict, isStale, storeVerdict, storedVerdict, State } f
 import { IFaultLine, markLine } from './line';
 import { Pointer } from './pointer';
 import { IMap, ITrace, mapsOf, traceOf } from './picture';
+import { RunningChecks } from './running';
 import { IAction, IVerdict, revealCard, VerdictWidget } from './verdict';
 
 const CHECK = 'tfkit:check';
 const OPEN = 'tfkit:open-exercise';
 const HOME = 'tfkit:home';
-
-interface IRunning {
-  abort: AbortController;
-}
 
 /** Runs one check at a time per exercise and shows one card: a new request cancels the running check. */
 class Checker {
@@ -50,15 +47,16 @@ class Checker {
       await checkInKernel(panel, exercise, cell); // its output becomes the card, as elsewhere
       return null;
     }
-    this._running.get(cell)?.abort.abort();
-    const current: IRunning = { abort: new AbortController() };
-    this._running.set(cell, current);
+    const current = this._running.start(cell);
     const shown = this._verdictUnder(panel, cell);
     const known = this._course.units.flatMap(unit => unit.exercises).find(({ id }) => id === exercise);
-    shown.showRunning(known?.title ?? exercise, () => current.abort.abort());
+    shown.showRunning(known?.title ?? exercise, () => current.abort());
     const code = digest(cell.model.sharedModel.getSource());
     try {
-      const verdict = await this._ask(panel, exercise, current.abort.signal);
+      const verdict = await this._ask(panel, exercise, current.signal);
+      if (!this._running.matters(cell, current)) {
+        return null;
+      }
       const kept: IStoredVerdict = {
         html: verdict.html,
         status: verdict.status,
@@ -71,14 +69,16 @@ class Checker {
       void this._course.refresh();
       return verdict;
     } catch (error) {
-      if (this._running.get(cell) === current) {
-        if (current.abort.signal.aborted) {
+      if (this._running.matters(cell, current)) {
+        if (current.signal.aborted) {
           shown.showCancelled();
         } else {
           shown.showError(error instanceof Error ? error.message : String(error));
         }
       }
       return null;
+    } finally {
+      this._running.end(cell, current);
     }
   }
 
@@ -102,7 +102,7 @@ class Checker {
     for (const { exercise, status, html } of cardsOf(from.model)) {
       const cell = answerTo(panel, exercise);
       if (cell) {
-        this._running.get(cell)?.abort.abort(); // its verdict would be about older code
+        this._running.stop(cell); // its verdict would be about older code
         this._show(panel, cell, {
           html,
           status: status as State,
@@ -188,7 +188,7 @@ class Checker {
 
   private readonly _marked = new WeakMap<Cell, Cell>();
   private readonly _ran = new WeakMap<Cell, string>();
-  private readonly _running = new WeakMap<Cell, IRunning>();
+  private readonly _running = new RunningChecks<Cell>();
 }
 
 /** A recorded trace beside the notebook, in the view that draws its kind; one at a time. */
