@@ -8,7 +8,14 @@ it('names the file as zip_collect reads it', () => {
 
 it('takes names that the file name can hold', () => {
   expect(['ada', 'ada.l', 'a-b', 'x1@uni.edu'].every(name => STUDENT.test(name))).toBe(true);
-  expect(['', 'a_b', 'a/b', '../a', 'a b', '.a'].some(name => STUDENT.test(name))).toBe(false);
+  expect(['', 'a_b', 'a/b', '../a', 'a b', '.a', 'a.', 'a..b', '-'].some(name => STUDENT.test(name))).toBe(false);
+});
+
+it('reads a long name at once', () => {
+  const began = performance.now();
+  const long = 'abcde'.repeat(12);
+  expect([long, `${long}_`, `${long}.`].map(name => STUDENT.test(name))).toEqual([true, false, false]);
+  expect(performance.now() - began).toBeLessThan(1000);
 });
 
 it('leaves out what only a tab needs, and nothing else', () => {

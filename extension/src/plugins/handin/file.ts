@@ -11,7 +11,7 @@ export interface INotebookContent {
 }
 
 /** Valid student names: letters and digits, with . @ - between them. */
-export const STUDENT = /^[A-Za-z0-9]+([.@-]?[A-Za-z0-9]+)*$/;
+export const STUDENT = /^[A-Za-z0-9]+([.@-][A-Za-z0-9]+)*$/;
 
 /** The assignment that a notebook is of, or null. */
 export function assignmentOf(metadata: Record<string, unknown>): string | null {
