@@ -27,6 +27,14 @@ describe('what is typed', () => {
     ['1,050,624', 1050624],
     ['1 050 624', 1050624],
     ['0,25', 0.25],
+    ['0,125', 0.125],
+    ['-0,500', -0.5],
+    ['0,125/2', 0.0625],
+    ['1,5', 1.5],
+    ['1 050,624', 1050.624],
+    ['12345,678', 12345.678],
+    ['1.234,567', undefined],
+    ['-1,050,624.5', -1050624.5],
     ['25 %', 0.25],
     ['3/4', 0.75],
     ['-1e-3', -0.001],
@@ -44,6 +52,18 @@ describe('what is typed', () => {
     ['[2, -3]', undefined],
     ['[2, H]', undefined]
   ])('%j is the shape %j', (text, shape) => expect(numbersOf(text, true)).toEqual(shape));
+
+  it.each([
+    ['0.5, 0.25', [0.5, 0.25]],
+    ['0.5,0.25', [0.5, 0.25]],
+    ['0,5 0,25', [0.5, 0.25]],
+    ['0,5; 0,250', [0.5, 0.25]],
+    ['[0,500, 0,25]', [0.5, 0.25]],
+    ['1,0', [1, 0]],
+    ['0,5', [0, 5]], // two numbers were asked for, and the form shows how it reads them
+    ['0,5 0,25 0', undefined],
+    ['0.5', undefined]
+  ])('%j is the two numbers %j', (text, numbers) => expect(numbersOf(text, false, 2)).toEqual(numbers));
 });
 
 describe('the form', () => {
@@ -59,6 +79,23 @@ describe('the form', () => {
     el.querySelectorAll<HTMLInputElement>('input[type=radio]')[1].checked = true;
     submit(el);
     expect(model.sent).toEqual([{ do: 'seal', answers: [7, ['b']] }]);
+  });
+
+  it('shows how it reads what can be read in several ways', () => {
+    const { el } = mountForm(
+      { kind: 'number', label: 'What share?' },
+      { kind: 'numbers', label: 'Which weights?', count: 2 },
+      { kind: 'shape', label: 'What shape?' }
+    );
+    const inputs = [...el.querySelectorAll<HTMLInputElement>('input[type=text]')];
+    const shown = (texts: string[]): string[] => {
+      inputs.forEach((input, i) => ((input.value = texts[i]), input.dispatchEvent(new Event('input'))));
+      return [...el.querySelectorAll('.tfkit-p-read')].map(line => line.textContent);
+    };
+    expect(shown(['0,125', '0,5 0,25', '2 x 3'])).toEqual(['Read as 0.125', 'Read as 0.5, 0.25', 'Read as [2, 3]']);
+    expect(shown(['1,050', '0,5', '4 x'])).toEqual(['Read as 1050', 'Read as 0, 5', 'Read as [4]']);
+    expect(shown(['0.125', '0.5, 0.25', '[2, 3]'])).toEqual(['', '', '']);
+    expect(shown(['a share', '', ''])).toEqual(['', '', '']);
   });
 
   it('takes none of several as an answer', () => {

@@ -16,17 +16,19 @@ interface IQuestion {
 /** One question on the page. `read` returns undefined until there is a valid answer. */
 interface IField {
   node: HTMLElement;
+  /** A line below the field. */
+  note?: HTMLElement;
   read(): unknown;
 }
 
 const NUMBER = /^[-+]?(\d+([.,]\d+)?|[.,]\d+)(e[-+]?\d+)?%?$/i;
 
-/** A number as people write one: 1,050,624 · 1 050 624 · 0.25 · 25 % · 3/4. */
+/** Digits in groups of three, from the first on: the comma of 0,125 or of 1050,624 is a decimal one. */
+const GROUPED = /^[-+]?[1-9]\d{0,2}(,\d{3})+(?!\d)/;
+
+/** A number as people write one: 1,050,624 · 1 050 624 · 0.25 · 0,125 · 25 % · 3/4. Of 3,142 nobody can tell: it is 3142. */
 export function numberOf(text: string): number | undefined {
-  const plain = text
-    .trim()
-    .replace(/(\d)[,\s\u202f\u00a0](?=\d{3}(?!\d))/g, '$1')
-    .replace(/\s/g, '');
+  const plain = text.replace(/\s/g, '').replace(GROUPED, digits => digits.replace(/,/g, ''));
   const [above, below, ...more] = plain.split('/');
   if (below !== undefined) {
     const [a, b] = [numberOf(above), numberOf(below)];
@@ -38,31 +40,49 @@ export function numberOf(text: string): number | undefined {
   return parseFloat(plain.replace(',', '.')) / (plain.endsWith('%') ? 100 : 1);
 }
 
-/** Numbers in a row, with or without brackets: "[2, 3]", "2 x 3", "(2, 3,)"; for sizes only integers from 0. */
-export function numbersOf(text: string, sizes: boolean): number[] | undefined {
+const BETWEEN = /\s*[,;×x]\s*|\s+/;
+const BETWEEN_COMMAS = /\s*[;×x]\s*|\s*,?\s+/; // a comma between two digits is decimal
+
+/**
+ * Numbers in a row, with or without brackets: "[2, 3]", "2 x 3", "(2, 3,)"; for sizes only integers from 0. With a count, it is
+ * exactly so many, and "0,5 0,25" may be two.
+ */
+export function numbersOf(text: string, sizes: boolean, count?: number): number[] | undefined {
+  if (count === undefined) {
+    return listOf(text, sizes, BETWEEN);
+  }
+  return [BETWEEN, BETWEEN_COMMAS].map(between => listOf(text, sizes, between)).find(found => found?.length === count);
+}
+
+function listOf(text: string, sizes: boolean, between: RegExp): number[] | undefined {
   const inner = text
     .trim()
     .replace(/^(torch\.Size)?[([{]*|[)\]}]*$/g, '')
     .trim();
-  const found = inner
-    ? inner
-        .split(/\s*[,;×x]\s*|\s+/)
-        .filter(Boolean)
-        .map(numberOf)
-    : [];
+  const found = inner ? inner.split(between).filter(Boolean).map(numberOf) : [];
   const fine = found.every(one => one !== undefined && (!sizes || (Number.isInteger(one) && one >= 0)));
   return fine && (inner || sizes) ? (found as number[]) : undefined;
 }
 
-function typed(read: (text: string) => unknown, example: string, changed: () => void): IField {
+/** How a field's text was read, unless it is written just so: a sealed prediction cannot be corrected. */
+function readAs(text: string, found: unknown, sizes: boolean): string {
+  const list = Array.isArray(found) ? found.join(', ') : String(found);
+  const plain = sizes ? `[${list}]` : list;
+  return found === undefined || plain === text.trim() ? '' : translated('Read as %1', plain);
+}
+
+function typed(read: (text: string) => unknown, example: string, changed: () => void, sizes = false): IField {
+  const note = h('p', { className: 'tfkit-p-read', 'aria-live': 'polite' });
+  const value = (): unknown => (input.value.trim() ? read(input.value) : undefined);
   const input = h('input', { type: 'text', autocomplete: 'off', spellcheck: false, placeholder: example });
   input.oninput = () => {
     input.removeAttribute('aria-invalid');
+    note.textContent = readAs(input.value, value(), sizes);
     changed();
   };
   input.onblur = () =>
     input.value.trim() && read(input.value) === undefined && input.setAttribute('aria-invalid', 'true');
-  return { node: input, read: () => (input.value.trim() ? read(input.value) : undefined) };
+  return { node: input, note, read: value };
 }
 
 function options(question: IQuestion, name: string, changed: () => void): IField {
@@ -150,13 +170,9 @@ function field(question: IQuestion, place: number, name: string, changed: () => 
     case 'number':
       return typed(numberOf, '', changed);
     case 'shape':
-      return typed(text => numbersOf(text, true), '[2, 3]', changed);
+      return typed(text => numbersOf(text, true), '[2, 3]', changed, true);
     default:
-      return typed(
-        text => (numbersOf(text, false)?.length === question.count ? numbersOf(text, false) : undefined),
-        translated('%1 numbers', question.count!),
-        changed
-      );
+      return typed(text => numbersOf(text, false, question.count), translated('%1 numbers', question.count!), changed);
   }
 }
 
@@ -168,7 +184,10 @@ function form(model: IModel): HTMLElement {
   pass.title = translated('Go on without a prediction');
   const problem = h('p', { className: 'tfkit-p-problem', role: 'alert' });
   const fields = questions.map((question, i) => field(question, i, name, () => (problem.textContent = '')));
-  const sets = questions.map(({ label }, i) => h('fieldset', {}, h('legend', {}, label), fields[i].node));
+  const sets = questions.map(({ label }, i) => {
+    const { node: input, note } = fields[i];
+    return h('fieldset', {}, h('legend', {}, label), input, ...(note ? [note] : []));
+  });
   fields.forEach(
     ({ node }, i) => node instanceof HTMLInputElement && node.setAttribute('aria-label', questions[i].label)
   );
