@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers as hf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tfkit.text.vocabulary import KINDS, Tokenizer, bert, gpt2, pack_documents, pad, train
+from tfkit.pipeline.templates import template
+from tfkit.text.vocabulary import KINDS, Tokenizer, bert, byte_bpe, gpt2, pack_documents, pad, train
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the log", "a cat and a dog sat", "on the mat, on the log!"] * 5
 
@@ -102,6 +104,58 @@ def test_a_tokenizer_is_found_in_a_models_directory(learned, tmp_path):
     assert Tokenizer.from_pretrained(tmp_path).encode(["The the"]) == [[1, 5, 6, 2]]
     with pytest.raises(FileNotFoundError, match=r"holds no tokenizer\.json, nor vocab\.json"):
         Tokenizer.from_pretrained(tmp_path / "none")
+
+
+ROLES = ("start", "end", "pad", "unk", "mask")
+CHAT = {"bos_token": "<|begin|>", "eos_token": {"content": "<|im_end|>", "lstrip": False}, "pad_token": "<pad0>"}
+
+
+def roles(tokenizer: Tokenizer) -> list[int | None]:
+    return [getattr(tokenizer, f"{role}_id") for role in ROLES]
+
+
+@pytest.mark.parametrize("where", ["tokenizer_config.json", "chat_template.jinja"])
+def test_roles_and_the_chat_template_are_saved(where, tmp_path):
+    """transformers reads the same from the saved files, in a directory whose config.json names another class."""
+    source, target, chat = tmp_path / "a", tmp_path / "b", "{{ bos_token }}{{ messages[0]['content'] }}{{ eos_token }}"
+    inner = byte_bpe(TEXTS, 300, ["<|begin|>", "<|im_end|>", "<pad0>"])
+    Tokenizer(inner).save(source / "tokenizer.json")
+    inside = {"chat_template": chat} if where == "tokenizer_config.json" else {}
+    (source / "tokenizer_config.json").write_text(json.dumps({**CHAT, **inside, "model_max_length": 99}))
+    if not inside:
+        (source / where).write_text(chat)
+    target.mkdir()
+    (target / "config.json").write_text('{"model_type": "llama"}')
+    (target / "chat_template.jinja").write_text("an older one")
+    tokenizer = Tokenizer.from_pretrained(source)
+    tokenizer.save_pretrained(target)
+    assert roles(tokenizer) == roles(Tokenizer.from_pretrained(target)) == [0, 1, 2, None, None]
+    theirs = hf.AutoTokenizer.from_pretrained(target)
+    assert [theirs.bos_token_id, theirs.eos_token_id, theirs.pad_token_id, theirs.unk_token_id] == [0, 1, 2, None]
+    assert theirs.model_max_length == 99 and theirs(TEXTS).keys() == {"input_ids", "attention_mask"}
+    assert theirs(TEXTS)["input_ids"] == tokenizer.encode(TEXTS)
+    assert theirs.apply_chat_template([{"role": "user", "content": "a"}], tokenize=False) == "<|begin|>a<|im_end|>"
+    assert template(target) == chat
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_roles_of_a_trained_tokenizer_are_saved(learned, kind, tmp_path):
+    learned[kind].save_pretrained(tmp_path)
+    theirs = hf.AutoTokenizer.from_pretrained(tmp_path)
+    first, last = ("cls", "sep") if kind == "wordpiece" else ("bos", "eos")
+    names = (f"{first}_token_id", f"{last}_token_id", "pad_token_id", "unk_token_id", "mask_token_id")
+    assert [getattr(theirs, name) for name in names] == roles(learned[kind])
+    assert theirs(TEXTS)["input_ids"] == learned[kind].encode(TEXTS)
+    assert roles(Tokenizer.from_pretrained(tmp_path)) == roles(learned[kind])
+
+
+def test_a_role_that_was_changed_is_saved_as_it_is(tmp_path):
+    tokenizer = Tokenizer(byte_bpe(TEXTS, 300, ["<|begin|>", "<|im_end|>", "<pad0>"]))
+    tokenizer.settings = {"bos_token": "<|begin|>", "eos_token": "<absent>", "pad_token": "<pad0>"}
+    tokenizer.start_id, tokenizer.pad_id = None, 1
+    tokenizer.save_pretrained(tmp_path)
+    saved = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    assert {key: name for key, name in saved.items() if key.endswith("_token")} == {"pad_token": "<|im_end|>"}
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,9 @@ from tokenizers import Tokenizer as Inner
 from torch import Tensor
 
 from tfkit.text import sentencepiece
+from tfkit.text.sentencepiece import optional_json
 
-FILE = "tokenizer.json"
+FILE, SETTINGS, TEMPLATE = "tokenizer.json", "tokenizer_config.json", "chat_template.jinja"
 # the names that published vocabularies give to the special token of each role
 NAMES = {
     "pad": ("<pad>", "[PAD]", "<|endoftext|>"),
@@ -33,6 +34,8 @@ JOBS = {
     "unk": ("unk_token",),
     "mask": ("mask_token",),
 }
+# other settings in these files that hold for a saved tokenizer, too
+KEPT = ("chat_template", "model_max_length", "padding_side", "truncation_side", "model_input_names")
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>", "<mask>")
 BERT = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
 
@@ -41,13 +44,15 @@ class Tokenizer:
     """Text <-> ids. `pad_id`, `start_id`, `end_id`, `unk_id`, `mask_id`: None if there is no such token.
 
     Truncation and padding that the file asks for are switched off: texts are encoded whole, and only `batch` pads, and
-    truncates if it is given a length.
+    truncates if it is given a length. `settings`: the names of special tokens ("eos_token": "</s>"), the chat template
+    and others of `KEPT`, if the tokenizer comes from a model's directory.
     """
 
     def __init__(self, inner: Inner) -> None:
         inner.no_truncation()
         inner.no_padding()
         self.inner = inner
+        self.settings: dict[str, Any] = {}
         ids = {job: [inner.token_to_id(name) for name in names] for job, names in NAMES.items()}
         found = {job: next((i for i in known if i is not None), None) for job, known in ids.items()}
         self.pad_id, self.start_id, self.end_id, self.unk_id, self.mask_id = found.values()
@@ -69,7 +74,8 @@ class Tokenizer:
         merges.txt, BERT's vocab.txt, or a SentencePiece model. The files beside it name the special tokens for padding,
         start, end and masking. Raises FileNotFoundError if there is none of them, ValueError for a damaged one."""
         found = cls._load_files(Path(directory))
-        for job, name in special_names(Path(directory)).items():
+        found.settings = read_settings(Path(directory))
+        for job, name in special_names(found.settings).items():
             if (i := found.inner.token_to_id(name)) is not None:
                 setattr(found, f"{job}_id", i)
         return found
@@ -95,8 +101,32 @@ class Tokenizer:
         self.inner.save(str(file))
 
     def save_pretrained(self, directory: str | Path) -> None:
-        """Writes tokenizer.json into a model's directory, for `from_pretrained`."""
+        """Writes tokenizer.json into a model's directory, and tokenizer_config.json with each role's special token and
+        the chat template, for `from_pretrained` and transformers' AutoTokenizer."""
         self.save(Path(directory) / FILE)
+        names = self.role_names()
+        kept = {key: value for key, value in self.settings.items() if key in KEPT}
+        # transformers would pass token types to models that do not take them
+        kept.setdefault(
+            "model_input_names", ["input_ids", *["token_type_ids"] * ("cls_token" in names), "attention_mask"]
+        )
+        text = json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"} | names | kept, indent=2, ensure_ascii=False)
+        (Path(directory) / SETTINGS).write_text(text + "\n", encoding="utf-8")
+        if "chat_template" in kept:
+            (Path(directory) / TEMPLATE).unlink(missing_ok=True)  # an older one, which would take precedence
+
+    def role_names(self) -> dict[str, str]:
+        """The special tokens of the current ids by their names in tokenizer_config.json: {"bos_token": "<s>"}."""
+        known = set(chain(*JOBS.values()))
+        names = {key: name for key, name in self.settings.items() if key in known and isinstance(name, str)}
+        for job, keys in JOBS.items():
+            i = getattr(self, f"{job}_id")
+            name = None if i is None else self.inner.id_to_token(i)
+            if name is None:
+                names = {key: value for key, value in names.items() if key not in keys}
+            else:
+                names[next((key for key in keys if key in names), keys[-1] if name in BERT else keys[0])] = name
+        return {key: name for key, name in names.items() if self.inner.token_to_id(name) is not None}
 
     def __len__(self) -> int:
         return self.inner.get_vocab_size()
@@ -175,15 +205,25 @@ def require_texts(texts: Any) -> list[str]:
     return texts
 
 
-def special_names(directory: Path) -> dict[str, str]:
-    """The tokens that tokenizer_config.json and special_tokens_map.json assign to each role: {"pad": "<pad>"}."""
-    settings: dict[str, Any] = {}
-    for name in ("special_tokens_map.json", "tokenizer_config.json"):
-        if (directory / name).is_file():
-            found = json.loads((directory / name).read_text(encoding="utf-8"))
-            settings |= {key: value for key, value in found.items() if value is not None}
-    names = {key: value.get("content") if isinstance(value, dict) else value for key, value in settings.items()}
-    jobs = {job: next((names[key] for key in keys if key in names), None) for job, keys in JOBS.items()}
+def read_settings(directory: Path) -> dict[str, Any]:
+    """The settings in special_tokens_map.json, tokenizer_config.json and chat_template.jinja, of which a later file
+    takes precedence; a special token that has options of its own is reduced to its text."""
+    found: dict[str, Any] = {}
+    for name in ("special_tokens_map.json", SETTINGS):
+        found |= {key: value for key, value in optional_json(directory / name).items() if value is not None}
+    if (directory / TEMPLATE).is_file():
+        found["chat_template"] = (directory / TEMPLATE).read_text(encoding="utf-8")
+    return {key: plain_name(value) if key.endswith("_token") else value for key, value in found.items()}
+
+
+def plain_name(token: Any) -> Any:
+    """The text of a token that has options, such as {"content": "<mask>", "lstrip": true}; others as they are."""
+    return token.get("content") if isinstance(token, dict) else token
+
+
+def special_names(settings: dict[str, Any]) -> dict[str, str]:
+    """The token that the settings assign to each role: {"pad": "<pad>"}."""
+    jobs = {job: next((settings[key] for key in keys if key in settings), None) for job, keys in JOBS.items()}
     return {job: name for job, name in jobs.items() if isinstance(name, str)}
 
 
