@@ -14,7 +14,7 @@ from tokenizers import Encoding, decoders, models, normalizers, pre_tokenizers, 
 from tokenizers import Tokenizer as Inner
 from torch import Tensor
 
-from tfkit.text import sentencepiece
+from tfkit.text import byte_level, sentencepiece
 from tfkit.text.sentencepiece import optional_json
 
 FILE, SETTINGS, TEMPLATE = "tokenizer.json", "tokenizer_config.json", "chat_template.jinja"
@@ -70,11 +70,12 @@ class Tokenizer:
 
     @classmethod
     def from_pretrained(cls, directory: str | Path) -> Tokenizer:
-        """The tokenizer in a model's directory: tokenizer.json or, for older checkpoints, GPT-2's vocab.json with
-        merges.txt, BERT's vocab.txt, or a SentencePiece model. The files beside it name the special tokens for padding,
-        start, end and masking. Raises FileNotFoundError if there is none of them, ValueError for a damaged one."""
+        """The tokenizer in a model's directory: tokenizer.json or, for older checkpoints, vocab.json with merges.txt
+        (GPT-2's and RoBERTa's families), BERT's vocab.txt, or a SentencePiece model. The files beside it name the
+        special tokens for padding, start, end and masking. Raises FileNotFoundError if there is none of them,
+        ValueError for a damaged one, or an architecture whose special tokens are not known."""
         found = cls._load_files(Path(directory))
-        found.settings = read_settings(Path(directory))
+        found.settings |= read_settings(Path(directory))
         for job, name in special_names(found.settings).items():
             if (i := found.inner.token_to_id(name)) is not None:
                 setattr(found, f"{job}_id", i)
@@ -84,8 +85,11 @@ class Tokenizer:
     def _load_files(cls, directory: Path) -> Tokenizer:
         if (directory / FILE).is_file():
             return cls.load(directory / FILE)
-        if (directory / "vocab.json").is_file() and (directory / "merges.txt").is_file():
-            return gpt2(directory / "vocab.json", directory / "merges.txt")
+        if all((directory / name).is_file() for name in byte_level.FILES):
+            inner, roles = byte_level.byte_level(directory)
+            found = cls(inner)
+            found.settings |= roles
+            return found
         if (directory / "vocab.txt").is_file():
             return bert(directory / "vocab.txt", lowercase=_lowercase(directory / "tokenizer_config.json"))
         for name in sentencepiece.FILES:
@@ -342,12 +346,9 @@ def special_tokens_template(inner: Inner, start: str, end: str) -> Inner:
 def gpt2(vocabulary: str | Path, merges: str | Path) -> Tokenizer:
     """GPT-2's tokenizer, from its two published files (encoder.json or vocab.json; vocab.bpe or merges.txt). It adds no
     special tokens to a text."""
-    lines = [line.split() for line in _lines(merges) if line and not line.startswith("#version")]
-    ids = json.loads(Path(vocabulary).read_text(encoding="utf-8"))
-    inner = Inner(models.BPE(ids, [(left, right) for left, right in lines]))
-    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    inner.decoder = decoders.ByteLevel()
-    inner.add_special_tokens(["<|endoftext|>"])
+    inner = byte_level.bpe(vocabulary, merges)
+    if inner.token_to_id("<|endoftext|>") is not None:
+        inner.add_special_tokens(["<|endoftext|>"])
     return Tokenizer(inner)
 
 
