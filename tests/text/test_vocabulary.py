@@ -106,6 +106,28 @@ def test_a_tokenizer_is_found_in_a_models_directory(learned, tmp_path):
         Tokenizer.from_pretrained(tmp_path / "none")
 
 
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        ({}, ["fur", "[UNK]"]),
+        ({"do_lower_case": False}, ["[UNK]", "[UNK]"]),
+        ({"strip_accents": False}, ["für", "[UNK]"]),
+        ({"do_lower_case": False, "strip_accents": True}, ["[UNK]", "[UNK]"]),
+        ({"tokenize_chinese_chars": False}, ["fur", "日本"]),
+    ],
+)
+def test_berts_settings_are_transformers_ones(settings, names, tmp_path):
+    """FÜR in lower case, and two characters that are one word of this vocabulary."""
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]", "fur", "für", "日本"]))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    found = Tokenizer.from_pretrained(tmp_path)
+    theirs = hf.BertTokenizerFast.from_pretrained(tmp_path)
+    text = "Für 日本"
+    ids = found.encode([text], specials=False)[0]
+    assert ids == theirs(text, add_special_tokens=False)["input_ids"]
+    assert list(dict.fromkeys(map(found.inner.id_to_token, ids))) == list(dict.fromkeys(names))
+
+
 ROLES = ("start", "end", "pad", "unk", "mask")
 CHAT = {"bos_token": "<|begin|>", "eos_token": {"content": "<|im_end|>", "lstrip": False}, "pad_token": "<pad0>"}
 

@@ -91,7 +91,7 @@ class Tokenizer:
             found.settings |= roles
             return found
         if (directory / "vocab.txt").is_file():
-            return bert(directory / "vocab.txt", lowercase=_lowercase(directory / "tokenizer_config.json"))
+            return bert(directory / "vocab.txt", **bert_settings(directory))
         for name in sentencepiece.FILES:
             if (directory / name).is_file():
                 return cls(sentencepiece.sentencepiece(directory / name))
@@ -231,9 +231,11 @@ def special_names(settings: dict[str, Any]) -> dict[str, str]:
     return {job: name for job, name in jobs.items() if isinstance(name, str)}
 
 
-def _lowercase(settings: Path) -> bool:
-    """Whether a published tokenizer_config.json asks for lower case; without the file, True."""
-    return json.loads(settings.read_text(encoding="utf-8")).get("do_lower_case", True) if settings.is_file() else True
+def bert_settings(directory: Path) -> dict[str, Any]:
+    """The arguments of `bert` that a published tokenizer_config.json gives."""
+    settings = optional_json(directory / SETTINGS)
+    names = {"do_lower_case": "lowercase", "strip_accents": "strip_accents", "tokenize_chinese_chars": "split_chinese"}
+    return {name: settings[key] for key, name in names.items() if settings.get(key) is not None}
 
 
 def pad(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
@@ -352,10 +354,16 @@ def gpt2(vocabulary: str | Path, merges: str | Path) -> Tokenizer:
     return Tokenizer(inner)
 
 
-def bert(vocabulary: str | Path, lowercase: bool = True) -> Tokenizer:
-    """BERT's tokenizer, from its published vocab.txt: one token per line, whose line number is the id."""
+def bert(
+    vocabulary: str | Path, lowercase: bool = True, strip_accents: bool | None = None, split_chinese: bool = True
+) -> Tokenizer:
+    """BERT's tokenizer, from its published vocab.txt: one token per line, whose line number is the id. strip_accents:
+    whether ü becomes u, None: where text is put in lower case; split_chinese: whether each Chinese character is a word.
+    """
     inner = Inner(models.WordPiece({word: i for i, word in enumerate(_lines(vocabulary))}, unk_token="[UNK]"))
-    inner.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    inner.normalizer = normalizers.BertNormalizer(
+        handle_chinese_chars=split_chinese, strip_accents=strip_accents, lowercase=lowercase
+    )
     inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     inner.decoder = decoders.WordPiece()
     inner.add_special_tokens(list(BERT))
