@@ -113,6 +113,13 @@ def test_permutation_batches_hide_a_target_from_itself_and_from_what_came_before
             assert set(hidden[position].nonzero()[:, 0].tolist()) == set(order)
 
 
+def test_permutation_of_an_empty_batch():
+    objective, batch = PermutationLM(), {"input_ids": torch.empty(0, 5, dtype=torch.int64)}
+    out = objective.corrupt(batch, objective.draw(batch))
+    shapes = [out[name].shape for name in ("perm_mask", "target_mapping", "labels")]
+    assert shapes == [(0, 5, 5), (0, 0, 5), (0, 0)]
+
+
 def test_control_codes_come_first_and_padding_is_not_scored():
     batch = {"input_ids": torch.tensor([[5, 6], [7, 0]]), "attention_mask": torch.tensor([[1, 1], [1, 0]])}
     out = with_control_code(batch, torch.tensor([90, 91]))

@@ -46,7 +46,8 @@ class PermutationLM(Objective):
         step = rank.masked_fill(~target, -1)  # context comes before all targets, which it does not see,
         at = rank.masked_fill(~target, -2)  # and is hidden from none
         hidden = torch.le(step[:, :, None], at[:, None, :], out=rank.new_empty(*ids.shape, ids.size(1)))
-        positions = target.byte().argsort(dim=-1, descending=True, stable=True)[:, : int(counts.max())]  # [B,T]
+        most = int(counts.max()) if len(counts) else 0
+        positions = target.byte().argsort(dim=-1, descending=True, stable=True)[:, :most]  # [B,T]
         mapping = torch.zeros(*positions.shape, ids.size(1), device=ids.device)
         mapping.scatter_(2, positions[..., None], target.gather(1, positions).float()[..., None])
         labels = ids.gather(1, positions).masked_fill(~target.gather(1, positions), -100)
