@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 import transformers as hf
+from tokenizers import processors
 
 import tfkit
 from tfkit.decode import Beam, Contrastive, Greedy, Sample
@@ -119,6 +120,15 @@ def test_classes_are_those_of_transformers(saved: Saved) -> None:
     for ours, other in zip(tfkit.Text(saved("classes")).classify(texts), pipe(texts), strict=True):
         assert [label.label for label in ours] == [one["label"] for one in other]
         assert [label.probability for label in ours] == pytest.approx([one["score"] for one in other], rel=1e-4)
+
+
+def test_a_text_without_tokens_has_the_zero_vector(saved: Saved) -> None:
+    """Alone as beside others: GPT-2's tokenizer adds no special tokens, so that nothing is left of an empty text."""
+    text = tfkit.Text(saved("gpt2"))
+    text.tokenizer.inner.post_processor = processors.ByteLevel()
+    assert text.tokenizer.encode([""]) == [[]]
+    alone, beside = text.embed([""]), text.embed(["", "a cat"])
+    assert torch.equal(alone, torch.zeros(1, 32)) and torch.equal(beside[:1], alone) and beside[1].any()
 
 
 @pytest.mark.parametrize("way", ["mean", "cls", "max", "lasttoken", "mean_sqrt_len_tokens"])

@@ -260,14 +260,14 @@ class Text:
 
     def batches(self, texts: Sequence[str], length: int | None, size: int = 32) -> Iterator[dict[str, Tensor]]:
         """Padded batches on the model's device, cut to `length` or to the model's maximum; with token types if the
-        tokenizer gives a single text any but 0 (as XLNet's does)."""
+        tokenizer gives a single text any but 0 (as XLNet's does). Texts without any token are padding alone."""
         limits = [limit for limit in (length, longest(self.model)) if limit is not None]
         device = next(self.model.parameters()).device
         for start in range(0, len(texts), size):
             rows = self.tokenizer.truncate(list(texts[start : start + size]), min(limits, default=None))
             batch = {
-                "input_ids": pad([row.ids for row in rows], self.tokenizer.pad_id or 0),
-                "attention_mask": pad([row.attention_mask for row in rows], 0),
+                "input_ids": pad([row.ids for row in rows], self.tokenizer.pad_id or 0, least=1),
+                "attention_mask": pad([row.attention_mask for row in rows], 0, least=1),
             }
             if self.uses_token_types and any(any(row.type_ids) for row in rows):
                 batch["token_type_ids"] = pad([row.type_ids for row in rows], 0)

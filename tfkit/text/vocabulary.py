@@ -238,10 +238,10 @@ def bert_settings(directory: Path) -> dict[str, Any]:
     return {name: settings[key] for key, name in names.items() if settings.get(key) is not None}
 
 
-def pad(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
-    """Rows of ids -> int64 [B,L], with `fill` after the shorter ones; no rows give [0,0]."""
+def pad(rows: Sequence[Sequence[int]], fill: int, least: int = 0) -> Tensor:
+    """Rows of ids -> int64 [B,L], with `fill` after the shorter ones; L is at least `least`, and 0 without rows."""
     lengths = torch.tensor([len(row) for row in rows], dtype=torch.int64)
-    out = torch.full((len(rows), int(lengths.max()) if rows else 0), fill)
+    out = torch.full((len(rows), max(int(lengths.max()), least) if rows else 0), fill)
     flat = np.fromiter(chain.from_iterable(rows), np.int64, int(lengths.sum()))  # 4 times as fast as torch.tensor
     out[torch.arange(out.size(1)) < lengths[:, None]] = torch.from_numpy(flat)
     return out
