@@ -19,6 +19,13 @@ def test_textbook_and_fused_agree(smoothing):
     torch.testing.assert_close(fused.double(), expected, atol=1e-6, rtol=1e-6)
 
 
+def test_padding_alone_costs_nothing():
+    logits = torch.randn(2, 3, 7, requires_grad=True)
+    loss = label_smoothed_loss(logits, torch.zeros(2, 3, dtype=torch.int64), 0.1, pad_id=0)
+    loss.backward()
+    assert loss == 0 and not logits.grad.any()
+
+
 def test_causal_lm():
     torch.manual_seed(0)
     logits, ids = torch.randn(2, 4, 7), torch.tensor([[3, 4, 5, 6], [2, 1, 0, 0]])

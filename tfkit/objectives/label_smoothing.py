@@ -16,4 +16,4 @@ def label_smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float, pad_i
     others = log_p.sum(-1) - right
     loss = -(1 - smoothing) * right - smoothing / (logits.size(-1) - 1) * others
     non_padding = targets != pad_id
-    return loss.masked_fill(~non_padding, 0.0).sum() / non_padding.sum()
+    return loss.masked_fill(~non_padding, 0.0).sum() / non_padding.sum().clamp(min=1)  # padding alone costs 0
