@@ -10,11 +10,14 @@ large model. Several rows, and a CPU, are compiled as usual.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, fx
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from torch import fx  # at run time it comes with the graph: the torch of a browser tab has none
 
 NAME = "gemv"
 

@@ -194,12 +194,12 @@ class ExpertList(nn.ModuleList):
     def weights(self) -> list[list[Tensor]] | None:
         """The weights of all experts, of each of the three matrices; None if an expert computes anything else than
         three products with them: with biases, dropout, hooks, or other layers (LoRA, int8, shards)."""
-        experts: list[Any] = list(self._modules.values())
+        experts: list[Any] = list(self)
         activation = getattr(experts[0], "activation", None)
         for expert in experts:
             if not is_plain(expert, GatedFeedForward) or expert.activation is not activation or expert.dropout.p:
                 return None
-        linears = [[expert._modules[name] for expert in experts] for name in self.MATRICES]
+        linears = [[getattr(expert, name) for expert in experts] for name in self.MATRICES]
         if not all(is_plain(linear, nn.Linear) for group in linears for linear in group):
             return None
         parameters = [[linear._parameters for linear in group] for group in linears]  # three times as fast as `.weight`
@@ -274,14 +274,14 @@ class ParameterStack(torch.autograd.Function):
     each is a part of the tensor's gradient."""
 
     @staticmethod
-    def forward(stacked: Tensor, *_parameters: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(stacked: Tensor, *parameters: Tensor) -> Tensor:
         return stacked.view_as(stacked)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None: ...
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         return None, *grad.unbind()
 
 
