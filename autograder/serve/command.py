@@ -20,12 +20,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from autograder import error_messages
 from autograder.cluster import pool as pools
 from autograder.cluster.course import BadCourse
-from autograder.cluster.interrupt import Interrupt
 from autograder.cluster.job import warm_up
 from autograder.cluster.pool import Pool, PoolError
 from autograder.serve.course import Return, ServedCourse
 from autograder.serve.feedback import FeedbackError, give_feedback
 from autograder.serve.passback import Passback
+from tfkit_course.interrupt import Interrupt
 
 SUBMISSIONS_PER_WORKER = 8  # submissions for each worker between two looks for new ones
 FAULTS = (BadCourse, PoolError, OSError, SQLAlchemyError)
@@ -140,7 +140,7 @@ class GradingService:
             busy = self.step()
             if self.options.once and not busy:
                 failed = any(one.failures for course in self.courses for one in course.progress.values())
-                unsent = self.passback is not None and self.passback.failed()
+                unsent = self.passback is not None and self.passback.has_failed()
                 return 2 if failed or unsent or self.error else 0
             if not busy:
                 self._wait(self.options.every)
