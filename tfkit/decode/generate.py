@@ -144,47 +144,29 @@ def evaluating(model: Any) -> Iterator[None]:
 
 
 def request_for(
-    model: Any,
-    input_ids: Rows = None,
-    strategy: Strategy | None = None,
-    *,
-    max_new_tokens: int | None = None,
-    attention_mask: Rows = None,
-    start_id: int | None = None,
-    end_id: Ids = None,
-    pad_id: int | None = None,
-    prefix: Ids | Tensor = None,
-    num_return_sequences: int | None = None,
-    generator: torch.Generator | None = None,
-    static_cache: bool = False,
-    compile: bool | Backend = False,
-    input_features: Tensor | None = None,
-    **kwargs: Any,
-) -> tuple[Strategy, GenerationRequest]:
+    model: Any, input_ids: Rows = None, strategy: Strategy | None = None, *, max_new_tokens: int | None = None,
+    attention_mask: Rows = None, start_id: int | None = None, end_id: Ids = None, pad_id: int | None = None,
+    prefix: Ids | Tensor = None, num_return_sequences: int | None = None, generator: torch.Generator | None = None,
+    static_cache: bool = False, compile: bool | Backend = False, input_features: Tensor | None = None, **kwargs: Any,
+) -> tuple[Strategy, GenerationRequest]:  # fmt: skip
     """The strategy and the request for a call of `generate`; both this and the run belong inside `evaluating`."""
     require_lm_head(model)
-    named = take_token_ids(kwargs, {"start_id": start_id, "end_id": end_id, "pad_id": pad_id})
+    named = pop_special_token_ids(kwargs, {"start_id": start_id, "end_id": end_id, "pad_id": pad_id})
     cross_inputs = cross_attention_inputs(model, kwargs)
     check_names(strategy, kwargs)
     backend = None if compile is False else backend_of(compile)
     settings = {**defaults.of(model), **kwargs}
     defaults.warn_of_unknown(settings)
     if strategy is None:
-        strategy, own = defaults.strategy_of(settings), settings.get("num_return_sequences") or 1
-        num_return_sequences = own if num_return_sequences is None else num_return_sequences
-    num_return_sequences = 1 if num_return_sequences is None else num_return_sequences
-    samples = getattr(strategy, "samples", False)
-    if num_return_sequences < 1 or not (samples or num_return_sequences <= strategy.width):
-        most = f"must be from 1 to {strategy.width}, the hypotheses that {type(strategy).__name__} keeps per sentence"
-        raise ValueError(f"num_return_sequences={num_return_sequences}: {most}")
+        strategy = defaults.strategy_of(settings)
+        if num_return_sequences is None:
+            num_return_sequences = settings.get("num_return_sequences")
+    returned, runs = returned_sequences(strategy, num_return_sequences)
     start, eos, pad = special_ids(model, settings, named["start_id"], named["end_id"], named["pad_id"])
     source, mask = read_source(model, input_ids, input_features, attention_mask, pad)
     prompt, mask = prepare_prompts(model, source, mask, start, (pad, eos), prefix)
-    if samples and num_return_sequences > 1:
-        prompt, source, mask, *repeated = repeat_rows(
-            num_return_sequences, prompt, source, mask, *cross_inputs.values()
-        )
-        cross_inputs, num_return_sequences = dict(zip(cross_inputs, repeated, strict=True)), 1
+    prompt, source, mask = (repeat_rows(rows, runs) for rows in (prompt, source, mask))
+    cross_inputs = {name: repeat_rows(rows, runs) for name, rows in cross_inputs.items()}
     check_generator(generator, prompt.device)
     limit = new_tokens(prompt, max_new_tokens, kwargs.get("max_length"), settings)
     processors = defaults.processors_of(model, settings, kwargs)
@@ -192,8 +174,8 @@ def request_for(
     return strategy, GenerationRequest(
         model=model, prompt=prompt, max_new_tokens=limit, source=source, attention_mask=mask, eos_token_ids=eos,
         pad_token_id=pad, processors=None if processors is None else processors.bind(prompt, limit, eos),
-        num_return_sequences=num_return_sequences, generator=generator, static_cache=static_cache,
-        compile_backend=backend, cross_attention_inputs=cross_inputs,
+        num_return_sequences=returned, generator=generator, static_cache=static_cache, compile_backend=backend,
+        cross_attention_inputs=cross_inputs,
     )  # fmt: skip
 
 
@@ -203,7 +185,7 @@ TOKEN_NAMES = {  # transformers' names of arguments of `generate`
 }  # fmt: skip
 
 
-def take_token_ids(kwargs: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def pop_special_token_ids(kwargs: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """Takes the special tokens under transformers' names out of `kwargs` -> start_id, end_id and pad_id. Raises
     TypeError if one is given under two names."""
     named = dict(given)
@@ -214,9 +196,22 @@ def take_token_ids(kwargs: dict[str, Any], given: dict[str, Any]) -> dict[str, A
     return named
 
 
-def repeat_rows(count: int, *tensors: Tensor | None) -> list[Any]:
+def returned_sequences(strategy: Strategy, count: int | None) -> tuple[int, int]:
+    """How many of a sentence's hypotheses are returned, and how many runs each sentence has, for num_return_sequences;
+    None: one. Sampling is repeated, other strategies return several of the hypotheses that they keep. Raises
+    ValueError for a number that is not positive, or more than the strategy keeps."""
+    count = 1 if count is None else count
+    if getattr(strategy, "samples", False) and count >= 1:
+        return 1, count
+    if not 1 <= count <= strategy.width:
+        most = f"must be from 1 to {strategy.width}, the hypotheses that {type(strategy).__name__} keeps per sentence"
+        raise ValueError(f"num_return_sequences={count}: {most}")
+    return count, 1
+
+
+def repeat_rows(rows: Any, count: int) -> Any:
     """Each row `count` times, the copies of a row together: [B,...] -> [B·count,...]; None stays None"""
-    return [None if tensor is None else tensor.repeat_interleave(count, 0) for tensor in tensors]
+    return rows if rows is None or count == 1 else rows.repeat_interleave(count, 0)
 
 
 def read_source(model: Any, ids: Any, features: Any, mask: Rows, pad: int) -> tuple[Tensor | None, Tensor | None]:
