@@ -14,7 +14,7 @@ from tests.autograder.pretended import VALUES
 from tests.models.table import drawn
 from tests.models.test_laws import make
 from tfkit.nn import experts
-from tfkit.nn.experts import ExpertList, apply_experts, has_grouped_product, mix_experts, route_top_k, stack_experts
+from tfkit.nn.experts import ExpertList, apply_experts, mix_experts, route_top_k, stack_experts, supports_grouped_mm
 from tfkit.nn.feed_forward import GatedFeedForward
 
 ROUTED = ("mixtral", "deepseek_v3", "gpt_oss")
@@ -31,14 +31,14 @@ grouped = pytest.mark.skipif(not hasattr(torch.nn.functional, "grouped_mm"), rea
 def as_on_a_gpu(monkeypatch):
     """The CPU passes for a GPU with a kernel, for every type that its own can compute."""
     monkeypatch.setattr(experts, "host_would_wait", lambda device: True)
-    monkeypatch.setattr(experts, "has_grouped_kernel", lambda device: True)
+    monkeypatch.setattr(experts, "has_grouped_mm_kernel", lambda device: True)
 
 
 @pytest.fixture
 def groups(monkeypatch):
     """How many layers computed their experts in groups."""
-    seen, real = [], experts.mix_experts_in_groups
-    monkeypatch.setattr(experts, "mix_experts_in_groups", lambda *given: seen.append(1) or real(*given))
+    seen, real = [], experts.mix_experts_grouped
+    monkeypatch.setattr(experts, "mix_experts_grouped", lambda *given: seen.append(1) or real(*given))
     return seen
 
 
@@ -82,7 +82,7 @@ def test_groups_give_what_the_loop_gives(autocast, as_on_a_gpu, groups):
 
 @grouped
 def test_groups_are_exact_in_float32(as_on_a_gpu, groups, monkeypatch):
-    monkeypatch.setattr(experts, "has_grouped_product", lambda x, d_ff: True)
+    monkeypatch.setattr(experts, "supports_grouped_mm", lambda x, d_ff: True)
     layer = gated()
     other = copy.deepcopy(layer)
     layer.stack()
@@ -184,13 +184,13 @@ def test_a_stacked_model_is_saved_like_any_other(name, as_on_a_gpu, tmp_path):
 
 def test_what_has_no_kernel_keeps_the_loop(monkeypatch):
     x = torch.zeros(1, 16, dtype=torch.bfloat16)
-    assert not has_grouped_product(x, 24)  # a CPU
-    monkeypatch.setattr(experts, "has_grouped_kernel", lambda device: True)
-    assert has_grouped_product(x, 24)
-    assert not has_grouped_product(x.float(), 24)
-    assert not has_grouped_product(x, 20) and not has_grouped_product(x[:, :9], 24)
+    assert not supports_grouped_mm(x, 24)  # a CPU
+    monkeypatch.setattr(experts, "has_grouped_mm_kernel", lambda device: True)
+    assert supports_grouped_mm(x, 24)
+    assert not supports_grouped_mm(x.float(), 24)
+    assert not supports_grouped_mm(x, 20) and not supports_grouped_mm(x[:, :9], 24)
     with torch.autocast("cpu", torch.bfloat16):
-        assert has_grouped_product(x.float(), 24)
+        assert supports_grouped_mm(x.float(), 24)
 
 
 # -- with a card: `pytest -m gpu tests/nn/test_experts_in_groups.py` ---------------------------------------------------

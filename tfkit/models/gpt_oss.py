@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from ..nn.experts import apply_experts, grouped_product, route_top_k
+from ..nn.experts import apply_experts, grouped_mm, route_top_k
 from ..nn.grouped_query import GroupedQueryAttention
 from ..nn.rms_norm import WideRMSNorm
 from . import llama, mixtral
@@ -74,7 +74,7 @@ class Experts(nn.Module):
         self.down = nn.Parameter(torch.empty(c.n_experts, c.d_ff, c.d_model))
         self.down_bias = nn.Parameter(torch.empty(c.n_experts, c.d_model))
 
-    def each(self) -> list[Callable[[Tensor], Tensor]]:
+    def expert_functions(self) -> list[Callable[[Tensor], Tensor]]:
         """The experts one by one. (unbind at once: indexing would create a full-size gradient for each expert.)"""
         parts = (p.unbind() for p in (self.gate_up, self.gate_up_bias, self.down, self.down_bias))
         return [partial(self.expert, *own) for own in zip(*parts, strict=True)]
@@ -95,12 +95,12 @@ class Experts(nn.Module):
         gate_up, gate_up_bias, down, down_bias = (p if index is None else p.index_select(0, index) for p in parts)
         return torch.bmm(self.activate(torch.bmm(x, gate_up) + gate_up_bias), down) + down_bias
 
-    def run_groups(self, x: Tensor, ends: Tensor, owner: Tensor) -> Tensor:
-        """As `nn.experts.StackedExperts.run_groups`"""
-        both = grouped_product(x, self.gate_up, ends)
-        inner = self.activate(both + self.gate_up_bias[owner].to(both.dtype))
-        out = grouped_product(inner, self.down, ends)
-        return out + self.down_bias[owner].to(out.dtype)
+    def run_grouped(self, x: Tensor, ends: Tensor, expert_of_row: Tensor) -> Tensor:
+        """As `nn.experts.StackedExperts.run_grouped`"""
+        both = grouped_mm(x, self.gate_up, ends)
+        inner = self.activate(both + self.gate_up_bias[expert_of_row].to(both.dtype))
+        out = grouped_mm(inner, self.down, ends)
+        return out + self.down_bias[expert_of_row].to(out.dtype)
 
     def is_stacked(self) -> bool:
         return True

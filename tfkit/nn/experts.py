@@ -82,7 +82,7 @@ def host_would_wait(device: torch.device) -> bool:
 
 class StackedExperts(Protocol):
     """The experts of a layer. If `is_stacked`, their matrices are parts of a few tensors [N,...], and `run` and
-    `run_groups` compute many experts at once."""
+    `run_grouped` compute many experts at once."""
 
     @property
     def d_ff(self) -> int:
@@ -91,21 +91,21 @@ class StackedExperts(Protocol):
 
     def __len__(self) -> int: ...
 
-    def each(self) -> Sequence[Callable[[Tensor], Tensor]]:
+    def expert_functions(self) -> Sequence[Callable[[Tensor], Tensor]]:
         """The experts one by one, each a function of its tokens [t,E] -> [t,E]."""
         ...
 
     def is_stacked(self) -> bool:
-        """Whether `run` and `run_groups` can be called."""
+        """Whether `run` and `run_grouped` can be called."""
         ...
 
     def run(self, x: Tensor, index: Tensor | None) -> Tensor:
         """x [G,t,E] by the experts `index` int64 [G], or by all in order -> [G,t,E]"""
         ...
 
-    def run_groups(self, x: Tensor, ends: Tensor, owner: Tensor) -> Tensor:
+    def run_grouped(self, x: Tensor, ends: Tensor, expert_of_row: Tensor) -> Tensor:
         """x [R,E], the rows of one expert together and the experts in order; ends int32 [N]: the position after each
-        expert's last row; owner int64 [R]: the expert of each row -> [R,E]"""
+        expert's last row; expert_of_row int64 [R]: the expert of each row -> [R,E]"""
         ...
 
 
@@ -119,9 +119,9 @@ def apply_experts(experts: StackedExperts, x: Tensor, weights: Tensor, chosen: T
     if together and experts.is_stacked():
         if x.size(1) <= STEP_TOKENS and not torch.is_grad_enabled():
             return mix_experts_in_step(flat, weights, chosen, len(experts), experts.run).view_as(x)
-        if has_grouped_product(x, experts.d_ff):
-            return mix_experts_in_groups(flat, weights, chosen, len(experts), experts.run_groups).view_as(x)
-    return mix_experts(flat, weights, chosen, experts.each()).view_as(x)
+        if supports_grouped_mm(x, experts.d_ff):
+            return mix_experts_grouped(flat, weights, chosen, len(experts), experts.run_grouped).view_as(x)
+    return mix_experts(flat, weights, chosen, experts.expert_functions()).view_as(x)
 
 
 def mix_experts_in_step(
@@ -141,43 +141,43 @@ def mix_experts_in_step(
     return (share * run(x.expand(n_experts, -1, -1), None)).sum(0).to(x.dtype)
 
 
-def mix_experts_in_groups(
+def mix_experts_grouped(
     x: Tensor, weights: Tensor, chosen: Tensor, n_experts: int, run: Callable[[Tensor, Tensor, Tensor], Tensor]
 ) -> Tensor:
     """As `mix_experts`, for any number of tokens and with gradients; how many tokens each expert has stays on the GPU.
 
-    x [T,E], weights [T,k], chosen int64 [T,k]; run: as `StackedExperts.run_groups` -> [T,E]
+    x [T,E], weights [T,k], chosen int64 [T,k]; run: as `StackedExperts.run_grouped` -> [T,E]
     """
     tokens, k = chosen.shape
-    owner, order = chosen.flatten().sort(stable=True)  # [T·k]: the choices, those of one expert together
-    ends = torch.searchsorted(owner, torch.arange(n_experts, device=x.device), right=True, out_int32=True)
-    mixed = run(x[order // k], ends, owner)
-    place = torch.empty_like(order).scatter_(0, order, torch.arange(tokens * k, device=x.device))
-    return (weights[..., None] * mixed[place].view(tokens, k, -1)).sum(1).to(x.dtype)
+    expert_of_row, order = chosen.flatten().sort(stable=True)  # [T·k]: the choices, those of one expert together
+    ends = torch.searchsorted(expert_of_row, torch.arange(n_experts, device=x.device), right=True, out_int32=True)
+    mixed = run(x[order // k], ends, expert_of_row)
+    inverse = torch.empty_like(order).scatter_(0, order, torch.arange(tokens * k, device=x.device))
+    return (weights[..., None] * mixed[inverse].view(tokens, k, -1)).sum(1).to(x.dtype)
 
 
-def product_dtype(x: Tensor) -> torch.dtype:
+def matmul_dtype(x: Tensor) -> torch.dtype:
     """The type in which matrix products of x are computed: autocast's, or its own."""
     kind = x.device.type
     return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else x.dtype
 
 
-def has_grouped_product(x: Tensor, d_ff: int) -> bool:
+def supports_grouped_mm(x: Tensor, d_ff: int) -> bool:
     """Whether `torch.nn.functional.grouped_mm` has a kernel for x [...,E] and experts of inner width d_ff: on GPUs
     since Ampere, for bfloat16 with rows of a multiple of 16 bytes. For other types it reads on the host how many rows
     each group has."""
     aligned = x.size(-1) % 8 == d_ff % 8 == 0
-    return aligned and product_dtype(x) == torch.bfloat16 and has_grouped_kernel(x.device)
+    return aligned and matmul_dtype(x) == torch.bfloat16 and has_grouped_mm_kernel(x.device)
 
 
-def has_grouped_kernel(device: torch.device) -> bool:
+def has_grouped_mm_kernel(device: torch.device) -> bool:
     """Whether this PyTorch has a kernel of grouped products for the device, a GPU."""
     return hasattr(F, "grouped_mm") and device.type == "cuda" and torch.cuda.get_device_capability(device) >= (8, 0)
 
 
-def grouped_product(x: Tensor, matrices: Tensor, ends: Tensor) -> Tensor:
+def grouped_mm(x: Tensor, matrices: Tensor, ends: Tensor) -> Tensor:
     """x [R,I], matrices [N,I,O], ends int32 [N] -> [R,O]: rows ends[i-1] to ends[i] by matrix i"""
-    dtype = product_dtype(x)
+    dtype = matmul_dtype(x)
     product: Tensor = F.grouped_mm(x.to(dtype), matrices.to(dtype), offs=ends)
     return product
 
@@ -188,7 +188,8 @@ class ExpertList(nn.ModuleList):
     MATRICES = ("gate", "up", "down")  # of a `GatedFeedForward`
     stacked: tuple[Tensor, ...] | None = None  # [N,F,E], [N,F,E], [N,E,F]
 
-    def each(self) -> Sequence[Callable[[Tensor], Tensor]]:
+    def expert_functions(self) -> Sequence[Callable[[Tensor], Tensor]]:
+        """The experts themselves."""
         return list(self)
 
     def weights(self) -> list[list[Tensor]] | None:
@@ -197,10 +198,10 @@ class ExpertList(nn.ModuleList):
         experts: list[Any] = list(self)
         activation = getattr(experts[0], "activation", None)
         for expert in experts:
-            if not is_plain(expert, GatedFeedForward) or expert.activation is not activation or expert.dropout.p:
+            if not is_unmodified(expert, GatedFeedForward) or expert.activation is not activation or expert.dropout.p:
                 return None
         linears = [[getattr(expert, name) for expert in experts] for name in self.MATRICES]
-        if not all(is_plain(linear, nn.Linear) for group in linears for linear in group):
+        if not all(is_unmodified(linear, nn.Linear) for group in linears for linear in group):
             return None
         parameters = [[linear._parameters for linear in group] for group in linears]  # three times as fast as `.weight`
         if any(
@@ -222,23 +223,27 @@ class ExpertList(nn.ModuleList):
         if self.stacked is None or torch.compiler.is_compiling():
             return self.stacked is not None
         weights = self.weights()
-        return weights is not None and all(map(are_rows, weights, self.stacked))
+        return weights is not None and all(
+            are_slices(group, tensor.data_ptr()) for group, tensor in zip(weights, self.stacked, strict=True)
+        )
 
     def run(self, x: Tensor, index: Tensor | None) -> Tensor:
+        """See `StackedExperts.run`."""
         assert self.stacked is not None
         parts = self.stacked if index is None else [part.index_select(0, index) for part in self.stacked]
         gate, up, down = (part.transpose(1, 2) for part in parts)
         return torch.bmm(self.activation(torch.bmm(x, gate)) * torch.bmm(x, up), down)
 
-    def run_groups(self, x: Tensor, ends: Tensor, owner: Tensor) -> Tensor:
+    def run_grouped(self, x: Tensor, ends: Tensor, expert_of_row: Tensor) -> Tensor:
+        """See `StackedExperts.run_grouped`; differentiable in the experts' parameters."""
         assert self.stacked is not None
         tensors: list[Any] = []
         for part, name in zip(self.stacked, self.MATRICES, strict=True):
             weights = [getattr(expert, name).weight for expert in self]
             tensors.append(ParameterStack.apply(part, *weights))  # type: ignore[no-untyped-call]
         gate, up, down = (tensor.transpose(1, 2) for tensor in tensors)
-        inner = multiply(self.activation(grouped_product(x, gate, ends)), grouped_product(x, up, ends))
-        return grouped_product(inner, down, ends)
+        inner = multiply(self.activation(grouped_mm(x, gate, ends)), grouped_mm(x, up, ends))
+        return grouped_mm(inner, down, ends)
 
     @property
     def d_ff(self) -> int:
@@ -275,37 +280,35 @@ class ParameterStack(torch.autograd.Function):
 
     @staticmethod
     def forward(stacked: Tensor, *parameters: Tensor) -> Tensor:
+        """stacked [N,...], parameters: N tensors [...] -> [N,...]"""
         return stacked.view_as(stacked)
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None: ...
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        """Nothing is saved."""
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        """The gradient [N,...] -> none for the tensor, and a row for each parameter"""
         return None, *grad.unbind()
 
 
-def is_plain(module: Any, kind: type[nn.Module]) -> bool:
+def is_unmodified(module: Any, kind: type[nn.Module]) -> bool:
     """Whether a module is of this very class, and nothing is hooked to its call."""
     return type(module) is kind and not (module._forward_hooks or module._forward_pre_hooks or module._backward_hooks)
 
 
-def are_rows(parameters: Sequence[Tensor], tensor: Tensor) -> bool:
-    """Whether the parameters lie in memory where the rows of `tensor` [N,...] lie."""
-    first, size = tensor.data_ptr(), tensor[0].nbytes
-    return all(parameter.data_ptr() == first + i * size for i, parameter in enumerate(parameters))
+def are_slices(parameters: Sequence[Tensor], address: int) -> bool:
+    """Whether the parameters, all of one shape, lie one after the other in memory from this address on."""
+    return all(p.data_ptr() == address + i * p.nbytes for i, p in enumerate(parameters))
 
 
 def stack_parameters(parameters: Sequence[Tensor]) -> Tensor:
     """Parameters of one shape as one tensor [N,...], of which they are views afterwards."""
-    first, size, storage = parameters[0], parameters[0].nbytes, parameters[0].untyped_storage().data_ptr()
+    first, storages = parameters[0], {parameter.untyped_storage().data_ptr() for parameter in parameters}
+    contiguous = all(parameter.is_contiguous() for parameter in parameters)
     with torch.no_grad(), torch.inference_mode(False):  # ordinary tensors, as training needs them
-        if all(
-            p.is_contiguous()
-            and p.untyped_storage().data_ptr() == storage
-            and p.data_ptr() == first.data_ptr() + i * size
-            for i, p in enumerate(parameters)
-        ):
+        if contiguous and len(storages) == 1 and are_slices(parameters, first.data_ptr()):
             return first.detach().as_strided((len(parameters), *first.shape), (first.numel(), *first.stride()))
         stacked = torch.stack([parameter.detach() for parameter in parameters])
         for parameter, row in zip(parameters, stacked, strict=True):

@@ -23,14 +23,14 @@ class CountedOperations(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = func(*args, **(kwargs or {}))
         if func.overloadpacket is getattr(torch.ops.aten, "_grouped_mm", None):
-            self.total += grouped_operations(*args[:2])
+            self.total += grouped_mm_operations(*args[:2])
         elif count := flop_registry.get(func.overloadpacket):
             given = repeat_kv_heads(args) if "attention" in func.overloadpacket.__name__ else args
             self.total += count(*given, **(kwargs or {}), out_val=out)
         return out
 
 
-def grouped_operations(a: Tensor, b: Tensor) -> int:
+def grouped_mm_operations(a: Tensor, b: Tensor) -> int:
     """Operations of a product in groups, for which torch has no formula: a [R,I], whose rows are divided among the
     matrices b [N,I,O]; or, in a backward pass, a [I,R] and b [R,O], whose columns and rows are."""
     return 2 * a.numel() * b.size(-1)
