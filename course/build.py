@@ -51,7 +51,6 @@ from tfkit_course import replace_unencodable
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
-    from sqlalchemy.engine import URL
 
 DUE_RECORD = ".due.json"  # the due dates that the last build wrote into the gradebook
 ENGLISH = "en"  # the language of the lessons
@@ -403,28 +402,20 @@ def set_due_dates(course_dir: str | Path, units: list[str] | None = None) -> lis
     """
     course_dir = Path(course_dir)
     chosen = [unit for unit in read(course_dir) if not units or unit.name in units]
+    if not any(unit.due for unit in chosen) and not (course_dir / DUE_RECORD).exists():
+        return []  # course.toml has never set a date
     record = _read_due_record(course_dir / DUE_RECORD)
-    if not record and not any(unit.due for unit in chosen) and importlib.util.find_spec("fcntl") is None:
-        return []  # on Windows, where no class is graded, a course is built all the same
     from nbgrader.api import Gradebook
-    from sqlalchemy.engine import make_url
 
     from autograder.cluster.course import settings_of, working_in
 
     course, messages, after = settings_of(course_dir.resolve()).coursedir, [], dict(record)
-    with working_in(course_dir):
-        if not any(unit.due for unit in chosen) and not _exists(make_url(course.db_url)):
-            return []
-        with Gradebook(course.db_url, course.course_id) as gradebook:
-            for unit in chosen:
-                messages += _set_due_date(gradebook, unit, after)
+    with working_in(course_dir), Gradebook(course.db_url, course.course_id) as gradebook:
+        for unit in chosen:
+            messages += _set_due_date(gradebook, unit, after)
     if after != record:
         _write_if_new(course_dir / DUE_RECORD, json.dumps(after, indent=1, sort_keys=True) + "\n")
     return messages
-
-
-def _exists(gradebook: URL) -> bool:
-    return not gradebook.drivername.startswith("sqlite") or Path(gradebook.database or "").is_file()
 
 
 def _read_due_record(path: Path) -> dict[str, str]:
