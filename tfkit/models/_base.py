@@ -19,6 +19,7 @@ every step. Optional: `shuffle(index, prefix_length)` of a cache, a reorder of r
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -269,14 +270,14 @@ class NoHeadWithPooler(NoHead):
     NEEDS_POOLER = True
 
 
-class WordHead(Head):
+class WordHead(Head, ABC):
     """A score for every word of the vocabulary at every position, computed by the subclasses' `scores`."""
 
     HAS_OUTPUT_MATRIX = True
 
+    @abstractmethod
     def scores(self, inputs: HeadInputs) -> torch.Tensor:
         """-> [B,L,V]"""
-        raise NotImplementedError
 
     def targets(self, labels: torch.Tensor) -> torch.Tensor:
         """The target of each position, from labels [B,L]: the label at that position"""

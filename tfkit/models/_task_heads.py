@@ -5,6 +5,7 @@ See `_base` for what a head is; the heads of language models are there.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import torch
@@ -69,16 +70,16 @@ class NextSentenceHead(Head):
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
-class SequenceHead(Head):
+class SequenceHead(Head, ABC):
     """A label, a number, or several labels for the whole sequence, computed by the subclasses' `scores`."""
 
     def __init__(self, c: Any) -> None:
         super().__init__(c)
         self.problem = c.problem_type
 
+    @abstractmethod
     def scores(self, inputs: HeadInputs) -> torch.Tensor:
         """-> [B,N]"""
-        raise NotImplementedError
 
     def forward(self, inputs: HeadInputs, labels: torch.Tensor | None = None) -> dict[str, Any]:
         """labels as in `label_loss` -> loss, logits [B,N]"""
@@ -131,13 +132,13 @@ def last_token_states(states: Tensor, mask: Tensor | None) -> Tensor:
     return states[torch.arange(len(states), device=states.device), last]
 
 
-class ChoiceHead(Head):
+class ChoiceHead(Head, ABC):
     """Chooses one of several continuations. Each is read separately and gets one score from the subclasses'
     `scores`."""
 
+    @abstractmethod
     def scores(self, inputs: HeadInputs) -> torch.Tensor:
         """-> [B·C,1]"""
-        raise NotImplementedError
 
     def forward(self, inputs: HeadInputs, labels: torch.Tensor | None = None) -> dict[str, Any]:
         """labels [B] -> loss, logits [B,C]"""
@@ -182,15 +183,15 @@ class DecoderTokenClassificationHead(Head):
         return {"loss": None if labels is None else cross_entropy(logits, labels), "logits": logits}
 
 
-class SpanHead(Head):
+class SpanHead(Head, ABC):
     """Predicts where the answer starts and ends. A target beyond the end means that the answer is not in this window.
     The subclasses define `scores`."""
 
     TARGETS: ClassVar[tuple[str, ...]] = ("start_positions", "end_positions")
 
+    @abstractmethod
     def scores(self, inputs: HeadInputs) -> torch.Tensor:
         """-> [B,L,2]"""
-        raise NotImplementedError
 
     def forward(
         self, inputs: HeadInputs, start_positions: torch.Tensor | None = None, end_positions: torch.Tensor | None = None
