@@ -82,10 +82,10 @@ def test_as_transformers_draws_them(name, head, tmp_path):
     theirs = loading.names(ours, module).load({key: tensor.clone() for key, tensor in theirs.items()})
     for key, tensor in ours.state_dict().items():
         if tensor.numel() > 1 and not any(re.match(pattern, key) for pattern in DIFFERENT.get(kind(name), {})):
-            alike(key, tensor.double(), theirs[key].double())
+            assert_alike(key, tensor.double(), theirs[key].double())
 
 
-def alike(key, ours, theirs):
+def assert_alike(key, ours, theirs):
     count, wider = ours.numel(), max(ours.std(), theirs.std())
     assert abs(ours.std() - theirs.std()) <= 6 * wider * (2 * count) ** -0.5 + 1e-6, key
     assert abs(ours.mean() - theirs.mean()) <= 6 * wider * (2 / count) ** 0.5 + 1e-6, key
@@ -126,4 +126,4 @@ def test_a_new_head_starts_as_that_of_a_new_model(name, head, tmp_path):
     torch.manual_seed(2)
     for key, tensor in tfkit.from_pretrained(tmp_path, head=head, new_head=True).state_dict().items():
         if tensor.numel() > 1:
-            alike(key, tensor.double(), expected[key].double())
+            assert_alike(key, tensor.double(), expected[key].double())
