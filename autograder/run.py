@@ -23,7 +23,7 @@ from autograder.localize.fault import localize_fault
 from autograder.parse import parse_source
 from autograder.sandbox_client import Cell, CellOutcome, SandboxClient, StudentError
 from autograder.translate import title_of
-from autograder.verdict import Attempt, says_more, unwritten_symbols, verdict_of
+from autograder.verdict import Attempt, has_other_findings, unwritten_symbols, verdict_of
 
 CPU_ALONE = "the CPU alone was asked for"
 PUBLIC_KEY = b"public"  # without a course key anyone can generate the same inputs
@@ -97,7 +97,7 @@ class Grader:
                         return replace(second, cells=attempt.cells)
                     # an answer's own mistake is clearest without those of earlier exercises, but of this attempt
                     # nothing can be shown that comes out of its box
-                    if not second.missing and says_more(exercise, second, attempt):
+                    if not second.missing and has_other_findings(exercise, second, attempt):
                         return self._explained(second, other, exercise, verdict, before)
             return self._explained(attempt, student, exercise, verdict, [])
 

@@ -49,7 +49,7 @@ class Attempt:
         return {cell.id: cell.outputs for cell in self.cells}
 
 
-def says_more(exercise: Exercise, second: Attempt, first: Attempt) -> bool:
+def has_other_findings(exercise: Exercise, second: Attempt, first: Attempt) -> bool:
     """Whether other checks fail in the second attempt, or a misconception is found in it that is not in the first."""
     if _outcomes(second) != _outcomes(first):
         return True

@@ -11,10 +11,11 @@ from types import FrameType
 
 
 class Interrupt:
-    """A `with` block that delays Ctrl-C until the next `check`; a second Ctrl-C is raised at once."""
+    """A `with` block that delays Ctrl-C until the next `check`; a second Ctrl-C is raised at once. requested: whether
+    it was pressed."""
 
     def __init__(self) -> None:
-        self._requested = self._at_once = False
+        self.requested = self._at_once = False
 
     def __enter__(self) -> Interrupt:
         if threading.current_thread() is threading.main_thread():  # other threads can't receive or set up signals
@@ -26,13 +27,13 @@ class Interrupt:
             signal.signal(signal.SIGINT, self._before)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        again, self._requested = self._requested, True
+        again, self.requested = self.requested, True
         if again or self._at_once:
             raise KeyboardInterrupt
 
     def check(self) -> None:
         """Raises KeyboardInterrupt if Ctrl-C was pressed since the block began."""
-        if self._requested:
+        if self.requested:
             raise KeyboardInterrupt
 
     @contextmanager

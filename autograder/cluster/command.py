@@ -16,12 +16,12 @@ from autograder.cluster.bundle import Key
 from autograder.cluster.changes import Change, changes, current_verdicts, table, total_changes
 from autograder.cluster.course import BadCourse, Course, Submission
 from autograder.cluster.gradebook import GradebookWriter
-from autograder.cluster.interrupt import Interrupt
 from autograder.cluster.job import GradingRecord, ungraded_record
 from autograder.cluster.pool import GradingTask, JobOutcome, Pool, PoolError
 from autograder.cluster.records import CourseBusy, Records, Round
 from autograder.cluster.screen import ProgressScreen
 from autograder.nbgrader.execute import KILLED_TWICE
+from tfkit_course.interrupt import Interrupt
 
 STOPPED = 130
 

@@ -123,7 +123,7 @@ class Course:
         return self._students is None or student in self._students
 
     def _key(self, student: str, folder: Path) -> Key:
-        submission = hash_of_submission(self.submitted_notebooks(folder), self.predictions_made(folder))
+        submission = hash_of_submission(self.submitted_notebooks(folder), self.answered_predictions(folder))
         return Key(student, self.assignment, submission, self.checks)
 
     def submitted_notebooks(self, folder: Path) -> dict[str, SubmittedNotebook]:
@@ -132,12 +132,12 @@ class Course:
             name: _read_submitted(path) for name in self.released if os.path.lexists(path := folder / f"{name}.ipynb")
         }
 
-    def predictions_made(self, folder: Path) -> tuple[str, ...]:
+    def answered_predictions(self, folder: Path) -> tuple[str, ...]:
         """The predictions made in this folder that a released notebook gives points for, sorted by name."""
         cells = [cell for one in self.released.values() for cell in one.cells if cell.grade]
         texts = [cell.source for cell in cells if cell.name == predictions.GRADE_ID]
-        names = {name for text in texts for name in predictions.names_in(text)}
-        return tuple(sorted(names & predictions.answered_in(folder))) if names else ()
+        names = {name for text in texts for name in predictions.prediction_names(text)}
+        return tuple(sorted(names & predictions.answered_predictions(folder))) if names else ()
 
     def graded_folder(self, student: str) -> Path:
         """Where the student's graded notebooks are, or will be."""
@@ -145,7 +145,7 @@ class Course:
 
     def bundle(self, submission: Submission) -> bytes:
         """The bytes that are sent to a worker."""
-        submitted, made = self.submitted_notebooks(submission.folder), self.predictions_made(submission.folder)
+        submitted, made = self.submitted_notebooks(submission.folder), self.answered_predictions(submission.folder)
         key = submission.key._replace(submission=hash_of_submission(submitted, made))
         return Bundle(key, submitted, self.released, self.settings, made).to_bytes()
 

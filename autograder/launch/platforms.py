@@ -38,7 +38,7 @@ class PlatformRegistry(ToolConfDict):
 
 
 @dataclass(frozen=True)
-class UserNames:
+class UsernamePolicy:
     """How `flow.username` calls a platform's users: its name, which begins theirs, and whether e-mail addresses count;
     None: if the platform has no name, and so is the only one."""
 
@@ -53,7 +53,7 @@ class Platforms:
 
     tool: PlatformRegistry
     courses: dict[tuple[str, str], str]
-    users: dict[tuple[str, str], UserNames]
+    users: dict[tuple[str, str], UsernamePolicy]
     key_file: Path
     state: Path
 
@@ -98,9 +98,9 @@ def _configuration(path: Path, known: list[dict[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _user_names(path: Path, known: list[dict[str, Any]]) -> dict[tuple[str, str], UserNames]:
+def _user_names(path: Path, known: list[dict[str, Any]]) -> dict[tuple[str, str], UsernamePolicy]:
     """The names by (issuer, client id). Raises BadPlatforms if users of two platforms could get the same name."""
-    found: dict[tuple[str, str], UserNames] = {}
+    found: dict[tuple[str, str], UsernamePolicy] = {}
     issuers: dict[str, str] = {}
     for one in known:
         name, use_email, issuer = one.get("name", ""), one.get("use_email"), one["issuer"]
@@ -115,5 +115,5 @@ def _user_names(path: Path, known: list[dict[str, Any]]) -> dict[tuple[str, str]
                                f"{issuer} with client id {one['client_id']} lacks one")  # fmt: skip
         if issuers.setdefault(name, issuer) != issuer:
             raise BadPlatforms(f"{path}: name = {name!r} is used for two issuers, {issuers[name]} and {issuer}")
-        found[issuer, one["client_id"]] = UserNames(name, use_email)
+        found[issuer, one["client_id"]] = UsernamePolicy(name, use_email)
     return found

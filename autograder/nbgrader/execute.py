@@ -133,7 +133,7 @@ class BoxedExecute(NbGraderPreprocessor):
 
     def _answered(self, resources: dict) -> Collection[str]:
         """The predictions that the student made, from the file beside the submitted notebook."""
-        return predictions.answered_in(resources["metadata"]["path"])
+        return predictions.answered_predictions(resources["metadata"]["path"])
 
     def _backend(self) -> Backend:
         return choose(self.trust, self.sandbox, self.packages)

@@ -22,8 +22,8 @@ from traitlets import Integer
 from autograder.api import HINTS
 from autograder.nbgrader.rebuild import UNGRADED_ROLES
 from autograder.report import verdict_html
-from autograder.report.clean import clean
 from autograder.report.formulas import render_formulas
+from autograder.report.sanitize import sanitize_html
 from autograder.report.tokens import light_theme_tokens, page_tokens
 
 # MIME types that may be shown, best first; text/html is cleaned, an svg becomes an <img>, which runs no scripts
@@ -47,7 +47,7 @@ VIEWPORT = (
 
 def wrap_in_box(html: str) -> str:
     """A student's HTML, cleaned, in an element that clips it."""
-    return f"{PAPER}{clean(html)}</div>"
+    return f"{PAPER}{sanitize_html(html)}</div>"
 
 
 class SafePage(NbGraderPreprocessor):
@@ -154,7 +154,7 @@ class FeedbackExporter(HTMLExporter):
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
         """The template's filter for markdown cells, markdown outputs and comments."""
-        return f"{BOX.format('')}{render_formulas(clean(super().markdown2html(context, source)))}</div>"
+        return f"{BOX.format('')}{render_formulas(sanitize_html(super().markdown2html(context, source)))}</div>"
 
 
 @cache

@@ -28,14 +28,14 @@ def is_predictions_cell(cell: NotebookNode) -> bool:
     return cell.metadata.nbgrader["grade_id"] == GRADE_ID
 
 
-def names_in(source: str) -> list[str]:
+def prediction_names(source: str) -> list[str]:
     """The predictions that the source of such a cell names, in its order."""
     return NAMES.findall(source.partition("predictions_made(")[2])
 
 
 def grade(cell: NotebookNode, answered: Collection[str]) -> Verdict:
     """The verdict if the predictions named in `answered` were made: each earns its share of the cell's points."""
-    names, points = names_in(cell.source), float(cell.metadata.nbgrader["points"])
+    names, points = prediction_names(cell.source), float(cell.metadata.nbgrader["points"])
     missing = [name for name in names if name not in answered]
     made = len(names) - len(missing)
     summary = f"{made} of {len(names)} predictions were made" + (f"; not {', '.join(missing)}" if missing else "")
@@ -44,7 +44,7 @@ def grade(cell: NotebookNode, answered: Collection[str]) -> Verdict:
     return Verdict(exercise=GRADE_ID, status=check.status, score=score, max_score=points, checks=(check,))
 
 
-def answered_in(folder: str | Path) -> set[str]:
+def answered_predictions(folder: str | Path) -> set[str]:
     """The names of the predictions that were made in a submission's folder; skipped ones have no answers.
 
     Raises nothing, whatever the student put there: what cannot be read, a link, a device or a huge file has no names.

@@ -40,7 +40,7 @@ CLASSES = re.compile(r"dataframe|highlight|hl-[a-z0-9]+|anchor-link|[a-z]{1,2}[0
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 
-class Styles(CSSSanitizer):
+class StyleSanitizer(CSSSanitizer):
     """Keeps the declarations of STYLES whose values are within the limits above, and drops all others."""
 
     def __init__(self) -> None:
@@ -73,15 +73,15 @@ def _modest_part(part: Any) -> bool:
 SCRIPT = re.compile(r"<(script|style)\b.*?</\1\s*>", re.I | re.S)  # bleach would leave their text on the page
 
 
-def clean(html: str) -> str:
+def sanitize_html(html: str) -> str:
     """`html` without scripts, frames, event handlers and forms.
 
-    Styles that fetch, and classes other than those of highlighted code and tables, are dropped as well."""
+    StyleSanitizer that fetch, and classes other than those of highlighted code and tables, are dropped as well."""
     return bleach.clean(
         SCRIPT.sub("", html),
         tags=TAGS,
         attributes=_allowed,
-        css_sanitizer=Styles(),
+        css_sanitizer=StyleSanitizer(),
         protocols=["http", "https", "mailto", "data", "attachment"],
         strip=True,
     )

@@ -15,10 +15,10 @@ from rich.console import Console
 from autograder.cluster.command import GradingRun, Options
 from autograder.cluster.course import BadCourse, Course, settings_of, students_in, working_in
 from autograder.cluster.gradebook import GradebookWriter
-from autograder.cluster.interrupt import Interrupt
 from autograder.cluster.pool import Pool
 from autograder.cluster.records import CourseBusy, Records
 from autograder.cluster.screen import ProgressScreen
+from tfkit_course.interrupt import Interrupt
 
 RETRY_S = 60.0  # between two attempts at what could not be graded, returned or passed back
 

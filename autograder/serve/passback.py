@@ -13,7 +13,7 @@ from autograder.serve.course import ServedCourse
 
 
 @dataclass
-class SendState:
+class PassbackState:
     """What is known of an assignment's totals at the LMS: for which count of graded submissions all were sent."""
 
     graded: int = -1  # below every count, because an earlier service may have left totals unsent
@@ -25,20 +25,20 @@ class Passback:
     """Sends totals at the start, after new grades, and a minute after an error; passback.jsonl has what was sent."""
 
     def __init__(self, console: Console) -> None:
-        self.console, self._states = console, dict[tuple[Path, str], SendState]()
+        self.console, self._states = console, dict[tuple[Path, str], PassbackState]()
 
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether the totals of an assignment could not all be sent at the last attempt."""
         return any(state.failed for state in self._states.values())
 
     def send_due(self, course: ServedCourse) -> None:
         """Send the totals of the course's assignments that have new grades, and report errors on the console."""
         for assignment, progress in course.progress.items():
-            state = self._states.setdefault((course.root, assignment), SendState())
+            state = self._states.setdefault((course.root, assignment), PassbackState())
             if state.graded != progress.graded and state.retry_at <= time.monotonic():
                 self._send(course, assignment, state)
 
-    def _send(self, course: ServedCourse, assignment: str, state: SendState) -> None:
+    def _send(self, course: ServedCourse, assignment: str, state: PassbackState) -> None:
         from autograder.report import lti, scores  # imported here: not everybody has installed the extra `lti`
 
         graded = course.progress[assignment].graded

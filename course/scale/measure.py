@@ -102,8 +102,8 @@ def _feedback(root: Path, number: int, console: Console) -> list[float]:
 
 def _looks(root: Path, times: int = 5) -> list[float]:
     """Seconds of each poll of an exchange without new submissions."""
-    from autograder.cluster.interrupt import Interrupt
     from autograder.serve.course import ServedCourse
+    from tfkit_course.interrupt import Interrupt
 
     (root / "exchange/tfkit/inbound").mkdir(parents=True)
     course = ServedCourse(root, None, lambda *_: iter(()), Console(quiet=True), Interrupt())  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ def _link_jupyter_server_extension(server_app: Any) -> None:  # called before an
     from tfkit_lab.handlers import prepare_at_startup
 
     root = Path(server_app.root_dir).expanduser()
-    broken_config.refuse(root)
+    broken_config.raise_config_errors(root)
     prepare_at_startup(root)
 
 

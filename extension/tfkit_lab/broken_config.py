@@ -12,7 +12,7 @@ from pathlib import Path
 VARIABLE = "TRAITLETS_APPLICATION_RAISE_CONFIG_FILE_ERROR"
 
 
-def refuse(root: Path) -> None:
+def raise_config_errors(root: Path) -> None:
     """Let nbgrader stop: the server does not load the formgrader then. For servers in or on a course's folder only."""
     if not any((folder / "nbgrader_config.py").is_file() for folder in (root, Path.cwd())):
         return

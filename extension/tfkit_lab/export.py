@@ -78,9 +78,9 @@ def _render_markdown(source: str, attachments: Any = None) -> str:
 
 
 def _cleaned(text: str) -> str:
-    from autograder.report.clean import clean  # imported here, because it loads bleach
+    from autograder.report.sanitize import sanitize_html  # imported here, because it loads bleach
 
-    return clean(text)
+    return sanitize_html(text)
 
 
 def _picture(mime: str, data: str, words: str) -> str:

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from autograder.cluster.interrupt import Interrupt
+from tfkit_course.interrupt import Interrupt
 
 
 def press():

@@ -14,9 +14,10 @@ from typing import Any
 from tokenizers import AddedToken, decoders, models, pre_tokenizers, processors
 from tokenizers import Tokenizer as Inner
 
-from tfkit.text.sentencepiece import optional_json
+from tfkit.text.sentencepiece import read_optional_json
 
 FILES = ("vocab.json", "merges.txt")
+SETTINGS = ("special_tokens_map", "tokenizer_config", "config")
 OPTIONS = ("single_word", "lstrip", "rstrip", "normalized")
 
 
@@ -51,8 +52,9 @@ def byte_level(directory: Path) -> tuple[Inner, dict[str, str]]:
     Raises ValueError for an architecture whose layout is not known, for added tokens whose ids do not follow the
     vocabulary, and for a vocabulary without the tokens that its architecture puts around a text.
     """
-    named = optional_json(directory / "special_tokens_map.json") | optional_json(directory / "tokenizer_config.json")
-    kind = optional_json(directory / "config.json").get("model_type", "roberta" if "cls_token" in named else "gpt2")
+    tokens_map, settings, config = (read_optional_json(directory / f"{name}.json") for name in SETTINGS)
+    named = tokens_map | settings
+    kind = config.get("model_type", "roberta" if "cls_token" in named else "gpt2")
     if kind not in LAYOUTS:
         raise ValueError(
             f"{directory}: {kind} with {' and '.join(FILES)} is not supported, only with a tokenizer.json; supported: "
@@ -66,7 +68,7 @@ def byte_level(directory: Path) -> tuple[Inner, dict[str, str]]:
     }  # fmt: skip
     add_tokens(inner, directory, tokens)
     roles = {role: token.content for role, token in tokens.items() if inner.token_to_id(token.content) is not None}
-    return surround(inner, layout, roles, named, directory), roles
+    return set_post_processor(inner, layout, roles, named, directory), roles
 
 
 def bpe(vocabulary: str | Path, merges: str | Path) -> Inner:
@@ -90,7 +92,7 @@ def special_token(role: str, value: str | dict[str, Any], kind: str) -> AddedTok
 
 def add_tokens(inner: Inner, directory: Path, tokens: Mapping[str, AddedToken]) -> None:
     """Adds the tokens of added_tokens.json after the vocabulary, and makes those of `tokens` that exist special."""
-    added = optional_json(directory / "added_tokens.json")
+    added = read_optional_json(directory / "added_tokens.json")
     for text, i in sorted(added.items(), key=lambda item: item[1]):
         inner.add_tokens([AddedToken(text, normalized=False)])
         if inner.token_to_id(text) != i:
@@ -101,7 +103,7 @@ def add_tokens(inner: Inner, directory: Path, tokens: Mapping[str, AddedToken]) 
     inner.add_special_tokens([token for token in tokens.values() if inner.token_to_id(token.content) is not None])
 
 
-def surround(
+def set_post_processor(
     inner: Inner, layout: SpecialTokens, roles: Mapping[str, str], settings: Mapping[str, Any], directory: Path
 ) -> Inner:
     """Puts the special tokens of the layout around a text."""

@@ -60,12 +60,12 @@ def sentencepiece(file: str | Path) -> Inner:
     """The tokenizer of a SentencePiece file with the special tokens of its architecture, which the config.json in the
     same directory names. Raises ValueError for a damaged file, or an architecture whose layout is not known."""
     file = Path(file)
-    kind = optional_json(file.parent / "config.json").get("model_type")
-    settings = optional_json(file.parent / "tokenizer_config.json")
+    kind = read_optional_json(file.parent / "config.json").get("model_type")
+    settings = read_optional_json(file.parent / "tokenizer_config.json")
     if kind is not None and kind not in LAYOUTS:
         raise ValueError(f"{file}: the id layout of {kind} is not supported; supported: {', '.join(LAYOUTS)}")
     layout, model = LAYOUTS[kind](settings) if kind else Layout(), read(file)
-    ids = optional_json(file.parent / "vocab.json") if kind == "m2m_100" else None
+    ids = read_optional_json(file.parent / "vocab.json") if kind == "m2m_100" else None
     known = {piece.text for piece in model.pieces}
     behind = [_symbol(name) for name in layout.last if name not in known]
     pieces = [*map(_symbol, layout.first), *model.pieces[layout.instead :], *behind]
@@ -193,7 +193,7 @@ def _symbol(name: str) -> Piece:
     return Piece(name, 0.0, UNKNOWN if name == "<unk>" else CONTROL)
 
 
-def optional_json(file: Path) -> dict[str, Any]:
+def read_optional_json(file: Path) -> dict[str, Any]:
     """The content of a JSON file; {} if there is no such file, or no object in it."""
     found = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     return found if isinstance(found, dict) else {}

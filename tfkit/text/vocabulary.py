@@ -15,7 +15,7 @@ from tokenizers import Tokenizer as Inner
 from torch import Tensor
 
 from tfkit.text import byte_level, sentencepiece
-from tfkit.text.sentencepiece import optional_json
+from tfkit.text.sentencepiece import read_optional_json
 
 FILE, SETTINGS, TEMPLATE = "tokenizer.json", "tokenizer_config.json", "chat_template.jinja"
 # the names that published vocabularies give to the special token of each role
@@ -214,13 +214,13 @@ def read_settings(directory: Path) -> dict[str, Any]:
     takes precedence; a special token that has options of its own is reduced to its text."""
     found: dict[str, Any] = {}
     for name in ("special_tokens_map.json", SETTINGS):
-        found |= {key: value for key, value in optional_json(directory / name).items() if value is not None}
+        found |= {key: value for key, value in read_optional_json(directory / name).items() if value is not None}
     if (directory / TEMPLATE).is_file():
         found["chat_template"] = (directory / TEMPLATE).read_text(encoding="utf-8")
-    return {key: plain_name(value) if key.endswith("_token") else value for key, value in found.items()}
+    return {key: token_text(value) if key.endswith("_token") else value for key, value in found.items()}
 
 
-def plain_name(token: Any) -> Any:
+def token_text(token: Any) -> Any:
     """The text of a token that has options, such as {"content": "<mask>", "lstrip": true}; others as they are."""
     return token.get("content") if isinstance(token, dict) else token
 
@@ -233,7 +233,7 @@ def special_names(settings: dict[str, Any]) -> dict[str, str]:
 
 def bert_settings(directory: Path) -> dict[str, Any]:
     """The arguments of `bert` that a published tokenizer_config.json gives."""
-    settings = optional_json(directory / SETTINGS)
+    settings = read_optional_json(directory / SETTINGS)
     names = {"do_lower_case": "lowercase", "strip_accents": "strip_accents", "tokenize_chinese_chars": "split_chinese"}
     return {name: settings[key] for key, name in names.items() if settings.get(key) is not None}
 

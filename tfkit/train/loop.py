@@ -20,10 +20,10 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
 from tfkit.train.checkpoint import Checkpoint
-from tfkit.train.interrupt import DelayedInterrupt
 from tfkit.train.metrics import Metrics
 from tfkit.train.process_group import ALONE, ProcessGroup
 from tfkit.train.progress import Progress
+from tfkit_course.interrupt import Interrupt
 
 Loss = Callable[[nn.Module, Any], Tensor]
 Batches = Callable[[torch.Generator], Iterable[Any]]
@@ -48,25 +48,11 @@ class History:
 
 
 def fit(
-    model: nn.Module,
-    batches: Batches,
-    loss: Loss,
-    *,
-    steps: int,
-    rate: Callable[[int], float],
-    clip: float = 1.0,
-    weight_decay: float = 0.01,
-    accumulate: int = 1,
-    precision: torch.dtype = torch.float32,
-    average: AveragedModel | None = None,
-    process_group: ProcessGroup = ALONE,
-    fused: bool | None = None,
-    seed: int = 0,
-    checkpoint: str | Path | None = None,
-    save_every: int = 500,
-    log: str | Path | None = None,
-    progress: bool = True,
-) -> History:
+    model: nn.Module, batches: Batches, loss: Loss, *, steps: int, rate: Callable[[int], float], clip: float = 1.0,
+    weight_decay: float = 0.01, accumulate: int = 1, precision: torch.dtype = torch.float32,
+    average: AveragedModel | None = None, process_group: ProcessGroup = ALONE, fused: bool | None = None, seed: int = 0,
+    checkpoint: str | Path | None = None, save_every: int = 500, log: str | Path | None = None, progress: bool = True,
+) -> History:  # fmt: skip
     """Train `model` for `steps` steps in all; each call of `batches(generator)` gives one pass over the data.
 
     `rate(step)`, step from 1, is the learning rate. A step accumulates the gradients of `accumulate` batches, weighted
@@ -88,26 +74,20 @@ def fit(
     step = TrainingStep(model, loss, optimizer, clip, precision, process_group, average)
     model.train()
     stream = prefetch(_stream(batches, seed, done, steps, accumulate), step.device)
-    whole = True  # whether the model is as it was at the end of a step
-    with (
-        DelayedInterrupt() as interrupt,
-        TrainingLog(steps, done, log, progress, process_group) as record,
-        closing(stream),
-    ):
+    record = TrainingLog(steps, done, log, progress, process_group)
+    with Interrupt() as interrupt, record, closing(stream):
         try:
             for number, group in enumerate(stream, done + 1):
-                whole = False
-                taken = step(group, rate(number), number, checkpoint)
-                whole = True
-                record.add(taken)
+                record.add(step(group, rate(number), number, checkpoint))
                 if number % save_every == 0:
                     record.read()
                     state.save(number)
-                interrupt.check()
+                if interrupt.requested:
+                    record.history.interrupted = True
+                    break
         finally:
             record.read()
-    if whole:
-        state.save(record.history.steps)
+        state.save(record.history.steps)  # not after a second Ctrl-C, which may have come in the middle of a step
     return record.history
 
 
@@ -148,8 +128,8 @@ class TrainingLog:
         if self.metrics:
             self.metrics.close()
         self.history.tokens_per_second = self.line.tokens_per_second
-        self.history.interrupted = isinstance(error, KeyboardInterrupt)
-        return self.history.interrupted
+        self.history.interrupted |= isinstance(error, KeyboardInterrupt)
+        return isinstance(error, KeyboardInterrupt)
 
     def add(self, taken: TakenStep) -> None:
         """Adds a step. Raises DivergedError if the previous step (on a CPU, this one) had a loss that is not finite."""

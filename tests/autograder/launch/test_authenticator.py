@@ -15,7 +15,7 @@ import requests
 
 from autograder.launch import platforms
 from autograder.launch.flow import Launch, LaunchFlow
-from autograder.launch.platforms import UserNames
+from autograder.launch.platforms import UsernamePolicy
 from autograder.report import lti
 
 from ...multiuser.test_hub import Hub, ports
@@ -69,7 +69,7 @@ def test_passback_calls_users_as_their_launch_does(platform, tmp_path, names):
     LTIAuthenticator.save_services(SimpleNamespace(flow=flow), found)
     (tmp_path / "lti.toml").symlink_to(tmp_path / "state/tfkit.toml")
     known = lti.platform(tmp_path)
-    assert UserNames(known.name, known.use_email) == flow.platforms.users[platform.url, "tool-1"]
+    assert UsernamePolicy(known.name, known.use_email) == flow.platforms.users[platform.url, "tool-1"]
     assert ("name" in (tmp_path / "lti.toml").read_text()) == bool(names)  # the files of running courses don't change
 
 

@@ -117,9 +117,9 @@ def write(folder: Path, text: str) -> Path:
 @pytest.mark.parametrize("text", DAMAGED, ids=range(len(DAMAGED)))
 def test_a_damaged_file_earns_nothing(tmp_path: Path, text: str) -> None:
     cell = nbformat.v4.new_code_cell('predictions_made("02.a")', metadata={"nbgrader": {"points": 1}})
-    assert predictions.grade(cell, predictions.answered_in(tmp_path)).score == 0
-    assert predictions.grade(cell, predictions.answered_in(write(tmp_path / "made", MADE))).score == 1
-    assert predictions.grade(cell, predictions.answered_in(write(tmp_path / "damaged", text))).score == 0
+    assert predictions.grade(cell, predictions.answered_predictions(tmp_path)).score == 0
+    assert predictions.grade(cell, predictions.answered_predictions(write(tmp_path / "made", MADE))).score == 1
+    assert predictions.grade(cell, predictions.answered_predictions(write(tmp_path / "damaged", text))).score == 0
 
 
 def test_links_and_special_files_are_not_read(tmp_path: Path) -> None:
@@ -131,8 +131,8 @@ def test_links_and_special_files_are_not_read(tmp_path: Path) -> None:
     (linked_folder / ".tfkit").symlink_to(other / ".tfkit")
     write(pipe, "").joinpath(predictions.FILE).unlink()
     os.mkfifo(pipe / predictions.FILE)  # whoever opens it waits forever
-    assert predictions.answered_in(other) == {"02.a"}
-    assert [predictions.answered_in(one) for one in (linked_file, linked_folder, pipe)] == [set()] * 3
+    assert predictions.answered_predictions(other) == {"02.a"}
+    assert [predictions.answered_predictions(one) for one in (linked_file, linked_folder, pipe)] == [set()] * 3
 
 
 @pytest.mark.parametrize("value", ["true", "-1", '"one"'])

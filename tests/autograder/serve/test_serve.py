@@ -20,7 +20,6 @@ from rich.console import Console
 from autograder import sandbox
 from autograder.cluster import job
 from autograder.cluster.course import BadCourse
-from autograder.cluster.interrupt import Interrupt
 from autograder.cluster.pool import JobOutcome
 from autograder.cluster.records import Records
 from autograder.marking import regrades
@@ -29,6 +28,7 @@ from autograder.report.scores import ExportError
 from autograder.serve import command, status
 from autograder.serve import course as served
 from autograder.serve.feedback import FeedbackError, give_feedback
+from tfkit_course.interrupt import Interrupt
 
 from ..cluster.conftest import ENV, make
 from ..nbgrader.conftest import HERE, IDS, POINTS, UNIT, find, own_course, released
