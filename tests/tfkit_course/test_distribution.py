@@ -105,10 +105,11 @@ def test_beside_another_project_of_that_name_import_says_so(tmp_path, name, modu
     assert f"pip uninstall {name} tfkit-course" in said
 
 
-def test_a_distribution_of_the_name_without_its_package_is_no_stranger(tmp_path, monkeypatch):
+def test_a_distribution_of_the_name_without_its_package_is_no_stranger(tmp_path):
     stranger(tmp_path, "tfkit", "_tfkit.pth,,\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    tfkit_course.refuse_strangers()
+    code = f"import sys; sys.path.append({str(tmp_path)!r}); import tfkit; print(tfkit.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.strip()) == (0, "tfkit"), done.stderr
 
 
 @pytest.mark.parametrize(
