@@ -147,14 +147,12 @@ def flatten(
         list[str] | None, typer.Option("--with", help="another architecture that the model may be composed of")
     ] = None,
     head: Annotated[str | None, typer.Option("--head", help="only what this head needs, such as masked_lm")] = None,
-    whole: Annotated[bool, typer.Option("--whole", help="with a head: all configurations, checks, caches")] = False,
 ) -> None:
-    """Print an architecture as one file that needs only torch; with --head, as short as one published size allows."""
+    """Print the model's real code as one file that needs only torch. `tfkit read` prints the page to learn from."""
     from .flatten import flatten as flat
-    from .flatten_size import flatten_size
 
     try:
-        text = flat(name, head, more or ()) if head is None or whole else flatten_size(name, head, more or ())
+        text = flat(name, head, more or ())
     except (LookupError, ValueError) as error:
         raise exit_with_error("flatten", error) from None
     if output is None:

@@ -50,7 +50,7 @@ def code(name: str) -> dict[Symbol, str]:
     """The source of every part that the architecture uses. Raises ValueError as `flatten` does."""
     first = registry.sources()[name]
     roots = [found for root in ROOTS if (found := found_in(first, root))]
-    symbols = dependencies(roots, head=None, plain={}, instead={})
+    symbols = dependencies(roots, head=None, plain={})
     return {symbol: source(symbol) for symbol in symbols if symbol[1] not in ("PRESETS", "MODEL")}
 
 

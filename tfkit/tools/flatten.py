@@ -28,9 +28,6 @@ PLAIN = {
     ("tfkit.nn.rms_norm", "rms_normalize"): "F.rms_norm",
     ("tfkit.nn.in_place", "multiply"): "torch.mul",
 }
-# for reading: the same attention step by step, and dataclasses as they are
-TEXTBOOK = {("tfkit.nn.attention_kernel", "fused_attention"): ("tfkit.nn.attention", "attend_by_hand")}
-PLAIN_CONFIG = {("tfkit.models._base", "configuration"): "dataclass(frozen=True, kw_only=True)"}
 RESOLVE = """def {name}(part):
     \"\"\"A model of this file, {{"architecture": its name or a size's, **fields}} -> its name, module and Config.\"\"\"
     settings = dict(part)
@@ -57,11 +54,9 @@ class Edit:
     text: str
 
 
-def dependencies(
-    roots: list[Symbol], head: str | None, plain: Mapping[Symbol, str], instead: Mapping[Symbol, Symbol]
-) -> dict[Symbol, Uses]:
+def dependencies(roots: list[Symbol], head: str | None, plain: Mapping[Symbol, str]) -> dict[Symbol, Uses]:
     """Every symbol that the roots depend on, directly or indirectly, with its own uses: without those that are `plain`
-    PyTorch, and with some `instead` of others."""
+    PyTorch."""
     known: dict[Symbol, Uses] = {}
     waiting = list(roots)
     while waiting:
@@ -69,8 +64,7 @@ def dependencies(
         if symbol[0] == registry.__name__ and symbol != SUBMODELS:
             raise ValueError(f"it asks the registry for {symbol[1]}, which a file alone does not have")
         if symbol not in known and symbol != SUBMODELS and symbol not in plain:
-            known[symbol] = used = uses(symbol, head)
-            used.inner = [(node, instead.get(other, other)) for node, other in used.inner]
+            known[symbol] = uses(symbol, head)
             waiting += [other for _, other in known[symbol].inner]
             waiting += [other for _, table in known[symbol].tables for other in table.values()]
     return known
@@ -216,12 +210,11 @@ def resolver(parts: dict[str, dict[str, Symbol]], names: dict[Symbol, str]) -> s
     return RESOLVE.format(name=SUBMODELS[1], rows=", ".join(rows) + ",").rstrip()
 
 
-def flatten(name: str, head: str | None = None, more: Sequence[str] = (), textbook: bool = False) -> str:
+def flatten(name: str, head: str | None = None, more: Sequence[str] = ()) -> str:
     """The source of a file that defines Config, PRESETS and MODEL of an architecture and imports nothing of tfkit.
 
     head: the only one to keep; default all. more: further architectures that may be part of the model, besides those
-    that its Config names. textbook: with one head, attention step by step in place of the fused kernel, and nothing
-    that is remembered between calls. Raises LookupError for an unknown name or head.
+    that its Config names. Raises LookupError for an unknown name or head.
     """
     first = registry.sources().get(name)
     if first is None:
@@ -232,8 +225,8 @@ def flatten(name: str, head: str | None = None, more: Sequence[str] = (), textbo
     roots = [found for root in ROOTS if (found := found_in(first, root))]
     parts = submodels(name, more)
     every = [*roots, *(symbol for part in parts.values() for symbol in part.values())]
-    plain = (PLAIN if head else {}) | (PLAIN_CONFIG if textbook else {})
-    symbols = dependencies(every, head, plain, TEXTBOOK if textbook else {})
+    plain = PLAIN if head else {}
+    symbols = dependencies(every, head, plain)
     if head is not None:
         symbols = cut_down(symbols, every)
     names = flat_names(symbols, first) | {SUBMODELS: SUBMODELS[1]} | plain
