@@ -24,6 +24,9 @@ HEAD = """\
 """
 LINE = re.compile(r"^- (\d+(?:[.,]\d+)?) points?: (.+)$")
 FAULT = re.compile(r"^- Not enough: (.+)$")
+BULLET = re.compile(r"^\s*([-*+]|\d+[.)]) ")
+CODE = re.compile(r"(`[^`]*`|\$[^$]*\$)")  # code and formulas, in which an asterisk is an operator
+EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*]*[^\s*])\1(?![\w*])")
 SEEDED_BY = "mark scheme"
 MAX_TEXT = 2_000  # characters of a sentence
 
@@ -110,12 +113,29 @@ def _check(item: RubricItem) -> RubricItem:
 
 
 def _lines(scheme: str) -> Iterator[tuple[str, float | None]]:
-    for line in scheme.splitlines():
+    for line in _bullets(scheme):
         if match := LINE.match(line):
             text = match.group(2).strip()
             yield text[:1].upper() + text[1:], float(match.group(1).replace(",", "."))
         elif match := FAULT.match(line):
             yield f"Not enough: {match.group(1).strip()}", 0.0
+
+
+def _bullets(scheme: str) -> Iterator[str]:
+    """The lines of a scheme; the further lines of a bullet are joined to its first, without marks of emphasis."""
+    block: list[str] = []
+    for line in [*scheme.splitlines(), ""]:
+        if block and (not line.strip() or BULLET.match(line)):
+            yield _without_emphasis(" ".join(block))
+            block = []
+        if line.strip():
+            block.append(line.strip() if block else line.rstrip())
+
+
+def _without_emphasis(text: str) -> str:
+    """The text without Markdown's emphasis, since an item is shown as it is: `for *each* word` -> `for each word`."""
+    parts = CODE.split(text)  # the odd ones are code
+    return "".join(part if n % 2 else EMPHASIS.sub(r"\2", part) for n, part in enumerate(parts))
 
 
 def _question(path: Path, key: str, tables: Any) -> tuple[MarkedCell, Items]:

@@ -39,6 +39,29 @@ def test_a_file_that_is_no_rubric_is_refused_with_its_name(tmp_path, root, text)
     assert (root / rubric.FILE).read_text() == text
 
 
+SCHEME = """\
+One point for each; a bullet may have several lines.
+
+- 1 point: attention keeps one state for *each* word and picks by content: what is kept grows with the sentence, and the
+  path from a letter to where it is needed is **one step**.
+- 0,5 points: `a * b * c` are 3 * 4 * 5 products, not $x*y*z$.
+- Not enough: "attention has
+more parameters".
+- Related: `rnn.encode/last_state_only`,
+  `attention.attend/winner_takes_all`.
+"""
+
+
+def test_an_item_has_all_lines_of_its_bullet():
+    items = rubric.items_from_mark_scheme(SCHEME)
+    assert [(one.points, one.text) for one in items] == [
+        (1.0, "Attention keeps one state for each word and picks by content: what is kept grows with the sentence, and "
+              "the path from a letter to where it is needed is one step."),
+        (0.5, "`a * b * c` are 3 * 4 * 5 products, not $x*y*z$."),
+        (0.0, 'Not enough: "attention has more parameters".'),
+    ]  # fmt: skip
+
+
 def test_a_changed_item_changes_every_mark_that_was_given_with_it(root):
     first, second, third = ids(root)
     desk.set_marks(root, TASK, {"ada": 0}, 1.5, "Well put.", [first, second], "eve")
