@@ -29,8 +29,9 @@ MAX_DEPTH = 4
 MAX_NOTEBOOKS = 300
 MAX_BYTES = 32 << 20
 STATES = ("passed", "failed", "not_graded")
-# only `source` of an instructor's folder is listed, since the rest are copies of it
-_COPIES = {"release", "submitted", "autograded", "feedback"}
+# in an instructor's folder only `source` is listed: the others hold copies of it, whatever they are called
+_SOURCE, _SETTINGS = "source", "nbgrader_config.py"
+_COPIES = {"release", "submitted", "autograded", "feedback"}  # where the settings are elsewhere
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _TERM = re.compile(r"^- \*\*(.+?)\*\*:\s*(.+)$", re.MULTILINE)
 _MARKUP = re.compile(r"\*+|`|(?<!\w)_|_(?!\w)")
@@ -55,13 +56,19 @@ def _notebooks(root: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(root):
         here = Path(folder)
         depth = len(here.relative_to(root).parts)
-        copies = _COPIES if "source" in folders else set()
-        keep = (f for f in folders if f[0] not in "._" and f != "node_modules" and f not in copies)
-        folders[:] = sorted(keep) if depth < MAX_DEPTH else []
+        folders[:] = sorted(_to_visit(folders, files)) if depth < MAX_DEPTH else []
         for name in sorted(files):
             if name.endswith(".ipynb") and count < MAX_NOTEBOOKS:
                 count += 1
                 yield here / name
+
+
+def _to_visit(folders: list[str], files: list[str]) -> list[str]:
+    """Those of a folder's folders that may hold notebooks of the course which are no copies of others."""
+    if _SOURCE in folders and _SETTINGS in files:
+        return [_SOURCE]
+    copies = _COPIES if _SOURCE in folders else set()
+    return [name for name in folders if name[0] not in "._" and name != "node_modules" and name not in copies]
 
 
 def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | None:

@@ -368,6 +368,16 @@ def test_copies_in_an_instructors_folder_are_not_units(tmp_path):
     assert [unit["path"] for unit in course.units(tmp_path)] == ["source/02-masks/02-masks.ipynb"]
 
 
+def test_a_course_directory_counts_each_unit_once_whatever_else_is_in_it(tmp_path):
+    root = tmp_path / "nested" / "course"
+    for folder in ("source", "release", "homes/ada", "student", "submitted/ada", "autograded/ada", "exchange/inbound"):
+        notebook(root / folder / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
+    (root / "nbgrader_config.py").touch()
+    for opened in (root, tmp_path):
+        (unit,) = course.units(opened)
+        assert unit["path"].endswith("source/02-masks/02-masks.ipynb") and len(unit["exercises"]) == 1
+
+
 def passed(exercise):
     return {"exercise": exercise, "status": "passed", "score": 1, "max_score": 1}
 
