@@ -142,10 +142,18 @@ class ModelDecoder(ABC):
         self.capacity = capacity if backend is None else round_up_capacity(capacity)
         if static or backend is not None:
             require_static_cache(model, self.has_cache)
-        self.rows, self.length = 0, 0
+        self.rows, self.length, self.is_static = 0, 0, static or backend is not None
         self.captured: dict[int, CUDAGraphStep] | None = {} if backend is None or model.prepare_steps() else None
         self.cache: Any = None
-        self.ids = torch.empty(0, 0, dtype=torch.int64)  # the whole text, for models that read it again at each step
+        self.ids = torch.empty(0, 0, dtype=torch.int64)  # the whole text, for models that may read it again
+        # the length beyond which the model reads all positions otherwise, cached ones too; and whether it has done so
+        self.border: int | None = getattr(model, "rotations_change_after", None)
+        self.is_beyond = False
+
+    @property
+    def keeps_ids(self) -> bool:
+        """Whether the whole text is kept, because the model may have to read it again."""
+        return not self.has_cache or self.border is not None
 
     @abstractmethod
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
@@ -169,7 +177,14 @@ class ModelDecoder(ABC):
 
     def extend(self, tokens: Tensor, **how: Any) -> Tensor:
         """tokens [N,t] -> logits [N,t,V]; `how` is passed to the model's forward, if it has a cache."""
+        inside = 0 if self.border is None else self.border - self.length
+        if self.length and 0 < inside < tokens.size(1):
+            return self.extend_in_two_parts(tokens, inside, **how)
         past, self.length = self.length, self.length + tokens.size(1)
+        if self.keeps_ids:
+            self.ids = torch.cat([self.ids, tokens], 1)
+        if self.has_to_restart(past):
+            return self.restart(tokens.size(1))
         logits: Tensor
         if self.compiles(past):
             assert self.backend is not None
@@ -181,11 +196,38 @@ class ModelDecoder(ABC):
             self.cache, self.hidden = out.cache, out.last_hidden_state
             logits = out.logits
             return logits
-        self.ids = torch.cat([self.ids, tokens], 1)
         out = self.model(**self.inputs(self.ids, 0))
         self.hidden = None if out.last_hidden_state is None else out.last_hidden_state[:, past:]
         logits = out.logits
         return logits[:, past:]
+
+    def extend_in_two_parts(self, tokens: Tensor, inside: int, **how: Any) -> Tensor:
+        """`extend` for tokens [N,t], of which the first `inside` are within the border and the others beyond it."""
+        logits, states = [], []
+        for part in tokens.split([inside, tokens.size(1) - inside], 1):
+            logits.append(self.extend(part, **how))
+            states.append(self.hidden)
+        self.hidden = torch.cat([state for state in states if state is not None], 1) if None not in states else None
+        return torch.cat(logits, 1)
+
+    def has_to_restart(self, past: int) -> bool:
+        """Whether the cache, which holds `past` positions, was filled on the other side of the border."""
+        was, self.is_beyond = self.is_beyond, self.border is not None and self.length > self.border
+        return self.has_cache and past > 0 and was != self.is_beyond
+
+    def restart(self, new: int) -> Tensor:
+        """Reads the whole text into an empty cache -> logits [N,new,V] of its last `new` tokens"""
+        self.cache = self.empty_cache()
+        self.captured = None if self.captured is None else {}  # CUDA graphs hold the addresses of the cache before
+        last = {"logits_to_keep": new} if "logits_to_keep" in self.forward_args else {}
+        out = self.model(**self.inputs(self.ids, 0), cache=self.cache, use_cache=True, **last)
+        self.cache, self.hidden = out.cache, out.last_hidden_state[:, -new:]
+        logits: Tensor = out.logits[:, -new:]
+        return logits
+
+    def empty_cache(self) -> Any:
+        """A cache of fixed size if one was asked for; None: the model makes one that grows."""
+        return self.model.fixed_cache(self.capacity, None) if self.is_static else None
 
     def compiles(self, past: int) -> bool:
         """Whether the next step runs as a graph: neither the prompt nor a step past the model's last position does, so
@@ -202,9 +244,11 @@ class ModelDecoder(ABC):
             self.rows = len(index)
             self.repeat(index)
             prefix_length = 0
-        if not self.has_cache:
+        if self.keeps_ids:
             self.ids = self.ids[index]
-        elif prefix_length and hasattr(self.cache, "reorder_from"):
+        if not self.has_cache:
+            return
+        if prefix_length and hasattr(self.cache, "reorder_from"):
             self.cache.reorder_from(index, prefix_length)
         else:
             self.cache.reorder(index)
@@ -212,9 +256,11 @@ class ModelDecoder(ABC):
     def rewind(self, count: int) -> None:
         """Raises TypeError if the model's state cannot be cut back, such as a recurrent one."""
         self.length -= count
-        if not self.has_cache:
+        if self.keeps_ids:
             self.ids = self.ids[:, : self.length]
-        elif hasattr(self.cache, "crop"):
+        if not self.has_cache:
+            return
+        if hasattr(self.cache, "crop"):
             self.cache.crop(self.length)
         else:
             raise TypeError(f"{type(self.model).__name__} keeps a state that cannot forget its last {count} tokens")
@@ -257,8 +303,13 @@ class CausalDecoder(ModelDecoder):
         if mask is not None:
             self.mask = F.pad(mask, (0, self.capacity - mask.size(1)), value=True)  # bool [B,capacity]
             self.positions = (self.mask.cumsum(1) - 1).clamp(min=0)
-        if static or backend is not None:
-            self.cache = model.fixed_cache(self.capacity, self.mask)
+            if self.border is not None:  # positions count from the first token: padding that all rows have does not
+                self.border += int((~mask).sum(1).min())
+        self.cache = self.empty_cache()
+
+    def empty_cache(self) -> Any:
+        """As the parent's; a cache of fixed size applies the mask itself."""
+        return self.model.fixed_cache(self.capacity, self.mask) if self.is_static else None
 
     def needs_mask(self, past: int) -> bool:
         """Whether the model must be given the prompts' mask: not if the cache applies it, nor after the prompt if the
@@ -306,8 +357,7 @@ class Seq2SeqDecoder(ModelDecoder):
             mask = source != model.config.pad_token_id if mask is None else mask
             mask = None if bool(mask.all()) else mask  # without one, attention is faster
         self.mask, self.encoder_outputs = mask, model.encode(source, mask)
-        if static or backend is not None:
-            self.cache = model.fixed_cache(self.capacity, None)
+        self.cache = self.empty_cache()
 
     def inputs(self, ids: Tensor, past: int) -> dict[str, Any]:
         """The source is passed in encoded; the model counts the positions itself, so `past` is not needed."""

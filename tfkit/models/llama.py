@@ -10,6 +10,7 @@ Trained  objectives.causal_lm
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -34,6 +35,10 @@ from ._rope import read_rope, write_rope
 
 Past = int | Tensor  # from a cache of fixed size: int64 []
 FULL, SLIDING = "full_attention", "sliding_attention"
+OUTGROWN = (
+    "original_max_position_embeddings={} lies between the length of the text and the length for which LongRoPE rotated "
+    "the keys in the cache: read the whole text without the cache, as tfkit.generate does"
+)
 
 
 @configuration
@@ -214,11 +219,33 @@ class Llama(Model):
         ends = {"dynamic": self.config.max_length, "longrope": scaling.get("original_max_position_embeddings")}
         return ends.get(scaling.get("rope_type", "default"))
 
+    @property
+    def rotations_change_after(self) -> int | None:
+        """The length beyond which all positions are rotated otherwise, those in a cache too, so that whoever decodes
+        has to start the cache anew. None: a cache keeps its rotations, as in transformers."""
+        return None
+
+    def text_length(self, positions: Tensor, cache: Cache | None, past: Past, new: int) -> int:
+        """The length of the text up to its `new` last tokens, which frequencies may depend on: of the longest one in
+        a batch. Warns if a cache holds keys that would now be rotated otherwise."""
+        if isinstance(past, Tensor) and torch.compiler.is_compiling():  # see `last_position`
+            return new
+        past_length = 0 if cache is None else cache.length
+        length = past_length + new
+        if positions.dim() > 1 and self.last_position is not None and not torch.compiler.is_compiling():
+            length = length if positions.is_meta else int(positions.max()) + 1
+        if self.rotations_change_after is not None and cache is not None:
+            is_beyond = length > self.rotations_change_after
+            if not past_length:
+                cache.constants[self] = is_beyond
+            elif cache.constants.get(self, is_beyond) != is_beyond:
+                warnings.warn(OUTGROWN.format(self.rotations_change_after), stacklevel=2)
+        return length
+
     def hidden(self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, past: Past) -> Tensor:
         """x [B,L,E] embedded, positions int [B,L] or [L], mask bool [B,1,1,K] or None -> [B,L,E]"""
         new, kinds = x.size(1), self.layer_types()
-        one_for_all = isinstance(past, Tensor) and torch.compiler.is_compiling()  # in a graph: see `last_position`
-        length = new if cache is None or one_for_all else cache.length + new
+        length = self.text_length(positions, cache, past, new)
         keys, among = new if cache is None else cache.width(new), position_range(past, new, x.device)
         masks = self.layer_masks(mask, among, keys, cache)
         rotations = {kind: self.rotation(kind, positions, length, x.dtype) for kind in set(kinds)}

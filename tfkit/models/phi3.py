@@ -4,7 +4,8 @@ Parent   llama
 Differs  one fused projection for queries, keys and values, and one for gate and up; dropout after each sub-layer; long
          texts by LongRoPE, a scaling factor for each pair of columns; the 4k models have sliding-window attention
 Trained  objectives.causal_lm
-If a text grows past `trained_length` while decoding with a cache, the cached keys keep their rotations.
+If a text grows past `trained_length` while decoding, the cache is filled anew (`rotations_change_after`); a model that
+is given only the new tokens cannot do so, and warns.
 """
 
 from __future__ import annotations
@@ -89,6 +90,11 @@ class Layer(llama.Layer):
 
 class Phi3(llama.Llama):
     LAYER = Layer
+
+    @property
+    def rotations_change_after(self) -> int | None:
+        """The trained length, if LongRoPE has other factors for texts beyond it."""
+        return self.last_position if (self.config.rope_scaling or {}).get("rope_type") == "longrope" else None
 
 
 MODEL = Phi3
