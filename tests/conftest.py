@@ -1,14 +1,16 @@
 """For all tests: the same random numbers in each run, and a sample of the cases if all of them would take too long.
 
 Hypothesis draws the same at each run, so that nobody's change fails for another's luck; `make fuzz` draws anew, and a
-million times. A test marked `sampled(n)` runs one in n of its cases, always the same ones but not those of the next
-test: several tests of all architectures together see each of them. One marked `nightly` does not run at all;
-`make nightly` runs every case of every test.
+million times. A test marked `sampled(n)` runs one in n of its cases, and not those that the next test runs: several
+tests of all architectures together see each of them. Which ones turns with the day of the commit under test, so that n
+days of work see every case; `--turn N` repeats a day's. One marked `nightly` does not run at all; `make nightly` runs
+every case of every test. Slow tests come first, so that no core waits for the last one.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -30,6 +32,27 @@ if "FUZZ_CASES" not in os.environ:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-case", action="store_true", help="run what is marked `nightly`, all that is `sampled`")
+    parser.addoption("--turn", type=int, help="which cases of what is `sampled` run; default: the day of the commit")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Finds this run's turn; the processes of a run with several have that of the first."""
+    if config.getoption("--turn") is None:
+        config.option.turn = _day_of_commit()
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"sample: --turn {config.getoption('--turn')}"
+
+
+def _day_of_commit() -> int:
+    """Days from 1970 to the checked-out commit; 0 outside a repository."""
+    command = ["git", "-C", str(Path(__file__).parent), "log", "-1", "--format=%ct"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    except OSError:
+        return 0
+    return int(done.stdout) // 86400 if done.returncode == 0 and done.stdout.strip() else 0
 
 
 @pytest.fixture(scope="session")
@@ -39,15 +62,18 @@ def every(pytestconfig: pytest.Config) -> Callable[[int], int]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselects the cases that `sampled(n)` does not take. A case that is named on the command line always runs."""
+    """Puts slow tests first, and deselects the cases that `sampled(n)` does not take. A case that is named on the
+    command line always runs."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     if config.getoption("--every-case"):
         return
     cases = Counter(map(_sampled, items))
     counted: Counter[tuple[str, int]] = Counter()
     taken, left_out = [], []
+    turn = config.getoption("--turn")
     for item in items:
         test, step = sampled = _sampled(item)
-        first = crc32(test.encode()) % min(step, cases[sampled])
+        first = (crc32(test.encode()) + turn) % min(step, cases[sampled])
         out_of_turn = counted[sampled] % step != first
         (left_out if out_of_turn or item.get_closest_marker("nightly") else taken).append(item)
         counted[sampled] += 1
