@@ -2,9 +2,8 @@
 needed.
 
 A third party adds an architecture with an entry point of the group `tfkit.models` whose value is a module with the same
-names as those here: `Config`, `MODEL`, `PRESETS`. Claims (`tfkit.claims`, see `tfkit.reproduce`) and objectives
-(`tfkit.objectives`, whose module defines its class as `OBJECTIVE`) are added likewise. Two providers of one name are an
-error that names both.
+names as those here: `Config`, `MODEL`, `PRESETS`. Objectives (`tfkit.objectives`, whose module defines its class as
+`OBJECTIVE`) are added likewise. Two providers of one name are an error that names both.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-GROUP, CLAIMS, OBJECTIVES = "tfkit.models", "tfkit.claims", "tfkit.objectives"
-WHAT = {GROUP: "architecture", CLAIMS: "claim", OBJECTIVES: "objective"}
+GROUP, OBJECTIVES = "tfkit.models", "tfkit.objectives"
+WHAT = {GROUP: "architecture", OBJECTIVES: "objective"}
 
 
 def sources(group: str = GROUP) -> dict[str, str]:
@@ -26,13 +25,18 @@ def sources(group: str = GROUP) -> dict[str, str]:
 
     `group` is a package of tfkit and also the name of the entry point group. Raises ValueError on a clash.
     """
-    files = (Path(__file__).parent / group.removeprefix("tfkit.")).glob("[!_]*.py")
-    found = {file.stem: f"{group}.{file.stem}" for file in files}
+    return find_plugins(group, Path(__file__).parent / group.removeprefix("tfkit."), group, WHAT[group])
+
+
+def find_plugins(package: str, folder: Path, group: str, what: str) -> dict[str, str]:
+    """Name -> dotted module, of the modules in the folder of a package and of the entry points of a group.
+
+    what: what the plugins are called in an error. Raises ValueError if two have one name.
+    """
+    found = {file.stem: f"{package}.{file.stem}" for file in folder.glob("[!_]*.py")}
     for entry in _read_entry_points(group, entry_points):
         if found.setdefault(entry.name, entry.value) != entry.value:
-            raise ValueError(
-                f"{WHAT[group]} {entry.name!r} is defined twice: by {found[entry.name]} and by {entry.value}"
-            )
+            raise ValueError(f"{what} {entry.name!r} is defined twice: by {found[entry.name]} and by {entry.value}")
     return dict(sorted(found.items()))
 
 
@@ -51,9 +55,13 @@ def architectures() -> list[str]:
 def load(name: str, group: str = GROUP) -> ModuleType:
     """The module of an architecture, or of another plugin in the group. Raises LookupError that lists the known
     names."""
-    found = sources(group)
+    return import_plugin(name, sources(group), WHAT[group])
+
+
+def import_plugin(name: str, found: Mapping[str, str], what: str) -> ModuleType:
+    """The module of a plugin that `find_plugins` found. Raises LookupError that lists the known names."""
     if name not in found:
-        raise LookupError(f"no {WHAT[group]} {name!r}; available: {', '.join(found)}")
+        raise LookupError(f"no {what} {name!r}; available: {', '.join(found)}")
     return importlib.import_module(found[name])
 
 

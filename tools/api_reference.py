@@ -24,8 +24,8 @@ import pdoc.render
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("tfkit", "autograder", "tfkit_lab")
-# documented elsewhere: pages by `tfkit read`, claims in docs/reproductions.md; `inside` runs only in a box
-LEFT_OUT = ("tfkit.pages", "tfkit.claims", "autograder.sandbox.inside", "autograder.nbgrader.nbgrader_config")
+# documented elsewhere: pages by `tfkit read`; `inside` runs only in a box
+LEFT_OUT = ("tfkit.pages", "autograder.sandbox.inside", "autograder.nbgrader.nbgrader_config")
 # pdoc does not find the module of a NamedTuple, nor of fields that a dataclass inherits from one of another module; it
 # shows their annotations verbatim
 KNOWN_WARNINGS = ("Error parsing type annotation ForwardRef(", "for autograder.practice.PracticeGrader.__init__.")

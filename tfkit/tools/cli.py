@@ -204,39 +204,6 @@ def show_difference(out: Console, title: str, text: str, language: str = "diff")
     out.print("", Text(title, style="bold"), Syntax(text, language, background_color="default"), sep="\n")
 
 
-@app.command()
-def reproduce(
-    names: Annotated[list[str] | None, typer.Argument(help="names of claims, as shown by --list")] = None,
-    every: Annotated[bool, typer.Option("--all", help="run all claims, and write docs/reproductions.md")] = False,
-    listed: Annotated[bool, typer.Option("--list", help="list the claims instead of running them")] = False,
-    full: Annotated[
-        bool, typer.Option("--full", help="use larger models and longer training, for a larger machine")
-    ] = False,
-    seeds: Annotated[int, typer.Option(min=1, help="number of runs of each claim")] = 3,
-    write: Annotated[Path | None, typer.Option(help="write reproductions.md and its figures into this folder")] = None,
-    kept: Annotated[Path, typer.Option(help="folder in which runs are stored; stored runs are not repeated")] = Path(
-        "build/reproduce"
-    ),
-) -> None:
-    """Test claims of papers at small scale, and report which hold. Ctrl-C keeps the finished runs.
-
-    The page contains every claim that was run, and is written from the stored runs.
-    """
-    from ..reproduce import terminal
-
-    try:
-        if listed or not (names or every or write):
-            terminal.show_claims(make_console())
-        else:
-            write = Path("docs") if every and write is None else write
-            terminal.reproduce(make_console(), names or [], every, "full" if full else "small", seeds, kept, write)
-    except (LookupError, ValueError, ModuleNotFoundError) as error:
-        raise exit_with_error("reproduce", error) from None
-    except KeyboardInterrupt:
-        typer.echo("\nstopped: finished runs are stored, and the same command continues from there", err=True)
-        raise typer.Exit(130) from None
-
-
 def docstrings() -> dict[str, str]:
     """Architecture -> the docstring of its file, read without importing it."""
     from importlib.util import find_spec

@@ -142,7 +142,7 @@ def _without_empty(heads: list[str], rows: list[str]) -> list[str]:
 
 def claims(name: str) -> list[str]:
     """The names of the claims whose files build or mention the architecture."""
-    folder = ROOT / "tfkit" / "claims"
+    folder = ROOT / "research" / "claims"
     mention = re.compile(rf"[\"']{name}[\"']|models\.{name}\b|import {name}\b")
     return [file.stem for file in sorted(folder.glob("[!_]*.py")) if mention.search(file.read_text(encoding="utf-8"))]
 

@@ -1,1 +1,0 @@
-"""Claims of the papers, one file each, small enough to be tried on a laptop; see `tfkit.reproduce`."""
