@@ -16,7 +16,7 @@ from . import _base, bert
 from . import _task_heads as task_heads
 from ._base import configuration
 from ._checks import check_classes
-from .bert import BERT, Layer
+from .bert import BERT
 
 
 @configuration
@@ -63,6 +63,13 @@ class Embeddings(bert.Embeddings):
 
     def forward(self, ids: Tensor, types: Tensor | None, position_ids: Tensor | None) -> Tensor:
         return self.embed_proj(super().forward(ids, types, position_ids))
+
+
+class Layer(bert.Layer):
+    def __init__(self, c: Config) -> None:
+        super().__init__(c)
+        if c.position_type != "absolute":  # the published code scales the scores by content alone
+            self.attn.distance_scale = 1.0
 
 
 class SharedLayers(nn.ModuleList):

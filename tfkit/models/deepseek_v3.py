@@ -220,12 +220,27 @@ HF_FIELDS = {
     "num_experts_per_tok": "experts_per_token", "n_group": "expert_groups", "topk_group": "expert_groups_per_token",
     "norm_topk_prob": "normalize_weights", "routed_scaling_factor": "routed_scale", "rope_interleave": "interleaved",
 }  # fmt: skip
-HF_FIXED = {"scoring_func": "sigmoid", "topk_method": "noaux_tc", "moe_layer_freq": 1, "mlp_bias": False}
+HF_FIXED = {
+    "output_router_logits": False,
+    "scoring_func": "sigmoid",
+    "topk_method": "noaux_tc",
+    "moe_layer_freq": 1,
+    "mlp_bias": False,
+}
 HF_UNUSED = llama.HF_UNUSED | {
     "num_key_value_heads", "head_dim", "qk_head_dim", "num_nextn_predict_layers", "num_mtp_layers", "ep_size",
-    "aux_loss_alpha", "seq_aux", "output_router_logits", "auto_map",
+    "aux_loss_alpha", "seq_aux", "auto_map",
 }  # fmt: skip
-from_hf_fields = read_rope
+
+
+def from_hf_fields(config_dict: dict[str, Any]) -> dict[str, Any]:
+    """As of other models. Raises ValueError unless head_dim, which transformers rotates, is the rotated width."""
+    rotated = config_dict.get("qk_rope_head_dim", Config().d_rotary)
+    if config_dict.get("head_dim") not in (None, rotated):
+        raise ValueError(
+            f"head_dim is {config_dict['head_dim']!r}; only the value of qk_rope_head_dim, {rotated!r}, is implemented"
+        )
+    return read_rope(config_dict)
 
 
 def to_hf_fields(written: dict[str, Any]) -> dict[str, Any]:

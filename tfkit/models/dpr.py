@@ -81,8 +81,11 @@ class DPR(BERT):
 
     def forward(self, *args: Any, **given: Any) -> Output:
         """As BERT's -> Output: pooler_output [B,P], last_hidden_state [B,L,E]; for a reader: loss, start_logits and
-        end_logits [N,L], relevance_logits [N]."""
+        end_logits [N,L], relevance_logits [N]. A reader ignores token_type_ids, as in transformers."""
         return super().forward(*args, **given)
+
+    def encode(self, ids: Tensor, mask: Tensor | None, types: Tensor | None, *rest: Any) -> Tensor:
+        return super().encode(ids, mask, None if self.head == "reader" else types, *rest)
 
 
 MODEL = DPR

@@ -79,15 +79,18 @@ def routed_forward(
     use_cache: bool = False,
     logits_to_keep: int = 0,
 ) -> Output:
-    """As Llama's; if the configuration asks for router_logits, a language model's Output has them, [B·L,N] per layer,
-    and aux_loss, which is added to the loss; but not that of a compiled decoding step."""
+    """As Llama's; if the configuration asks for router_logits, the Output of a model without a task has them, [B·L,N]
+    per layer, and that of a language model aux_loss, which is added to the loss; but not in a compiled decoding
+    step."""
     given = (input_ids, attention_mask, position_ids, labels)
     how: dict[str, Any] = {"cache": cache, "use_cache": use_cache, "logits_to_keep": logits_to_keep}
     unread = cache is not None and torch.compiler.is_compiling()  # hooks cannot be part of a graph
-    if not self.config.router_logits or self.head != "causal_lm" or unread:
+    if not self.config.router_logits or self.head not in (None, "causal_lm") or unread:
         return llama.Llama.forward(self, *given, **how)
     with record_router_logits([layer.ff.router for layer in self.layers]) as logits:
         out = llama.Llama.forward(self, *given, **how)
+    if self.head is None:
+        return Output(out, router_logits=tuple(logits))
     mask = None if attention_mask is None else attention_mask[:, -input_ids.size(1) :].bool()  # type: ignore[union-attr]
     aux = load_balancing_loss(logits, self.config.experts_per_token, mask)
     if out.loss is not None:

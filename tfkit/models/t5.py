@@ -183,16 +183,28 @@ class T5(Model):
         the decoder's bias also hides keys in the future by -inf."""
         c, table = self.config, self.encoder_bias if side == "encoder" else self.decoder_bias
         distance = torch.arange(1 - queries, keys, device=table.weight.device) - past
-        bias = table(relative_bucket(distance, side == "encoder", c.n_buckets, c.max_distance)).T  # [H,Q+K-1]
+        # not below 0: a row that is kept for later steps may reach distances that `check_distance` will refuse
+        rows = relative_bucket(distance, side == "encoder", c.n_buckets, c.max_distance).clamp(min=0)
+        bias = table(rows).T  # [H,Q+K-1]
         if side == "decoder":
             bias = bias.masked_fill(distance > 0, float("-inf"))
         if flex.is_chosen(self, queries, bias.device, cache, c.dropout):
             return flex.visible(None) & flex.distance_bias(bias)
         return bias.unfold(1, keys, 1).flip(1)[None]  # the first window belongs to the last query
 
+    def check_distance(self, exact: int, length: Tensor | int) -> None:
+        """Raises ValueError if a text of this length has distances without a bucket: `exact` distances have one each,
+        and the others share theirs up to max_distance, which must be larger."""
+        furthest = self.config.max_distance
+        if furthest <= exact and isinstance(length, int) and length > exact:
+            raise ValueError(
+                f"max_distance={furthest}: distances from {exact} on have no bucket; must be above {exact}"
+            )
+
     def encode(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Output:
         """input_ids, attention_mask [B,S] -> Output with last_hidden_state [B,S,E]"""
         mask = to_padding_mask("attention_mask", attention_mask, check_ids("input_ids", input_ids).shape)
+        self.check_distance(self.config.n_buckets // 4, input_ids.size(1))
         bias = without_padding(self.bias("encoder", 0, input_ids.size(1), input_ids.size(1)), mask)
         x = self.drop(embed_ids(self.embed, input_ids, "input_ids"))
         for layer in self.encoder:
@@ -205,6 +217,7 @@ class T5(Model):
         """ids [B,T], memory [B,S,E], masks bool [B,T] and [B,S] or None -> [B,T,E]"""
         memory_mask = memory_mask if memory_mask is None else memory_mask[:, None, None]
         past, new = 0 if cache is None else cache.past, ids.size(1)
+        self.check_distance(self.config.n_buckets // 2, past + new)
         if cache is not None and isinstance(past, int) and past and new == 1:
             bias = self.next_bias(cache, past)
         else:

@@ -29,6 +29,7 @@ class RelativeKeyAttention(Projections):
         super().__init__(d_model, n_heads, dropout=dropout)
         self.causal, self.use_keys = causal, use_keys
         self.distances = nn.Embedding(2 * max_distance - 1, d_model // n_heads)
+        self.distance_scale = (d_model // n_heads) ** -0.5  # of the scores by distance: the same as of those by content
 
     def distance_scores(self, q: Tensor, k: Tensor, past: int | Tensor) -> Tensor:
         """q [B,H,Q,D] at the positions after `past` others, k [B,H,K,D] -> scaled scores [B,H,Q,K]"""
@@ -40,7 +41,7 @@ class RelativeKeyAttention(Projections):
         scores = torch.einsum("bhqd,qkd->bhqk", q, vectors)
         if self.use_keys:
             scores = scores + torch.einsum("bhkd,qkd->bhqk", k, vectors)
-        return scores * q.size(-1) ** -0.5
+        return scores * self.distance_scale
 
     def forward(self, x: Tensor, *, mask: Tensor | None = None, cache: Cache | None = None) -> Tensor:
         """x [B,L,E], mask bool, broadcastable to [B,H,L,K], or None, cache: `Cache` or None -> [B,L,E]"""

@@ -84,7 +84,8 @@ def _yarn(base: float, exponents: Tensor, scaling: Scaling, _length: int, max_le
         first, last = math.floor(first), math.ceil(last)
     first, last = max(first, 0), min(last, dim - 1)
     steps = torch.arange(dim // 2, dtype=exponents.dtype, device=exponents.device)
-    stretched = ((steps - first) / max(last - first, 1e-3)).clamp(0, 1)
+    # `last` is below `first` where even the fastest pair makes fewer than beta_slow turns: then nothing is stretched
+    stretched = ((steps - first) / (last - first or 1e-3)).clamp(0, 1)
     plain = base**-exponents
     return stretched * plain / factor + (1 - stretched) * plain, _yarn_temperature(scaling, factor)
 

@@ -1,0 +1,164 @@
+"""Settings and arguments that few files and calls have give transformers' numbers, or an error of one line."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import torch
+
+import tfkit
+from tests.models.test_llama_family import DEEPSEEK, OSS, SIZES, YARN
+
+hf = pytest.importorskip("transformers")
+CLOSE = {"rtol": 1e-4, "atol": 1e-5}
+
+
+def both(parity, tmp_path, kind: str, config: Any) -> tuple[Any, Any]:
+    """transformers' model of this class, and ours with its weights."""
+    theirs = parity.shake(getattr(hf, kind)(config))
+    return theirs, parity.read(theirs, tmp_path)
+
+
+def change_config(directory, **changes) -> None:
+    file = directory / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+
+
+@pytest.mark.parametrize("original", [4, 8])
+@torch.no_grad()
+def test_yarn_trained_on_less_than_one_turn(parity, tmp_path, original):
+    rope = {**YARN, "original_max_position_embeddings": original, "beta_slow": 2, "beta_fast": 32}
+    sizes = {**SIZES, "head_dim": 64, "rope_parameters": rope}
+    theirs, ours = both(parity, tmp_path, "LlamaForCausalLM", hf.LlamaConfig(**sizes))
+    ids = parity.ragged()[0]
+    torch.testing.assert_close(ours(ids).logits, theirs(ids).logits, **CLOSE)
+
+
+@pytest.mark.parametrize("changes", [{"head_dim": 4}, {"head_dim": 1}, {"output_router_logits": True}], ids=str)
+def test_deepseeks_fields_without_a_counterpart_are_refused(parity, tmp_path, changes):
+    config = hf.DeepseekV3Config(**{**SIZES, **DEEPSEEK})
+    parity.read(hf.DeepseekV3ForCausalLM(config), tmp_path)
+    (name,) = changes
+    change_config(tmp_path, **changes)
+    with pytest.raises(ValueError, match=rf"config.json: {name} is .*; only .* is implemented$"):
+        tfkit.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["MixtralModel", "GptOssModel"])
+@torch.no_grad()
+def test_router_logits_of_a_model_without_a_head(parity, tmp_path, kind):
+    more = {"num_local_experts": 5} if kind == "MixtralModel" else OSS
+    config = getattr(hf, kind.replace("Model", "Config"))(**{**SIZES, **more}, output_router_logits=True)
+    theirs, ours = both(parity, tmp_path, kind, config)
+    ids = parity.ragged()[0]
+    expected, found = theirs(ids), ours(ids)
+    assert "aux_loss" not in found
+    torch.testing.assert_close(torch.stack(found.router_logits), torch.stack(expected.router_logits), **CLOSE)
+
+
+@torch.no_grad()
+def test_a_reader_of_dpr_ignores_token_types(parity, tmp_path):
+    config = hf.DPRConfig(vocab_size=99, hidden_size=24, num_hidden_layers=2, num_attention_heads=3,
+                          intermediate_size=40, max_position_embeddings=40)  # fmt: skip
+    theirs, ours = both(parity, tmp_path, "DPRReader", config)
+    ids, mask, _ = parity.ragged()
+    expected = theirs(ids, attention_mask=mask, token_type_ids=ids % 2)
+    found = ours(ids, attention_mask=mask, token_type_ids=ids % 2)
+    torch.testing.assert_close(found.relevance_logits, expected.relevance_logits, **CLOSE)
+    torch.testing.assert_close(found.start_logits[mask == 1], expected.start_logits[mask == 1], **CLOSE)
+
+
+T5_SIZES = {"vocab_size": 99, "d_model": 24, "d_kv": 6, "d_ff": 32, "num_layers": 2, "num_heads": 3}
+
+
+@torch.no_grad()
+def test_t5_whose_distances_end_where_its_shared_buckets_begin(parity, tmp_path):
+    """As far as transformers can say, we say the same; beyond, there is no bucket."""
+    config = hf.T5Config(**T5_SIZES, relative_attention_num_buckets=16, relative_attention_max_distance=8,
+                         decoder_start_token_id=0)  # fmt: skip
+    theirs, ours = both(parity, tmp_path, "T5ForConditionalGeneration", config)
+    ids = parity.ragged()[0]
+    expected = theirs.generate(ids, max_new_tokens=8, do_sample=False, eos_token_id=None)
+    assert tfkit.generate(ours, ids, max_new_tokens=8, end_id=-1).tolist() == expected.tolist()
+    with pytest.raises(ValueError, match=r"^max_distance=8: distances from 8 on have no bucket; must be above 8$"):
+        tfkit.generate(ours, ids, max_new_tokens=9, end_id=-1)
+
+
+@pytest.mark.parametrize("kind", ["relative_key", "relative_key_query"])
+@torch.no_grad()
+def test_alberts_scores_by_distance_are_not_scaled(kind, parity):
+    """As in transformers 4.30, where ALBERT adds them after the division by sqrt(d_head), and BERT before; 5 has
+    neither."""
+    fields = {"vocab_size": 30, "d_embed": 6, "d_model": 8, "n_layers": 1, "n_heads": 2, "d_ff": 16, "max_length": 8}
+    model = parity.shake(tfkit.from_config("albert", position_type=kind, **fields)).double()
+    attn, x = next(iter(model.layers)).attn, torch.randn(1, 5, 8).double()
+    q, k, v = (proj(x).view(5, 2, 4) for proj in (attn.q_proj, attn.k_proj, attn.v_proj))
+    scores = torch.zeros(2, 5, 5).double()
+    for i in range(5):
+        for j in range(5):
+            d = attn.distances.weight[i - j + 7]
+            by_distance = q[i] @ d + (k[j] @ d if kind == "relative_key_query" else 0)
+            scores[:, i, j] = (q[i] * k[j]).sum(-1) / 2 + by_distance
+    expected = attn.o_proj(torch.einsum("hij,jhd->ihd", scores.softmax(-1), v).reshape(1, 5, 8))
+    torch.testing.assert_close(attn(x), expected)
+
+
+ANSWERING = {
+    "LlamaForQuestionAnswering": {}, "MistralForQuestionAnswering": {"sliding_window": 4},
+    "MixtralForQuestionAnswering": {"num_local_experts": 5}, "Qwen2ForQuestionAnswering": {},
+    "Qwen3ForQuestionAnswering": {"head_dim": 10}, "GPTNeoXForQuestionAnswering": {},
+    "BloomForQuestionAnswering": {"n_layer": 3, "n_head": 4},
+    "OPTForQuestionAnswering": {"ffn_dim": 48, "word_embed_proj_dim": 16, "dropout": 0.0},
+}  # fmt: skip
+
+
+def config_for(kind: str, task: str, **changes) -> Any:
+    described = getattr(hf, kind.replace(task, "Config"))
+    known = described().to_dict()
+    return described(**{**{field: size for field, size in SIZES.items() if field in known}, **changes})
+
+
+@pytest.mark.parametrize("kind", ANSWERING)
+@torch.no_grad()
+def test_decoders_that_answer_questions(parity, tmp_path, kind):
+    theirs, ours = both(parity, tmp_path / "theirs", kind, config_for(kind, "ForQuestionAnswering", **ANSWERING[kind]))
+    ids, mask, _ = parity.ragged()
+    given = {"input_ids": ids, "attention_mask": mask, "start_positions": torch.tensor([1, 0, 2]),
+             "end_positions": torch.tensor([4, 99, 3])}  # fmt: skip
+    expected, found = theirs(**given), ours(**given)
+    torch.testing.assert_close(found.loss, expected.loss, **CLOSE)
+    torch.testing.assert_close(found.start_logits[mask == 1], expected.start_logits[mask == 1], **CLOSE)
+    torch.testing.assert_close(found.end_logits[mask == 1], expected.end_logits[mask == 1], **CLOSE)
+    ours.save_pretrained(tmp_path / "ours")
+    again = getattr(hf, kind).from_pretrained(tmp_path / "ours")
+    for name, tensor in theirs.state_dict().items():
+        assert torch.equal(again.state_dict()[name], tensor), name
+
+
+@torch.no_grad()
+def test_a_language_model_learns_to_answer_questions(parity, tmp_path):
+    """Files of the two heads of Llama have different prefixes."""
+    theirs, whole = both(parity, tmp_path / "words", "LlamaForCausalLM", hf.LlamaConfig(**SIZES))
+    ours = tfkit.from_pretrained(tmp_path / "words", "question_answering", new_head=True)
+    ours.save_pretrained(tmp_path / "answers")
+    again = tfkit.from_pretrained(tmp_path / "answers", None)
+    ids = parity.ragged()[0]
+    expected = theirs.model(ids).last_hidden_state
+    torch.testing.assert_close(again(ids).last_hidden_state, expected, **CLOSE)
+
+
+@torch.no_grad()
+def test_gemma_3_classifies_texts(parity, tmp_path):
+    kind = "Gemma3TextForSequenceClassification"
+    config = hf.Gemma3TextConfig(**{**SIZES, "head_dim": 10, "sliding_window": 4}, num_labels=3)
+    theirs, ours = both(parity, tmp_path / "theirs", kind, config)
+    ids, mask, _ = parity.ragged()
+    given = {"input_ids": ids.masked_fill(mask == 0, 0), "attention_mask": mask, "labels": torch.tensor([2, 0, 1])}
+    expected, found = theirs(**given), ours(**given)
+    torch.testing.assert_close(found.logits, expected.logits, **CLOSE)
+    torch.testing.assert_close(found.loss, expected.loss, **CLOSE)
+    ours.save_pretrained(tmp_path / "ours")
+    again = getattr(hf, kind).from_pretrained(tmp_path / "ours")
+    torch.testing.assert_close(again(**given).logits, expected.logits, **CLOSE)
