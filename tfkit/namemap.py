@@ -38,6 +38,7 @@ class NameMap:
 
     heads: the same for names outside the prefix. transposed: stems whose published weight is [in,out]. tied: copies
     that a file may hold, name -> the original's name. constant: patterns of stored buffers that are not weights.
+    other_prefixes: those of files with other heads; `with_prefix` makes a map that writes one of them.
     """
 
     def __init__(
@@ -49,9 +50,11 @@ class NameMap:
         transposed: Iterable[str] = (),
         tied: Mapping[str, str] | None = None,
         constant: Iterable[str] = (),
+        other_prefixes: Iterable[str] = (),
     ) -> None:
         self.split: dict[str, str] = {}  # see `for_untied_output`
         self.table, self.prefix, self.heads = dict(table), prefix, dict(heads or {})
+        self.prefixes = (prefix, *other_prefixes)  # that a file may have
         self.transposed, self.tied, self.constant = set(transposed), dict(tied or {}), tuple(constant)
         rows = {**self.table, **self.heads}
         self.rows = [
@@ -67,6 +70,12 @@ class NameMap:
         made.tied = {name: whose for name, whose in self.tied.items() if name != matrix and name not in made.split}
         made.heads = {**self.heads, matrix.removesuffix(".weight"): "output"}
         made.rows = [*self.rows, (matrix.removesuffix(".weight"), FusedTensors(("output",)))]
+        return made
+
+    def with_prefix(self, prefix: str) -> Self:
+        """The same map, but for writing files with this prefix."""
+        made = copy(self)
+        made.prefix = prefix
         return made
 
     def load(self, published: Tensors) -> Tensors:
@@ -90,7 +99,7 @@ class NameMap:
         """The tensors under the names of a newly saved file without a head."""
         found: Tensors = {}
         for name, tensor in published.items():
-            name = name.removeprefix(self.prefix)
+            name = name.removeprefix(next((prefix for prefix in self.prefixes if name.startswith(prefix)), ""))
             stem, _, end = name.rpartition(".")
             if end in TENSORFLOW_NAMES and not any(_pattern(template).fullmatch(name) for template, _ in self.rows):
                 name = f"{stem}.{TENSORFLOW_NAMES[end]}"

@@ -89,7 +89,9 @@ class BLOOM(llama.Llama):
     HEAD_CLASSES = {
         "sequence_classification": task_heads.LastTokenClassificationHead,
         "token_classification": task_heads.TokenClassificationHead,
+        "question_answering": task_heads.QuestionAnsweringHead,
     }  # fmt: skip
+    QA_PREFIX = None
     LAYER = Layer
     ZERO_PADDING = False
 
@@ -131,7 +133,12 @@ def _names(tied: bool) -> NameMap:
             "ln_f": "norm",
         },
         prefix="transformer.",
-        heads={"lm_head": "lm_head", "score": "task_head.score", "classifier": "task_head.classifier"},
+        heads={
+            "lm_head": "lm_head",
+            "score": "task_head.score",
+            "classifier": "task_head.classifier",
+            "qa_outputs": "task_head.qa_outputs",
+        },
         tied={"lm_head.weight": "word_embeddings.weight"} if tied else {},
     )
 
@@ -139,7 +146,7 @@ def _names(tied: bool) -> NameMap:
 HF, HF_TIED = _names(False), _names(True)
 HF_HEADS = {
     "BloomModel": None, "BloomForCausalLM": "causal_lm", "BloomForSequenceClassification": "sequence_classification",
-    "BloomForTokenClassification": "token_classification",
+    "BloomForTokenClassification": "token_classification", "BloomForQuestionAnswering": "question_answering",
 }  # fmt: skip
 HF_FIELDS = {
     "vocab_size": "vocab_size", "hidden_size": "d_model", "n_layer": "n_layers", "n_head": "n_heads",

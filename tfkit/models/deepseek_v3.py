@@ -181,6 +181,8 @@ class Layer(llama.Layer):
 
 
 class DeepSeekV3(llama.Llama):
+    HEAD_CLASSES = llama.CLASSIFICATION_HEADS
+    HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER = Layer
 
     def rotary_width(self) -> int:

@@ -90,6 +90,8 @@ def soft_cap(logits: Tensor, cap: float | None) -> Tensor:
 
 
 class Gemma2(llama.Llama):
+    HEAD_CLASSES = llama.CLASSIFICATION_HEADS
+    HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER = Layer
     PERIOD = 2  # one layer in every PERIOD has full attention
 

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from ..nn.grouped_query import Rotation
 from ..nn.rms_norm import UnitOffsetRMSNorm
 from ..nn.rope import rope_frequencies, rope_rotation
+from . import _task_heads as task_heads
 from . import gemma2, llama
 from ._base import configuration
 from ._rope import read_rope, write_rope
@@ -50,7 +51,8 @@ class Layer(gemma2.Layer):
 
 
 class Gemma3(llama.Llama):
-    HEADS = (None, "causal_lm")
+    HEAD_CLASSES = {"sequence_classification": task_heads.LastTokenClassificationHead}
+    HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER = Layer
 
     def layer_types(self) -> list[str]:
@@ -81,6 +83,7 @@ ROWS = {**gemma2.ROWS, **QK_NORMS}
 HF, HF_TIED = llama.llama_names(False, ROWS), llama.llama_names(True, ROWS)
 HF_HEADS = {
     "Gemma3TextModel": None, "Gemma3ForCausalLM": "causal_lm",
+    "Gemma3TextForSequenceClassification": "sequence_classification",
 }  # fmt: skip
 HF_FIELDS = {
     **{published: local for published, local in gemma2.HF_FIELDS.items() if local != "score_cap"},

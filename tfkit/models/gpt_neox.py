@@ -84,6 +84,7 @@ class Layer(llama.Layer):
 
 class GPTNeoX(llama.Llama):
     HEAD_CLASSES = {**llama.Llama.HEAD_CLASSES, "token_classification": task_heads.TokenClassificationHead}
+    QA_PREFIX = None
     LAYER = Layer
     ZERO_PADDING = False
 
@@ -116,6 +117,7 @@ def _names(tied: bool) -> NameMap:
             "lm_head": "lm_head",
             "score": "task_head.score",
             "classifier": "task_head.classifier",
+            "qa_outputs": "task_head.qa_outputs",
         },
         tied={"embed_out.weight": "embed_in.weight"} if tied else {},
         constant=[r"layers\.\d+\.attention\.(masked_)?bias", r"layers\.\d+\.attention\.rotary_emb\.inv_freq"],
@@ -126,7 +128,7 @@ HF, HF_TIED = _names(False), _names(True)
 HF_HEADS = {
     "GPTNeoXModel": None, "GPTNeoXForCausalLM": "causal_lm",
     "GPTNeoXForSequenceClassification": "sequence_classification",
-    "GPTNeoXForTokenClassification": "token_classification",
+    "GPTNeoXForTokenClassification": "token_classification", "GPTNeoXForQuestionAnswering": "question_answering",
 }  # fmt: skip
 UNKNOWN = ("attn_bias", "ff_bias", "n_kv_heads", "d_head", "eps", "attn_dropout")
 HF_FIELDS = {

@@ -140,6 +140,8 @@ class Layer(llama.Layer):
 
 
 class GPTOSS(llama.Llama):
+    HEAD_CLASSES = llama.CLASSIFICATION_HEADS
+    HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER: ClassVar[Any] = Layer
     forward = mixtral.routed_forward
 

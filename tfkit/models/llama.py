@@ -128,12 +128,19 @@ class Layer(Parts):
         return x + self.ff(self.norm2(x))
 
 
+CLASSIFICATION_HEADS: dict[str | None, type[_base.Head]] = {
+    "sequence_classification": task_heads.LastTokenClassificationHead,
+    "token_classification": task_heads.DecoderTokenClassificationHead,
+}  # fmt: skip
+
+
 class Llama(Model):
     HEAD_CLASSES: dict[str | None, type[_base.Head]] = {
-        "sequence_classification": task_heads.LastTokenClassificationHead,
-        "token_classification": task_heads.DecoderTokenClassificationHead,
+        **CLASSIFICATION_HEADS,
+        "question_answering": task_heads.QuestionAnsweringHead,
     }  # fmt: skip
-    HEADS = (None, "causal_lm", *HEAD_CLASSES)
+    HEADS: ClassVar[tuple[str | None, ...]] = (None, "causal_lm", *HEAD_CLASSES)
+    QA_PREFIX: ClassVar[str | None] = "transformer."  # of files with question answering; None: as for other heads
     LAYER: ClassVar[Any] = Layer
     FLEX_ATTENTION = True
     ZERO_PADDING = True  # whether the padding token's embedding is zero and stays zero
@@ -155,7 +162,8 @@ class Llama(Model):
     def names(self) -> NameMap:
         """The map of tensor names of the model's own module; a tied model's file may hold its matrix twice."""
         module = sys.modules[type(self).__module__]
-        return module.HF_TIED if self.config.tie_word_embeddings else module.HF
+        names: NameMap = module.HF_TIED if self.config.tie_word_embeddings else module.HF
+        return names.with_prefix(self.QA_PREFIX) if self.QA_PREFIX and self.head == "question_answering" else names
 
     def embed_width(self) -> int:
         """The width of the embeddings, and of the heads' input."""
@@ -275,12 +283,13 @@ class Llama(Model):
         cache: Cache | None = None,
         use_cache: bool = False,
         logits_to_keep: int = 0,
+        **targets: Any,
     ) -> Output:
         """input_ids [B,L], labels [B,L] (shifted inside; -100: not counted), or as the head needs -> Output: loss,
         logits [B,L,V], last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and
         attention_mask covers all; logits_to_keep: the number of last positions whose logits are computed, 0: all.
         Raises ValueError or TypeError for invalid inputs."""
-        targets = self.check_targets({"labels": labels})
+        targets = self.check_targets({"labels": labels, **targets})
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
         past = 0 if cache is None else cache.past
@@ -324,7 +333,8 @@ def llama_names(tied: bool, changes: dict[str, Any] | None = None, unread: Itera
     return NameMap(
         {published: local for published, local in table.items() if local is not None},
         prefix="model.",
-        heads={"lm_head": "lm_head", "score": "task_head.score"},
+        heads={"lm_head": "lm_head", "score": "task_head.score", "qa_outputs": "task_head.qa_outputs"},
+        other_prefixes=("transformer.",),
         tied={"lm_head.weight": "embed_tokens.weight"} if tied else {},
         constant=[r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq", *unread],
         **more,
@@ -334,7 +344,7 @@ def llama_names(tied: bool, changes: dict[str, Any] | None = None, unread: Itera
 HF, HF_TIED = llama_names(False), llama_names(True)
 HF_HEADS = {
     "LlamaModel": None, "LlamaForCausalLM": "causal_lm", "LlamaForSequenceClassification": "sequence_classification",
-    "LlamaForTokenClassification": "token_classification",
+    "LlamaForTokenClassification": "token_classification", "LlamaForQuestionAnswering": "question_answering",
 }  # fmt: skip
 HF_FIELDS = {
     "vocab_size": "vocab_size", "hidden_size": "d_model", "num_hidden_layers": "n_layers",

@@ -31,6 +31,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 class Mistral(llama.Llama):
+    QA_PREFIX = None
     """Otherwise the same as Llama."""
 
 
@@ -39,7 +40,7 @@ HF, HF_TIED = llama.HF, llama.HF_TIED
 HF_HEADS = {
     "MistralModel": None, "MistralForCausalLM": "causal_lm",
     "MistralForSequenceClassification": "sequence_classification",
-    "MistralForTokenClassification": "token_classification",
+    "MistralForTokenClassification": "token_classification", "MistralForQuestionAnswering": "question_answering",
 }  # fmt: skip
 HF_FIELDS = {published: local for published, local in llama.HF_FIELDS.items() if local not in ("attn_bias", "ff_bias")}
 HF_FIELDS["sliding_window"] = "window"

@@ -78,12 +78,13 @@ def routed_forward(
     cache: Cache | None = None,
     use_cache: bool = False,
     logits_to_keep: int = 0,
+    **targets: Any,
 ) -> Output:
     """As Llama's; if the configuration asks for router_logits, the Output of a model without a task has them, [B·L,N]
     per layer, and that of a language model aux_loss, which is added to the loss; but not in a compiled decoding
     step."""
     given = (input_ids, attention_mask, position_ids, labels)
-    how: dict[str, Any] = {"cache": cache, "use_cache": use_cache, "logits_to_keep": logits_to_keep}
+    how: dict[str, Any] = {"cache": cache, "use_cache": use_cache, "logits_to_keep": logits_to_keep, **targets}
     unread = cache is not None and torch.compiler.is_compiling()  # hooks cannot be part of a graph
     if not self.config.router_logits or self.head not in (None, "causal_lm") or unread:
         return llama.Llama.forward(self, *given, **how)
@@ -99,6 +100,7 @@ def routed_forward(
 
 
 class Mixtral(llama.Llama):
+    QA_PREFIX = None
     LAYER = Layer
     forward = routed_forward
 
@@ -118,7 +120,7 @@ HF, HF_TIED = llama.llama_names(False, ROWS), llama.llama_names(True, ROWS)
 HF_HEADS = {
     "MixtralModel": None, "MixtralForCausalLM": "causal_lm",
     "MixtralForSequenceClassification": "sequence_classification",
-    "MixtralForTokenClassification": "token_classification",
+    "MixtralForTokenClassification": "token_classification", "MixtralForQuestionAnswering": "question_answering",
 }  # fmt: skip
 HF_FIELDS = {
     **{published: local for published, local in llama.HF_FIELDS.items() if local not in ("attn_bias", "ff_bias")},

@@ -81,7 +81,11 @@ class Layer(llama.Layer):
 
 
 class OPT(llama.Llama):
-    HEAD_CLASSES = {"sequence_classification": task_heads.LastTokenClassificationHead}
+    HEAD_CLASSES = {
+        "sequence_classification": task_heads.LastTokenClassificationHead,
+        "question_answering": task_heads.QuestionAnsweringHead,
+    }  # fmt: skip
+    QA_PREFIX = None
     HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER = Layer
     FLEX_ATTENTION = False
@@ -144,7 +148,7 @@ def _names(tied: bool) -> NameMap:
             "decoder.final_layer_norm": "norm",
         },
         prefix="model.",
-        heads={"lm_head": "lm_head", "score": "task_head.score"},
+        heads={"lm_head": "lm_head", "score": "task_head.score", "qa_outputs": "task_head.qa_outputs"},
         tied={"lm_head.weight": "decoder.embed_tokens.weight"} if tied else {},
     )
 
@@ -152,6 +156,7 @@ def _names(tied: bool) -> NameMap:
 HF, HF_TIED = _names(False), _names(True)
 HF_HEADS = {
     "OPTModel": None, "OPTForCausalLM": "causal_lm", "OPTForSequenceClassification": "sequence_classification",
+    "OPTForQuestionAnswering": "question_answering",
 }  # fmt: skip
 HF_FIELDS = {
     "vocab_size": "vocab_size", "hidden_size": "d_model", "word_embed_proj_dim": "d_embed",

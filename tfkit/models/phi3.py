@@ -89,6 +89,8 @@ class Layer(llama.Layer):
 
 
 class Phi3(llama.Llama):
+    HEAD_CLASSES = llama.CLASSIFICATION_HEADS
+    HEADS = (None, "causal_lm", *HEAD_CLASSES)
     LAYER = Layer
 
     @property

@@ -81,7 +81,7 @@ MODEL = Qwen2
 HF, HF_TIED = llama.HF, llama.HF_TIED
 HF_HEADS = {
     "Qwen2Model": None, "Qwen2ForCausalLM": "causal_lm", "Qwen2ForSequenceClassification": "sequence_classification",
-    "Qwen2ForTokenClassification": "token_classification",
+    "Qwen2ForTokenClassification": "token_classification", "Qwen2ForQuestionAnswering": "question_answering",
 }  # fmt: skip
 HF_FIELDS = {
     **{published: local for published, local in llama.HF_FIELDS.items() if local not in ("attn_bias", "ff_bias")},

@@ -69,7 +69,7 @@ QK_NORMS = {f"layers.{{}}.self_attn.{name}": f"layers.{{}}.attn.{name}" for name
 HF, HF_TIED = llama.llama_names(False, QK_NORMS), llama.llama_names(True, QK_NORMS)
 HF_HEADS = {
     "Qwen3Model": None, "Qwen3ForCausalLM": "causal_lm", "Qwen3ForSequenceClassification": "sequence_classification",
-    "Qwen3ForTokenClassification": "token_classification",
+    "Qwen3ForTokenClassification": "token_classification", "Qwen3ForQuestionAnswering": "question_answering",
 }  # fmt: skip
 HF_FIELDS = {**qwen2.HF_FIELDS, "attention_bias": "attn_bias"}
 HF_FIXED = {"mlp_bias": False}
