@@ -162,3 +162,32 @@ def test_gemma_3_classifies_texts(parity, tmp_path):
     ours.save_pretrained(tmp_path / "ours")
     again = getattr(hf, kind).from_pretrained(tmp_path / "ours")
     torch.testing.assert_close(again(**given).logits, expected.logits, **CLOSE)
+
+
+TYPED = {
+    "GPT2LMHeadModel": {}, "GPT2DoubleHeadsModel": {}, "GPT2ForSequenceClassification": {"pad_token_id": 0},
+    "OpenAIGPTLMHeadModel": {}, "CTRLLMHeadModel": {"dff": 48}, "GPTJForCausalLM": {"rotary_dim": 4},
+    "GPTNeoForCausalLM": {},
+}  # fmt: skip
+GPT = {"vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 40}
+NEO = {"vocab_size": 99, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 40}
+NEO |= {"attention_types": [[["global", "local"], 1]], "window_size": 8}
+
+
+@pytest.mark.parametrize("kind", TYPED)
+@torch.no_grad()
+def test_token_types_of_a_gpt_are_words_that_are_added(parity, tmp_path, kind):
+    described = getattr(hf, kind.split("For")[0].split("LMHead")[0].split("DoubleHeads")[0] + "Config")
+    config = described(**{**(NEO if "Neo" in kind else GPT), **TYPED[kind]})
+    theirs, ours = both(parity, tmp_path, kind, config)
+    ids, mask, _ = parity.ragged()
+    ids = ids.masked_fill(mask == 0, 0)
+    given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": ids.roll(2, 1) % 7}
+    if "Double" in kind:
+        given = {name: tensor[None] for name, tensor in given.items()}
+    expected, found = theirs(**given), ours(**given)
+    real = slice(None) if expected.logits.dim() == 2 else given["attention_mask"] == 1
+    torch.testing.assert_close(found.logits[real], expected.logits[real], **CLOSE)
+    assert not torch.allclose(ours(**{**given, "token_type_ids": None}).logits[real], found.logits[real], **CLOSE)
+    with pytest.raises(ValueError, match=r"token_type_ids has shape \[3, 9\], input_ids has \[3, 11\]"):
+        ours(**{**given, "token_type_ids": given["token_type_ids"][..., :9]})

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ..nn.cache import Cache
 from . import _base, bart, bert, gpt2
-from ._checks import check_max_length
+from ._checks import check_max_length, embed_ids
 
 
 class BERTDecoder(bert.BERT):
@@ -54,7 +54,14 @@ class GPT2Decoder(gpt2.GPT2):
         """The same arguments as for BERT's decoder"""
         mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
         past = 0 if cache is None else cache.past
-        return self.hidden(ids, self.positions(ids, None, past), mask, cache, memory, memory_mask)
+        return self.hidden(
+            embed_ids(self.embed, ids, "decoder_input_ids"),
+            self.positions(ids, None, past),
+            mask,
+            cache,
+            memory,
+            memory_mask,
+        )
 
 
 class BARTDecoder(bart.BART):

@@ -18,7 +18,6 @@ from ..nn.cache import Cache
 from ..objectives.cross_entropy import word_scores
 from . import gpt2
 from ._base import LABEL_FIELDS, configuration
-from ._checks import embed_ids
 
 
 @configuration
@@ -62,8 +61,10 @@ class CTRL(gpt2.GPT2):
     def position_table(self, c: Any) -> None:
         return None
 
-    def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
-        x = embed_ids(self.embed, ids, "input_ids") * self.config.d_model**0.5
+    def embed_inputs(self, ids: Tensor, types: Tensor | None = None) -> Tensor:
+        return super().embed_inputs(ids, types) * self.config.d_model**0.5
+
+    def hidden(self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
         x = self.drop(x + self.sinusoids[positions].to(x.dtype))
         for layer in self.layers:
             x = layer(x, mask, cache)

@@ -148,12 +148,22 @@ class GPT2(Model):
             raise ValueError(f"position_ids has shape {list(given.shape)}, input_ids has {list(ids.shape)}")
         return position_range(past, ids.size(1), ids.device) if given is None else given
 
+    def embed_inputs(self, ids: Tensor, types: Tensor | None = None) -> Tensor:
+        """ids [B,L], and types [B,L], which are rows of the same table, or None -> [B,L,E], without positions. Raises
+        ValueError for types of another shape."""
+        x = embed_ids(self.embed, ids, "input_ids")
+        if types is None:
+            return x
+        if types.shape != ids.shape:
+            raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
+        return x + embed_ids(self.embed, types, "token_type_ids")
+
     def hidden(
-        self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, *cross_attention: Any
+        self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, *cross_attention: Any
     ) -> Tensor:
-        """ids [B,L], positions [B,L] or [L], mask bool [B,1,1,K] or None; cross_attention: memory [B,S,E]
+        """x [B,L,E] embedded, positions [B,L] or [L], mask bool [B,1,1,K] or None; cross_attention: memory [B,S,E]
         and its mask bool [B,1,1,S] or None -> [B,L,E]"""
-        x = self.drop(embed_ids(self.embed, ids, "input_ids") + embed_ids(self.position, positions, "position_ids"))
+        x = self.drop(x + embed_ids(self.position, positions, "position_ids"))
         for layer in self.layers:
             x = layer(x, mask, cache, *cross_attention)
         return self.norm(x)
@@ -183,6 +193,7 @@ class GPT2(Model):
         position_ids: Tensor | None = None,
         labels: Tensor | None = None,
         *,
+        token_type_ids: Tensor | None = None,
         encoder_hidden_states: Tensor | None = None,
         encoder_attention_mask: Tensor | None = None,
         cache: Cache | None = None,
@@ -191,21 +202,24 @@ class GPT2(Model):
         **targets: Any,
     ) -> Output:
         """input_ids [B,L] ([B,C,L] for double heads), labels [B,L] (shifted inside; -100: not counted), or as the head
-        needs; with cross-attention encoder_hidden_states [B,S,E], encoder_attention_mask [B,S] -> Output: loss, logits
-        [B,L,V], last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and attention_mask
-        covers all; logits_to_keep: the number of last positions whose logits are computed, 0: all. Raises ValueError or
-        TypeError for invalid inputs."""
+        needs; token_type_ids: of the shape of input_ids, words whose embeddings are added; with cross-attention
+        encoder_hidden_states [B,S,E], encoder_attention_mask [B,S] -> Output: loss, logits [B,L,V],
+        last_hidden_state [B,L,E], cache. With a cache, input_ids are the new ones only and attention_mask covers all;
+        logits_to_keep: the number of last positions whose logits are computed, 0: all. Raises ValueError or TypeError
+        for invalid inputs."""
         targets, choices = self.check_targets({"labels": labels, **targets}), 1
         if self.head == "double_heads":
-            choices, given, attention_mask = _base.flatten_choices({"input_ids": input_ids}, attention_mask)
-            input_ids = given["input_ids"]
+            given = {"input_ids": input_ids, "types": token_type_ids}
+            choices, given, attention_mask = _base.flatten_choices(given, attention_mask)
+            input_ids, token_type_ids = given.values()
         ids = check_ids("input_ids", input_ids)
         cache = Cache() if use_cache and cache is None else cache
         past = 0 if cache is None else cache.past
         non_padding = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
         mask = None if non_padding is None else non_padding[:, None, None]
         cross_attention = self.cross_attention_inputs(ids, encoder_hidden_states, encoder_attention_mask)
-        x = self.hidden(ids, self.positions(ids, position_ids, past), mask, cache, *cross_attention)
+        embedded = self.embed_inputs(ids, token_type_ids)
+        x = self.hidden(embedded, self.positions(ids, position_ids, past), mask, cache, *cross_attention)
         if self.task_head is not None:
             inputs = _base.HeadInputs(
                 x, None, self.output_matrix(self.embed), self.default_mask(ids, non_padding), choices

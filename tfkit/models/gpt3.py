@@ -42,32 +42,32 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-def band_mask(mask: Tensor | None, ids: Tensor, cache: Cache | None, window: int) -> Tensor | None:
-    """mask bool [B,1,1,K] or None, ids [B,Q] the new ones -> the mask of a layer that sees the last `window` keys, or
-    None if there are no more. Later keys are left to causality."""
-    past, new = 0 if cache is None else cache.past, ids.size(1)
+def band_mask(mask: Tensor | None, x: Tensor, cache: Cache | None, window: int) -> Tensor | None:
+    """mask bool [B,1,1,K] or None, x [B,Q,E] the new positions -> the mask of a layer that sees the last `window`
+    keys, or None if there are no more. Later keys are left to causality."""
+    past, new = 0 if cache is None else cache.past, x.size(1)
     keys = new if cache is None else cache.width(new)
     if keys <= window:
         return mask
-    near = torch.arange(keys, device=ids.device) > position_range(past, new, ids.device)[:, None] - window  # [Q,K]
+    near = torch.arange(keys, device=x.device) > position_range(past, new, x.device)[:, None] - window  # [Q,K]
     return near if mask is None else F.pad(mask, (0, keys - mask.size(-1))) & near
 
 
-def full_and_band_masks(model: Any, ids: Tensor, mask: Tensor | None, cache: Cache | None) -> tuple[Any, Any]:
-    """mask bool [B,1,1,K] or None, ids [B,Q] the new ones -> the masks of layers with full and with banded attention"""
-    if flex.is_chosen(model, ids.size(1), ids.device, cache, model.config.attn_dropout):
+def full_and_band_masks(model: Any, x: Tensor, mask: Tensor | None, cache: Cache | None) -> tuple[Any, Any]:
+    """mask bool [B,1,1,K] or None, x [B,Q,E] the new positions -> the masks of layers with full and with banded
+    attention"""
+    if flex.is_chosen(model, x.size(1), x.device, cache, model.config.attn_dropout):
         full = flex.visible(None if mask is None else mask[:, 0, 0])
         return full, full & flex.window(model.config.window - 1, 0)
-    return mask, band_mask(mask, ids, cache, model.config.window)
+    return mask, band_mask(mask, x, cache, model.config.window)
 
 
 def banded_layers(
-    model: Any, local: list[bool], ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None
+    model: Any, local: list[bool], x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None
 ) -> Tensor:
     """As GPT-2's `hidden`, where `local` says of each layer whether it is banded -> [B,L,E]"""
-    full, band = full_and_band_masks(model, ids, mask, cache)
-    tokens, where = embed_ids(model.embed, ids, "input_ids"), embed_ids(model.position, positions, "position_ids")
-    x = model.drop(tokens + where)
+    full, band = full_and_band_masks(model, x, mask, cache)
+    x = model.drop(x + embed_ids(model.position, positions, "position_ids"))
     for layer, is_local in zip(model.layers, local, strict=True):
         x = layer(x, band if is_local else full, cache)
     return model.norm(x)
@@ -86,8 +86,8 @@ class GPT3(gpt2.GPT2):
         """Whether each layer is banded -> one bool per layer"""
         return [index % 2 == 1 for index in range(self.config.n_layers)]
 
-    def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
-        return banded_layers(self, self.local(), ids, positions, mask, cache)
+    def hidden(self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
+        return banded_layers(self, self.local(), x, positions, mask, cache)
 
 
 MODEL = GPT3

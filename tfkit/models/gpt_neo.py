@@ -58,8 +58,8 @@ class GPTNeo(gpt2.GPT2):
         super().__init__(config, head)
         self.local()  # raises early if the pattern does not fit
 
-    def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
-        return gpt3.banded_layers(self, self.local(), ids, positions, mask, cache)
+    def hidden(self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
+        return gpt3.banded_layers(self, self.local(), x, positions, mask, cache)
 
     def local(self) -> list[bool]:
         """Whether each layer is local. Raises ValueError for a pattern with another number of layers, or an unknown

@@ -19,7 +19,6 @@ from ..nn.rotary import RotaryAttention, rotary_angles
 from ..objectives.cross_entropy import word_scores
 from . import gpt2
 from ._base import configuration
-from ._checks import embed_ids
 
 
 @configuration
@@ -71,8 +70,8 @@ class GPTJ(gpt2.GPT2):
     def position_table(self, c: Any) -> None:
         return None
 
-    def hidden(self, ids: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
-        x = self.drop(embed_ids(self.embed, ids, "input_ids"))
+    def hidden(self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
+        x = self.drop(x)
         dim = self.config.rotary_dim or self.config.d_model // self.config.n_heads
         rotation = rotary_angles(positions, dim, x.dtype)
         for layer in self.layers:
