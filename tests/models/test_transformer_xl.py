@@ -216,3 +216,15 @@ def test_attention_is_what_the_paper_writes(queries):
     by_hand, _, _ = attend_by_hand(q + attn.content_bias[:, None], k, v, bias=far, causal=True)
     expected = attn.o_proj(by_hand.transpose(1, 2).flatten(2))
     torch.testing.assert_close(attn(source, queries, DistanceContext(position_encodings, causal_bias)), expected)
+
+
+@torch.no_grad()
+def test_an_old_field_that_transformers_4_does_not_read(tmp_path):
+    """Its tie_weights() asks tie_word_embeddings; so a file that says otherwise under the old name is tied all the
+    same."""
+    shutil.copytree(FIXTURES / "lm", tmp_path / "lm")
+    file = tmp_path / "lm" / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "tie_weight": False}))
+    expected = load_file(FIXTURES / "lm" / "expected.safetensors")
+    ours = tfkit.from_pretrained(tmp_path / "lm", dtype=torch.float64)
+    assert_same(ours(expected["ids"].split([7, 4], 1)[0]).logits, expected["scores.0"])

@@ -191,3 +191,57 @@ def test_token_types_of_a_gpt_are_words_that_are_added(parity, tmp_path, kind):
     assert not torch.allclose(ours(**{**given, "token_type_ids": None}).logits[real], found.logits[real], **CLOSE)
     with pytest.raises(ValueError, match=r"token_type_ids has shape \[3, 9\], input_ids has \[3, 11\]"):
         ours(**{**given, "token_type_ids": given["token_type_ids"][..., :9]})
+
+
+@pytest.mark.parametrize("kind", ["Gemma3TextModel", "Gemma3ForCausalLM", "Gemma3TextForSequenceClassification"])
+@torch.no_grad()
+def test_gemma_3_that_reads_both_ways(parity, tmp_path, kind):
+    changes = {"head_dim": 10, "sliding_window": 4, "sliding_window_pattern": 2, "use_bidirectional_attention": True}
+    theirs, ours = both(parity, tmp_path / "theirs", kind, hf.Gemma3TextConfig(**{**SIZES, **changes}))
+    ids, mask, _ = parity.ragged()
+    ids = ids.masked_fill(mask == 0, 0)
+    expected, found = theirs(ids, attention_mask=mask)[0], ours(ids, attention_mask=mask)[0]
+    real = mask == 1 if found.dim() == 3 else slice(None)
+    torch.testing.assert_close(found[real], expected[real], **CLOSE)
+    ours.set_attn_implementation("flex_attention")
+    torch.testing.assert_close(ours(ids, attention_mask=mask)[0][real], found[real], **CLOSE)
+    ours.save_pretrained(tmp_path / "ours")
+    again = getattr(hf, kind).from_pretrained(tmp_path / "ours")
+    torch.testing.assert_close(again(ids, attention_mask=mask)[0][real], expected[real], **CLOSE)
+
+
+BERT = {"vocab_size": 99, "hidden_size": 32, "intermediate_size": 40, "num_hidden_layers": 4, "num_attention_heads": 4,
+        "max_position_embeddings": 64}  # fmt: skip
+MODERN = {**BERT, "local_attention": 6, "pad_token_id": 0, "num_labels": 3, "bos_token_id": 1, "eos_token_id": 2,
+          "cls_token_id": 1, "sep_token_id": 2}  # fmt: skip
+
+
+def test_modernbert_with_an_output_matrix_of_its_own(parity, tmp_path):
+    config = hf.ModernBertConfig(**MODERN, tie_word_embeddings=False)
+    theirs, ours = both(parity, tmp_path, "ModernBertForMaskedLM", config)
+    ids, mask, labels = parity.ragged()
+    expected, found = theirs(ids, attention_mask=mask, labels=labels), ours(ids, mask, labels=labels)
+    torch.testing.assert_close(found.logits[mask == 1], expected.logits[mask == 1], **CLOSE)
+    expected.loss.backward(), found.loss.backward()
+    torch.testing.assert_close(ours.output.weight.grad, theirs.decoder.weight.grad, **CLOSE)
+    torch.testing.assert_close(ours.embed.tokens.weight.grad, theirs.get_input_embeddings().weight.grad, **CLOSE)
+    parity.assert_same_files(theirs, ours, tmp_path / "ours")
+
+
+@torch.no_grad()
+def test_modernbert_pools_the_first_position_even_if_it_is_padding(parity, tmp_path):
+    """As transformers does, where that position sees no token within its window."""
+    theirs, ours = both(parity, tmp_path, "ModernBertForSequenceClassification", hf.ModernBertConfig(**MODERN))
+    ids, mask, _ = parity.ragged()
+    mask = mask.flip(1)
+    assert int(mask.argmax(1).max()) > MODERN["local_attention"] // 2
+    torch.testing.assert_close(ours(ids, mask).logits, theirs(ids, attention_mask=mask).logits, **CLOSE)
+
+
+@pytest.mark.parametrize("changes", [{}, {"do_layer_norm_before": False}], ids=str)
+def test_opt_whose_norms_have_no_weights(parity, tmp_path, changes):
+    config = config_for("OPTForCausalLM", "ForCausalLM", ffn_dim=48, word_embed_proj_dim=32, dropout=0.0,
+                          layer_norm_elementwise_affine=False, **changes)  # fmt: skip
+    theirs, ours = both(parity, tmp_path, "OPTForCausalLM", config)
+    parity.assert_same_causal("opt", theirs, ours, torch.float32)
+    parity.assert_same_files(theirs, ours, tmp_path / "ours")

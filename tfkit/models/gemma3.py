@@ -31,6 +31,7 @@ class Config(gemma2.Config):
     rope_theta: float = 1e6
     local_rope_theta: float = 10000.0  # for the layers with a window, without scaling
     period: int = 6  # one layer in every `period` has full attention
+    bidirectional: bool = False  # no causality; windows lie half on each side
     score_cap: float | None = None
     logit_cap: float | None = None
     d_model: int = 1152
@@ -46,7 +47,12 @@ PRESETS: dict[str, dict[str, Any]] = {"gemma-3-270m": {"d_model": 640, "n_layers
 class Layer(gemma2.Layer):
     def attention(self, c: Any, index: int) -> nn.Module:
         return NormalizedAttention(
-            c, UnitOffsetRMSNorm, bias=c.attn_bias, out_bias=c.attn_bias, scale=c.scale_width**-0.5
+            c,
+            UnitOffsetRMSNorm,
+            bias=c.attn_bias,
+            out_bias=c.attn_bias,
+            scale=c.scale_width**-0.5,
+            causal=not c.bidirectional,
         )
 
 
@@ -60,6 +66,10 @@ class Gemma3(llama.Llama):
         if c.layer_types is not None:
             return list(c.layer_types)
         return [SLIDING if (index + 1) % c.period else FULL for index in range(c.n_layers)]
+
+    def reach(self) -> tuple[int, int]:
+        half = self.config.window // 2
+        return (half, half) if self.config.bidirectional else super().reach()
 
     def embed_inputs(self, ids: Tensor) -> Tensor:
         return gemma2.scale_embeddings(super().embed_inputs(ids))
@@ -88,8 +98,9 @@ HF_HEADS = {
 HF_FIELDS = {
     **{published: local for published, local in gemma2.HF_FIELDS.items() if local != "score_cap"},
     "rope_local_base_freq": "local_rope_theta", "sliding_window_pattern": "period",
+    "use_bidirectional_attention": "bidirectional",
 }  # fmt: skip
-HF_FIXED = {"mlp_bias": False, "use_bidirectional_attention": False}
+HF_FIXED = {"mlp_bias": False}
 HF_UNUSED = gemma2.HF_UNUSED | {"attn_logit_softcapping", "_sliding_window_pattern"}
 
 

@@ -202,13 +202,19 @@ class Llama(Model):
         c = self.config
         return int((c.d_head or c.d_model // c.n_heads) * getattr(c, "rotary_fraction", 1.0))
 
+    def reach(self) -> tuple[int, int]:
+        """How many keys before and after itself a query sees in a layer with a window; 0 after: left to causality."""
+        return self.config.window - 1, 0
+
     def window_mask(self, mask: Tensor | None, positions: Tensor, keys: int) -> Tensor | None:
-        """mask bool [B,1,1,K] or None, positions [L] of the new keys among all -> the mask of a layer whose queries see
-        the last `window` keys including themselves, or the given mask if there are no more keys than that. Later keys
-        are left to causality."""
-        if keys <= self.config.window:
+        """mask bool [B,1,1,K] or None, positions [L] of the new keys among all -> the mask of a layer with a window, or
+        the given mask if all keys are within it"""
+        before, after = self.reach()
+        if keys <= before + 1:
             return mask
-        near = torch.arange(keys, device=positions.device) > positions[:, None] - self.config.window  # [L,K]
+        at = torch.arange(keys, device=positions.device)
+        near = at >= positions[:, None] - before  # [L,K]
+        near = near & (at <= positions[:, None] + after) if after else near
         return near if mask is None else F.pad(mask, (0, keys - mask.size(-1))) & near
 
     def layer_masks(self, mask: Tensor | None, positions: Tensor, keys: int, cache: Cache | None) -> dict[str, Any]:
@@ -216,7 +222,7 @@ class Llama(Model):
         kinds = set(self.layer_types())
         if flex.is_chosen(self, len(positions), positions.device, cache, self.config.attn_dropout):
             full = flex.visible(None if mask is None else mask[:, 0, 0])
-            return {kind: full & flex.window(self.config.window - 1, 0) if kind == SLIDING else full for kind in kinds}
+            return {kind: full & flex.window(*self.reach()) if kind == SLIDING else full for kind in kinds}
         return {kind: self.window_mask(mask, positions, keys) if kind == SLIDING else mask for kind in kinds}
 
     @property

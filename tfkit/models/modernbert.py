@@ -21,7 +21,17 @@ from ..nn.rope import rope_frequencies, rope_rotation
 from ..objectives.cross_entropy import cross_entropy, word_scores
 from . import _base, bert
 from . import _task_heads as task_heads
-from ._base import LABEL_FIELDS, Model, Output, TaskConfig, add_head, configuration, encoder_inputs, with_head
+from ._base import (
+    LABEL_FIELDS,
+    TIED_FIELDS,
+    Model,
+    Output,
+    TaskConfig,
+    add_head,
+    configuration,
+    encoder_inputs,
+    with_head,
+)
 from ._checks import embed_ids
 from ._rope import read_rope
 from .llama import FULL, SLIDING
@@ -128,6 +138,8 @@ class Head(_base.Head):
 
 class MaskedLMHead(Head):
     """Predicts masked tokens."""
+
+    HAS_OUTPUT_MATRIX = True
 
     def __init__(self, c: Config) -> None:
         super().__init__(c)
@@ -322,9 +334,9 @@ HF_FIELDS = {
     "attention_dropout": "attn_dropout", "mlp_dropout": "ff_dropout", "classifier_dropout": "head_dropout",
     "classifier_bias": "head_bias", "classifier_activation": "head_activation", "classifier_pooling": "pooling",
     "sparse_prediction": "sparse", "norm_eps": "eps", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
-    "pad_token_id": "pad_token_id", **LABEL_FIELDS,
+    "pad_token_id": "pad_token_id", **LABEL_FIELDS, **TIED_FIELDS,
 }  # fmt: skip
-HF_FIXED = {"tie_word_embeddings": True, "sparse_pred_ignore_index": -100}
+HF_FIXED = {"sparse_pred_ignore_index": -100}
 HF_UNUSED = {
     "initializer_range", "initializer_cutoff_factor", "deterministic_flash_attn", "reference_compile", "cls_token_id",
     "repad_logits_with_grad", "position_embedding_type", "layer_norm_eps",

@@ -37,6 +37,7 @@ class Config(llama.Config):
     biases: bool = True  # of all linear layers
     dropout: float = 0.1
     pre_norm: bool = True
+    norm_affine: bool = True  # whether norms have weights and biases
     last_norm: bool = True  # after all layers, if norms come before the sub-layers
     eps: float = 1e-5
     tie_word_embeddings: bool = True
@@ -61,7 +62,7 @@ class Layer(llama.Layer):
         self.pre_norm, self.drop = c.pre_norm, Dropout(c.dropout)
 
     def norm(self, c: Config) -> nn.Module:
-        return nn.LayerNorm(c.d_model, c.eps)
+        return nn.LayerNorm(c.d_model, c.eps, elementwise_affine=c.norm_affine)
 
     def attention(self, c: Config, index: int) -> nn.Module:
         return Attention(c.d_model, c.n_heads, bias=c.biases, dropout=c.attn_dropout, causal=True)
@@ -163,12 +164,13 @@ HF_FIELDS = {
     "num_hidden_layers": "n_layers", "num_attention_heads": "n_heads", "ffn_dim": "d_ff",
     "max_position_embeddings": "max_length", "activation_function": "activation", "dropout": "dropout",
     "attention_dropout": "attn_dropout", "do_layer_norm_before": "pre_norm",
+    "layer_norm_elementwise_affine": "norm_affine",
     "tie_word_embeddings": "tie_word_embeddings",
     "init_std": "init_std", "bos_token_id": "bos_token_id", "eos_token_id": "eos_token_id",
     "pad_token_id": "pad_token_id", "last_norm": "last_norm",
     "biases": "biases", **LABEL_FIELDS,
 }  # fmt: skip
-HF_FIXED = {"layer_norm_elementwise_affine": True, "layerdrop": 0.0}
+HF_FIXED = {"layerdrop": 0.0}
 HF_UNUSED = {"_remove_final_layer_norm", "enable_bias", "activation_dropout"}
 
 

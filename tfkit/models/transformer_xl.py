@@ -275,6 +275,7 @@ HF_FIELDS = {
     "problem_type": "problem_type", "pad_token_id": "pad_token_id", "eos_token_id": "eos_token_id",
 }  # fmt: skip
 HF_FIXED = {
-    "adaptive": True, "attn_type": 0, "sample_softmax": -1, "tie_weight": True, "proj_share_all_but_first": True,
+    "adaptive": True, "attn_type": 0, "sample_softmax": -1, "proj_share_all_but_first": True,
 }  # fmt: skip
 HF_UNUSED = {"init", "init_range", "init_std", "proj_init_std", "ext_len", "tgt_len", "trainer_compatible"}
+HF_UNUSED |= {"tie_weight"}  # transformers 4 reads tie_word_embeddings instead
