@@ -88,28 +88,34 @@ def diagnose_edge(exercise: Exercise, finding: Finding, known: list[Answer] | No
 
 
 def _named(exercise: Exercise, replies: Sequence[Reply], known: list[Answer]) -> Misconception | None:
-    for path in known if replies else ():
+    for path in known if _tell(replies) else ():
         if _agrees(path, replies):
             return Misconception(path.stem, translate_text(student_sentence(path), exercise.folder))
     return None
 
 
 def _together(exercise: Exercise, replies: Sequence[Reply], known: list[Answer]) -> Misconception | None:
-    found = find_combination(known, replies)
+    found = find_combination(known, replies) if _tell(replies) else None
     if found is None:
         return None
     hints = [translate_text(student_sentence(part), exercise.folder) for part in found.parts]
     return Misconception(found.stem, f"\n\n{say(BESIDES)} ".join(hints))
 
 
+def _tell(replies: Sequence[Reply]) -> bool:
+    """Whether these answers can name a mistake: crashes alone can't, since much different code stops alike."""
+    from autograder.checks.probe import is_crash
+
+    return not all(map(is_crash, replies))
+
+
 def _agrees(path: Answer, replies: Sequence[Reply]) -> bool:
-    from autograder.checks.compare import compare
-    from autograder.checks.probe import observe
+    from autograder.checks.probe import behaves_like, observe
 
     subject = subject_of(path)
     # answers that differ distinguish wrong answers fastest
     ordered = sorted(replies, key=lambda answer: answer.difference is None)
-    return all(compare(observe(subject, a.probe), a.actual, a.probe.tolerance) is None for a in ordered)
+    return all(behaves_like(observe(subject, a.probe), a) for a in ordered)
 
 
 @lru_cache(maxsize=256)

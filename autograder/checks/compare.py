@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from torch import Tensor
 from autograder.sandbox.inside.wire import MappingCopy
 
 FACTOR = 4.0  # above the spread measured between equivalent implementations of the references
+NUMBERS = re.compile(r"[\[(]*-?\d[\d.,\s\-+e\[\]()]*")  # one number, or several in a row such as a shape
 FLOOR = 1e-9  # relative: torch's own losses have an epsilon of 1e-12, while float32 is off by 6e-8
 
 
@@ -65,6 +67,11 @@ class RaisedError:
         """The exception's name, which distinguishes two failures."""
         name = self.message.removeprefix("GraderError: ").split(":")[0].strip()
         return name if self.kind == "exception" else self.kind
+
+    @property
+    def outline(self) -> str:
+        """The message without its numbers, which are those of one question: two mistakes seldom have one outline."""
+        return NUMBERS.sub(" # ", self.message).strip() if self.kind == "exception" else self.kind
 
 
 @dataclass(frozen=True)

@@ -332,6 +332,24 @@ def observe(subject: Any, probe: Probe) -> Any:
         subject.limit_answer(None)
 
 
+def is_crash(reply: Answer) -> bool:
+    """Whether the student's code raised instead of answering."""
+    return isinstance(reply.actual, RaisedError)
+
+
+def behaves_like(actual: Any, reply: Answer) -> bool:
+    """Whether `actual`, another subject's answer to the question, is the student's.
+
+    The type of an exception says too little: nearly every crash in torch is a RuntimeError. So a crash that is wrong
+    must have the same message, numbers aside; where an exception is right, any message is.
+    """
+    if compare(actual, reply.actual, reply.probe.tolerance) is not None:
+        return False
+    if reply.difference is None or not isinstance(actual, RaisedError) or not isinstance(reply.actual, RaisedError):
+        return True
+    return actual.outline == reply.actual.outline
+
+
 def questions(checks: Sequence[Check], reference: Any, seed: Any) -> Iterator[QuestionSet]:
     """Each check with its probes and the reference's answers. They can be put to any number of subjects."""
     for check in checks:

@@ -112,11 +112,10 @@ def _subject(one: CombinedMistakes | Answer) -> LocalSubject:
 
 
 def _same(subject: LocalSubject, reply: Reply) -> bool:
-    from autograder.checks.compare import compare
-    from autograder.checks.probe import NotRun, observe
+    from autograder.checks.probe import NotRun, behaves_like, observe
 
     try:
         actual = observe(subject, reply.probe)
     except NotRun:
         return False
-    return compare(actual, reply.actual, reply.probe.tolerance) is None
+    return behaves_like(actual, reply)
