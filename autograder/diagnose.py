@@ -50,7 +50,7 @@ def diagnose(
     exercise: Exercise, findings: Sequence[Finding], known: list[Answer] | None = None
 ) -> Misconception | None:
     """The misconception that gives the student's answers: to all probes, or else several mistakes that do so together,
-    or else one that does so for all failed core probes, or for all edge cases.
+    or else one that does so for all failed core probes, or for all edge cases where ordinary values are right.
 
     None if nothing fits. `known` are the answers to compare with, the exercise's own if it is not given.
     """
@@ -60,7 +60,9 @@ def diagnose(
     every = [answer for finding in findings if finding.check.graded for answer in answers_to_compare(finding)]
     core = [answer for finding in failed if finding.check.core for answer in finding.failed]
     noisy = [a for f in failed for a in f.failed if isinstance(a.actual, dict) and a.actual.get("random numbers")]
-    at_edges = [answer for finding in failed if finding.check.property == "edges" for answer in finding.answers]
+    # where ordinary values are wrong too, the name of an edge case would hide the mistake that is behind them
+    edges = [finding for finding in failed if finding.check.property == "edges" and not core]
+    at_edges = [answer for finding in edges for answer in finding.answers]
     known = known_answers(exercise) if known is None else known
     if found := _named(exercise, every, known) or _together(exercise, every, known):
         return found

@@ -1,12 +1,13 @@
 """Facts about all wrong answers, for when no transformation of the right answers explains them; most useful first.
 
 They say less than a transformation does: which part is right, what is the same in both, in which direction the rest
-is off. A fact is stated only if it holds for every answer that failed.
+is off. A fact is stated only if it holds for every answer that failed. A rule gives None for an answer of which it says
+nothing: one without a row, or without an entry of the kind that it speaks of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from autograder.checks.probe import Finding
 
 Pair = tuple[Tensor, Tensor]  # the right answer and the student's
+Rule = Callable[[Tensor, Tensor], bool | None]
 MIN_ANSWERS = 2  # answers for which a fact must hold, since much is true of a single one by chance
 ORDINALS = ("the first", "the second", "the third", "the fourth", "the fifth", "the sixth")
 GRADIENT_SENTENCES = {  # whether the right answer, and the student's, has a gradient
@@ -28,6 +30,20 @@ GRADIENT_SENTENCES = {  # whether the right answer, and the student's, has a gra
     (False, True): "Your result should not depend on {names}, but its gradients show that it does.",
 }
 CLOSE = 1e-4  # relative: two float32 computations of one number
+ROUNDING, CLEAR = 1e-6, 1e-4  # of the largest gradient: what rounding may leave of zero, and what it never does
+
+
+def holds_nan(expected: Tensor, actual: Tensor) -> bool:
+    """Whether the student's answer holds NaN where the right one, of the same shape, holds a number."""
+    if not actual.is_floating_point() or expected.shape != actual.shape:
+        return False
+    return bool((actual.isnan() & ~expected.isnan()).any())
+
+
+def always(outcomes: Iterable[bool | None]) -> bool:
+    """Whether a rule holds of several answers, and of none of them does not."""
+    found = list(outcomes)
+    return False not in found and found.count(True) >= MIN_ANSWERS
 
 
 def differing(expected: Any, actual: Any, tolerance: Any) -> tuple[Any, Any]:
@@ -133,12 +149,12 @@ def _of_pattern(patterns: Sequence[Mapping[str, Pair]]) -> str | None:
     """Of which entries of an input, or a parameter, the result wrongly depends, or wrongly does not."""
     for name in patterns[0]:
         pairs = [one[name] for one in patterns if name in one]
-        wrong = [(expected, actual) for expected, actual in pairs if not torch.equal(expected, actual)]
+        wrong = [(lacks, extra) for lacks, extra in pairs if (lacks | extra).any()]
         if len(pairs) < len(patterns) or len(wrong) < MIN_ANSWERS:
             continue
-        more, less = (any(bool((a & ~b).any()) for a, b in both) for both in ([(t, r) for r, t in wrong], wrong))
+        less, more = (any(bool(one.any()) for one in ones) for ones in zip(*wrong, strict=True))
         if more and not less:
-            extra = [actual & ~expected for expected, actual in wrong]
+            extra = [extra for _, extra in wrong]
             where = next((say(text) for text, rule in ENTRY_PLACES if all(map(rule, extra))), "")
             if where:
                 return say("Your result should not depend on {where} of {name}, but its gradients show that it does.",
@@ -151,15 +167,22 @@ def _of_pattern(patterns: Sequence[Mapping[str, Pair]]) -> str | None:
 
 
 def _patterns(reply: Reply, names: Sequence[str]) -> dict[str, Pair]:
-    """Where each gradient is not zero, in the right answer and in the student's."""
-    found = {name: (_nonzero(one), _nonzero(other)) for name, one, other in _gradients(reply, names)
-             if isinstance(one, Tensor) and isinstance(other, Tensor) and one.shape == other.shape}  # fmt: skip
-    return found
+    """Of each gradient the entries that are zero only in the student's answer, and those only in the right one."""
+    found = _gradients(reply, names)
+    largest = _largest(found)
+    return {name: (_lacks(one, other, largest), _lacks(other, one, largest)) for name, one, other in found
+            if isinstance(one, Tensor) and isinstance(other, Tensor) and one.shape == other.shape}  # fmt: skip
 
 
-def _nonzero(gradient: Tensor) -> Tensor:
-    size = gradient.abs()
-    return size > 1e-5 * max(float(size.max()) if size.numel() else 0.0, 1e-4)
+def _largest(found: Sequence[tuple[str, Any, Any]]) -> float:
+    """The largest gradient of either answer, by which rounding is measured: a key bias's is zero but for rounding."""
+    both = [one for _, *pair in found for one in pair if isinstance(one, Tensor) and one.numel()]
+    return max((float(one.abs().max()) for one in both), default=0.0)
+
+
+def _lacks(one: Tensor, other: Tensor, largest: float) -> Tensor:
+    """The entries that are clearly not zero in `one`, and zero but for rounding in `other`."""
+    return (one.abs() > CLEAR * largest) & (other.abs() <= ROUNDING * largest)
 
 
 def _only_at(axis: int, index: int) -> Callable[[Tensor], bool]:
@@ -180,10 +203,12 @@ ENTRY_PLACES: tuple[tuple[str, Callable[[Tensor], bool]], ...] = (
 )
 
 
-def _moved(reply: Reply, names: Sequence[str]) -> dict[str, tuple[bool, bool]] | None:
-    """For each parameter and input, whether the right answer and the student's have a gradient for it at all."""
+def _moved(reply: Reply, names: Sequence[str]) -> dict[str, tuple[bool | None, bool | None]] | None:
+    """For each parameter and input, whether the right answer and the student's have a gradient for it at all; None
+    where rounding may have made it."""
     found = _gradients(reply, names)
-    return {name: (_moves(one), _moves(other)) for name, one, other in found} or None
+    largest = _largest(found)
+    return {name: (_moves(one, largest), _moves(other, largest)) for name, one, other in found} or None
 
 
 def _gradients(reply: Reply, names: Sequence[str]) -> list[tuple[str, Any, Any]]:
@@ -205,8 +230,10 @@ def _finite(reply: Reply) -> bool:
     return all(bool(leaf.isfinite().all()) for leaf in leaves)
 
 
-def _moves(gradient: Any) -> bool:
-    return isinstance(gradient, Tensor) and bool((gradient.abs() > 1e-9).any())
+def _moves(gradient: Any, largest: float) -> bool | None:
+    if not isinstance(gradient, Tensor) or not (gradient.abs() > ROUNDING * largest).any():
+        return False
+    return True if (gradient.abs() > CLEAR * largest).any() else None
 
 
 def _stops(core: Sequence[Reply]) -> str:
@@ -219,7 +246,8 @@ def _stops(core: Sequence[Reply]) -> str:
 
 def _of_form(pairs: Sequence[Pair]) -> str:
     """A sentence for answers that all have a wrong shape."""
-    if all(_same_numbers(*pair) for pair in pairs):
+    several = any(expected.unique().numel() > 2 for expected, _ in pairs)  # one number has no order
+    if several and all(_same_numbers(*pair) for pair in pairs):
         return say("Your result holds the right numbers in the wrong shape: axes are transposed, merged or split.")
     axes = {actual.dim() - expected.dim() for expected, actual in pairs}
     if len(axes) == 1 and axes != {0}:
@@ -289,8 +317,8 @@ def _of_values(core: Sequence[Reply], names: Sequence[str]) -> str | None:
     return _first(NUMBERS, finite) or _of_places(finite, wrong)  # type: ignore[arg-type]
 
 
-def _first(rules: Sequence[tuple[str, Callable[[Tensor, Tensor], bool]]], pairs: Sequence[Pair]) -> str | None:
-    return next((say(name) for name, rule in rules if all(rule(*pair) for pair in pairs)), None)
+def _first(rules: Sequence[tuple[str, Rule]], pairs: Sequence[Pair]) -> str | None:
+    return next((say(name) for name, rule in rules if always(rule(*pair) for pair in pairs)), None)
 
 
 def _mixture(core: Sequence[Reply], names: Sequence[str]) -> str | None:
@@ -323,50 +351,75 @@ MIXTURES: tuple[tuple[str, Callable[[Tensor, Tensor], Tensor]], ...] = (
 
 
 def _flat(value: Tensor, axis: int) -> bool:
-    """Whether a value is constant along an axis that has more than one entry."""
-    if value.dim() < -axis or value.shape[axis] < 2:
-        return False
+    """Whether a value is constant along an axis."""
     middle = value.mean(axis, keepdim=True)
     return bool((value - middle).abs().max() <= CLOSE * max(1e-6, float(value.abs().max())))
 
 
-def _off_along(axis: int) -> Callable[[Tensor, Tensor], bool]:
-    return lambda expected, actual: _flat(actual - expected, axis)
+def _one(value: Tensor, axis: int) -> bool:
+    """Whether there is only one vector along this axis, of which no two can differ."""
+    return value.dim() < 1 or value.numel() == value.shape[axis]
 
 
-def _times_along(axis: int) -> Callable[[Tensor, Tensor], bool]:
-    def rule(expected: Tensor, actual: Tensor) -> bool:
-        if expected.dim() < -axis or expected.shape[axis] < 2 or not (actual - expected).any():
+def _off_along(axis: int, differ: bool) -> Rule:
+    """Whether each vector along the axis is off by one number; `differ`: the rule speaks of several vectors."""
+
+    def rule(expected: Tensor, actual: Tensor) -> bool | None:
+        if expected.dim() < -axis or not _flat(actual - expected, axis):
+            return False
+        return None if expected.shape[axis] < 2 or (differ and _one(expected, axis)) else True
+
+    return rule
+
+
+def _times_along(axis: int) -> Rule:
+    def rule(expected: Tensor, actual: Tensor) -> bool | None:
+        if expected.dim() < -axis or not (actual - expected).any():
             return False
         weight = expected.square().sum(axis, keepdim=True).clamp(min=1e-12)
         factor = (expected * actual).sum(axis, keepdim=True) / weight
-        return bool((actual - factor * expected).abs().max() <= CLOSE * actual.abs().max())
+        if not bool((actual - factor * expected).abs().max() <= CLOSE * actual.abs().max()):
+            return False
+        return None if expected.shape[axis] < 2 or _one(expected, axis) else True
 
     return rule
 
 
-def _kept(statistic: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], bool]:
-    def rule(expected: Tensor, actual: Tensor) -> bool:
-        if expected.dim() < 1 or expected.shape[-1] < 2:
+def _kept(statistic: Callable[[Tensor], Tensor]) -> Rule:
+    def rule(expected: Tensor, actual: Tensor) -> bool | None:
+        if expected.dim() < 1:
             return False
         one, other = statistic(expected), statistic(actual)
-        return bool((one - other).abs().max() <= CLOSE * max(1e-6, float(one.abs().max())))
+        if not bool((one - other).abs().max() <= CLOSE * max(1e-6, float(one.abs().max()))):
+            return False
+        return None if expected.shape[-1] < 2 else True
 
     return rule
 
 
-def _same_order(expected: Tensor, actual: Tensor) -> bool:
-    if expected.numel() < 4 or expected.unique().numel() < 4:
-        return False
+def _same_order(expected: Tensor, actual: Tensor) -> bool | None:
     order = expected.flatten().argsort()
-    return bool((actual.flatten()[order].diff() >= 0).all())
+    if not bool((actual.flatten()[order].diff() >= 0).all()):
+        return False
+    return True if expected.unique().numel() >= 4 and actual.unique().numel() >= 2 else None
 
 
-NUMBERS: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
+def _whole(value: Tensor) -> bool:
+    return bool((value == value.round()).all())
+
+
+def _off_by_one(expected: Tensor, actual: Tensor) -> bool | None:
+    if not (_whole(expected) and _whole(actual) and (expected - actual).abs().max() <= 1):
+        return False
+    return True if max(expected.abs().max(), actual.abs().max()) > 1 else None  # no zero or one is off by more
+
+
+NUMBERS: tuple[tuple[str, Rule], ...] = (
     ("Your result is the right one plus a constant, which is the same for all entries.",
      lambda expected, actual: expected.numel() > 2 and _flat((actual - expected).flatten(), -1)),
-    ("Each row of your result is the right one plus a constant, which differs from row to row.", _off_along(-1)),
-    ("All rows of your result are off by the same vector.", _off_along(-2)),
+    ("Each row of your result is the right one plus a constant, which differs from row to row.",
+     _off_along(-1, True)),
+    ("All rows of your result are off by the same vector.", _off_along(-2, False)),
     ("Each row of your result is the right one times a factor, which differs from row to row.", _times_along(-1)),
     ("Each column of your result is the right one times a factor, which differs from column to column.",
      _times_along(-2)),
@@ -377,25 +430,36 @@ NUMBERS: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
     ("Each column of your result has the right sum, but it is distributed differently.",
      lambda expected, actual: expected.dim() > 1 and _kept(lambda value: value.sum(-1))(expected.mT, actual.mT)),
     ("The entries of your result are in the right order by size, but their values are wrong.", _same_order),
-    ("No entry of your result is off by more than one.",
-     lambda expected, actual: bool((expected == expected.round()).all() and (actual == actual.round()).all()
-                                and (expected - actual).abs().max() <= 1)),
+    ("No entry of your result is off by more than one.", _off_by_one),
     ("Your result is off by less than a hundredth: a small term is missing or superfluous.",
-     lambda expected, actual: bool((actual - expected).abs().max() < 0.01 * expected.abs().max())),
+     lambda expected, actual: not (_whole(expected) and _whole(actual))
+     and bool((actual - expected).abs().max() < 0.01 * expected.abs().max())),
 )  # fmt: skip
-TRUTHS: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
+def _within(one: Tensor, other: Tensor) -> bool | None:
+    """Whether one mask is True only where the other is; None if it is True nowhere."""
+    return not (one & ~other).any() if one.any() else None
+
+
+TRUTHS: tuple[tuple[str, Rule], ...] = (
     ("Your mask is True wherever it should be, and in other places too.",
-     lambda expected, actual: not (expected & ~actual).any()),
+     lambda expected, actual: _within(expected, actual)),
     ("Your mask is True only where it should be, but not in all of these places.",
-     lambda expected, actual: not (actual & ~expected).any()),
+     lambda expected, actual: _within(actual, expected)),
     ("Each row of your mask has the right number of True entries, but in the wrong places.",
      lambda expected, actual: expected.dim() > 0 and torch.equal(expected.sum(-1), actual.sum(-1))),
     ("Your mask is True in some places where it should be False, and False in some where it should be True.",
      lambda expected, actual: bool((expected & ~actual).any() and (actual & ~expected).any())),
 )  # fmt: skip
-INFINITE: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
+def _uncovered(expected: Tensor, actual: Tensor) -> bool | None:
+    """Whether numbers stand where infinity should, and nowhere the other way round; None if neither is so."""
+    if (expected.isfinite() & ~actual.isfinite()).any():
+        return False
+    return True if (expected.isinf() & actual.isfinite()).any() else None
+
+
+INFINITE: tuple[tuple[str, Rule], ...] = (
     ("Entries of your result are finite where they should be infinite: something that should be masked is not.",
-     lambda expected, actual: bool(actual.isfinite()[expected.isfinite()].all())),
+     _uncovered),
     ("Entries of your result are infinite or NaN where a number is expected.",
      lambda expected, actual: bool((expected.isfinite() & ~actual.isfinite()).any())),
 )  # fmt: skip
@@ -411,7 +475,7 @@ def _of_places(pairs: Sequence[Pair], wrong: Sequence[Tensor | None]) -> str | N
     return _first(PLACES, marked)
 
 
-PLACES: tuple[tuple[str, Callable[[Tensor, Tensor], bool]], ...] = (
+PLACES: tuple[tuple[str, Rule], ...] = (
     ("The wrong entries of your result are zero, and should not be.", lambda expected, actual: not actual.any()),
     ("The wrong entries of your result should be zero.", lambda expected, actual: not expected.any()),
     ("The wrong entries of your result have the right magnitude and the wrong sign.",
@@ -431,7 +495,7 @@ def _of_parts(core: Sequence[Reply]) -> str | None:
     if any(one is None for one in found):
         return None
     known = [one for one in found if one is not None]
-    right = set.intersection(*(one for one, _ in known))
+    right = set.intersection(*(one for one, _ in known)) - _empty_parts(core)
     names = known[0][1]
     if not right or any(other != names for _, other in known):
         return None
@@ -440,12 +504,30 @@ def _of_parts(core: Sequence[Reply]) -> str | None:
                rest=", ".join(name for name in names if name not in right))  # fmt: skip
 
 
-def _right_parts(reply: Reply) -> tuple[set[str], list[str]] | None:
+def _empty_parts(core: Sequence[Reply]) -> set[str]:
+    """The results that hold nothing in any case, which nobody gets wrong."""
+    return set.intersection(*({name for name, (right, _) in _parts(reply).items() if _is_empty(right)}
+                              for reply in core))  # fmt: skip
+
+
+def _is_empty(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return not value.numel()
+    return value is None or (isinstance(value, list | tuple | Mapping | str) and not value)
+
+
+def _parts(reply: Reply) -> dict[str, tuple[Any, Any]]:
+    """Several results by name, each as it should be and as it is; empty if there is only one."""
     expected, actual = reply.expected, reply.actual
     if isinstance(expected, Mapping) and isinstance(actual, Mapping) and set(expected) == set(actual):
-        parts = {f"`{key}`": (expected[key], actual[key]) for key in expected}
-    elif isinstance(expected, tuple) and isinstance(actual, tuple) and 1 < len(expected) == len(actual) <= 6:
-        parts = {say(name): pair for name, pair in zip(ORDINALS, zip(expected, actual, strict=True), strict=False)}
-    else:
+        return {f"`{key}`": (expected[key], actual[key]) for key in expected}
+    if isinstance(expected, tuple) and isinstance(actual, tuple) and 1 < len(expected) == len(actual) <= 6:
+        return {say(name): pair for name, pair in zip(ORDINALS, zip(expected, actual, strict=True), strict=False)}
+    return {}
+
+
+def _right_parts(reply: Reply) -> tuple[set[str], list[str]] | None:
+    parts = _parts(reply)
+    if not parts:
         return None
     return {name for name, pair in parts.items() if compare_values(*pair, reply.probe.tolerance) is None}, list(parts)

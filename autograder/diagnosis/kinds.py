@@ -17,7 +17,7 @@ from torch import Tensor
 
 from autograder.api import Exercise
 from autograder.checks.compare import RaisedError, compare, compare_values
-from autograder.diagnosis.facts import argument, fact, influence, tensors
+from autograder.diagnosis.facts import argument, fact, holds_nan, influence, tensors
 from autograder.diagnosis.mutations import explain_by_mutation
 from autograder.diagnosis.shares import of_rows, of_scores, of_sequence
 from autograder.diagnosis.transformations import OUTPUT
@@ -38,13 +38,15 @@ def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubjec
     if not core:
         return _properties(failed)
     passed = [r for f in findings if f.check.core for r in f.answers if r.difference is None and _is_value(r)]
-    if explanation := _explained(core, reference):
+    shown = [f.shrunk for f in failed if f.check.core and f.shrunk is not None and _is_value(f.shrunk)]
+    if explanation := _explained(core, reference, shown):
         return explanation
-    seen, mutation = of_rows(core) or of_sequence(core), explain_by_mutation(core, exercise, passed)
+    told = [*core, *shown] if len(core) > 1 else core  # it must be true of the example beside it, too
+    seen, mutation = of_rows(told) or of_sequence(told), explain_by_mutation(core, exercise, passed)
     if seen or mutation:
         return " ".join(filter(None, (seen, mutation)))
     names = _parameters(core[0], reference)
-    if explanation := influence(findings, names) or _common(findings, reference) or fact(core, names):
+    if explanation := influence(findings, names) or _common(findings, reference, shown) or fact(told, names):
         return explanation
     by_symbol: dict[str, list[Reply]] = {}
     for reply in core:
@@ -56,9 +58,10 @@ def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubjec
     return None
 
 
-def _explained(core: Sequence[Reply], reference: LocalSubject) -> str | None:
-    steps = (_stopped, _of_form, _of_output, _of_scores, _of_input, _of_entries)
-    return next((explanation for step in steps if (explanation := step(core, reference))), None)
+def _explained(core: Sequence[Reply], reference: LocalSubject, shown: Sequence[Reply] = ()) -> str | None:
+    steps = (_stopped, _of_form, _of_output, _of_scores, _of_input)
+    found = next((explanation for step in steps if (explanation := step(core, reference))), None)
+    return found or (_of_entries([*core, *shown]) if len(core) >= MIN_QUESTIONS else None)
 
 
 def _is_value(reply: Reply) -> bool:
@@ -279,30 +282,42 @@ def _answers(reply: Reply, change: Change, reference: LocalSubject) -> bool:
     return compare_values(made, reply.actual, reply.probe.tolerance) is None
 
 
-def _of_entries(core: Sequence[Reply], _: LocalSubject) -> str | None:
+def _of_entries(core: Sequence[Reply]) -> str | None:
     """Which entries are right, where there is a rule for it: one row, one column, one side of the diagonal."""
     from autograder.checks.compare import wrong_entries
 
     pairs = [(reply, tensors(reply)) for reply in core]
-    if len(core) < MIN_QUESTIONS or any(pair is None for _, pair in pairs):
+    if any(pair is None for _, pair in pairs):
         return None
     wrong = [wrong_entries(*pair, reply.probe.tolerance) for reply, pair in pairs if pair]
     if any(one is None or not one.any() or one.dim() == 0 for one in wrong):
         return None
     known = [one for one in wrong if one is not None]
     for name, rule in ENTRIES:
-        if all(_follows(rule, one) for one in known) and not all(one.all() for one in known):
+        if all(_follows(rule, one) for one in known):
             return say("Part of your result is right: {rule}.", rule=say(name))
-    if all(bool(pair[1].isnan().any()) for _, pair in pairs if pair and pair[1].is_floating_point()):
+    if all(holds_nan(*pair) for _, pair in pairs if pair):
         return say("Your result holds NaN where a number is expected: look for 0 / 0, or infinity minus infinity.")
     return None
 
 
 def _follows(rule: Callable[[Tensor], Tensor], wrong: Tensor) -> bool:
+    """Whether the entries that the rule selects are right; not where it selects none, of which all is true."""
     try:
-        return not rule(wrong).any()
+        selected = rule(wrong)
+        return bool(selected.numel()) and not selected.any()
     except (IndexError, RuntimeError):
         return False
+
+
+def _only(part: Tensor, others: Tensor) -> Tensor:
+    """What must be False so that this part alone is right; `others`: whether each other part has a wrong entry."""
+    return torch.cat([part.flatten(), ~others.flatten()])
+
+
+def _where(wrong: Tensor, part: Callable[[Tensor], Tensor]) -> Tensor:
+    """The entries of this part of each matrix, as a vector; it is empty where a matrix has no such part."""
+    return wrong[..., part(torch.ones(wrong.shape[-2:], dtype=torch.bool))]
 
 
 ENTRIES: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
@@ -310,30 +325,32 @@ ENTRIES: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
     ("all but the first entry of the last axis are right", lambda wrong: wrong[..., 1:]),
     ("all but the last row are right", lambda wrong: wrong[..., :-1, :]),
     ("all but the first row are right", lambda wrong: wrong[..., 1:, :]),
-    ("only the last row is right", lambda wrong: wrong[..., -1:, :]),
-    ("only the first row is right", lambda wrong: wrong[..., :1, :]),
-    ("only the first column is right", lambda wrong: wrong[..., :1]),
-    ("only the last column is right", lambda wrong: wrong[..., -1:]),
-    ("the entries on and below the diagonal are right", lambda wrong: wrong.tril()),
-    ("the entries on and above the diagonal are right", lambda wrong: wrong.triu()),
-    ("only the diagonal is wrong", lambda wrong: wrong & ~torch.eye(*wrong.shape[-2:], dtype=torch.bool)),
-    ("only the first batch entry is right", lambda wrong: wrong[:1]),
-    ("only the last batch entry is right", lambda wrong: wrong[-1:]),
+    ("only the last row is right", lambda wrong: _only(wrong[..., -1, :], wrong[..., :-1, :].any(-1))),
+    ("only the first row is right", lambda wrong: _only(wrong[..., 0, :], wrong[..., 1:, :].any(-1))),
+    ("only the first column is right", lambda wrong: _only(wrong[..., 0], wrong[..., 1:].any(-2))),
+    ("only the last column is right", lambda wrong: _only(wrong[..., -1], wrong[..., :-1].any(-2))),
+    ("the entries on and below the diagonal are right", lambda wrong: _where(wrong, torch.Tensor.tril)),
+    ("the entries on and above the diagonal are right", lambda wrong: _where(wrong, torch.Tensor.triu)),
+    ("only the diagonal is wrong", lambda wrong: _where(wrong, lambda every: every.tril(-1) | every.triu(1))),
+    ("only the first batch entry is right", lambda wrong: _only(wrong[0], wrong[1:].flatten(1).any(1))),
+    ("only the last batch entry is right", lambda wrong: _only(wrong[-1], wrong[:-1].flatten(1).any(1))),
 )
 
 
-def _common(findings: Sequence[Finding], reference: LocalSubject) -> str | None:
-    """What the failed questions have in common and the passed ones don't."""
-    replies = [reply for f in findings if f.check.core for reply in f.answers if _is_value(reply)]
+def _common(findings: Sequence[Finding], reference: LocalSubject, shown: Sequence[Reply]) -> str | None:
+    """What the failed questions have in common and the passed ones don't, those about edge cases included."""
+    checked = [f for f in findings if f.check.property in ("values", "edges")]
+    replies = [reply for f in checked for reply in f.answers if _is_value(reply)]
     names = {reply.probe.case.symbol: _parameters(reply, reference) for reply in reversed(replies)}
     failed = [_features(reply, names) for reply in replies if reply.difference]
     passed = [_features(reply, names) for reply in replies if not reply.difference]
-    if not passed:
+    if min(len(failed), len(passed)) < MIN_CASES:
         return None
-    shared = set.intersection(*failed).difference(*passed)
+    shared = set.intersection(*failed, *(_features(reply, names) for reply in shown)).difference(*passed)
     return say("Your answer is wrong {where}, and right in other cases.", where=min(shared)) if shared else None
 
 
+MIN_CASES = 3  # failed and passed ones: of dozens of features, some part fewer by chance
 ONE, SEVERAL = "where {name} has one entry along axis {axis}", "where {name} has several entries along axis {axis}"
 
 

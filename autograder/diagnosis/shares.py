@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from autograder.checks.compare import compare_values
-from autograder.diagnosis.facts import differing
+from autograder.diagnosis.facts import always, differing, holds_nan
 from autograder.translate import say
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def of_rows(core: Sequence[Reply]) -> str | None:
         return None
     if all(_same_numbers(*pair) for pair in pairs) and any(right.unique().numel() > 2 for right, _ in pairs):
         return say("Your result holds the right numbers, but in the wrong places: check the axes and their order.")
-    if all(bool(actual.isnan().any()) for _, actual in pairs):
+    if all(holds_nan(*pair) for pair in pairs):
         return say("Your result holds NaN where a number is expected: look for 0 / 0, or infinity minus infinity.")
     weights = [actual for reply in core for right, actual in _parts(reply) if _shared_out(right)]
     if weights and not any(_shared_out(one) for one in weights):
@@ -106,7 +106,7 @@ def of_sequence(core: Sequence[Reply]) -> str | None:
     """Kinds for lists and texts: what is missing, what is superfluous, up to where they agree."""
     pairs = [differing(reply.expected, reply.actual, reply.probe.tolerance) for reply in core]
     kind = next((kind for kind in WORDS if all(type(right) is type(actual) is kind for right, actual in pairs)), None)
-    found = (name for name, rule in SEQUENCES if kind and all(rule(right, actual) for right, actual in pairs))
+    found = (name for name, rule in SEQUENCES if kind and always(rule(right, actual) for right, actual in pairs))
     name = next(found, None)
     return say(WORDS[kind], how=say(name)) if kind and name else None
 
@@ -122,8 +122,11 @@ def _same(one: Any, other: Any) -> bool:
     return compare_values(one, other) is None
 
 
-def _starts(whole: list, part: list) -> bool:
-    return len(part) < len(whole) and _same(whole[: len(part)], part)
+def _starts(whole: list, part: list) -> bool | None:
+    """Whether the one begins with the other and goes on; None for an empty part, with which everything begins."""
+    if len(part) >= len(whole):
+        return False
+    return _same(whole[: len(part)], part) if part else None
 
 
 def _ends(whole: list, part: list) -> bool:
@@ -135,7 +138,7 @@ def _within(part: list, whole: list) -> bool:
     return not Counter(map(repr, part)) - Counter(map(repr, whole))
 
 
-SEQUENCES: tuple[tuple[str, Callable[[list, list], bool]], ...] = (
+SEQUENCES: tuple[tuple[str, Callable[[list, list], bool | None]], ...] = (
     ("it is empty", lambda right, actual: not actual),
     ("it has the right entries in reverse order", lambda right, actual: _same(right[::-1], actual)),
     ("it lacks the last entries", _starts),

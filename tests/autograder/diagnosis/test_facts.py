@@ -7,8 +7,8 @@ import torch
 
 from autograder.checks.compare import RaisedError, Tolerance, compare
 from autograder.checks.probe import Answer, Case, Check, Finding, Probe
-from autograder.diagnosis.facts import fact, influence
-from autograder.diagnosis.shares import of_sequence
+from autograder.diagnosis.facts import fact, holds_nan, influence
+from autograder.diagnosis.shares import of_rows, of_sequence
 
 RIGHT = [torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in (1, 2)]
 GIVEN = [torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in (3, 4)]
@@ -86,3 +86,46 @@ def test_what_has_no_influence_is_read_off_the_gradients():
     moved = replies(gradients(**{"gradient of q.weight": torch.zeros(2)}), gradients())
     assert "should not depend on `q.weight`" in influence([Finding(check, tuple(moved))], ["x"])
     assert influence([Finding(check, tuple(replies(gradients(), gradients())))], ["x"]) is None
+
+
+def test_gradients_that_rounding_made_say_nothing():
+    """A bias of the keys has no gradient: the softmax subtracts what it adds to a row."""
+    check = Check("gradients", lambda draw, reference: (), property="gradients")
+    noise = [1e-7 * torch.randn(2, generator=torch.Generator().manual_seed(seed)) for seed in (1, 2, 3, 4)]
+    right = [{**one, "gradient of k.bias": bias} for one, bias in zip(gradients(), noise[:2], strict=True)]
+    wrong = [{**one, "gradient of k.bias": bias.relu()} for one, bias in zip(gradients(), noise[2:], strict=True)]
+    wrong = [{**one, "gradient of q.weight": torch.full((2,), 1.5)} for one in wrong]
+    assert influence([Finding(check, tuple(replies(right, wrong)))], ["x"]) is None
+
+
+TRUE, FALSE = torch.ones(3, 3).bool(), torch.zeros(3, 3).bool()
+NOTHING = [  # of which a sentence would be true only because there is nothing that it speaks of
+    ([FALSE, FALSE], [TRUE, FALSE.fill_diagonal_(False) | torch.eye(3).bool()], "wherever it should be"),
+    ([torch.eye(3).bool(), TRUE], [torch.zeros(3, 3).bool()] * 2, "only where it should be"),
+    ([one[:1] for one in RIGHT], [one[:1] + 2.0 * n for n, one in enumerate(RIGHT, 1)], "differs from row to row"),
+    ([one[:1] for one in RIGHT], [one[:1] * 3.0 * n for n, one in enumerate(RIGHT, 1)], "differs from row to row"),
+    ([one[:, :1] for one in RIGHT], [one[:, :1] * 3.0 for one in RIGHT], "times a factor, which differs"),
+    ([(one > 0).long() for one in RIGHT], [(one > 0.5).long() for one in NOISE], "off by more than one"),
+    ([torch.tensor([900, 7]), torch.tensor([800, 3])], [torch.tensor([901, 9]), torch.tensor([803, 3])], "hundredth"),
+    ([torch.zeros(0, 3)] * 2, [torch.zeros(3, 0)] * 2, "right numbers in the wrong shape"),
+    ([(None, one) for one in RIGHT], [(None, one) for one in NOISE], "these are right in every case: the first"),
+    ([([], one) for one in RIGHT], [([], one) for one in NOISE], "these are right in every case: the first"),
+    ([one.fill_(-torch.inf) if n else one for n, one in enumerate(map(torch.clone, RIGHT))],
+     [torch.full((3, 4), torch.nan), RIGHT[1].clone()], "finite where they should be infinite"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("right", "wrong", "words"), NOTHING, ids=[words for *_, words in NOTHING])
+def test_nothing_is_said_of_what_is_not_there(right, wrong, words):
+    assert words not in (fact(replies(right, wrong), ["x"]) or "")
+
+
+def test_only_a_number_can_be_lost_to_nan():
+    nan = torch.full((3, 4), torch.nan)
+    assert holds_nan(RIGHT[0], nan) and not holds_nan(nan, nan) and not holds_nan(RIGHT[0], NOISE[0])
+    assert not holds_nan(MASKS[0], ~MASKS[0]) and not holds_nan(MASKS[0].long(), 1 - MASKS[0].long())
+    assert of_rows(replies([nan, nan], [nan, nan.clone().fill_diagonal_(0.0)])) is None
+
+
+def test_every_list_goes_on_after_an_empty_one():
+    assert "goes on" not in (of_sequence(replies([[], []], [[1], [2, 3]])) or "")
