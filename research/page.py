@@ -17,9 +17,9 @@ FOLDER = Path("images/reproductions")
 HEAD = """# Claims of the papers, tried at small scale
 
 Written by `python -m research --all`. Each claim is a file in `research/claims/`, which says what is measured and why
-the bands are what they are. A finding holds when *every* seed's value lies in its band; a claim is reproduced when all its
-findings hold. Models are tiny and trained for seconds, so a claim that fails here is not refuted: it is not reproduced
-at this scale, and its section says what was tried. Minutes are CPU time unless stated otherwise.
+the bands are what they are. A finding holds when *every* seed's value lies in its band; a claim is reproduced when
+all its findings hold. Models are tiny and trained for seconds, so a claim that fails here is not refuted: it is not
+reproduced at this scale, and its section says what was tried. Minutes are CPU time unless stated otherwise.
 """
 TABLE = "| claim | finding | measured | band | holds |\n|---|---|---|---|---|\n"
 
