@@ -10,7 +10,14 @@ from typing import Any
 import numpy
 import torch
 
-NAMES = ["given_kept", "given_seed", "given_draw", "given_after"]
+NAMES = ["given_kept", "given_seed", "given_after"]
+DEFAULTS = {  # of `settings`, in a process that has changed nothing
+    "default dtype": "torch.float32",
+    "default device": "cpu",
+    "grad mode": True,
+    "deterministic algorithms": False,
+    "anomaly detection": False,
+}
 
 
 def given_kept(values: list[Any]) -> list[Any]:
@@ -27,16 +34,16 @@ def given_seed(number: int) -> None:
 
 def given_after(matrix: torch.Tensor) -> dict[str, dict[str, Any]]:
     """All that a call may have changed. The random numbers come first, as what follows may use some."""
-    return {"draw": given_draw(), "settings": _settings(), "library": _library(matrix)}
+    return {"draw": _drawn(), "settings": settings(), "library": library(matrix)}
 
 
-def given_draw() -> dict[str, Any]:
+def _drawn() -> dict[str, Any]:
     """The next numbers of torch's, Python's and NumPy's global generators."""
     drawn = torch.rand(4, dtype=torch.float64, device="cpu").tolist()
     return {"torch": drawn, "Python": [random.random() for _ in range(4)], "NumPy": numpy.random.rand(4).tolist()}
 
 
-def _settings() -> dict[str, Any]:
+def settings() -> dict[str, Any]:
     """Effects of torch's process-wide settings, under names that a student knows."""
     return {
         "default dtype": str((torch.ones(1) / 3).dtype),
@@ -67,7 +74,7 @@ def _undefined_gradient() -> None:
         (torch.sqrt(x) * 0).sum().backward()
 
 
-def _library(x: torch.Tensor) -> dict[str, Any]:
+def library(x: torch.Tensor) -> dict[str, Any]:
     """The results of torch's most common functions for a float matrix [N,N]; a replaced function gives others."""
     F = torch.nn.functional
     upper = torch.triu(torch.ones_like(x), 1).bool()

@@ -1,11 +1,21 @@
 """What a call leaves behind is seen by what follows from it, whatever a box says."""
 
+import random
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy
 import pytest
 import torch
 
-from autograder.checks import Case, purity
+from autograder import registry
+from autograder.answers import answers
+from autograder.checks import Case, afterwards, purity
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
+from autograder.checks.properties.purity import NOTHING, _expected
+from autograder.run import grade_source
 from autograder.sandbox import choose
 from autograder.sandbox_client import Cell, SandboxClient
 
@@ -123,3 +133,76 @@ def test_a_list_that_is_sorted_in_place_is_a_trace():
     check = purity(lambda draw: [Case("total", ([3, 1, 2],))])
     found = examine([check], subject, local("def total(numbers):\n    return sum(numbers)\n"), 1)[0]
     assert "changes its own input (argument 1)" in found.message
+
+
+@contextmanager
+def a_thread_that_draws():
+    """As a Dask worker's event loop does, which estimates the size of what it sends by a random sample."""
+    done = threading.Event()
+
+    def draw():
+        while not done.is_set():
+            random.random()
+            numpy.random.rand()
+
+    thread = threading.Thread(target=draw, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("name", ["attention.split_heads", "masks.causal", "attention.attend"])
+def test_another_thread_that_draws_takes_no_marks_off_right_answers(name):
+    exercise = registry.find(name)
+    with a_thread_that_draws():
+        for path in answers(exercise, "right"):
+            verdict = grade_source(exercise, path.read_text(encoding="utf-8"), backend=choose())
+            assert (path.stem, verdict.status, verdict.score) == (path.stem, "passed", exercise.points)
+
+
+@pytest.mark.parametrize("name", WANTED)
+def test_another_thread_that_draws_does_not_count_as_our_own_answer(name):
+    source, wanted = WANTED[name]
+    threads = torch.get_num_threads()
+    with a_thread_that_draws():
+        said = traces(local(source))
+    torch.set_num_threads(threads)
+    assert wanted in said and bool(said) == bool(wanted)
+
+
+def test_a_check_seeds_no_generator_of_the_graders_process():
+    random.seed(5)
+    numpy.random.seed(5)
+    before = random.getstate(), str(numpy.random.get_state()), torch.get_rng_state()
+    assert traces(local(PURE)) == ""
+    assert random.getstate() == before[0] and str(numpy.random.get_state()) == before[1]
+    assert torch.equal(torch.get_rng_state(), before[2])
+
+
+def test_the_numbers_that_a_box_must_draw_are_those_of_seeded_generators():
+    """Computed with generators of the grader's own, compared here with a process's global ones."""
+    with SandboxClient(choose()) as student:
+        student.bind(Path(afterwards.__file__).read_text(encoding="utf-8"), afterwards.NAMES)
+        student.call("given_seed", 20170612)
+        after = student.call("given_after", torch.eye(5))
+    assert after["draw"] == _expected()["draw"] and after["settings"] == afterwards.DEFAULTS
+
+
+def test_nobody_is_accused_of_nothing():
+    """If the answers differ although the student's leaves nothing behind, the grader was disturbed: a fault of its."""
+    check = purity(lambda draw: [Case("twice", (draw.normal(3),))])
+    with pytest.raises(RuntimeError, match="the grader was disturbed"):
+        check.explain(NOTHING | {"random numbers": ["Python"]}, NOTHING)
+
+
+def test_a_disturbed_grader_gives_no_verdict(monkeypatch):
+    """Were the right answer ever another than that nothing changes, the submission would wait for a person."""
+    exercise = registry.find("masks.causal")
+    right = answers(exercise, "right")[0].read_text(encoding="utf-8")
+    disturbed = NOTHING | {"random numbers": ["Python"]}
+    monkeypatch.setattr("autograder.checks.properties.purity.NOTHING", disturbed)
+    verdict = grade_source(exercise, right, backend=choose())
+    assert verdict.status == "not_graded" and "the grader was disturbed" in verdict.reason

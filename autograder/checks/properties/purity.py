@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy
@@ -16,11 +18,14 @@ from torch.utils._pytree import tree_flatten
 
 from autograder.checks import afterwards
 from autograder.checks.compare import Tolerance, compare
-from autograder.checks.probe import Case, Check, Probe
+from autograder.checks.local import LocalSubject
+from autograder.checks.probe import Case, Check, Probe, answer_with_size
 from autograder.checks.properties._probes import Cases
 
-SEED = 20170612  # known seed, so that the grader knows the next random numbers
+NOTHING: dict[str, list[Any]] = {"arguments": [], "random numbers": [], "settings": [], "library": []}
+SEED = 20170612  # known seed, so that the grader knows the next random numbers in a box
 LIBRARY = Tolerance(length=64, amplify=8.0)  # for the same sums, possibly on a GPU
+PYTHONS = random.random.__self__  # type: ignore[attr-defined]  # the generator behind the module's functions
 MATRIX = torch.randn(5, 5, generator=torch.Generator().manual_seed(SEED))
 
 
@@ -31,8 +36,15 @@ def purity(cases: Cases, weight: float = 1.0) -> Check:
     back as they were sent. Later random numbers, new tensors, gradients and library functions must be the same as after
     no change at all. A change without such a consequence (the number of threads) costs nothing.
     """
-    probes = lambda draw, reference: [Probe(partial(_traces, case, reference), case) for case in cases(draw)]
+    probes = lambda draw, reference: [_probe(case, reference) for case in cases(draw)]
     return Check("no side effects", probes, weight, explain=_explain, property="purity")
+
+
+def _probe(case: Case, reference: Any) -> Probe:
+    """The question about this case. The right answer is always NOTHING: it never depends on what else goes on in the
+    grader's process. The reference only tells how large an answer may be."""
+    ask = partial(_traces, case)
+    return Probe(ask, case, size=answer_with_size(ask, reference)[1], answer=NOTHING)
 
 
 def keep_in_subject(subject: Any, value: Any) -> Any:
@@ -55,30 +67,57 @@ def _source() -> str:
     return Path(afterwards.__file__).read_text(encoding="utf-8")
 
 
-def _traces(case: Case, reference: Any, subject: Any) -> dict[str, Any]:
-    """What the call changed, judged by later computations. Torch stays as it is after a call of the reference."""
+def _traces(case: Case, subject: Any) -> dict[str, Any]:
+    """What the call changed, judged by later computations."""
     subject.bind(_source(), afterwards.NAMES)
-    with _as_before():  # the reference and our own answers work in this process
-        wanted = _expected()
-        call, sent = _callable(case, subject), dict(enumerate(case.arguments(subject))) | dict(case.kwargs)
-        arguments = [place for place, value in sent.items() if _data(value)]
-        kept = dict(
-            zip(arguments, subject.keep([sent[place] for place in arguments]) if arguments else [], strict=True)
-        )
-        there = sent | kept
+    own = isinstance(getattr(subject, "subject", subject), LocalSubject)
+    return _traces_here(case, subject) if own else _traces_in_box(case, subject)
+
+
+def _traces_in_box(case: Case, subject: Any) -> dict[str, Any]:
+    """The traces in a student's process, where we can seed all generators and ask for the numbers that follow."""
+
+    def observed(call: Callable[[], list[Any]]) -> tuple[list[Any], dict[str, list[str]]]:
+        """The answer, and what differs after the call."""
         subject.call("given_seed", SEED)
-        first = _answer(call, there)
-        if subject is reference:
-            after = wanted | {"draw": subject.call("given_draw")}
-        else:
-            after = subject.call("given_after", MATRIX)
-        back = subject.call("given_kept", list(kept.values())) if kept else []
-        changed = dict(zip(arguments, back, strict=False)) if type(back) is list else {}  # a box may say anything
-        touched = [place for place in arguments if compare(sent[place], changed.get(place)) is not None]
-        differing = _differing(wanted, after)
-        # a box that lies about its arguments still computes with the changed ones; the second call may not return
-        if not touched and not differing["draw"] and compare(first, _answer(call, there), case.tolerance) is not None:
-            touched = arguments[:1] or [0]
+        answer = call()
+        return answer, _differing(_expected(), subject.call("given_after", MATRIX))
+
+    return _traces_of(case, subject, observed)
+
+
+def _traces_here(case: Case, subject: Any) -> dict[str, Any]:
+    """The traces of trusted code in this process, whose global generators other threads may use at the same time:
+    nothing is seeded, and only what this thread draws counts. Torch stays as it was."""
+
+    def observed(call: Callable[[], list[Any]]) -> tuple[list[Any], dict[str, list[str]]]:
+        """The answer, and what differs after the call."""
+        with _generators_used() as used:
+            answer = call()
+        after = {"settings": afterwards.settings(), "library": afterwards.library(MATRIX)}
+        wanted = {name: value for name, value in _expected().items() if name in after}
+        return answer, {"draw": used, **_differing(wanted, after)}
+
+    with _as_before():
+        return _traces_of(case, subject, observed)
+
+
+Observer = Callable[[Callable[[], list[Any]]], tuple[list[Any], dict[str, list[str]]]]
+
+
+def _traces_of(case: Case, subject: Any, observed: Observer) -> dict[str, Any]:
+    call, sent = _callable(case, subject), dict(enumerate(case.arguments(subject))) | dict(case.kwargs)
+    arguments = [place for place, value in sent.items() if _data(value)]
+    handles = subject.keep([sent[place] for place in arguments]) if arguments else []
+    kept = dict(zip(arguments, handles, strict=True))
+    there = sent | kept
+    first, differing = observed(lambda: _answer(call, there))
+    back = subject.call("given_kept", list(kept.values())) if kept else []
+    changed = dict(zip(arguments, back, strict=False)) if type(back) is list else {}  # a box may say anything
+    touched = [place for place in arguments if compare(sent[place], changed.get(place)) is not None]
+    # a box that lies about its arguments still computes with the changed ones; the second call may not return
+    if not touched and not differing["draw"] and compare(first, _answer(call, there), case.tolerance) is not None:
+        touched = arguments[:1] or [0]
     return {"arguments": touched, "random numbers": differing.pop("draw"), **differing}
 
 
@@ -122,15 +161,52 @@ def _data(value: Any) -> bool:
 
 @cache
 def _expected() -> dict[str, Any]:
-    """The results if nothing was changed, computed before other code has run in this process."""
-    afterwards.given_seed(SEED)
-    return afterwards.given_after(MATRIX)
+    """The results if nothing was changed. They come from generators and settings of their own, since this process's may
+    be in use."""
+    own = torch.Generator().manual_seed(SEED)
+    python, legacy = random.Random(SEED), numpy.random.RandomState(SEED)
+    drawn = {
+        "torch": torch.rand(4, dtype=torch.float64, generator=own).tolist(),
+        "Python": [python.random() for _ in range(4)],
+        "NumPy": legacy.rand(4).tolist(),
+    }
+    return {"draw": drawn, "settings": afterwards.DEFAULTS, "library": afterwards.library(MATRIX)}
+
+
+@contextmanager
+def _generators_used() -> Iterator[list[str]]:
+    """Collects, at the end of the block, which global generators this thread drew from or seeded inside it.
+
+    Python's functions are seen as this thread calls them; NumPy's generator is locked meanwhile, so that other threads
+    wait; torch's is used by the thread that grades alone.
+    """
+    used: list[str] = []
+    seen: set[str] = set()
+    legacy, profile = numpy.random.get_bit_generator(), sys.getprofile()
+
+    def note(frame: FrameType, event: str, function: Any) -> None:
+        if event == "c_call" and getattr(function, "__self__", None) is PYTHONS:
+            seen.add("Python")
+
+    with legacy.lock:
+        states = torch.get_rng_state(), str(legacy.state)
+        sys.setprofile(note)
+        try:
+            yield used
+        finally:
+            sys.setprofile(profile)
+        changed = {
+            "torch": not torch.equal(states[0], torch.get_rng_state()),
+            "Python": "Python" in seen,
+            "NumPy": states[1] != str(legacy.state),
+        }
+    used += [name for name, other in changed.items() if other]
 
 
 @contextmanager
 def _as_before() -> Iterator[None]:
-    """Restores this process's random state and settings after the block."""
-    numbers = torch.get_rng_state(), random.getstate(), numpy.random.get_state()
+    """Restores torch's random state and settings in this process after the block."""
+    numbers = torch.get_rng_state()
     dtype, grad, device = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_default_device()
     # the debug mode: use_deterministic_algorithms would import torch's compiler, which takes longer than a check
     strict, anomaly = torch.get_deterministic_debug_mode(), torch.is_anomaly_enabled()
@@ -143,12 +219,11 @@ def _as_before() -> Iterator[None]:
         torch.autograd.set_detect_anomaly(anomaly)
         if torch.get_default_device() != device:
             torch.set_default_device(device)
-        torch.set_rng_state(numbers[0])
-        random.setstate(numbers[1])
-        numpy.random.set_state(numbers[2])
+        torch.set_rng_state(numbers)
 
 
 def _explain(expected: Any, actual: dict[str, Any]) -> str:
+    """What the call left behind. Raises RuntimeError if that is nothing: then the fault is the grader's own."""
     if actual["arguments"]:
         argument = actual["arguments"][0]
         named = f"argument {argument + 1}" if isinstance(argument, int) else f"the argument `{argument}`"
@@ -157,4 +232,6 @@ def _explain(expected: Any, actual: dict[str, Any]) -> str:
         return "the call draws random numbers or sets a seed; the same inputs must always give the same result"
     if actual["settings"]:
         return f"the call changes a global setting of torch ({', '.join(actual['settings'])})"
-    return "your code replaces functions of torch; other code in the process gets other results"
+    if actual["library"]:
+        return "your code replaces functions of torch; other code in the process gets other results"
+    raise RuntimeError(f"the call leaves nothing behind, but {expected} was expected: the grader was disturbed")
