@@ -31,7 +31,7 @@ from autograder.cluster.bundle import (
     hash_of_checks,
     hash_of_submission,
 )
-from autograder.cluster.job import CourseKey
+from autograder.cluster.grading_process import CourseKey
 from autograder.nbgrader import predictions, unfinished
 from autograder.nbgrader.config import CONFIG
 from autograder.nbgrader.execute import BoxedExecute

@@ -1,14 +1,12 @@
-"""The job that turns a bundle into a record. It runs in a worker, reads and writes no files, and keeps no results."""
+"""The job that turns a bundle into a record. It reads and writes no files, keeps no results, and runs in a process
+without other threads (`grading_process`), since torch's settings and random numbers are those of a whole process."""
 
 from __future__ import annotations
 
-import os
-import socket
-import threading
 import time
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import nbformat
@@ -17,22 +15,10 @@ from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 from traitlets.config import Config
 
 from autograder.cluster.bundle import Bundle, Key, ReleasedNotebook, SubmittedNotebook, hash_of_checks, pack, unpack
+from autograder.cluster.grading_process import CourseKey, WrongVersion, worker_name
 from autograder.nbgrader.execute import BoxedExecute, mark_not_graded
 from autograder.nbgrader.rebuild import RebuildFromGradebook
 from autograder.nbgrader.submission import UnreadableNotebook, empty, parse
-
-_one_at_a_time = threading.Lock()  # a Dask worker may have several threads, but torch's settings are per process
-
-
-class WrongVersion(RuntimeError):
-    """This worker has a different version of the checks than the grader that sent the bundle."""
-
-
-@dataclass(frozen=True)
-class CourseKey:
-    """The course key. Its repr hides it, because Dask prints arguments in its logs."""
-
-    value: bytes = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -72,7 +58,7 @@ class KeyedExecute(BoxedExecute):
 
 
 def warm_up() -> str:
-    """Load torch and start a box in this worker before there is anything to grade; returns the worker's name."""
+    """Load torch and start a box in this process before there is anything to grade; returns its name."""
     from autograder import run  # noqa: F401 (torch comes with it)
     from autograder.sandbox import SandboxError, choose
 
@@ -82,7 +68,7 @@ def warm_up() -> str:
 
 
 def grade(data: bytes, secret: CourseKey) -> bytes:
-    """Grade a bundle. Raises WrongVersion, or SandboxError if this worker has no box; then there is no record."""
+    """Grade a bundle. Raises WrongVersion, or SandboxError if there is no box here; then there is no record."""
     bundle = Bundle.from_bytes(data)
     boxed = bundle.settings.get("BoxedExecute", {})
     if hash_of_checks(bundle.released, boxed, bundle.key.assignment) != bundle.key.checks:
@@ -93,12 +79,11 @@ def grade(data: bytes, secret: CourseKey) -> bytes:
 
     choose(bool(boxed.get("trust")), str(boxed.get("sandbox", "")), boxed.get("packages", ()))
     started = time.monotonic()
-    with _one_at_a_time:
-        graded = {
-            name: grade_notebook(bundle, name, bundle.submitted[name], released, secret.value)
-            for name, released in bundle.released.items()
-            if name in bundle.submitted
-        }
+    graded = {
+        name: grade_notebook(bundle, name, bundle.submitted[name], released, secret.value)
+        for name, released in bundle.released.items()
+        if name in bundle.submitted
+    }
     verdicts = [{"notebook": name} | verdict for name, nb in graded.items() for verdict in verdicts_in(nb)]
     texts = {name: nbformat.writes(nb) for name, nb in graded.items()}
     return GradingRecord(bundle.key, texts, verdicts, time.monotonic() - started, worker_name()).to_bytes()
@@ -150,8 +135,3 @@ def verdicts_in(nb: NotebookNode) -> list[dict[str, Any]]:
     """The verdicts in a graded notebook, in its order."""
     found = [(cell.metadata.get("tfkit") or {}).get("verdict") for cell in nb.cells]
     return [verdict for verdict in found if verdict]
-
-
-def worker_name() -> str:
-    """`host:process`, for messages and records."""
-    return f"{socket.gethostname()}:{os.getpid()}"

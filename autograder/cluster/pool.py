@@ -19,12 +19,14 @@ from dask.system import CPU_COUNT
 from distributed import Client, Future, KilledWorker, LocalCluster
 from distributed.comm import CommClosedError
 
-from autograder.cluster import job
+from autograder.cluster import grading_process, job
 from autograder.cluster.bundle import Key
+from autograder.cluster.grading_process import CourseKey, GradingFailed, GradingProcessDied, WrongVersion
 from autograder.sandbox import SandboxError
 
 BUNDLES_PER_WORKER = 2  # bundles sent to each worker: one being graded, one waiting
-WORKER_BYTES = 3 << 30  # a worker with torch, its warm process, and a box of 2 GiB (api.Limits)
+WORKER_BYTES = 3 << 30  # a worker, its grading process with torch, their warm process, a box of 2 GiB (api.Limits)
+TRIES = 2  # of a bundle that ends the process that grades it, the second time alone
 POLL_S = 0.5  # between two checks for a request to stop
 SETTINGS = {  # for the cluster on this machine
     "distributed.scheduler.allowed-failures": 1,  # a bundle that ended two workers is tried alone
@@ -55,7 +57,7 @@ class JobOutcome:
     key: Key
     record: job.GradingRecord | None = None
     error: str = ""
-    killed_workers: bool = False  # its workers died while they graded it
+    killed_workers: bool = False  # its workers, or their grading processes, died while they graded it
 
 
 CheckInterrupt = Callable[[], object]
@@ -90,7 +92,7 @@ class Pool:
             raise PoolError("no worker offers a GPU: start some with `dask worker … --resources GPU=1`")
         return cards
 
-    def grade(self, work: Iterable[GradingTask], secret: job.CourseKey) -> Iterator[JobOutcome]:
+    def grade(self, work: Iterable[GradingTask], secret: CourseKey) -> Iterator[JobOutcome]:
         """Yields one outcome for each task as it finishes, in any order. Raises PoolError if no scheduler answers."""
         left, running, finished = iter(work), dict[Future, GradingTask](), SimpleQueue[Future]()
         again: list[GradingTask] = []
@@ -131,9 +133,10 @@ class Pool:
             except Empty:
                 continue
 
-    def _submit(self, work: GradingTask, secret: job.CourseKey) -> Future:
+    def _submit(self, work: GradingTask, secret: CourseKey) -> Future:
         name = f"grade-{work.key.assignment}-{work.key.student}-{uuid.uuid4().hex[:8]}"
-        return self.client.submit(job.grade, work.bundle(), secret, key=name, pure=False, resources=self._resources)
+        call, resources = grading_process.grade, self._resources
+        return self.client.submit(call, work.bundle(), secret, key=name, pure=False, resources=resources)
 
     def _outcome(self, future: Future, work: GradingTask) -> JobOutcome | None:
         """The outcome of a finished future; None if the scheduler lost it."""
@@ -141,11 +144,14 @@ class Pool:
             return JobOutcome(work.key, job.GradingRecord.from_bytes(future.result()))
         except (CancelledError, CommClosedError):
             return None
-        except (job.WrongVersion, SandboxError) as error:
+        except (WrongVersion, SandboxError) as error:
             raise PoolError(str(error)) from error
-        except KilledWorker as error:
-            died = f"every worker that tried it died ({error.allowed_failures + 1} of them), perhaps for lack of memory"
+        except (KilledWorker, GradingProcessDied) as error:
+            tried = error.allowed_failures + 1 if isinstance(error, KilledWorker) else TRIES
+            died = f"every worker that tried it died ({tried} of them), perhaps for lack of memory"
             return JobOutcome(work.key, error=died, killed_workers=True)
+        except GradingFailed as error:
+            return JobOutcome(work.key, error=str(error))
         except Exception as error:  # any failure of a worker: this submission waits, the others go on
             return JobOutcome(work.key, error=f"{type(error).__name__}: {error}")
 

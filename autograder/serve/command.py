@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from autograder import error_messages
 from autograder.cluster import pool as pools
 from autograder.cluster.course import BadCourse
-from autograder.cluster.job import warm_up
+from autograder.cluster.grading_process import warm_up
 from autograder.cluster.pool import Pool, PoolError
 from autograder.serve.course import Return, ServedCourse
 from autograder.serve.feedback import FeedbackError, give_feedback

@@ -12,7 +12,8 @@ import pytest
 from autograder import misconceptions
 from autograder.cluster import bundle, engine
 from autograder.cluster.bundle import Bundle, Key, ReleasedNotebook, hash_of_checks
-from autograder.cluster.job import CourseKey, WrongVersion, grade
+from autograder.cluster.grading_process import CourseKey, WrongVersion
+from autograder.cluster.job import grade
 from autograder.nbgrader.rebuild import GradebookCell
 
 LOADED = """

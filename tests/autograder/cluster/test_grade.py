@@ -80,6 +80,7 @@ def test_killed_workers_and_graders_lose_and_repeat_nothing(course, tmp_path, nu
     assert f"{number - len(kept)} graded" in said
     assert Counter(course.records()) == Counter(students)
     assert all(course.grades(student) == FULL for student in students)
+    assert set((course.root / "threads.txt").read_text().split()) == {"1"}  # no event loop beside what grades
     assert f"all {number} submissions are graded already" in here(course)
 
 

@@ -13,7 +13,8 @@ from sqlalchemy import text
 
 from autograder.cluster.course import BadCourse, Course, working_in
 from autograder.cluster.gradebook import GradebookWriter
-from autograder.cluster.job import GradingRecord, WrongVersion, grade
+from autograder.cluster.grading_process import WrongVersion
+from autograder.cluster.job import GradingRecord, grade
 from autograder.sandbox import SandboxError
 
 from .conftest import IDS, UNIT, find
