@@ -65,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
     _check_parser(add_command(commands, "check", help_texts.CHECK))
     _grade_parser(add_command(commands, "grade", help_texts.GRADE))
+    _verify_parser(add_command(commands, "verify", help_texts.VERIFY))
     _serve_parser(add_command(commands, "serve", help_texts.SERVE))
     _add_lms_commands(commands)
     _add_class_commands(commands)
@@ -222,6 +223,19 @@ def _grade_parser(grade: argparse.ArgumentParser) -> None:
     grade.set_defaults(run=_grade)
 
 
+def _verify_parser(verify: argparse.ArgumentParser) -> None:
+    _add_course(verify)
+    verify.add_argument("assignment", nargs="?", metavar="ASSIGNMENT",
+                        help="only this assignment; by default all that are graded")  # fmt: skip
+    verify.add_argument("--sample", type=partial(_positive, what="submissions"), default=20, metavar="N",
+                        help="submissions of an assignment, others each time (default: %(default)s)")  # fmt: skip
+    _add_workers(verify, "tls://host:8786")
+    verify.add_argument(
+        "--device", choices=("auto", "cpu", "cuda"), help="device to grade on, instead of the course's setting"
+    )
+    verify.set_defaults(run=_verify)
+
+
 def _serve_parser(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("courses", nargs="+", type=Path, metavar="COURSE_DIR",
                        help="the nbgrader course directories to serve")  # fmt: skip
@@ -260,9 +274,9 @@ def _export_parser(export: argparse.ArgumentParser) -> None:
     export.set_defaults(run=_export)
 
 
-def _positive(text: str) -> int:
+def _positive(text: str, what: str = "workers") -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of workers")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of {what}")
     return int(text)
 
 
@@ -278,6 +292,21 @@ def _grade(arguments: argparse.Namespace) -> int:
     try:
         # where FORCE_COLOR is set, as in a notebook's subprocess, rich would print its progress bar dozens of times
         return command.grade(options, Console(highlight=False, force_terminal=sys.stdout.isatty()))
+    except (command.BadCourse, command.CourseBusy, command.PoolError) as error:
+        raise BadInput(str(error)) from error
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    try:
+        from autograder.cluster import command, verify
+    except ImportError as error:
+        raise BadInput(_lack("verify", error, "grading", "cluster")) from error
+    from rich.console import Console
+
+    names = ("course", "assignment", "sample", "workers", "scheduler", "device")
+    options = verify.VerifyOptions(**{name: getattr(arguments, name) for name in names})
+    try:
+        return verify.verify(options, Console(highlight=False, force_terminal=sys.stdout.isatty()))
     except (command.BadCourse, command.CourseBusy, command.PoolError) as error:
         raise BadInput(str(error)) from error
 
@@ -362,7 +391,11 @@ def _report(course: Path, assignment: str) -> str:
         found = scores.read(course, assignment)
     except scores.ExportError:  # graded notebooks without a gradebook
         found = None
-    return page.page(assignment, students, attempts.full_marks(history.read(course, assignment)), found)
+    ways, verified = (
+        attempts.full_marks(history.read(course, assignment)),
+        history.last_verification(course, assignment),
+    )
+    return page.page(assignment, students, ways, found, verified)
 
 
 def _similarity(course: Path, assignment: str, operations: bool) -> str:

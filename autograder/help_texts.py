@@ -35,11 +35,13 @@ GRADE = CommandHelp(
     Grade every submission of an assignment that is new since the last run, and write the results into nbgrader's
     gradebook and the autograded/ folder, as `nbgrader autograde` would. Submissions are graded by several worker
     processes on this machine, or by the workers of a Dask cluster. Every finished submission is stored at once, so a
-    run that was stopped or killed can be continued with --resume.
+    run that was stopped or killed can be continued with --resume. One submission in twenty is graded a second time,
+    and a verdict that differs then is named.
     """,
     exits={
         0: "all grades are in the gradebook",
-        2: "a submission could not be graded, changes were not confirmed, or the request cannot be carried out",
+        2: "a submission could not be graded, a verdict was another the second time, changes were not confirmed, or "
+        "the request cannot be carried out",
         130: "stopped by Ctrl-C; continue with --resume",
     },
     examples=(
@@ -47,6 +49,21 @@ GRADE = CommandHelp(
         "autograder grade my-course 03-heads --workers 8",
         "autograder grade my-course 03-heads --regrade",
     ),
+)
+VERIFY = CommandHelp(
+    summary="grade a sample of graded submissions again, and name every difference",
+    description="""
+    Grade submissions of an assignment again, in other processes, with the same key and so the same random inputs, and
+    compare with the verdicts in the autograded/ folder. A line names each difference: student, exercise, points and
+    check before and after. Grades stay as they are. The class report shows how many verdicts were equal.
+    """,
+    exits={
+        0: "all verdicts are equal",
+        1: "at least one verdict differs",
+        2: "a submission could not be graded again, or the request cannot be carried out",
+        130: "stopped by Ctrl-C",
+    },
+    examples=("autograder verify my-course", "autograder verify my-course 03-heads --sample 400"),
 )
 SERVE = CommandHelp(
     summary="grade submissions as they arrive in the exchange, and release their feedback",

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.prompt import Confirm
 
 from autograder.cluster import pool as pools
+from autograder.cluster import verify
 from autograder.cluster.bundle import Key
 from autograder.cluster.changes import Change, changes, current_verdicts, table, total_changes
 from autograder.cluster.course import BadCourse, Course, Submission
@@ -24,6 +25,7 @@ from autograder.nbgrader.execute import KILLED_TWICE
 from tfkit_course.interrupt import Interrupt
 
 STOPPED = 130
+VERIFIED = 20  # one of so many submissions is graded a second time
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class GradingRun:
         self.interrupt = interrupt
         self.submissions = {one.key: one for one in course.submissions()}
         self.folders = {key.student: one.folder for key, one in self.submissions.items()}
+        self.verified: verify.Comparison | None = None
 
     def run(self) -> int:
         """Choose the round, grade the submissions that it lacks, and commit it."""
@@ -145,14 +148,33 @@ class GradingRun:
                     with self.interrupt.interruptible():
                         pool = stack.enter_context(self._pool(screen, len(left)))
                     self._collect(round, left, pool, writer, screen)
+                    if not round.regrade:
+                        self._verify_some(left, pool)
         screen.summary(self.course.assignment)
+        equal = self._verified()
         if screen.failures:
             return 2
         if round.regrade:
             return self._commit_regrade(round, due, writer)
         self._end(round)
         self._compare_totals(writer)
-        return 0
+        return 0 if equal else 2
+
+    def _verify_some(self, left: list[Key], pool: Pool) -> None:
+        """Grade one in VERIFIED again by the same workers: a check that depends on chance shows by its differences."""
+        done = [self.submissions[key] for key in left if self.course.graded_folder(key.student).exists()]
+        if chosen := verify.sample(done, len(left) // VERIFIED):
+            self.verified = verify.compare(self.course, chosen, pool)
+
+    def _verified(self) -> bool:
+        """Print and store the comparison, if there is one; False if a verdict was another the second time."""
+        found = self.verified
+        if found is None:
+            return True
+        for line in found.lines():
+            self.console.print(line, markup=False, soft_wrap=True)
+        self.records.add_verification(self.course.assignment, found.verdicts, found.equal)
+        return not found.differences
 
     def _compare_totals(self, writer: GradebookWriter) -> None:
         """Report it where the formgrader shows outdated penalties."""

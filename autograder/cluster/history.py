@@ -24,6 +24,16 @@ from records r join rounds n on n.number = r.round left join ends e on e.round =
 left join commits c on c.round = r.round and c.student = r.student and c.assignment = r.assignment
   and c.submission = r.submission and c.checks = r.checks
 where r.assignment = ? order by r.student, r.at"""
+VERIFICATION = "select at, verdicts, equal from verifications where assignment = ? order by at desc limit 1"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """How many verdicts were graded again by the last `autograder verify`, and how many were equal."""
+
+    at: datetime
+    verdicts: int
+    equal: int
 
 
 @dataclass(frozen=True)
@@ -53,18 +63,33 @@ def read(root: Path, assignment: str) -> list[AttemptRecord]:
 
     Raises BadCourse if the course cannot be read.
     """
+    return list(_attempts(_rows_of(root, QUERY, assignment)))
+
+
+def last_verification(root: Path, assignment: str) -> Verification | None:
+    """The last comparison of verdicts with those of a second grading; None if there was none.
+
+    Raises BadCourse if the course cannot be read.
+    """
+    if not _rows_of(root, "select 1 from sqlite_master where name = ?", "verifications"):  # of an older version
+        return None
+    rows = _rows_of(root, VERIFICATION, assignment)
+    return Verification(datetime.fromisoformat(rows[0][0]), *rows[0][1:]) if rows else None
+
+
+def _rows_of(root: Path, query: str, name: str) -> list[tuple]:
+    """The rows for this name in the records; none without a file. Raises BadCourse if it cannot be read."""
     file = root.resolve() / FILE
     if not file.is_file():
         return []
     try:
         db = sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=30)
         try:
-            rows = db.execute(QUERY, (assignment,)).fetchall()
+            return db.execute(query, (name,)).fetchall()
         finally:
             db.close()
     except sqlite3.Error as error:
         raise BadCourse(f"{file} cannot be read ({error}): are these the records of `autograder grade`?") from error
-    return list(_attempts(rows))
 
 
 def _attempts(rows: Iterable[tuple]) -> Iterator[AttemptRecord]:

@@ -36,8 +36,10 @@ create table if not exists commits (
 create table if not exists returns (
   round integer not null, student text not null, assignment text not null, at text not null,
   primary key (assignment, student, round)) without rowid;
+create table if not exists verifications (
+  assignment text not null, at text not null, verdicts integer not null, equal integer not null);
 """
-TABLES = ("rounds", "ends", "records", "commits", "returns")
+TABLES = ("rounds", "ends", "records", "commits", "returns", "verifications")
 APPEND_ONLY = """
 create trigger if not exists {table}_{verb} before {verb} on {table}
 begin select raise(abort, '{table} is append-only'); end;
@@ -88,13 +90,14 @@ class LedgerConnection(sqlite3.Connection):
 class Records:
     """The file `records.db` of a course directory, locked by one grader at a time: use `with`.
 
-    Raises CourseBusy if another process is grading the course.
+    alone: whether nobody else may grade the course meanwhile; then raises CourseBusy if somebody does.
     """
 
-    def __init__(self, course: Path) -> None:
+    def __init__(self, course: Path, alone: bool = True) -> None:
         self._lock = os.open(course / "records.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the kernel releases it, however the process ends
+            if alone:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the kernel releases it, however it ends
         except OSError:
             os.close(self._lock)
             raise CourseBusy(f"another `autograder grade` is running on {course}: wait for it, or stop it") from None
@@ -188,6 +191,11 @@ class Records:
     def mark_returned(self, assignment: str, student: str, round: int) -> None:
         """Record that the feedback for the student's grade of this round was released."""
         self._db.execute("insert or ignore into returns values (?, ?, ?, ?)", (round, student, assignment, _now()))
+
+    # -- what was graded again -----------------------------------------------------------------------------------------
+    def add_verification(self, assignment: str, verdicts: int, equal: int) -> None:
+        """Store how many verdicts were graded again, and how many of them were equal."""
+        self._db.execute("insert into verifications values (?, ?, ?, ?)", (assignment, _now(), verdicts, equal))
 
 
 def _now() -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from statistics import mean, median
 
+from autograder.cluster.history import Verification
 from autograder.report.attempts import FullMarks
 from autograder.report.group import PASSED_BY, SHARED_BY, ExerciseSummary, Verdicts, exercises, share
 from autograder.report.scores import Scores
@@ -42,17 +43,29 @@ KINDS = {"full": "full marks", "part": "part", "none": "none", "open": "not grad
 
 
 def page(
-    assignment: str, students: Sequence[Verdicts], ways: Sequence[FullMarks] = (), scores: Scores | None = None
+    assignment: str,
+    students: Sequence[Verdicts],
+    ways: Sequence[FullMarks] = (),
+    scores: Scores | None = None,
+    verified: Verification | None = None,
 ) -> str:
-    """The whole page. `ways`: the attempts until full marks, if recorded; `scores`: those in the gradebook."""
+    """The whole page. `ways`: the attempts until full marks, if recorded; `scores`: those in the gradebook; `verified`:
+    the last comparison with a second grading."""
     found = exercises(students)
     lead = (
         f"<p>{len(students)} graded submissions, as the autograder marked them; people's marks and lateness are in "
-        "the totals alone.</p>\n"
+        f"the totals alone.{_verified(verified)}</p>\n"
     )
     parts = [lead, _reteach(found), _outcomes(found), _shares(students), _totals(scores)]
     parts += [_ways(ways), _ideas(found), _not_run(students)]
     return document(f"{assignment}: how the class did", "".join(parts))
+
+
+def _verified(found: Verification | None) -> str:
+    if found is None:
+        return " <code>autograder verify</code> grades a sample again, and names every difference."
+    when = f"{found.at.astimezone():%Y-%m-%d}"
+    return f" {found.equal} of {found.verdicts} verdicts were equal when graded again ({when})."
 
 
 def document(title: str, body: str, style: str = "") -> str:

@@ -1,0 +1,166 @@
+"""`autograder verify`: grades submissions again that are graded already, in other processes, and compares."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+from rich.console import Console
+
+from autograder.cluster import pool as pools
+from autograder.cluster.bundle import Key
+from autograder.cluster.changes import Change, changes, current_verdicts
+from autograder.cluster.course import BadCourse, Course, Submission, settings_of, students_in
+from autograder.cluster.pool import GradingTask, Pool
+from autograder.cluster.records import Records
+from tfkit_course.interrupt import Interrupt
+
+SAMPLE = 20  # submissions of an assignment, if nobody says how many
+STOPPED = 130
+
+
+@dataclass(frozen=True)
+class VerifyOptions:
+    """The options of the command line; without an assignment, all that have graded submissions."""
+
+    course: Path
+    assignment: str | None = None
+    sample: int = SAMPLE
+    workers: int | None = None
+    scheduler: str | None = None
+    device: str | None = None
+
+
+@dataclass
+class Comparison:
+    """How many verdicts were graded again and how many of them are equal, and what differs."""
+
+    assignment: str
+    submissions: int = 0
+    verdicts: int = 0
+    differences: list[Change] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)  # of grading again
+
+    @property
+    def equal(self) -> int:
+        """The number of verdicts that are the same."""
+        return self.verdicts - len(self.differences)
+
+    def lines(self) -> Iterator[str]:
+        """A line for each difference and failure, then the sum."""
+        for one in self.differences:
+            why = f" ({'; '.join(one.checks)})" if one.checks else ""
+            yield f"✗ {one.student} · {self.assignment} · {one.exercise}: {one.before} → {one.after}{why}"
+        yield from (f"! {failure}" for failure in self.failures)
+        yield self.summary
+
+    @property
+    def summary(self) -> str:
+        """How many verdicts of how many submissions were equal."""
+        return (
+            f"{self.assignment}: {self.equal} of {self.verdicts} verdicts equal when graded again "
+            f"({self.submissions} submissions)"
+        )
+
+
+def verify(options: VerifyOptions, console: Console) -> int:
+    """Returns 0 if all verdicts are the same, 1 if one differs, 2 if a submission could not be graded again.
+
+    Raises BadCourse, CourseBusy or PoolError.
+    """
+    try:
+        with Interrupt() as interrupt:
+            found = [_verify(options, name, console, interrupt) for name in _assignments(options)]
+    except KeyboardInterrupt:
+        return STOPPED
+    compared = [one for one in found if one is not None]
+    if not compared:
+        raise BadCourse(f"nothing to verify in {options.course}: no submission is graded, or all have changed since")
+    return 1 if any(one.differences for one in compared) else 2 if any(one.failures for one in compared) else 0
+
+
+def compare(course: Course, submissions: Sequence[Submission], pool: Pool) -> Comparison:
+    """Grade these submissions again in `pool`, and compare with the verdicts in their graded notebooks."""
+    found = Comparison(course.assignment)
+    work = (GradingTask(one.key, lambda one=one: course.bundle(one)) for one in submissions)  # type: ignore[misc]
+    for done in pool.grade(work, course.secret):
+        if done.record is None:
+            found.failures.append(f"{done.key.student} · {course.assignment}: {done.error}")
+            continue
+        found.submissions += 1
+        found.verdicts += len(done.record.verdicts)
+        found.differences += changes(current_verdicts(course, done.key.student), done.record)
+    return found
+
+
+def sample(submissions: Sequence[Submission], number: int) -> list[Submission]:
+    """So many of them, others at each call, in their order."""
+    chosen = set(secrets.SystemRandom().sample(range(len(submissions)), min(number, len(submissions))))
+    return [one for index, one in enumerate(submissions) if index in chosen]
+
+
+def _assignments(options: VerifyOptions) -> list[str]:
+    if options.assignment is not None:
+        return [options.assignment]
+    coursedir = settings_of(options.course.resolve()).coursedir
+    with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
+        names = sorted(one.name for one in gradebook.assignments)
+    return [name for name in names if students_in(coursedir, coursedir.autograded_directory, name)]
+
+
+def _verify(options: VerifyOptions, assignment: str, console: Console, interrupt: Interrupt) -> Comparison | None:
+    """The comparison, printed and stored; None if no submission can be compared."""
+    course = Course(options.course, assignment, options.device)
+    with Records(course.root, alone=False) as records:
+        graded, left_out = _comparable(course, records.current_keys(assignment))
+        for line in left_out:
+            console.print(f"{assignment}: {line}", markup=False, soft_wrap=True)
+        chosen = sample(graded, options.sample)
+        if not chosen:
+            return None
+        with interrupt.interruptible(), _pool(options, course, len(chosen), console, interrupt) as pool:
+            found = compare(course, chosen, pool)
+        for line in found.lines():
+            console.print(line, markup=False, soft_wrap=True)
+        records.add_verification(assignment, found.verdicts, found.equal)
+    return found
+
+
+def _comparable(course: Course, current: dict[str, Key]) -> tuple[list[Submission], list[str]]:
+    """The submissions whose grades are of this version of checks and of what is submitted now; why others are not."""
+    graded, new, other = [], 0, 0
+    for one in course.submissions():
+        key = current.get(one.key.student)
+        is_new = _is_newer(course, one) if key is None else key.submission != one.key.submission
+        if is_new or not current_verdicts(course, one.key.student):
+            new += 1
+        elif key is not None and key.checks != one.key.checks:
+            other += 1
+        else:
+            graded.append(one)
+    said = [(new, "are not graded yet"), (other, "were graded with other checks (`autograder grade --regrade`)")]
+    return graded, [f"{number} submissions {why}: left out" for number, why in said if number]
+
+
+def _is_newer(course: Course, submission: Submission) -> bool:
+    """Whether a submission that `nbgrader autograde` graded has another time than its graded copy."""
+    times = [folder / "timestamp.txt" for folder in (submission.folder, course.graded_folder(submission.key.student))]
+    submitted, graded = (path.read_bytes() if path.is_file() else b"" for path in times)
+    return submitted != graded
+
+
+def _pool(
+    options: VerifyOptions, course: Course, jobs: int, console: Console, interrupt: Interrupt
+) -> AbstractContextManager[Pool]:
+    def notify(line: str) -> None:
+        """Print what happens to the workers."""
+        console.print(line, style="yellow", markup=False)
+
+    if options.scheduler:
+        return pools.remote(options.scheduler, course.device, notify, interrupt.check)
+    workers, device = pools.workers_here(course.device, options.workers)
+    return pools.local(min(workers, jobs), device, notify, interrupt.check)

@@ -1,0 +1,107 @@
+"""Graded again, a verdict is the same, or every difference is named."""
+
+import shutil
+from contextlib import contextmanager
+
+import pytest
+from rich.console import Console
+
+from autograder import cli
+from autograder.cluster import command, history, job, verify
+from autograder.cluster.course import BadCourse
+from autograder.cluster.pool import JobOutcome
+from autograder.cluster.verify import VerifyOptions
+from autograder.report import page
+
+from .conftest import IDS, UNIT, find
+
+SUM = UNIT + ": {} of {} verdicts equal when graded again ({} submissions)"
+
+
+class HerePool:
+    """A pool whose one worker is this process."""
+
+    def grade(self, work, secret):
+        for one in work:
+            yield JobOutcome(one.key, job.GradingRecord.from_bytes(job.grade(one.bundle(), secret)))
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch):
+    @contextmanager
+    def local(*_):
+        yield HerePool()
+
+    monkeypatch.setattr("autograder.cluster.pool.local", local)
+
+
+def hand_in(course, students, answer="# right"):
+    for student in students:
+        nb = course.released()
+        for exercise in IDS:
+            find(nb, f"solution-{exercise.replace('.', '-')}").source = "# right"
+        find(nb, f"solution-{IDS[0].replace('.', '-')}").source = f"{answer}\n# {student}"
+        course.hand_in(student, nb)
+
+
+def run(function, options):
+    console = Console(record=True, width=80, highlight=False)
+    code = function(options, console)
+    return code, console.export_text().splitlines()
+
+
+def test_the_same_verdicts_are_counted_and_the_report_says_so(course):
+    hand_in(course, ["ada", "ben", "chen"])
+    with pytest.raises(BadCourse, match="no submission is graded"):
+        run(verify.verify, VerifyOptions(course.root, UNIT))
+    assert run(command.grade, command.Options(course.root, UNIT))[0] == 0
+    assert history.last_verification(course.root, UNIT) is None
+    many = 3 * len(IDS)
+    assert run(verify.verify, VerifyOptions(course.root)) == (0, [SUM.format(many, many, 3)])
+    assert run(verify.verify, VerifyOptions(course.root, UNIT, sample=2))[1] == [
+        SUM.format(2 * len(IDS), 2 * len(IDS), 2)
+    ]
+    found = history.last_verification(course.root, UNIT)
+    assert (found.verdicts, found.equal) == (2 * len(IDS), 2 * len(IDS))
+    words = f"{2 * len(IDS)} of {2 * len(IDS)} verdicts were equal when graded again"
+    assert words in page.page(UNIT, [], verified=found)
+    assert course.grades("ada") == course.grades("chen")
+
+
+def test_every_difference_is_named_with_student_exercise_and_points(course, capsys):
+    hand_in(course, ["ada"])
+    hand_in(course, ["ben"], "# right # once")
+    assert run(command.grade, command.Options(course.root, UNIT))[0] == 0
+    before = course.grades("ben")
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["verify", str(course.root), UNIT])
+    lines = capsys.readouterr().out.splitlines()
+    assert stop.value.code == 1
+    assert lines == [f"✗ ben · {UNIT} · {IDS[0]}: 2 → 0", SUM.format(2 * len(IDS) - 1, 2 * len(IDS), 2)]
+    assert course.grades("ben") == before  # it only compares
+
+
+def test_what_was_submitted_or_checked_otherwise_is_left_out(course, monkeypatch):
+    hand_in(course, ["ada", "ben"])
+    assert run(command.grade, command.Options(course.root, UNIT))[0] == 0
+    shutil.rmtree(course.root / "submitted" / "ben")
+    hand_in(course, ["ben"], "# right, and better")
+    hand_in(course, ["chen"])
+    code, lines = run(verify.verify, VerifyOptions(course.root, UNIT))
+    assert code == 0 and lines == [
+        f"{UNIT}: 2 submissions are not graded yet: left out", SUM.format(len(IDS), len(IDS), 1)
+    ]  # fmt: skip
+    monkeypatch.setattr("autograder.cluster.course.hash_of_checks", lambda *_: "another version")
+    with pytest.raises(BadCourse, match="nothing to verify"):
+        run(verify.verify, VerifyOptions(course.root, UNIT))
+
+
+def test_grading_a_class_grades_one_in_twenty_again(course):
+    hand_in(course, [f"s{number:02}" for number in range(20)], "# right # once")
+    code, lines = run(command.grade, command.Options(course.root, UNIT))
+    assert code == 2 and SUM.format(len(IDS) - 1, len(IDS), 1) in lines
+    assert [line.partition(": ")[2] for line in lines if line.startswith("✗") and " · " in line] == ["2 → 0"]
+    assert "all 20 submissions are graded already" in "\n".join(
+        run(command.grade, command.Options(course.root, UNIT))[1]
+    )
