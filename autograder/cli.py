@@ -313,9 +313,14 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _serve(arguments: argparse.Namespace) -> int:
     try:
+        from autograder.serve import port
+
+        opened = port.open_for_hub()  # before the rest is loaded: the Hub waits for an answer
         from autograder.serve import command
     except ImportError as error:
         raise BadInput(_lack("serve", error, "grading", "cluster")) from error
+    except port.PortError as error:
+        raise BadInput(str(error)) from error
     from rich.console import Console
 
     names = ("workers", "scheduler", "device", "every", "once", "passback")
@@ -323,7 +328,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         tuple(arguments.courses), tuple(arguments.assignments), **{name: getattr(arguments, name) for name in names}
     )
     try:
-        return command.serve(options, Console(highlight=False, force_terminal=False))
+        return command.serve(options, Console(highlight=False, force_terminal=False), opened)
     except (command.BadCourse, command.PoolError, OSError) as error:
         raise BadInput(str(error)) from error
 

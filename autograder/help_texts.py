@@ -69,12 +69,13 @@ SERVE = CommandHelp(
     summary="grade submissions as they arrive in the exchange, and release their feedback",
     description="""
     Watch the exchange of one or more courses. Each submission is collected, graded and written to the gradebook, and
-    its feedback is released to the student. The command runs until it gets SIGINT or SIGTERM. It can be
-    started again at any time, and continues from what is stored.
+    its feedback is released to the student. A course that is not there yet is waited for. The command runs until it
+    gets SIGINT or SIGTERM. It can be started again at any time, and continues from what is stored.
     """,
     exits={
         0: "stopped by a signal; or, with --once, everything was graded, released and, with --passback, sent",
-        2: "with --once, a submission, its feedback or the passback failed; or the request cannot be carried out",
+        2: "with --once, a course is missing, or a submission, its feedback or the passback failed; or the request "
+        "cannot be carried out",
     },
     examples=("autograder serve my-course", "autograder serve my-course --assignment 03-heads --once"),
 )

@@ -60,6 +60,7 @@ def test_two_courses_each_with_its_service():
         "/home/grace/course",
     ]
     assert services["grader-nlp"]["environment"]["TFKIT_COURSE"] == "nlp"
+    assert {one["cwd"] for one in services.values()} == {"/"}  # the Hub's own may be closed to them
     (role,) = [one for one in config.JupyterHub.load_roles if one["users"] == ["grace"]]
     assert role["scopes"] == ["access:services!service=grader-nlp"]
 

@@ -1,14 +1,19 @@
-"""`autograder serve`: the loop over courses, with workers that are loaded before anything arrives."""
+"""`autograder serve`: the loop over courses, with workers that are loaded before anything arrives.
+
+A service of the Hub must not end: the Hub would end with it (`port`). So what is not there yet, or cannot be started,
+is one line in the log, and tried again.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -22,9 +27,11 @@ from autograder.cluster import pool as pools
 from autograder.cluster.course import BadCourse
 from autograder.cluster.grading_process import warm_up
 from autograder.cluster.pool import Pool, PoolError
-from autograder.serve.course import Return, ServedCourse
+from autograder.nbgrader.config import CONFIG
+from autograder.serve.course import RETRY_S, Return, ServedCourse
 from autograder.serve.feedback import FeedbackError, give_feedback
 from autograder.serve.passback import Passback
+from autograder.serve.port import ServicePort
 from tfkit_course.interrupt import Interrupt
 
 SUBMISSIONS_PER_WORKER = 8  # submissions for each worker between two looks for new ones
@@ -45,29 +52,71 @@ class ServeOptions:
     passback: bool = False
 
 
-def serve(options: ServeOptions, console: Console) -> int:
+def serve(options: ServeOptions, console: Console, port: ServicePort | None = None) -> int:
     """Grade new submissions until a signal, and return 0. With `once`, stop when none waits; 2 where something failed.
 
-    Raises BadCourse, PoolError, OSError.
+    port: that of a service of the Hub, which shows the status page from now on. Raises PoolError and OSError if the
+    workers cannot be started; a service of the Hub tries again instead.
     """
-    interrupt = Interrupt()
+    options = replace(options, courses=tuple(Path(os.path.abspath(root)) for root in options.courses))
+    leave_closed_directory(console)
+    interrupt, shown = Interrupt(), ShownStatus()
+    if port is not None:
+        from autograder.serve import status
+
+        port.show(status.application(shown.status, port.prefix, os.urandom(32)))
     try:
         with interrupt, ExitStack() as stack:
             stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, interrupt._handle))
-            with interrupt.interruptible():
-                pool = stack.enter_context(_pool(options, console, interrupt))
-                pool.client.run(warm_up)
-            back = stack.enter_context(Returner(max(1, min(pool.slots(), CPU_COUNT))))
-            service = GradingService(options, pool, back, console, interrupt)
-            if "JUPYTERHUB_SERVICE_URL" in os.environ:
-                from autograder.serve import status
-
-                status.start(service.status)
-            console.print(f"grading new submissions of {', '.join(map(str, options.courses))}; {pool.slots()} workers")
-            return service.run()
+            while True:
+                try:
+                    return _run(options, console, interrupt, shown)
+                except (*FAULTS, RuntimeError) as error:  # a RuntimeError is Dask's: its workers do not start
+                    if port is None:
+                        raise
+                    shown.service, shown.error = None, _in_one_line(error, "the workers")
+                    console.print(f"! not started, tried again: {shown.error}", style="yellow", markup=False)
+                    _wait(RETRY_S, interrupt)
     except KeyboardInterrupt:
         console.print("stopped; all finished grades are stored; the next start continues from there", style="yellow")
         return 0
+
+
+def _run(options: ServeOptions, console: Console, interrupt: Interrupt, shown: ShownStatus) -> int:
+    """Start the workers, and serve the courses."""
+    with ExitStack() as stack:
+        with interrupt.interruptible():
+            pool = stack.enter_context(_pool(options, console, interrupt))
+            pool.client.run(warm_up)
+        back = stack.enter_context(Returner(max(1, min(pool.slots(), CPU_COUNT))))
+        shown.service = service = GradingService(options, pool, back, console, interrupt)
+        console.print(f"grading new submissions of {', '.join(map(str, options.courses))}; {pool.slots()} workers")
+        return service.run()
+
+
+def leave_closed_directory(console: Console) -> None:
+    """Go elsewhere if this process may not enter its working directory, where each of its workers would go first.
+
+    A service inherits the directory of the Hub, which is often one of root's.
+    """
+    try:
+        os.chdir(os.getcwd())
+    except OSError as error:
+        there = tempfile.gettempdir()
+        os.chdir(there)
+        console.print(f"the working directory cannot be entered ({error.strerror}): working in {there} instead",
+                      style="yellow", markup=False)  # fmt: skip
+
+
+def _in_one_line(error: BaseException, where: str) -> str:
+    return error_messages.explain(error, where) or str(error).partition("\n")[0] or type(error).__name__
+
+
+def _wait(seconds: float, interrupt: Interrupt, sleep: Callable[[float], object] = time.sleep) -> None:
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        interrupt.check()
+        sleep(min(left, pools.POLL_S))
 
 
 def _pool(options: ServeOptions, console: Console, interrupt: Interrupt) -> AbstractContextManager[Pool]:
@@ -109,22 +158,32 @@ def _error_of(root: Path, assignment: str, student: str) -> str:
     return ""
 
 
+@dataclass
+class ShownStatus:
+    """What the status page shows: the numbers of the service, or that it has not started yet, and perhaps why."""
+
+    service: GradingService | None = None
+    error: str = ""
+
+    def status(self) -> dict[str, Any]:
+        """{"error": text, "starting": whether it still does, "waiting": {course: reason}, "courses": {…}}"""
+        if self.service is not None:
+            return self.service.status()
+        return {"error": self.error, "starting": not self.error, "waiting": {}, "courses": {}}
+
+
 class GradingService:
-    """Serves the courses in turn, repeatedly."""
+    """Serves the courses in turn, repeatedly. Those that are not there yet are waited for."""
 
     def __init__(
         self, options: ServeOptions, pool: Pool, give_back: Return, console: Console, interrupt: Interrupt,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:  # fmt: skip
         self.options, self.console, self.interrupt, self._sleep = options, console, interrupt, sleep
-        more: dict[str, Any] = {"assignments": options.assignments, "device": options.device}
-        batch = max(16, SUBMISSIONS_PER_WORKER * pool.slots())
-        self.courses = [ServedCourse(root, pool, give_back, console, interrupt, batch=batch, **more)
-                        for root in options.courses]  # fmt: skip
-        names = [course.course_id for course in self.courses]
-        if twice := {name for name in names if names.count(name) > 1}:
-            raise BadCourse(f"two of these courses are called {', '.join(twice)} in the exchange: give each its own "
-                            "c.CourseDirectory.course_id")  # fmt: skip
+        self._pool, self._give_back = pool, give_back
+        self.courses: list[ServedCourse] = []
+        self.waiting = dict.fromkeys(options.courses, "")  # courses that are not open, with the reason
+        self._next_try: dict[Path, float] = {}
         self.error = ""
         self.passback = Passback(console) if options.passback else None
 
@@ -132,7 +191,8 @@ class GradingService:
         """The numbers that `status.page` shows."""
         courses = {one.course_id: {name: asdict(two) for name, two in list(one.progress.items())}
                    for one in self.courses}  # fmt: skip
-        return {"error": self.error, "courses": courses}
+        waiting = {str(root): reason for root, reason in list(self.waiting.items()) if reason}
+        return {"error": self.error, "starting": False, "waiting": waiting, "courses": courses}
 
     def run(self) -> int:
         """Runs until a signal, which is raised as KeyboardInterrupt; with `once`, until there is nothing left to do."""
@@ -141,25 +201,47 @@ class GradingService:
             if self.options.once and not busy:
                 failed = any(one.failures for course in self.courses for one in course.progress.values())
                 unsent = self.passback is not None and self.passback.has_failed()
-                return 2 if failed or unsent or self.error else 0
+                return 2 if failed or unsent or self.error or self.waiting else 0
             if not busy:
-                self._wait(self.options.every)
+                _wait(self.options.every, self.interrupt, self._sleep)
 
     def step(self) -> bool:
         """One pass over the courses; returns whether anything was done. After an error the next pass tries again."""
         busy, self.error = False, ""
+        for root in list(self.waiting):
+            self._open(root)
         for course in self.courses:
             try:
                 busy |= course.step()
                 if self.passback is not None:
                     self.passback.send_due(course)
             except FAULTS as error:
-                self.error = error_messages.explain(error, str(course.root)) or str(error).partition("\n")[0]
+                self.error = _in_one_line(error, str(course.root))
                 self.console.print(f"! {course.course_id}: {self.error}", style="yellow", markup=False)
         return busy and not self.error
 
-    def _wait(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            self.interrupt.check()
-            self._sleep(min(left, pools.POLL_S))
+    def _open(self, root: Path) -> None:
+        """Begin to serve the course in `root`, or note why that is not possible yet; a new reason is logged."""
+        if time.monotonic() < self._next_try.get(root, 0.0):
+            return
+        try:
+            self.courses.append(self._course(root))
+        except FAULTS as error:
+            reason = _in_one_line(error, str(root))
+            if self.waiting[root] != reason:
+                self.console.print(f"! waiting for a course: {reason}", style="yellow", markup=False)
+            self.waiting[root] = reason
+            # to look for a file costs nothing; nbgrader prints what is wrong in a configuration at each try
+            self._next_try[root] = time.monotonic() + (RETRY_S if os.path.exists(root / CONFIG) else 0.0)
+            return
+        if self.waiting.pop(root):
+            self.console.print(f"the course {root} is there: grading its new submissions", markup=False)
+
+    def _course(self, root: Path) -> ServedCourse:
+        more: dict[str, Any] = {"assignments": self.options.assignments, "device": self.options.device}
+        batch = max(16, SUBMISSIONS_PER_WORKER * self._pool.slots())
+        course = ServedCourse(root, self._pool, self._give_back, self.console, self.interrupt, batch=batch, **more)
+        if course.course_id in {one.course_id for one in self.courses}:
+            raise BadCourse(f"two of these courses are called {course.course_id} in the exchange: give {root} another "
+                            "c.CourseDirectory.course_id")  # fmt: skip
+        return course

@@ -11,6 +11,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 from nbgrader.exchange import ExchangeError, ExchangeFactory
 from rich.console import Console
+from sqlalchemy.engine import make_url
 
 from autograder.cluster.command import GradingRun, Options
 from autograder.cluster.course import BadCourse, Course, settings_of, students_in, working_in
@@ -60,6 +61,12 @@ class ServiceCounts:
     failures: dict[str, str] = field(default_factory=dict)
 
 
+def _exists(database: str) -> bool:
+    """Whether a database is there, of one that is a file; one on a server is taken to be."""
+    url = make_url(database)
+    return url.get_backend_name() != "sqlite" or not url.database or Path(url.database).exists()
+
+
 class ServedCourse:
     """The course in `root`; `give_back(root, assignment, students)` yields (student, error or "") as pages go out.
 
@@ -81,8 +88,11 @@ class ServedCourse:
 
     def assignments(self) -> list[str]:
         """The assignments to grade: those requested, or all in the gradebook."""
-        with working_in(self.root), Gradebook(self.app.coursedir.db_url, self.course_id) as gradebook:
-            there = sorted(one.name for one in gradebook.assignments)
+        there: list[str] = []
+        with working_in(self.root):
+            if _exists(url := self.app.coursedir.db_url):  # opening would make it, while the course's build may do that
+                with Gradebook(url, self.course_id) as gradebook:
+                    there = sorted(one.name for one in gradebook.assignments)
         if unknown := sorted(set(self._named) - set(there)):
             known = ", ".join(there) or "none"
             raise BadCourse(f"{self.root} has no assignment {', '.join(unknown)}; available: {known}")

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import html
 import json
-import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from jupyterhub.services.auth import HubOAuthCallbackHandler, HubOAuthenticated
-from tornado.httpserver import HTTPServer
 from tornado.web import Application, RequestHandler, authenticated
 
 from autograder.report.page import document
@@ -28,17 +23,17 @@ SCRIPT = Path(__file__).with_name("status.js")  # reads the page again
 
 
 class HealthHandler(RequestHandler):
-    """`health`: 200 while the service works, 503 when its last pass ended in an error."""
+    """`health`: 200 while the service starts, waits for a course or works; 503 when its last pass ended in an error."""
 
     def initialize(self, status: Status) -> None:
         """Set the function that returns the status (called by Tornado)."""
         self.status = status
 
     def get(self) -> None:
-        """Answer 200 while the service works, and 503 after a failed pass."""
-        sound = not self.status()["error"]
-        self.set_status(200 if sound else 503)
-        self.finish("ok\n" if sound else "error\n")
+        """Answer with a word for the service's state; the status is 503 after a failed pass, and 200 otherwise."""
+        found = self.status()
+        self.set_status(503 if found["error"] else 200)
+        self.finish(f"{_state(found)}\n")
 
 
 class StatusHandler(HubOAuthenticated, RequestHandler):
@@ -59,13 +54,21 @@ class StatusHandler(HubOAuthenticated, RequestHandler):
             self.finish(page(found))
 
 
+def _state(found: dict[str, Any]) -> str:
+    """error, starting, waiting (for a course, while others may be served) or ok."""
+    return next((name for name in ("error", "starting", "waiting") if found[name]), "ok")
+
+
 def page(found: dict[str, Any]) -> str:
-    """The page of a status: {"error": text, "courses": {course: {assignment: ServiceCounts as a dict}}}."""
+    """The page of a status: {"error": text, "starting": bool, "waiting": {course: reason}, "courses": {course:
+    {assignment: ServiceCounts as a dict}}}."""
     error = f'<p class="wrong" role="alert">Grading has stopped: {html.escape(found["error"])}</p>'
     parts = ["<p>Submissions since the service started. This page updates itself every 30 seconds.</p>"]
     parts += [error] if found["error"] else []
+    parts += ["<p>The service is starting.</p>"] if found["starting"] else []
+    parts += [f"<p>Waiting for a course: {html.escape(reason)}</p>" for reason in found["waiting"].values()]
     parts += [_course(name, assignments) for name, assignments in found["courses"].items()]
-    if not any(found["courses"].values()):
+    if found["courses"] and not any(found["courses"].values()):
         parts.append("<p>Nothing has been submitted yet.</p>")
     whole = document("Grading on submission", "".join(parts), STYLE)
     return whole.replace("</body>", f"<script>{SCRIPT.read_text(encoding='utf-8')}</script></body>", 1)
@@ -98,26 +101,3 @@ def application(status: Status, prefix: str, secret: bytes) -> Application:
         (prefix, StatusHandler, given),
     ]
     return Application(handlers, cookie_secret=secret)
-
-
-def start(status: Status) -> None:
-    """Serve at $JUPYTERHUB_SERVICE_URL in a daemon thread. Raises OSError if the address cannot be used."""
-    where = urlsplit(os.environ["JUPYTERHUB_SERVICE_URL"])
-    web = application(status, os.environ.get("JUPYTERHUB_SERVICE_PREFIX", "/"), os.urandom(32))
-    bound, failed = threading.Event(), list[OSError]()
-
-    async def serve() -> None:
-        """Listen until the process ends; an error of the address is kept for the caller."""
-        try:
-            HTTPServer(web).listen(where.port or 80, where.hostname or "127.0.0.1")
-        except OSError as error:
-            failed.append(error)
-            return
-        finally:
-            bound.set()
-        await asyncio.Event().wait()
-
-    threading.Thread(target=lambda: asyncio.run(serve()), daemon=True, name="status").start()
-    bound.wait()
-    if failed:
-        raise failed[0]

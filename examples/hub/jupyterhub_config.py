@@ -42,6 +42,7 @@ c.JupyterHub.services = [
         "name": f"grader-{COURSES[user]}",
         "user": user,
         "command": [shutil.which("autograder") or "autograder", "serve", folder],
+        "cwd": "/",  # or the service gets the Hub's, which the instructor may not be able to enter
         "url": f"http://127.0.0.1:{10101 + number}",
         "environment": {"NBGRADER_EXCHANGE": EXCHANGE, "TFKIT_COURSE": COURSES[user], "OMP_NUM_THREADS": "1"},
     }

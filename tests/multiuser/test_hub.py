@@ -1,5 +1,8 @@
 """A real JupyterHub with the settings of examples/hub and three users of their own: a teacher and two students.
 
+A service grades what arrives in the teacher's course, which is made after the Hub and its service were started. The Hub
+runs in a folder that only root can enter.
+
 The users are in the machine's list only within a mount namespace of the test (bubblewrap's), so nothing is left behind.
 """
 
@@ -8,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -33,6 +37,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_grou
 
 ROOT = Path(__file__).parents[2]
 THEIRS, THEIR_EXERCISE = "90-rotary-lab", "rotary_lab.cosine"  # a unit that no package of this project has
+SERVICE = "/services/grader-tfkit/"
 USERS = {"teacher": 20001, "ada": 20002, "ben": 20003}
 CONFIG = """
 import sys
@@ -49,9 +54,9 @@ c.Spawner.cmd = [{bin!r} + "/jupyterhub-singleuser"]
 c.Spawner.environment["OMP_NUM_THREADS"] = "1"
 c.Spawner.environment["PYTHONPATH"] = {path!r}
 c.Spawner.start_timeout = c.Spawner.http_timeout = 300
-c.JupyterHub.services = [{{"name": "test", "api_token": {token!r}}}]
-c.JupyterHub.load_roles = [{{"name": "test", "services": ["test"],
-    "scopes": ["admin:users", "admin:servers", "tokens", "access:servers"]}}]
+c.JupyterHub.services.append({{"name": "test", "api_token": {token!r}}})
+c.JupyterHub.load_roles.append({{"name": "test", "services": ["test"],
+    "scopes": ["admin:users", "admin:servers", "tokens", "access:servers"]}})
 """
 
 
@@ -165,13 +170,13 @@ def hub():
         if reason := why_not(folder):
             pytest.skip(reason)
         prepare(folder)
-        port, inner, proxy = ports(3)
+        port, inner, proxy, grader = ports(4)
         token = uuid.uuid4().hex
-        own = {"recipe": str(ROOT / "examples/hub/jupyterhub_config.py"), "port": port, "hub": inner, "proxy": proxy,
+        own = {"recipe": str(settings(folder, grader)), "port": port, "hub": inner, "proxy": proxy,
                "bin": str(Path(sys.executable).parent), "path": str(folder / "site"),
                "token": token}  # fmt: skip
         (folder / "hub" / "config.py").write_text(CONFIG.format(**own))
-        env = os.environ | {"NBGRADER_EXCHANGE": str(folder / "exchange")}
+        env = os.environ | {"NBGRADER_EXCHANGE": str(folder / "exchange"), "PYTHONPATH": own["path"]}
         env["PATH"] = os.pathsep.join([own["bin"], env["PATH"]])
         with (folder / "hub" / "log").open("wb") as log:
             process = subprocess.Popen(
@@ -183,15 +188,27 @@ def hub():
             started.wait(lambda: started.ask("GET", "/hub/api/").ok)
             for user in USERS:
                 started.start(user)
+            started.wait(lambda: started.ask("GET", f"{SERVICE}health").text == "waiting\n")
             make_course(folder)
         except (TimeoutError, requests.RequestException, KeyError) as error:
             pytest.fail(f"{error!r}\n" + (folder / "hub" / "log").read_text()[-4000:])
-        yield SimpleNamespace(ask=started.ask, run=started.run, folder=folder)
+        yield SimpleNamespace(ask=started.ask, run=started.run, wait=started.wait, folder=folder)
     finally:
         if process is not None:
             process.kill()  # and with it all that runs in its namespace
             process.wait(60)
         shutil.rmtree(folder)
+
+
+def settings(folder, grader):
+    """The configuration, copied as an administrator does, with a service for the teacher's course at this port."""
+    shutil.copytree(ROOT / "examples/hub", folder / "settings")
+    path = folder / "settings" / "jupyterhub_config.py"
+    served = {"teacher": f"{folder}/home/teacher/course"}
+    text, found = re.subn(r"^SERVED = .*$", f"SERVED = {served!r}", path.read_text(), flags=re.MULTILINE)
+    assert found == 1 and text.count("10101") == 1
+    path.write_text(text.replace("10101", str(grader)))
+    return path
 
 
 def prepare(folder):
@@ -314,9 +331,38 @@ def test_a_unit_of_anothers_package_goes_round(hub):
     verdict = hub.ask("POST", "/user/ada/tfkit/check", "ada", data=asked).json()
     assert verdict.get("misconception") == "only_one_is_divided", verdict
     assert hub.ask("POST", "/user/ada/assignments/submit", "ada", data=form).json()["success"]
-    for step in (f"assignment/{THEIRS}/collect", f"submission/{THEIRS}/ada/autograde"):
-        said = hub.ask("POST", f"/user/teacher/formgrader/api/{step}", "teacher").json()
-        assert said["success"], said
+    counts = hub.wait(lambda: returned(hub, THEIRS))
+    assert (counts["graded"], counts["failures"]) == (1, {})
+    assert hub.ask("POST", "/user/ada/assignments/fetch_feedback", "ada", data=form).json()["success"]
+    (page,) = (hub.folder / "home/ada" / THEIRS / "feedback").rglob("*.html")
+    assert page.stat().st_uid == USERS["ada"] and THEIR_EXERCISE in page.read_text()
+    said = hub.ask("POST", f"/user/teacher/formgrader/api/submission/{THEIRS}/ada/autograde", "teacher").json()
+    assert said["success"], said  # the formgrader can grade it again
     shown = hub.ask("GET", "/user/teacher/tfkit/class", "teacher").json()["assignments"]
     (student,) = next(one["students"] for one in shown if one["assignment"] == THEIRS)
     assert student["verdicts"][THEIR_EXERCISE]["misconception"] == "only_one_is_divided"
+
+
+def returned(hub, assignment):
+    """What the service has done with an assignment as soon as it has returned some feedback, or None."""
+    counts = hub.ask("GET", f"{SERVICE}?json", "teacher").json()["courses"].get("tfkit", {}).get(assignment)
+    return counts if counts and counts["returned"] else None
+
+
+def test_the_service_is_shown_to_its_teacher_alone(hub):
+    assert hub.ask("GET", SERVICE, "teacher").status_code == 200
+    assert hub.ask("GET", SERVICE, "ada").status_code == 403
+    assert hub.ask("GET", f"{SERVICE}health").text == "ok\n"
+
+
+def test_a_teacher_can_grade_on_submission_in_a_terminal_too(hub):
+    """The terminal knows the address of the teacher's own server, which `autograder serve` must leave alone."""
+    code = """
+import os, subprocess, sys
+words = [sys.executable, "-m", "autograder", "serve", os.path.expanduser("~/course"), "--once", "--workers", "1"]
+done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+print(os.environ["JUPYTERHUB_SERVICE_URL"], done.returncode, done.stdout)
+"""
+    address, code, said = hub.run("teacher", code).split(maxsplit=2)
+    assert address.startswith("http://127.0.0.1:") and code == "0", said
+    assert "grading new submissions of" in said

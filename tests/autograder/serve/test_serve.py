@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,11 +21,10 @@ from rich.console import Console
 
 from autograder import sandbox
 from autograder.cluster import job
-from autograder.cluster.course import BadCourse
 from autograder.cluster.pool import JobOutcome
 from autograder.cluster.records import Records
 from autograder.marking import regrades
-from autograder.nbgrader import execute
+from autograder.nbgrader import config, execute
 from autograder.report.scores import ExportError
 from autograder.serve import command, status
 from autograder.serve import course as served
@@ -251,12 +252,49 @@ def test_totals_are_sent_at_the_start_and_after_new_grades_only(course, service,
     assert running.run() == running.run() == 0 and platform.sent == [["ada"]]
 
 
-def test_two_courses_need_two_names_and_an_assignment_must_exist(course, service, pool):
-    with pytest.raises(BadCourse, match="two of these courses are called tfkit"):
-        options = command.ServeOptions((course.root, course.root))
-        command.GradingService(options, pool, None, Console(quiet=True), Interrupt())
+def test_an_assignment_must_exist(service):
     running = service(assignments=("none",))
     assert running.run() == 2 and "has no assignment none; available: 02-masks" in running.status()["error"]
+
+
+def test_a_course_that_is_not_there_is_waited_for_and_keeps_no_other_waiting(course, pool, service, tmp_path):
+    """It is made later; the log has one line for each reason, and one when the course is there."""
+    out, late = io.StringIO(), tmp_path / "late"
+    options = command.ServeOptions((late, course.root), once=True)
+    running = command.GradingService(options, pool, give_nothing, Console(file=out, width=1000), Interrupt())
+    submit(course, "ada")
+    assert running.run() == 2 and pool.sent == ["ada"]  # with --once, a course that is missing is a failure
+    waiting = running.status()["waiting"]
+    assert list(waiting) == [str(late)] and "has no nbgrader_config.py: run `python -m" in waiting[str(late)]
+    assert running.step() is False and out.getvalue().count("waiting for a course") == 1
+    config.install(late)
+    (late / "nbgrader_config.py").write_text(
+        (late / "nbgrader_config.py").read_text() + "\nc.CourseDirectory.course_id = 'late'"
+    )
+    assert (
+        running.run() == 0
+        and running.status()["waiting"] == {}
+        and set(running.status()["courses"])
+        == {
+            "tfkit",
+            "late",
+        }
+    )
+    assert f"the course {late} is there" in out.getvalue()
+    assert not (late / "gradebook.db").exists()  # the course's build makes it
+
+
+def test_a_course_whose_name_another_has_is_not_served(course, pool, tmp_path):
+    shutil.copytree(course.root, tmp_path / "copy", ignore=shutil.ignore_patterns("exchange"))
+    options = command.ServeOptions((course.root, tmp_path / "copy"), once=True)
+    running = command.GradingService(options, pool, give_nothing, Console(quiet=True), Interrupt())
+    assert running.run() == 2 and len(running.courses) == 1
+    (reason,) = running.status()["waiting"].values()
+    assert reason.startswith(f"two of these courses are called tfkit in the exchange: give {tmp_path / 'copy'} another")
+
+
+def give_nothing(root, assignment, students):
+    yield from ((student, "") for student in students)
 
 
 def test_the_hub_shows_counts_to_those_who_may_see_them(monkeypatch):
@@ -265,13 +303,18 @@ def test_the_hub_shows_counts_to_those_who_may_see_them(monkeypatch):
 
     found = {
         "error": "",
+        "starting": False,
+        "waiting": {},
         "courses": {"a<b": {UNIT: {"waiting": 3, "graded": 2, "returned": 1, "failures": {"x": "y"}}}},
     }
     assert "a&lt;b" in status.page(found) and "<td>3<td>2<td>1<td>1" in status.page(found)
     assert "<b>x</b>: y" in status.page(found) and "Grading has stopped" not in status.page(found)
     assert "Grading has stopped: &lt;no" in status.page(found | {"error": "<no"})
     assert 'class="scroll" role="group" aria-label=' in status.page(found)  # or the keyboard cannot scroll it
-    assert "Nothing has been submitted yet." in status.page({"error": "", "courses": {"a": {}}})
+    assert "Nothing has been submitted yet." in status.page(found | {"courses": {"a": {}}})
+    assert "Waiting for a course: &lt;a> is" in status.page(found | {"waiting": {"a": "<a> is"}}).replace("&gt;", ">")
+    begun = command.ShownStatus()
+    assert "The service is starting." in status.page(begun.status()) and "Nothing" not in status.page(begun.status())
     assert "<script>" in status.page(found) and 'http-equiv="refresh"' not in status.page(found)  # that loses focus
     monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "t")
     monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/services/grader/")
@@ -285,6 +328,8 @@ def test_the_hub_shows_counts_to_those_who_may_see_them(monkeypatch):
             assert self.fetch("/services/grader/health").body == b"ok\n"
             refused = self.fetch("/services/grader/?json", follow_redirects=False)
             assert refused.code == 302 and "/hub/api/oauth2/authorize" in refused.headers["Location"]
+            found["waiting"] = {"b": "it is not there"}
+            assert self.fetch("/services/grader/health").body == b"waiting\n"
             found["error"] = "broken"
             assert self.fetch("/services/grader/health").code == 503
 
