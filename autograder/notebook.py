@@ -10,13 +10,15 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
+from autograder import kernel_state
 from autograder.fork_server import ForkedProcess, check_processes
 from autograder.misconceptions import misconception_options
 from autograder.report.html import style
+from autograder.report.words import SIGNS, STATES
 from autograder.translate import say
 from autograder.warm import Process, explain_failure, request
 
@@ -24,7 +26,13 @@ SECONDS = 300.0
 PROGRESS_S = 1.0  # seconds between two progress reports
 MIME = "application/vnd.tfkit.verdict+json"  # the lab's front end reads it to store progress
 PENDING = "application/vnd.tfkit.pending+json"  # of a running check, whose output is later replaced by its verdict
-UNDEFINED = "Run the cell with your answer first: a kernel that was restarted knows nothing (Run > Run All Above)."
+NOT_RUN = "application/vnd.tfkit.not-run+json"  # instead of a verdict; the front end offers to run the cells above
+NO_ANSWER = "The cell with your answer has not been run in this kernel, which knows nothing from before it was started."
+NO_NAMES = "{names} is not defined in this kernel: cells above have not been run since it was started."
+KEPT = (
+    "So this check does not count, and an earlier result stays. Run the cells above this one (Run > Run All Above "
+    "Selected Cell), then check again."
+)
 PRACTICE = (
     "This is a practice verdict, made in this tab, and not a grade. Your submission is graded elsewhere, by all checks."
 )
@@ -51,22 +59,22 @@ def check(exercise: str) -> None:
     shell = get_ipython()
     if shell is None:
         raise CheckFailed("check() works in a notebook; for a file use `autograder check EXERCISE FILE`")
-    history = list(shell.user_ns.get("In", []))
+    history, names = list(shell.user_ns.get("In", [])), frozenset(shell.user_ns)
     if sys.platform == BROWSER:  # no processes or threads there
         from autograder.practice import practice_verdict
 
-        display(bundle(practice_verdict(exercise, history, shell.user_ns)), raw=True)
+        display(output(exercise, history, names, lambda: practice_verdict(exercise, history, shell.user_ns)), raw=True)
         return
     if not getattr(getattr(shell, "kernel", None), "_allow_stdin", False):  # front ends set it with each cell
-        display(bundle(verdict(exercise, history)), raw=True)
+        display(output(exercise, history, names, lambda: verdict(exercise, history)), raw=True)
         return
     shown = display(pending(exercise, 0.0), raw=True, display_id=True)
     context = contextvars.copy_context()  # tells the kernel which cell the output belongs to
-    arguments = (_show_verdict_later, shown, exercise, history)
+    arguments = (_show_verdict_later, shown, exercise, history, names)
     threading.Thread(target=context.run, args=arguments, name=f"check {exercise}", daemon=True).start()
 
 
-def _show_verdict_later(shown: Any, exercise: str, history: list[str]) -> None:
+def _show_verdict_later(shown: Any, exercise: str, history: list[str], names: Container[str] = ()) -> None:
     """Replace the output of a running check by its verdict, or by the reason why there is none."""
     started = time.monotonic()
 
@@ -78,13 +86,39 @@ def _show_verdict_later(shown: Any, exercise: str, history: list[str]) -> None:
         while not _turn.acquire(timeout=PROGRESS_S):
             on_progress(0.0)
         try:
-            found = bundle(verdict(exercise, history, on_progress))
+            found = output(exercise, history, names, lambda: verdict(exercise, history, on_progress))
         finally:
             _turn.release()
     except Exception as error:  # nobody waits for this thread, so the error is shown in place of the verdict
         message = str(error) if isinstance(error, CheckFailed) else f"{type(error).__name__}: {error}"
         found = {"text/html": f"<p>{html.escape(message)}</p>", "text/plain": f"{exercise}: {message}"}
     shown.update(found, raw=True)
+
+
+def output(
+    exercise: str, history: list[str], names: Container[str], judge: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
+    """The output of a check: that of the verdict, unless cells that it needs have not been run in this kernel.
+
+    history, names: what the kernel has run, and the names that it knows.
+    """
+    if kernel_state.missing_answer(exercise, history, names):
+        return not_run(exercise, say(NO_ANSWER))
+    found = judge()
+    if missing := kernel_state.missing_names(found, history, names):
+        return not_run(exercise, say(NO_NAMES, names=", ".join(missing)))
+    return bundle(found)
+
+
+def not_run(exercise: str, reason: str) -> dict[str, Any]:
+    """The output of a check that says nothing about the answer. No front end stores it as a result."""
+    page = (
+        f'{style()}<div class="tfkit-verdict tfkit-is-not_run"><div class="tfkit-v-head"><span class="tfkit-v-badge">'
+        f"{SIGNS['not_run']} {say(STATES['not_run'])}</span> <code>{html.escape(exercise)}</code></div>"
+        f"<p><b>{html.escape(reason)}</b> {html.escape(say(KEPT))}</p></div>"
+    )
+    return {"text/html": page, "text/plain": f"{exercise}: {reason} {say(KEPT)}",
+            NOT_RUN: {"exercise": exercise, "reason": reason}}  # fmt: skip
 
 
 def pending(exercise: str, seconds: float) -> dict[str, Any]:
@@ -158,8 +192,6 @@ def as_html(found: dict[str, Any]) -> str:
 
     fields = {**found, "checks": tuple(CheckResult(**one) for one in found["checks"])}
     page = verdict_html(Verdict(**fields))
-    if any(one["name"] == "defined" and one["status"] == "failed" for one in found["checks"]):
-        page += f"<p>{html.escape(say(UNDEFINED))}</p>"
     page += f"<p><small>{say('This result is for the code that the kernel has run.')}</small></p>"
     if found["sandbox"] == "practice":
         page += f"<p><small>{html.escape(say(PRACTICE))}</small></p>"

@@ -1,8 +1,10 @@
 """`check()` in a notebook: what was run goes to the engine in another process, and the verdict comes back."""
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder import notebook, registry
+from autograder import kernel_state, notebook, registry
 from autograder.answers import answers
 
 CAUSAL = registry.find("masks.causal")
@@ -21,12 +23,87 @@ def test_the_last_definition_counts():
     assert notebook.verdict(CAUSAL.id, [right, wrong])["status"] == "failed"
 
 
-def test_after_a_restart_it_says_to_run_the_answer_first():
-    found = notebook.bundle(notebook.verdict(CAUSAL.id, [f'from autograder import check\n\ncheck("{CAUSAL.id}")']))
-    assert "Run the cell with your answer first" in found["text/html"]
-    assert found["text/plain"] == f"{CAUSAL.id}: failed, 0 of {CAUSAL.points:g}"
-    wrong = notebook.verdict(CAUSAL.id, [answers(CAUSAL, "wrong")[0].read_text()])
-    assert "Run the cell with your answer first" not in notebook.as_html(wrong)
+ASK = f'from autograder import check\n\ncheck("{CAUSAL.id}")'
+RIGHT = "def causal_mask(length):\n    return torch.ones(length, length, dtype=torch.bool).tril()"
+
+
+def shown(history, names=()):
+    """The output of a check in a kernel that has run these cells."""
+    return notebook.output(CAUSAL.id, history, names, lambda: notebook.verdict(CAUSAL.id, history))
+
+
+@pytest.fixture
+def in_notebook(tmp_path, monkeypatch):
+    """A notebook whose imports, an own function and the answer stand above the check, and another function below."""
+    cells = [new_code_cell("import torch"), new_code_cell("def lower(x):\n    return x.tril()"), new_code_cell(RIGHT),
+             new_code_cell(ASK, metadata={"tfkit": {"role": "check", "exercise": CAUSAL.id}}),
+             new_code_cell("def below(x):\n    return x.tril()")]  # fmt: skip
+    nbformat.write(new_notebook(cells=cells), tmp_path / "02.ipynb")
+    monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "02.ipynb"))
+
+
+@pytest.mark.parametrize("history", [["", ASK], ["", "import torch", "causal_masc = 3", ASK]])
+def test_after_a_restart_the_answer_has_to_be_run_first_and_nothing_is_recorded(history):
+    found = shown(history)
+    assert notebook.MIME not in found and found[notebook.NOT_RUN]["exercise"] == CAUSAL.id
+    assert found["text/plain"].startswith(f"{CAUSAL.id}: The cell with your answer has not been run in this kernel")
+    assert "Run All Above" in found["text/html"] and "0 of" not in found["text/html"]
+
+
+@pytest.mark.parametrize(
+    "answer, name",
+    [(RIGHT, "torch"), ("import torch\ndef causal_mask(n):\n    return lower(torch.ones(n, n, dtype=bool))", "lower")],
+)
+def test_an_answer_without_the_cells_above_it_is_no_wrong_answer(answer, name, in_notebook):
+    found = shown(["", answer, ASK])
+    assert notebook.MIME not in found
+    assert found[notebook.NOT_RUN]["reason"].startswith(f"{name} is not defined in this kernel: cells above")
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        ["import torch", RIGHT.replace("torch.ones", "torhc.ones")],  # no cell defines that
+        ["import torch", RIGHT.replace("torch.ones(", "below(torch.ones(") + ")"],  # its cell stands below
+        ["import torch", "def causal_mask(length)\n    return 3", "causal_mask = None"],
+        ["import torch", "def causal_mask(length):\n    return torch.ones(length)"],
+    ],
+)
+def test_a_wrong_answer_is_one_though_it_stops_with_a_name(history, in_notebook):
+    assert shown([*history, ASK])[notebook.MIME]["status"] == "failed"
+
+
+def test_an_answer_of_which_the_kernel_knows_in_another_way_is_checked():
+    assert kernel_state.missing_answer(CAUSAL.id, ["from answers import *"]) == ["causal_mask"]
+    assert kernel_state.missing_answer(CAUSAL.id, ["from answers import *"], {"causal_mask"}) == []
+
+
+def test_the_names_that_cells_define():
+    text = """
+%matplotlib inline
+import torch.nn as nn, os.path
+from math import pi as circle
+try:
+    x, (y, *z) = 1, (2, 3)
+except ValueError as error:
+    w = [inner for inner in z]
+class A:
+    inside = 1
+def f(argument):
+    local = argument
+with open("x") as file: pass
+lambda hidden: hidden
+"""
+    defined = {"nn", "os", "circle", "x", "y", "z", "w", "A", "f", "file"}
+    assert kernel_state.defined_names([text, "def broken(:"]) == defined
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "[]", '{"cells": [{}]}'])
+def test_a_notebook_that_cannot_be_read_defines_nothing(tmp_path, text):
+    if text is not None:
+        (tmp_path / "x.ipynb").write_text(text)
+    assert kernel_state.cells_above_check(CAUSAL.id, {"JPY_SESSION_NAME": str(tmp_path / "x.ipynb")}) == []
+    assert kernel_state.cells_above_check(CAUSAL.id, {}) == []
 
 
 def test_an_exercise_that_is_not_there():
@@ -67,6 +144,7 @@ def test_the_kernel_is_free_while_a_check_goes_on():
 
     manager, client = start_new_kernel()
     try:
+        client.execute("def causal_mask(length): return length", allow_stdin=True)
         client.execute(f'from autograder import check\ncheck("{CAUSAL.id}")', allow_stdin=True)
         client.execute("print('free')", allow_stdin=True)
         seen = []
