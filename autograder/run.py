@@ -196,7 +196,8 @@ class Grader:
         if not student.alive or len(unwritten_symbols(exercise, attempt.findings)) == len(exercise.symbols):
             return
         cells = [(source.id, source.text) for source in self._cells(exercise) if not source.setup]
-        attempt.departure = localize_fault(exercise, attempt.findings, student, cells, replaced)
+        others = {source.id for source in self.sources if source.exercise not in (exercise.id, None)}
+        attempt.departure = localize_fault(exercise, attempt.findings, student, cells, replaced, others)
         attempt.relation = attempt.departure.pop("relation") if attempt.departure else ""
 
     def _recognise(self, attempt: Attempt, student: SandboxClient, exercise: Exercise) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -29,7 +29,7 @@ from autograder.localize.align import (
     first_difference,
     roots,
 )
-from autograder.localize.instrument import InstrumentedCode, instrument
+from autograder.localize.instrument import InstrumentedCode, Node, instrument
 from autograder.localize.trace import BadTrace, Trace, trace_answer
 from autograder.parse import parse_source
 from autograder.sandbox_client import StudentError
@@ -49,13 +49,17 @@ class FaultLocation:
     faulty_version: FaultyVersion | None = None
     event: int | None = None
     finding: Finding | None = None
+    inside: str = ""  # the call in this line, if what departs is in the code of another cell
 
 
 def find(
     exercise: Exercise, findings: Sequence[Finding], subject: Any, cells: Sequence[tuple[str, str]],
-    without: Sequence[str] = (),
+    without: Sequence[str] = (), elsewhere: Collection[str] = (),
 ) -> FaultLocation | None:  # fmt: skip
-    """The first line in `cells` that departs; None if it cannot be found. Runs the subject once more."""
+    """The first line in `cells` that departs; None if it cannot be found. Runs the subject once more.
+
+    `elsewhere`: the cells that answer other exercises. Of what departs in them, the line that calls it is found.
+    """
     chosen = _chosen(findings)
     if chosen is None:
         return None
@@ -67,10 +71,35 @@ def find(
         trace, _ = trace_answer(subject, instrument(cells, without), probe)
     except (BadTrace, StudentError, ValueError, RecursionError):
         return None
-    return _first(trace, right_traces(exercise, probe), finding)
+    return _called(_first(trace, right_traces(exercise, probe), finding, elsewhere), elsewhere)
 
 
-def _first(trace: Trace, rights: Sequence[Trace], finding: Finding) -> FaultLocation | None:
+def _called(found: FaultLocation | None, elsewhere: Collection[str]) -> FaultLocation | None:
+    """The location; of one in another exercise's cell the call that leads there, the first event outside after it."""
+    if found is None or found.cell not in elsewhere:
+        return found
+    trace, faulty, event = found.trace, found.faulty_version, found.event
+    if trace is not None and faulty is not None:
+        event = trace.values[faulty.version].event if faulty.event is None else faulty.event
+    if trace is None or event is None:
+        return None
+    for at in range(event + 1, len(trace.events)):
+        node = trace.node(at)
+        if node.cell not in elsewhere:
+            return FaultLocation(node.cell, node.line, trace, found.right_traces, finding=found.finding,
+                                 inside=node.operation)  # fmt: skip
+    return None
+
+
+def _stop(trace: Trace, elsewhere: Collection[str]) -> Node | None:
+    """The statement that raised; of another exercise's code, the one that called it."""
+    nodes = (trace.table.nodes[number] for number in trace.errors)
+    return next((node for node in nodes if node.cell not in elsewhere), None)
+
+
+def _first(
+    trace: Trace, rights: Sequence[Trace], finding: Finding, elsewhere: Collection[str] = ()
+) -> FaultLocation | None:
     root = roots(trace)
     if finding.check.property == "purity":
         return _changed(trace, finding)
@@ -80,12 +109,15 @@ def _first(trace: Trace, rights: Sequence[Trace], finding: Finding) -> FaultLoca
         if found is not None:
             found = _whole(trace, found)
             wrong = departs_only_in_form(trace, found, rights) or find_faulty_operand(trace, found, rights)
+            stop = _stop(trace, elsewhere)
+            if stop is not None and not _says_why(wrong):  # the line of the exception is known for sure
+                return FaultLocation(stop.cell, stop.line, trace, tuple(rights), found, finding=finding)
             node = trace.producer(wrong.version) if wrong.event is None else trace.node(wrong.event)
             return FaultLocation(node.cell, node.line, trace, tuple(rights), found, wrong, found.event, finding)
+    if trace.error is not None:
+        stop = _stop(trace, elsewhere)
+        return stop and FaultLocation(stop.cell, stop.line, trace, tuple(rights), finding=finding)
     place = first_difference(trace, rights, root) if root else None
-    if trace.error is not None and place is None:
-        node = trace.table.nodes[trace.error]
-        return FaultLocation(node.cell, node.line, trace, tuple(rights), finding=finding)
     if place is None:
         place = next((at for at in range(len(trace.events) - 1, -1, -1) if trace.node(at).returned), None)
     if place is None:
@@ -93,6 +125,13 @@ def _first(trace: Trace, rights: Sequence[Trace], finding: Finding) -> FaultLoca
     return FaultLocation(
         trace.node(place).cell, trace.node(place).line, trace, tuple(rights), event=place, finding=finding
     )
+
+
+def _says_why(wrong: FaultyVersion) -> bool:
+    """Whether it is known what the value should be, or which argument was left out."""
+    if wrong.unfinished:
+        return False
+    return wrong.event is not None or (wrong.replacement is not None and wrong.replacement.data is not None)
 
 
 def _whole(trace: Trace, found: Departure) -> Departure:

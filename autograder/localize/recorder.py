@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import torch
 
-EVENTS, NUMBERS, LARGEST, ITEMS, DEPTH = 4000, 400_000, 4096, 512, 4
+EVENTS, NUMBERS, LARGEST, ITEMS, DEPTH, CALLERS = 4000, 400_000, 4096, 512, 4, 32
 DTYPES = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16,
           torch.float32, torch.float64)  # fmt: skip
 OPAQUE, TENSOR, PLAIN, TEXT = range(4)  # kinds of value
@@ -26,7 +26,7 @@ class _Recorder:
         self.numbers, self.count = [], 0
         self.known = {}  # id -> (object, version, fingerprint)
         self.objects = {}  # node -> its latest object
-        self.problem, self.errors = None, []  # the last exception, and the line that raised it
+        self.problem, self.errors = None, []  # the last exception, and its line in each function, innermost first
         self.on = True
 
     def end(self):
@@ -213,9 +213,12 @@ def _trace_each(node, values):
 
 
 def _trace_error(problem):
-    if _recorder.on and problem is not _recorder.problem:  # the innermost function reports it first
+    if _recorder.on:  # the innermost function reports it first, then those that called it
+        if problem is not _recorder.problem:
+            _recorder.problem, _recorder.errors = problem, []
         trace = problem.__traceback__
-        _recorder.problem, _recorder.errors = problem, [trace.tb_lineno if trace is not None else 0]
+        if len(_recorder.errors) < CALLERS:
+            _recorder.errors.append(trace.tb_lineno if trace is not None else 0)
 
 
 def _trace_begin(loads, constants):

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from autograder.checks.compare import RaisedError
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Probe, observe
 from autograder.localize.instrument import EACH, ERROR, METHOD, TOUCH, VALUE, InstrumentedCode, Node
-from autograder.localize.recorder import DTYPES, EVENTS, LARGEST, NUMBERS, OPAQUE, PLAIN, TENSOR, TEXT
+from autograder.localize.recorder import CALLERS, DTYPES, EVENTS, LARGEST, NUMBERS, OPAQUE, PLAIN, TENSOR, TEXT
 from autograder.sandbox_client import Cell, SandboxClient
 
 BEGIN, END = "_trace_begin", "_trace_end"
@@ -70,8 +71,13 @@ class Trace:
     table: InstrumentedCode
     events: list[Event]
     values: list[Value]
-    error: int | None = None  # the statement that raised, if any
+    errors: list[int] = field(default_factory=list)  # the statement that raised, if any, and those that called it
     operands: dict[int, list[int]] = field(default_factory=dict)  # event -> versions that it used
+
+    @property
+    def error(self) -> int | None:
+        """The statement that raised, if any."""
+        return self.errors[0] if self.errors else None
 
     def node(self, event: int) -> Node:
         """The node of an event."""
@@ -102,7 +108,10 @@ def trace_answer(subject: Any, table: InstrumentedCode, probe: Probe) -> tuple[T
         inner.call(BEGIN, table.nodes_of("load"), table.nodes_of("constant"))
         answer = observe(subject, probe)
         inner.limit_answer(BYTES)
-        return read(table, inner.call(END)), answer
+        trace = read(table, inner.call(END))
+        if not isinstance(answer, RaisedError):
+            trace.errors.clear()  # the code caught what it raised
+        return trace, answer
     finally:
         inner.limit_answer(None)
         if before is not None:
@@ -130,9 +139,9 @@ def read(table: InstrumentedCode, reply: Any) -> Trace:
     values = list(_values(rows, numbers, len(events)))
     if len(events) and not (_within(events[:, 0], len(table.nodes)) and _within(events[:, 2], len(values))):
         raise BadTrace("an unknown node or version")
-    error = reply[3][0] if reply[3] else None
+    lines = [table.statements.get(line) if type(line) is int else None for line in reply[3][:CALLERS]]
     trace = Trace(table, [Event(*map(int, row)) for row in events], values)
-    trace.error = table.statements.get(error) if type(error) is int else None
+    trace.errors = [statement for statement in lines if statement is not None]
     trace.operands = _operands(trace)
     return trace
 

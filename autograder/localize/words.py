@@ -21,6 +21,7 @@ from autograder.translate import say
 
 LARGEST = 8  # rows and columns of the matrix that is shown
 CLOSE = 1e-4
+MIN_DISTINCT = 4  # entries of a value that is called shifted
 
 
 def sentence(found: FaultLocation) -> str:
@@ -30,9 +31,14 @@ def sentence(found: FaultLocation) -> str:
         return say("the parameters that do not match are created here")
     if found.finding is not None and found.finding.check.property == "purity" and found.event is not None:
         return say("this changes {it}, which the caller still needs", it=_name_of(trace.node(found.event)))
+    if found.inside:
+        return say("the values go wrong inside this call of `{operation}`, in the code of another cell",
+                   operation=found.inside)  # fmt: skip
     if faulty is None:
-        if trace.error is not None:
+        if trace.error is not None and found.departure is None:
             return say("the code stops with an error here; all values before it are right")
+        if trace.error is not None:
+            return say("the code stops with an error here")
         return say("all values up to here are right; this is the first step that no right answer takes")
     it = _name_of(trace.producer(faulty.version))
     if faulty.unfinished:
@@ -72,13 +78,14 @@ def describe_relation(actual: Value, expected: Value) -> str:
     if _same(a, b, actual):
         return _form(actual, expected)
     relation = _relation(actual, expected) or say("is not what it should be")
-    return f"{relation}{rows(a, b, actual)}"
+    return relation if _triangle(actual, expected) else f"{relation}{rows(a, b, actual)}"
 
 
 def _relation(actual: Value, expected: Value) -> str:
     """How a value follows from the right one of the same shape; "" if no known relation fits."""
     found = (
-        rule(actual, expected) for rule in (_inverted, _multiple, _offset, _transposed_square, _shifted, _transformed)
+        rule(actual, expected)
+        for rule in (_inverted, _multiple, _offset, _transposed_square, _triangle, _shifted, _transformed)
     )
     return next(filter(None, found), "")
 
@@ -169,13 +176,43 @@ def _transformed(actual: Value, expected: Value) -> str:
     return ""
 
 
-def _shifted(actual: Value, expected: Value) -> str:
+def _triangle(actual: Value, expected: Value) -> str:
+    """Which triangle of a matrix of truths, or of zeros and ones, the value marks: it needs no right one beside it."""
     a, b = actual.data, expected.data
     assert a is not None and b is not None
+    matrices = _triangular(a)
+    if matrices is None or _triangular(b) is None:
+        return ""
+    side = next((name for name, made in TRIANGLES if (matrices == made(np.ones_like(matrices))).all()), "")
+    return say("is not what it should be: of each matrix it marks {part}", part=say(side)) if side else ""
+
+
+TRIANGLES = (
+    ("the diagonal and what is above it", np.triu),
+    ("the diagonal and what is below it", np.tril),
+    ("what is above the diagonal", lambda ones: np.triu(ones, 1)),
+    ("what is below the diagonal", lambda ones: np.tril(ones, -1)),
+)
+
+
+def _triangular(data: np.ndarray) -> np.ndarray | None:
+    """The matrices [...,n,n] of zeros and ones; None if it is none of these."""
+    square = data.ndim > 1 and data.shape[-1] == data.shape[-2] > 2
+    return data if square and np.isin(data, (0, 1)).all() else None
+
+
+def _shifted(actual: Value, expected: Value) -> str:
+    """`is shifted by one along axis 1`: of values with enough distinct entries that it is no coincidence."""
+    a, b = actual.data, expected.data
+    assert a is not None and b is not None
+    if actual.dtype == 0:
+        return ""
     for axis in range(a.ndim):
-        if a.shape[axis] < 3:
+        if a.shape[axis] < 3 or len(np.unique(a)) < MIN_DISTINCT:
             continue
         one, other = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
+        if len(np.unique(one.reshape(len(one), -1), axis=0)) < 3:
+            continue  # nearly the same all along the axis
         if _same(one[1:], other[:-1], actual) or _same(one[:-1], other[1:], actual):
             return say("is shifted by one along axis {axis}", axis=axis)
     return ""
@@ -200,7 +237,7 @@ def picture(found: FaultLocation) -> dict[str, Any] | None:
         return None
     data = value.data
     wrong = None
-    if other is not None and other.data is not None and other.data.shape == data.shape:
+    if other is not None and other.data is not None and other.data.shape == data.shape and not _triangle(value, other):
         wrong = _differs(data, other.data, value)
     shown = [[_entry(x, value.dtype) for x in row] for row in _corner(data)]
     marks = None if wrong is None else _corner(wrong).tolist()

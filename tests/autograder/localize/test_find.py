@@ -85,6 +85,71 @@ def test_the_line_is_found_in_searches_over_lists(exercise_id, mistake, words):
     assert any(words in line for line in near), (place.line, sentence(place))
 
 
+CRASH = """
+import torch
+
+def head(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = torch.nan_to_num(scores.softmax(-1))
+    return weights @ v, weights
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    shape = q.shape
+    both = head(q, k, v, mask)
+    total = both + torch.zeros(
+        1,
+    )
+    return total, shape
+"""
+
+
+def test_the_line_of_a_crash_is_the_line_of_the_exception(question_sets):
+    place = found(ATTENTION, CRASH, question_sets)
+    assert "total = both" in CRASH.splitlines()[place.line - 1]
+    assert sentence(place).startswith("the code stops with an error here")
+
+
+def test_an_error_that_the_code_catches_is_no_crash(question_sets):
+    caught = UNSCALED.replace(
+        "    weights =", "    try:\n        int('x')\n    except ValueError:\n        pass\n    weights ="
+    )
+    assert caught != UNSCALED
+    place = found(ATTENTION, caught, question_sets)
+    assert place.line == 5 and sentence(place) == "`scores` is 2 times what it should be; each row differs"
+
+
+def in_two_cells(first, second, question_sets):
+    """The location where the first cell answers another exercise."""
+    namespace: dict = {"__name__": "answer"}
+    exec(first, namespace)
+    exec(second, namespace)
+    findings = collect_answers(question_sets[ATTENTION.id], LocalSubject(namespace))
+    cells = [("other", first), ("own", second)]
+    return find(ATTENTION, findings, LocalSubject(namespace), cells, elsewhere={"other"})
+
+
+HELPER = CRASH.partition("def scaled")[0]
+CALLER = """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    shape = q.shape
+    both = head(q, k, v, mask)
+    return both
+"""
+
+
+def test_of_another_exercises_cell_the_call_is_named(question_sets):
+    wrong = HELPER.replace("/ q.size(-1) ** 0.5", "/ q.size(-1)")
+    place = in_two_cells(wrong, CALLER, question_sets)
+    assert place.cell == "own" and "both = head" in CALLER.splitlines()[place.line - 1]
+    assert sentence(place) == "the values go wrong inside this call of `head`, in the code of another cell"
+    stops = HELPER.replace("    weights =", "    mask.missing\n    weights =")
+    place = in_two_cells(stops, CALLER, question_sets)
+    assert place.cell == "own" and "both = head" in CALLER.splitlines()[place.line - 1]
+    assert "stops with an error here" in sentence(place)
+
+
 def test_a_mask_upside_down_is_found_in_loops(question_sets):
     assert found(ATTENTION, ROW_BY_ROW, question_sets).line in (7, 8)
 
