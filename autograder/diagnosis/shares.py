@@ -25,6 +25,8 @@ def of_scores(core: Sequence[Reply]) -> str | None:
     ratios = [one for one in found if one is not None]
     if len(found) < max(2, len(core) // 2) or len(ratios) < len(found):
         return None
+    if all(abs(ratio - 1) < 0.01 for ratio in ratios):
+        return None  # the weights are right, and something else is wrong
     if max(ratios) - min(ratios) < 0.01 * abs(ratios[0]):
         return say("The scores before your softmax are the right ones times {factor}.", factor=f"{ratios[0]:.3g}")
     least, most = min(ratios), max(ratios)

@@ -8,7 +8,7 @@ import torch
 from autograder.checks.compare import RaisedError, Tolerance, compare
 from autograder.checks.probe import Answer, Case, Check, Finding, Probe
 from autograder.diagnosis.facts import fact, holds_nan, influence
-from autograder.diagnosis.shares import of_rows, of_sequence
+from autograder.diagnosis.shares import of_rows, of_scores, of_sequence
 
 RIGHT = [torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in (1, 2)]
 GIVEN = [torch.randn(3, 4, generator=torch.Generator().manual_seed(seed)) for seed in (3, 4)]
@@ -129,3 +129,10 @@ def test_only_a_number_can_be_lost_to_nan():
 
 def test_every_list_goes_on_after_an_empty_one():
     assert "goes on" not in (of_sequence(replies([[], []], [[1], [2, 3]])) or "")
+
+
+def test_scores_are_not_the_right_ones_times_one():
+    weights = [(one.softmax(-1), one) for one in RIGHT]
+    steeper = [((2 * one).softmax(-1), one) for one in RIGHT]
+    assert "times 2." in of_scores(replies(weights, steeper))
+    assert of_scores(replies(weights, [(one, other + 1) for one, other in weights])) is None
