@@ -8,7 +8,6 @@ not list it, and the owner of what lies there is known. A request holds words al
 from __future__ import annotations
 
 import json
-import os
 import stat
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
@@ -25,6 +24,7 @@ from autograder.cluster.course import working_in
 from autograder.marking.question import MAX_REASON, BadRegradeRequest, find_question_id
 from autograder.marking.store import MarkedCell, NewRequest
 from autograder.nbgrader.exchange import Collect
+from tfkit_course.small_file import read_small_text
 
 SUFFIX = ".regrade"
 FILE = "request.json"
@@ -106,8 +106,7 @@ def _read(folder: Path, student: str, assignment: str) -> NewRequest | None:
     try:
         if not stat.S_ISDIR(folder.lstat().st_mode):
             return None
-        text = _text_of(folder / FILE)
-        fields = json.loads(text)
+        fields = json.loads(read_small_text(folder / FILE, MAX_BYTES))
         of = MarkedCell(assignment, str(fields["notebook"]), str(fields["cell"]))
         reason = str(fields["reason"]).strip()
         sender = _owner(folder)
@@ -115,21 +114,6 @@ def _read(folder: Path, student: str, assignment: str) -> NewRequest | None:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return NewRequest(of, student, reason[:MAX_REASON], sender, folder.name, at) if reason else None
-
-
-def _text_of(path: Path) -> str:
-    """The text of a small regular file, without following links or waiting for a device.
-
-    Raises OSError if the file cannot be read, and ValueError if it is no regular file or too large.
-    """
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    with os.fdopen(handle, encoding="utf-8") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(f"{path} is not a regular file")
-        text = file.read(MAX_BYTES + 1)
-    if len(text) > MAX_BYTES:
-        raise ValueError(f"{path} is too large")
-    return text
 
 
 def _owner(folder: Path) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from autograder.api import CheckResult, Verdict
+from tfkit_course.small_file import read_small_text
 
 GRADE_ID = "predictions"
 FILE = Path(".tfkit") / "predictions.json"
@@ -51,11 +52,9 @@ def answered_predictions(folder: str | Path) -> set[str]:
     """
     path = Path(folder) / FILE
     try:
-        if not (stat.S_ISDIR(path.parent.lstat().st_mode) and stat.S_ISREG(path.lstat().st_mode)):
+        if not stat.S_ISDIR(path.parent.lstat().st_mode):
             return set()
-        if path.lstat().st_size > MAX_BYTES:
-            return set()
-        entries = json.loads(path.read_text(encoding="utf-8"))["predictions"].items()
+        entries = json.loads(read_small_text(path, MAX_BYTES))["predictions"].items()
         return {name for name, entry in entries if isinstance(entry, dict) and isinstance(entry.get("answers"), list)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return set()

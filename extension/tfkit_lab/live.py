@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from tfkit_course.small_file import read_small_text
 from tfkit_lab import sealed
 
 SUFFIX = ".progress.json"
@@ -93,9 +94,7 @@ def _students(shared: str | None) -> Iterator[tuple[str, dict[str, dict[str, Any
     files = sorted(Path(shared).glob(f"*{SUFFIX}"), key=_written_at)[-sealed.MAX_FILES :]
     for path in files:
         try:
-            if path.stat().st_size > sealed.MAX_BYTES:
-                continue
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = json.loads(read_small_text(path, sealed.MAX_BYTES))
             student, exercises = str(found["student"])[: sealed.MAX_TEXT], list(found["exercises"].items())
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue  # students can write anything into their files

@@ -19,6 +19,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tfkit_course.small_file import read_small_text
+
 FILE = Path(".tfkit") / "predictions.json"
 FOLDER = "TFKIT_PREDICTIONS"
 KINDS = ("number", "numbers", "shape", "choice", "mask")
@@ -63,9 +65,7 @@ def add_outcome(folder: Path, name: str, observed: list[Any]) -> None:
 def _whole(path: Path) -> dict[str, Any]:
     """The valid entries of a file, since students can write anything into it."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            return {}
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(read_small_text(path, MAX_BYTES))
         entries = {str(name)[:MAX_TEXT]: one for name, one in found["predictions"].items() if is_entry(one)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}

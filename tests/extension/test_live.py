@@ -1,6 +1,7 @@
 """Who is stuck where, from the outcomes that the students' servers put into the shared folder."""
 
 import json
+import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -68,6 +69,17 @@ def test_whatever_a_student_writes_the_class_is_shown(tmp_path, text):
     put(tmp_path, "ben", masks_causal=entry())
     (tmp_path / "x.y.progress.json").write_text(text)
     assert [row["exercise"] for row in one(tmp_path)] == ["masks.causal"]
+
+
+def test_a_fifo_and_a_link_to_a_device_in_the_shared_folder_are_passed_over(tmp_path):
+    """Reading the one waits for ever, reading the other never ends: both in the instructor's own server."""
+    put(tmp_path, "ben", masks_causal=entry())
+    os.mkfifo(tmp_path / "mallory.x.progress.json")
+    (tmp_path / "mallory.y.progress.json").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "mallory.x.json")
+    (tmp_path / "mallory.y.json").symlink_to("/dev/zero")
+    assert [row["exercise"] for row in one(tmp_path)] == ["masks.causal"]
+    assert sealed.of_class(tmp_path / "courses", str(tmp_path)) == []
 
 
 def test_without_a_folder_there_is_nothing():
