@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from traitlets import log as traitlets_log
 
 from autograder.nbgrader import unfinished
 from autograder.nbgrader.rebuild import UNGRADED_ROLES
+from autograder.nbgrader.timestamps import timestamp_fault, tolerate_timestamps
 from autograder.report.text import plain
+from tfkit_course.small_file import read_small, reason
 
 LARGEST = 50 << 20  # bytes; a lesson has 50 kB, or some MB with all outputs
 CELLS = 5_000  # per notebook; a lesson has a hundred
@@ -48,21 +51,21 @@ def parse(text: str) -> NotebookNode:
 
 
 def text_of(path: Path) -> str:
-    """The file's text; follows no link and opens no device.
+    """The file's text, in UTF-8, UTF-16 or UTF-32, with or without a byte order mark, as editors of Windows write it.
 
-    Raises UnreadableNotebook if the file is not a valid notebook.
+    Follows no link and opens no device. Raises UnreadableNotebook if the file is not a valid notebook.
     """
     try:
-        status = path.lstat()
-    except OSError as error:
+        if path.lstat().st_size > LARGEST:
+            raise UnreadableNotebook(f"it is larger than {LARGEST >> 20} MB; clear its outputs and submit it again")
+        content = read_small(path, LARGEST)
+    except FileNotFoundError as error:
         raise UnreadableNotebook("it is missing (links and special files are refused)") from error
-    if not stat.S_ISREG(status.st_mode):
-        raise UnreadableNotebook("it is not a regular file")
-    if status.st_size > LARGEST:
-        raise UnreadableNotebook(f"it is larger than {LARGEST >> 20} MB; clear its outputs and submit it again")
+    except OSError as error:
+        raise UnreadableNotebook(reason(error)) from error
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return content.decode(json.detect_encoding(content))
+    except UnicodeDecodeError as error:
         raise UnreadableNotebook(f"it is not a Jupyter notebook ({_first_line(error)})") from error
 
 
@@ -128,9 +131,19 @@ def _first_line(error: Exception) -> str:
 
 def empty(why: str) -> NotebookNode:
     """The replacement for an unreadable notebook; its cells are restored from the gradebook and earn zero."""
-    note = (
-        f"**This notebook could not be read: {why}.** Nothing in it was graded. Open it, save it and submit it again."
+    return _replacement(
+        f"**This notebook could not be read: {why}.** Nothing in it was graded. Open it, save it and submit it again.",
+        why,
     )
+
+
+def absent(why: str) -> NotebookNode:
+    """The replacement for a notebook that was not handed in under its name; a person decides what it is worth."""
+    note = f"**Your submission has {why}.** Nothing was graded yet. Give the notebook its name again and submit it."
+    return _replacement(note, why)
+
+
+def _replacement(note: str, why: str) -> NotebookNode:
     nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(note, id="unreadable")])
     nb.metadata["tfkit"] = {"unreadable": why}
     return nb
@@ -147,7 +160,14 @@ class SubmissionExporter(NotebookExporter):
         if isinstance(self.parent, Autograde):
             unfinished.writable(self.parent)
             unfinished.clear(self.parent)
+            tolerate_timestamps(self.parent.coursedir)
+            self._report_timestamps()
             unfinished.report_renamed_files(self.parent)
+
+    def _report_timestamps(self) -> None:
+        for folder in sorted(self.parent.assignments):
+            if fault := timestamp_fault(folder):
+                self.log.warning("%s: %s", folder, fault)
 
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> tuple[Any, dict[str, Any]]:
         """As in the parent class, but an unreadable file is exported as an empty notebook that says so."""
@@ -169,14 +189,26 @@ def prepare(assignment: str, student: str, notebooks: list[str]) -> None:
             traitlets_log.get_logger().warning("Removed %s: a link or a special file", plain(path))
 
 
-def drop_special(folder: str | os.PathLike[str]) -> list[str]:
-    """Delete everything under `folder` that is neither a plain file nor a directory; returns what was deleted."""
-    removed = []
+def special_files(folder: str | os.PathLike[str]) -> list[str]:
+    """The paths of everything under `folder` that is neither a plain file nor a directory."""
+    found = []
     for where, folders, files in os.walk(os.fspath(folder), followlinks=False):
         for name in folders + files:
             path = os.path.join(where, name)
-            mode = os.lstat(path).st_mode
+            try:
+                mode = os.lstat(path).st_mode
+            except OSError:  # nobody may look into this folder, so nothing in it is read either
+                continue
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                os.remove(path)
-                removed.append(path)
+                found.append(path)
+    return found
+
+
+def drop_special(folder: str | os.PathLike[str]) -> list[str]:
+    """Delete everything under `folder` that is neither a plain file nor a directory; returns what was deleted."""
+    removed = []
+    for path in special_files(folder):
+        with suppress(OSError):  # in a folder that may not be changed; what is read later is no link either
+            os.remove(path)
+            removed.append(path)
     return removed

@@ -21,6 +21,11 @@ def plain(text: str) -> str:
     return CONTROL.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
+def one_line(text: str) -> str:
+    """`text`, such as a file's name, as one line: control characters, new lines and broken characters are escaped."""
+    return plain(text.encode("utf-8", "backslashreplace").decode()).replace("\n", "\\n").replace("\t", "\\t")
+
+
 def verdict_line(verdict: object) -> str:
     """`✗ attention.attend 0/1 · divided_by_d`: sign, exercise, score, and why it did not pass."""
     data = as_dict(verdict)

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from types import SimpleNamespace
 
+import nbformat
 import pytest
 from nbgrader.converters import NbGraderException
 
@@ -114,6 +115,21 @@ def test_a_locked_gradebook_and_a_renamed_file(own_course):
     own_course.nbgrader("autograde", UNIT)
     assert own_course.grades("renamed") == FULL
     assert times_graded(own_course) == {"early": 1, "late": 1, "renamed": 1}
+
+
+def test_a_strange_time_stamp_ends_no_class_and_a_byte_order_mark_costs_nothing(own_course):
+    """nbgrader itself ends with a traceback: 'CourseDirectory' object has no attribute 'fail'."""
+    own_course.hand_in("right", own_course.released())
+    (own_course.hand_in("words", own_course.released()).parent / "timestamp.txt").write_text("yesterday, about noon")
+    (own_course.hand_in("folder", own_course.released()).parent / "timestamp.txt").mkdir()
+    own_course.hand_in("windows", nbformat.writes(own_course.released()).encode("utf-16"))
+    said = own_course.nbgrader("autograde", UNIT)
+    for student in ("words", "folder"):
+        assert f"submitted/{student}/{UNIT}: timestamp.txt holds no time" in said
+    assert "Traceback" not in said
+    for student in ("right", "words", "folder", "windows"):
+        assert own_course.grades(student) == FULL
+    own_course.nbgrader("autograde", UNIT)  # nor is it an error when all were graded
 
 
 @slow
