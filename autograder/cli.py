@@ -220,6 +220,9 @@ def _grade_parser(grade: argparse.ArgumentParser) -> None:
                        help="grade all submissions again, show what would change, and ask before writing")  # fmt: skip
     grade.add_argument("--yes", action="store_true",
                        help="do not ask before committing changes or using a scheduler without TLS")  # fmt: skip
+    grade.add_argument("--take-renamed", action="store_true",
+                       help="where a submission's only notebook has another name, such as '03-heads (1).ipynb', "
+                       "rename and grade it")  # fmt: skip
     grade.set_defaults(run=_grade)
 
 
@@ -285,13 +288,12 @@ def _grade(arguments: argparse.Namespace) -> int:
         from autograder.cluster import command
     except ImportError as error:
         raise BadInput(_lack("grade", error, "grading", "cluster")) from error
-    from rich.console import Console
+    from autograder.report.console import make_console
 
-    names = ("course", "assignment", "workers", "scheduler", "device", "resume", "regrade", "yes")
+    names = ("course", "assignment", "workers", "scheduler", "device", "resume", "regrade", "yes", "take_renamed")
     options = command.Options(**{name: getattr(arguments, name) for name in names})
     try:
-        # where FORCE_COLOR is set, as in a notebook's subprocess, rich would print its progress bar dozens of times
-        return command.grade(options, Console(highlight=False, force_terminal=sys.stdout.isatty()))
+        return command.grade(options, make_console())
     except (command.BadCourse, command.CourseBusy, command.PoolError) as error:
         raise BadInput(str(error)) from error
 
@@ -301,12 +303,12 @@ def _verify(arguments: argparse.Namespace) -> int:
         from autograder.cluster import command, verify
     except ImportError as error:
         raise BadInput(_lack("verify", error, "grading", "cluster")) from error
-    from rich.console import Console
+    from autograder.report.console import make_console
 
     names = ("course", "assignment", "sample", "workers", "scheduler", "device")
     options = verify.VerifyOptions(**{name: getattr(arguments, name) for name in names})
     try:
-        return verify.verify(options, Console(highlight=False, force_terminal=sys.stdout.isatty()))
+        return verify.verify(options, make_console())
     except (command.BadCourse, command.CourseBusy, command.PoolError) as error:
         raise BadInput(str(error)) from error
 
@@ -321,14 +323,14 @@ def _serve(arguments: argparse.Namespace) -> int:
         raise BadInput(_lack("serve", error, "grading", "cluster")) from error
     except port.PortError as error:
         raise BadInput(str(error)) from error
-    from rich.console import Console
+    from autograder.report.console import make_console
 
     names = ("workers", "scheduler", "device", "every", "once", "passback")
     options = command.ServeOptions(
         tuple(arguments.courses), tuple(arguments.assignments), **{name: getattr(arguments, name) for name in names}
     )
     try:
-        return command.serve(options, Console(highlight=False, force_terminal=False), opened)
+        return command.serve(options, make_console(log=True), opened)
     except (command.BadCourse, command.PoolError, OSError) as error:
         raise BadInput(str(error)) from error
 
@@ -445,7 +447,7 @@ def _history(arguments: argparse.Namespace) -> int:
         from autograder.cluster import history
     except ImportError as error:
         raise BadInput(_lack("history", error, "grading")) from error
-    from rich.console import Console
+    from autograder.report.console import make_console
 
     try:
         attempts = history.read(arguments.course, arguments.assignment)
@@ -457,7 +459,7 @@ def _history(arguments: argparse.Namespace) -> int:
         raise BadInput(f"no attempt{who} at {arguments.assignment} is stored: `autograder grade` stores them")
     wanted = set(arguments.students) or known
     chosen = [one for one in attempts if one.student in wanted]
-    Console(highlight=False).print(history.table(arguments.assignment, chosen, _totals(arguments)))
+    make_console().print(history.table(arguments.assignment, chosen, _totals(arguments)))
     return 0
 
 
@@ -551,13 +553,12 @@ def _mcp(arguments: argparse.Namespace) -> int:
 
 
 def _show_log(entries: Sequence[Any], file: Path) -> int:
-    from rich.console import Console
-
     from autograder.assistants import log
+    from autograder.report.console import make_console
 
     if not entries:
         raise BadInput(f"nothing is logged in {file}: no assistant has asked anything yet")
-    Console(highlight=False).print(log.table(entries))
+    make_console().print(log.table(entries))
     return 0
 
 
@@ -607,17 +608,17 @@ def read(file: Path) -> Any:
     if file.suffix not in (".py", ".ipynb"):
         raise BadInput(f"{file} is neither a .py nor an .ipynb file")
     try:
-        text = file.read_text(encoding="utf-8")
+        content = file.read_bytes()
+        return content.decode("utf-8-sig") if file.suffix == ".py" else _notebook(file, content)
     except FileNotFoundError:
         raise BadInput(f"there is no file {file}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{file} cannot be read: {error}") from None
-    return text if file.suffix == ".py" else _notebook(file, text)
 
 
-def _notebook(file: Path, text: str) -> dict[str, Any]:
+def _notebook(file: Path, content: bytes) -> dict[str, Any]:
     try:
-        notebook = json.loads(text)
+        notebook = json.loads(content)  # in UTF-8, 16 or 32
         cells = notebook["cells"]
         sound = isinstance(cells, list) and all(isinstance(cell.get("metadata", {}), dict) for cell in cells)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -33,10 +33,11 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class SubmittedNotebook:
-    """One submitted notebook: its text, or the reason why there is none."""
+    """One submitted notebook: its text, or why it cannot be read, or that it is missing and what was found instead."""
 
     text: str = ""
     unreadable: str = ""
+    missing: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,14 @@ def unpack(data: bytes) -> Any:
 
 def hash_of_submission(submitted: dict[str, SubmittedNotebook], predictions: Sequence[str] = ()) -> str:
     """A hash that is the same for the same notebooks and predictions made, whenever they were submitted."""
-    notebooks = [[name, one.text, one.unreadable] for name, one in sorted(submitted.items())]
+    notebooks = [[name, one.text, one.unreadable, *_missing(one)] for name, one in sorted(submitted.items())]
     made = [json.dumps(predictions).encode()] if predictions else []  # with none, records of older versions still count
     return _digest(json.dumps(notebooks).encode(), *made)
+
+
+def _missing(submitted: SubmittedNotebook) -> list[str]:
+    """For the hash: not what was found instead, which may change while the notebook is still missing."""
+    return ["missing"] if submitted.missing else []
 
 
 def hash_of_checks(

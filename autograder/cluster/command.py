@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.prompt import Confirm
 
+from autograder import error_messages
 from autograder.cluster import pool as pools
 from autograder.cluster import verify
 from autograder.cluster.bundle import Key
@@ -22,6 +23,7 @@ from autograder.cluster.pool import GradingTask, JobOutcome, Pool, PoolError
 from autograder.cluster.records import CourseBusy, Records, Round
 from autograder.cluster.screen import ProgressScreen
 from autograder.nbgrader.execute import KILLED_TWICE
+from autograder.report.text import one_line
 from tfkit_course.interrupt import Interrupt
 
 STOPPED = 130
@@ -40,6 +42,7 @@ class Options:
     resume: bool = False
     regrade: bool = False
     yes: bool = False
+    take_renamed: bool = False
 
 
 def grade(options: Options, console: Console) -> int:
@@ -49,7 +52,7 @@ def grade(options: Options, console: Console) -> int:
     """
     try:
         _no_open_scheduler(options, console)
-        course = Course(options.course, options.assignment, options.device)
+        course = Course(options.course, options.assignment, options.device, take_renamed=options.take_renamed)
         with Records(course.root) as records, Interrupt() as interrupt:
             return GradingRun(options, course, records, console, interrupt).run()
     except KeyboardInterrupt:
@@ -82,6 +85,9 @@ class GradingRun:
 
     def run(self) -> int:
         """Choose the round, grade the submissions that it lacks, and commit it."""
+        for submission in self.submissions.values():
+            for remark in submission.remarks:
+                self._warn(f"{one_line(submission.key.student)}: {remark}")
         round = self._stopped_round()
         if round is None:
             due = list(self.submissions) if self.options.regrade else self._not_graded()
@@ -93,6 +99,9 @@ class GradingRun:
         due = [key for key in dict.fromkeys(due) if key in self.submissions]
         with GradebookWriter(self.course) as writer:
             return self._round(round, due, writer)
+
+    def _warn(self, text: str) -> None:
+        self.console.print(text, style="yellow", markup=False)
 
     def _stopped_round(self) -> Round | None:
         """The unfinished round to resume, if any. Raises BadCourse if no option says what to do with it."""
@@ -142,7 +151,7 @@ class GradingRun:
         with screen:
             if not round.regrade:
                 for key in self.records.uncommitted_keys(round) & set(due):
-                    self._commit(round, key, writer)
+                    self._commit_or_report(round, key, writer, screen)
             if left:
                 with ExitStack() as stack:
                     with self.interrupt.interruptible():
@@ -200,9 +209,9 @@ class GradingRun:
             record = self._ungraded(done, screen) if done.killed_workers else done.record
             if record is None:
                 screen.mark_failed(done.key.student, done.error)
-            elif self.records.add(round, record):
-                if not round.regrade:
-                    self._commit(round, record.key, writer)
+            elif self.records.add(round, record) and (
+                round.regrade or self._commit_or_report(round, record.key, writer, screen)
+            ):
                 screen.mark_graded(record)
 
     def _ungraded(self, done: JobOutcome, screen: ProgressScreen) -> GradingRecord:
@@ -223,6 +232,20 @@ class GradingRun:
         assert record is not None, f"no record of {key} in round {round.number}"
         writer.write(record, self.folders[key.student])
         self.records.mark_committed(round, key)
+
+    def _commit_or_report(self, round: Round, key: Key, writer: GradebookWriter, screen: ProgressScreen) -> bool:
+        """Commit, and return whether that went well; else the submission waits for the next run, and the others go on.
+
+        Raises what would stop the others too: an error of the disk or the database.
+        """
+        try:
+            self._commit(round, key, writer)
+        except Exception as error:
+            if error_messages.explain(error, "") is not None:
+                raise
+            screen.mark_failed(key.student, f"{type(error).__name__}: {error}")
+            return False
+        return True
 
     def _end(self, round: Round) -> int:
         self.records.end_round(round, "committed")

@@ -32,11 +32,14 @@ from autograder.cluster.bundle import (
     hash_of_submission,
 )
 from autograder.cluster.grading_process import CourseKey
+from autograder.cluster.student_files import missing_notebook, other_files, take_renamed, unreadable_files
 from autograder.nbgrader import predictions, unfinished
 from autograder.nbgrader.config import CONFIG
 from autograder.nbgrader.execute import BoxedExecute
 from autograder.nbgrader.rebuild import sources
-from autograder.nbgrader.submission import UnreadableNotebook, text_of
+from autograder.nbgrader.submission import UnreadableNotebook, special_files, text_of
+from autograder.nbgrader.timestamps import timestamp_fault
+from autograder.report.text import one_line
 
 SANITIZE = ("RebuildFromGradebook", "OverwriteKernelspec", "CheckCellMetadata")
 AUTOGRADE = ("BoxedExecute", "LimitOutput", "SaveVerdicts", "AssignLatePenalties", "CheckCellMetadata")
@@ -49,22 +52,26 @@ class BadCourse(Exception):
 
 @dataclass(frozen=True)
 class Submission:
-    """A student's folder for one assignment."""
+    """A student's folder for one assignment. `remarks`: what the instructor should know of its files, a line each."""
 
     key: Key
     folder: Path
+    remarks: tuple[str, ...] = ()
 
 
 class Course:
     """The course in `root`, with the settings that the stock commands would find there. Raises BadCourse.
 
-    students: only these of all who submitted; None for everybody.
+    students: only these of all who submitted; None for everybody. take_renamed: take a submission's only notebook for
+    the one that is missing, whatever its name is.
     """
 
     def __init__(
-        self, root: Path, assignment: str, device: str | None = None, students: Collection[str] | None = None
-    ) -> None:
+        self, root: Path, assignment: str, device: str | None = None, students: Collection[str] | None = None,
+        take_renamed: bool = False,
+    ) -> None:  # fmt: skip
         self.root, self.assignment, self._students = root.resolve(), assignment, students
+        self._take_renamed = take_renamed
         self.app = settings_of(self.root)
         if device is not None:
             self.app.config.BoxedExecute.device = device
@@ -110,12 +117,23 @@ class Course:
         if not students:
             anyone = self.coursedir.format_path(self.coursedir.submitted_directory, "*", self.assignment)
             raise BadCourse(f"no submissions in {anyone}: run `nbgrader collect {self.assignment}` first")
-        for folder in students.values():
-            with working_in(self.root):
-                self.converter.notebooks = [str(path) for path in sorted(folder.glob("*.ipynb"))]
-                self.converter.run_pre_convert_hook()
+        found = [self._submission(student, folder) for student, folder in students.items()]
         unfinished.release()  # drop the hook's lock: here the records show what is done
-        return [Submission(self._key(student, folder), folder) for student, folder in students.items()]
+        return found
+
+    def _submission(self, student: str, folder: Path) -> Submission:
+        """One student's submission, after the hook, which deletes links and special files."""
+        special = [one_line(os.path.relpath(path, folder)) for path in special_files(folder)]
+        remarks = [f"links and special files were deleted: {', '.join(special)}"] if special else []
+        with working_in(self.root):
+            self.converter.notebooks = [str(path) for path in sorted(folder.glob("*.ipynb"))]
+            self.converter.run_pre_convert_hook()
+        if self._take_renamed:
+            remarks.append(take_renamed(folder, self.released))
+        if unreadable := unreadable_files(folder):
+            remarks.append(f"these may not be read and are left out: {', '.join(map(one_line, unreadable))}")
+        remarks.append(timestamp_fault(folder))
+        return Submission(self._key(student, folder), folder, tuple(filter(None, remarks)))
 
     def _wanted(self, student: str) -> bool:
         if student in self.coursedir.student_id_exclude.split(","):
@@ -127,10 +145,18 @@ class Course:
         return Key(student, self.assignment, submission, self.checks)
 
     def submitted_notebooks(self, folder: Path) -> dict[str, SubmittedNotebook]:
-        """The assignment's notebooks in this folder; other files are ignored."""
-        return {
-            name: _read_submitted(path) for name in self.released if os.path.lexists(path := folder / f"{name}.ipynb")
-        }
+        """The assignment's notebooks in this folder; other files are ignored where these are there.
+
+        One that is missing waits for a person, unless the student handed in others of several and nothing that it may
+        be: then it earns nothing, as in nbgrader.
+        """
+        paths = {name: folder / f"{name}.ipynb" for name in self.released}
+        there = {name: _read_submitted(path) for name, path in paths.items() if os.path.lexists(path)}
+        others = other_files(folder, self.released)
+        if not there or any(name.endswith(".ipynb") for name in others):
+            there |= {name: SubmittedNotebook(missing=missing_notebook(name, others))
+                      for name in self.released if name not in there}  # fmt: skip
+        return there
 
     def answered_predictions(self, folder: Path) -> tuple[str, ...]:
         """The predictions made in this folder that a released notebook gives points for, sorted by name."""
@@ -248,6 +274,8 @@ def _read_submitted(path: Path) -> SubmittedNotebook:
     try:
         return SubmittedNotebook(text=text_of(path))
     except UnreadableNotebook as error:
+        if isinstance(error.__cause__, PermissionError):  # the grader lacks a right; that says nothing of the answer
+            return SubmittedNotebook(missing=f"no notebook {path.name} that may be read")
         return SubmittedNotebook(unreadable=str(error))
 
 

@@ -8,27 +8,44 @@ import shutil
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
-from nbgrader.converters.base import BaseConverter
 from nbgrader.utils import find_all_files, rmtree
 from sqlalchemy.exc import SAWarning
 from sqlalchemy.orm import scoped_session, sessionmaker
 
 from autograder.cluster.course import Course, working_in
 from autograder.cluster.job import GradingRecord
+from autograder.cluster.student_files import copy_submitted, make_way
 from autograder.nbgrader.late import extension
 from autograder.nbgrader.ledger import Ledger, Total, stored_total
 from autograder.nbgrader.save import SaveVerdicts
+from autograder.nbgrader.timestamps import UnreadableTimestamp, read_timestamp
 
 BUSY_MS = 60_000  # how long to wait for another writer of an SQLite gradebook, such as the formgrader
 
 
 class _PreviewRollback(Exception):
     """Rolls back a transaction that only served as a preview."""
+
+
+def _timestamp(folder: Path) -> dict[str, datetime | None]:
+    """The submission's time for the gradebook, which keeps the one that it has where the folder has none."""
+    try:
+        when = read_timestamp(folder)
+    except UnreadableTimestamp:  # the time of an earlier attempt says nothing of this one
+        return {"timestamp": None}
+    return {"timestamp": when} if when else {}
+
+
+def _leave_to_a_person(notebook: SubmittedNotebook) -> None:
+    """No grade of it counts until somebody has looked at it, hand-marked questions included."""
+    for grade in notebook.grades:
+        grade.auto_score, grade.needs_manual_grade = None, True
 
 
 @contextmanager
@@ -132,6 +149,8 @@ class GradebookWriter:
             submitted = gradebook.find_submission_notebook(name, assignment, student)
             if name in notebooks:
                 self._grades(gradebook, record, name, notebooks[name])
+                if name in record.missing:
+                    _leave_to_a_person(submitted)
             else:  # as in nbgrader, a notebook that was not submitted earns nothing
                 for grade in submitted.grades:
                     grade.auto_score, grade.needs_manual_grade = 0, False
@@ -140,8 +159,7 @@ class GradebookWriter:
     def _submission(self, gradebook: Gradebook, record: GradingRecord, folder: Path) -> None:
         student, assignment = record.key.student, record.key.assignment
         gradebook.update_or_create_student(student)
-        when = self.course.coursedir.get_existing_timestamp(str(folder))
-        gradebook.update_or_create_submission(assignment, student, **({"timestamp": when} if when else {}))
+        gradebook.update_or_create_submission(assignment, student, **_timestamp(folder))
         hours = extension(self.course.app, assignment, student)
         if hours is not None:
             gradebook.grant_extension(assignment, student, hours=hours)
@@ -182,13 +200,16 @@ class GradebookWriter:
             rmtree(str(before))
 
     def _files(self, record: GradingRecord, target: Path) -> None:
-        converter = self.course.converter
         student, assignment = record.key.student, record.key.assignment
-        BaseConverter.init_assignment(converter, assignment, student)  # copies the other submitted files
+        copy_submitted(self._folder(student), target, self.course.coursedir.ignore)
         self._given_files(assignment, target)
         for name, text in record.notebooks.items():
             (target / f"{name}.ipynb").write_text(text, encoding="utf-8")
-        converter.set_permissions(assignment, student)
+        self.course.converter.set_permissions(assignment, student)
+
+    def _folder(self, student: str) -> str:
+        coursedir = self.course.coursedir
+        return str(coursedir.format_path(coursedir.submitted_directory, student, self.course.assignment))
 
     def _given_files(self, assignment: str, target: Path) -> None:
         """Copy the course's own version of files that belong to the assignment."""
@@ -198,6 +219,5 @@ class GradebookWriter:
         for file in find_all_files(source, [*coursedir.ignore, "*.ipynb"]):
             name = os.path.relpath(file, source)
             if name not in kept:
-                (target / name).parent.mkdir(parents=True, exist_ok=True)
-                (target / name).unlink(missing_ok=True)
+                make_way(target, Path(name))
                 shutil.copy(file, target / name)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import nbformat
@@ -18,7 +18,7 @@ from autograder.cluster.bundle import Bundle, Key, ReleasedNotebook, SubmittedNo
 from autograder.cluster.grading_process import CourseKey, WrongVersion, worker_name
 from autograder.nbgrader.execute import BoxedExecute, mark_not_graded
 from autograder.nbgrader.rebuild import RebuildFromGradebook
-from autograder.nbgrader.submission import UnreadableNotebook, empty, parse
+from autograder.nbgrader.submission import UnreadableNotebook, absent, empty, parse
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,14 @@ class GradingRecord:
     verdicts: list[dict[str, Any]]  # as `Verdict.as_json`, with the notebook's name
     seconds: float
     worker: str
+    missing: dict[str, str] = field(default_factory=dict)  # notebook → what was found instead
 
     @classmethod
     def from_bytes(cls, data: bytes) -> GradingRecord:
         """The record in these bytes. Raises ValueError if they are not a record."""
         raw = unpack(data)
-        return cls(Key(*raw["key"]), raw["notebooks"], raw["verdicts"], raw["seconds"], raw["worker"])
+        parts = (raw[name] for name in ("notebooks", "verdicts", "seconds", "worker"))
+        return cls(Key(*raw["key"]), *parts, raw.get("missing", {}))  # older versions recorded none
 
     def to_bytes(self) -> bytes:
         """The record, to be sent or stored."""
@@ -86,7 +88,8 @@ def grade(data: bytes, secret: CourseKey) -> bytes:
     }
     verdicts = [{"notebook": name} | verdict for name, nb in graded.items() for verdict in verdicts_in(nb)]
     texts = {name: nbformat.writes(nb) for name, nb in graded.items()}
-    return GradingRecord(bundle.key, texts, verdicts, time.monotonic() - started, worker_name()).to_bytes()
+    seconds = time.monotonic() - started
+    return GradingRecord(bundle.key, texts, verdicts, seconds, worker_name(), _missing(bundle)).to_bytes()
 
 
 def ungraded_record(data: bytes, reason: str) -> GradingRecord:
@@ -98,7 +101,11 @@ def ungraded_record(data: bytes, reason: str) -> GradingRecord:
         mark_not_graded(nb, reason)
     verdicts = [{"notebook": name} | verdict for name, nb in graded.items() for verdict in verdicts_in(nb)]
     texts = {name: nbformat.writes(nb) for name, nb in graded.items()}
-    return GradingRecord(bundle.key, texts, verdicts, 0.0, worker_name())
+    return GradingRecord(bundle.key, texts, verdicts, 0.0, worker_name(), _missing(bundle))
+
+
+def _missing(bundle: Bundle) -> dict[str, str]:
+    return {name: one.missing for name, one in bundle.submitted.items() if one.missing}
 
 
 def grade_notebook(
@@ -108,6 +115,9 @@ def grade_notebook(
     config = Config(bundle.settings)
     where = {"student": bundle.key.student, "assignment": bundle.key.assignment, "notebook": name}
     nb = _rebuilt(submitted, released)
+    if submitted.missing:
+        mark_not_graded(nb, submitted.missing)
+        return nb
     resources: dict[str, Any] = {"nbgrader": where}
     execute = KeyedExecute(secret, bundle.predictions, config=config)
     for step in (execute, LimitOutput(config=config), CheckCellMetadata(config=config)):
@@ -123,6 +133,8 @@ def _rebuilt(submitted: SubmittedNotebook, released: ReleasedNotebook) -> Notebo
 
 
 def _read(submitted: SubmittedNotebook) -> NotebookNode:
+    if submitted.missing:
+        return absent(submitted.missing)
     if submitted.unreadable:
         return empty(submitted.unreadable)
     try:

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from autograder.cluster.job import GradingRecord
-from autograder.report.text import plain
+from autograder.report.text import one_line
 
 MAX_NAMES = 4  # students named next to the progress bar
 
@@ -20,7 +20,7 @@ class ProgressScreen:
     """The progress of one round. Use it in a `with` statement."""
 
     def __init__(self, console: Console, total: int, done: int) -> None:
-        self.console, self.graded, self.full, self.manual = console, 0, 0, 0
+        self.console, self.graded, self.full, self.manual, self.renamed = console, 0, 0, 0, 0
         self.failures: dict[str, str] = {}
         self._under_way: dict[str, None] = {}
         self._started = time.monotonic()
@@ -52,17 +52,20 @@ class ProgressScreen:
         verdicts = record.verdicts
         score, most = (sum(verdict[name] for verdict in verdicts) for name in ("score", "max_score"))
         ungraded = any(verdict["status"] == "not_graded" for verdict in verdicts)
-        self.graded, self.manual, self.full = self.graded + 1, self.manual + ungraded, self.full + (score == most)
-        sign = "[yellow]?[/]" if ungraded else "[green]✓[/]" if score == most else "[red]✗[/]"
-        why = "  ".join(_why(verdict) for verdict in verdicts if verdict["status"] != "passed")
-        student = escape(f"{record.key.student:16}")
-        self.console.print(f"{sign} {student} {score:g}/{most:g}  [dim]{record.seconds:5.1f} s[/]  {escape(why)}")
+        full = bool(verdicts) and not record.missing and score == most
+        self.graded, self.full = self.graded + 1, self.full + full
+        self.manual += ungraded or bool(record.missing)
+        self.renamed += any(".ipynb" in found.partition("(found: ")[2] for found in record.missing.values())
+        unknown = not record.missing and (ungraded or not verdicts)
+        sign = "[green]✓[/]" if full else "[yellow]?[/]" if unknown else "[red]✗[/]"
+        student, why = escape(f"{one_line(record.key.student):16}"), escape(_why(record))
+        self.console.print(f"{sign} {student} {score:g}/{most:g}  [dim]{record.seconds:5.1f} s[/]  {why}")
         self._advance(record.key.student)
 
     def mark_failed(self, student: str, error: str) -> None:
         """Show that there is no record; the next `--resume` tries again."""
         self.failures[student] = error
-        self.console.print(f"[yellow]! {escape(f'{student:16}')} {escape(error)}[/]")
+        self.console.print(f"[yellow]! {escape(f'{one_line(student):16}')} {escape(one_line(error))}[/]")
         self._advance(student)
 
     def summary(self, assignment: str) -> None:
@@ -73,6 +76,9 @@ class ProgressScreen:
         self.console.print(
             f"{self.graded} graded in {seconds:.0f} s{rate}: {self.full} with full marks{manual}", markup=False
         )
+        if self.renamed:
+            self.console.print(f"{self.renamed} with a notebook under another name: --take-renamed renames it where it "
+                               "is the only one", style="yellow")  # fmt: skip
         if self.failures:
             self.console.print(f"{len(self.failures)} could not be graded; --resume tries them again", style="yellow")
         elif self.graded:
@@ -89,9 +95,24 @@ class ProgressScreen:
         self._bar.update(self._task, names=_short(self._under_way))
 
 
-def _why(verdict: dict[str, Any]) -> str:
-    words = plain(verdict["misconception"] or str(verdict["reason"]).strip().partition("\n")[0][:60])
-    return f"{verdict['exercise']}: {words}" if words else str(verdict["exercise"])
+def _why(record: GradingRecord) -> str:
+    others = [verdict for verdict in record.verdicts if verdict["notebook"] not in record.missing]
+    return "  ".join(filter(None, [*record.missing.values(), reasons(others)]))
+
+
+def reasons(verdicts: Iterable[dict[str, Any]]) -> str:
+    """Why exercises did not pass: each reason once, after the exercises that have it; alone if it holds for all."""
+    verdicts = list(verdicts)
+    by_reason: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        if verdict["status"] != "passed":
+            words = verdict["misconception"] or str(verdict["reason"]).strip().partition("\n")[0]
+            by_reason.setdefault(one_line(words), []).append(str(verdict["exercise"]))
+    if len(verdicts) > 1 and len(by_reason) == 1:
+        ((why, names),) = by_reason.items()
+        if why and len(names) == len(verdicts):
+            return why
+    return "  ".join(f"{', '.join(names)}: {why}" if why else ", ".join(names) for why, names in by_reason.items())
 
 
 def _short(names: Iterable[str]) -> str:

@@ -6,10 +6,10 @@ import logging
 from pathlib import Path
 
 from nbgrader.converters import GenerateFeedback
-from nbgrader.converters.base import NbGraderException
-from nbgrader.exchange import ExchangeError, ExchangeFactory
+from nbgrader.exchange import ExchangeFactory
 
 from autograder.cluster.course import settings_of, working_in
+from autograder.report.text import one_line
 
 
 class FeedbackError(Exception):
@@ -32,12 +32,10 @@ def give_feedback(root: Path, assignment: str, student: str) -> None:
             try:
                 make().start()
             except (
-                NbGraderException,
-                ExchangeError,
-                OSError,
+                Exception,
                 SystemExit,
-            ) as error:  # nbgrader's converters call sys.exit
-                raise FeedbackError(f"{student}: {last_error.text or error}") from error
+            ) as error:  # nbgrader's converters call sys.exit; a student's file may do more
+                raise FeedbackError(f"{student}: {one_line(last_error.text or str(error))}") from error
 
 
 class _LastError(logging.Handler):

@@ -106,7 +106,7 @@ def test_it_leaves_what_nbgrader_autograde_leaves(course, tmp_path_factory):
     assert ("late", None, 0.5) not in mine["submitted"] and any(row[2] == 0.5 for row in mine["submitted"])
     keep = {name: [row for row in part if row[0] != "empty"] for name, part in mine.items()}
     assert keep == {name: [row for row in part if row[0] != "empty"] for name, part in stock.items()}
-    assert ("empty", 0.0, False) in [(row[0], float(row[1]), bool(row[2])) for row in mine["scores"]]
+    assert ("empty", 0.0, True) in [(row[0], float(row[1]), bool(row[2])) for row in mine["scores"]]
     not_empty = {name: content for name, content in without_ids(files(ours)).items() if "/empty/" not in name}
     assert not_empty == without_ids(files(course.root))
     assert files(ours)[f"autograded/late/{UNIT}/given.txt"][1] == "the course's"

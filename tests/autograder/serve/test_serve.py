@@ -130,6 +130,33 @@ def test_what_arrives_is_graded_once_and_goes_back(course, pool, service, return
     assert running.status()["courses"]["tfkit"][UNIT] == {"waiting": 0, "graded": 2, "returned": 2, "failures": {}}
 
 
+def test_odd_files_of_some_cost_nobody_else_a_grade_or_the_feedback(course, pool, service):
+    def back(root, assignment, students):
+        for student in students:
+            try:
+                give_feedback(root, assignment, student)
+            except FeedbackError as error:
+                yield student, str(error)
+            else:
+                yield student, ""
+
+    (submit(course, "ada") / "timestamp.txt").write_text("yesterday, about noon")
+    (submit(course, "ben") / "submission_secret.txt").write_bytes(b"\xff\xfe")
+    folder = submit(course, "cleo")
+    (folder / f"{UNIT}.ipynb").rename(folder / "mine.ipynb")
+    os.mkfifo(submit(course, "dora", when="soon") / "pipe")
+    submit(course, "zoe")
+    running = service(back)
+    assert running.run() == 2 and running.error == ""
+    assert sorted(pool.sent) == ["ada", "ben", "cleo", "dora", "zoe"]
+    for student in ("ada", "ben", "dora", "zoe"):
+        assert course.grades(student) == FULL
+    assert course.grades("cleo") == {exercise: (0.0, True) for exercise in IDS}
+    (counts,) = running.status()["courses"]["tfkit"].values()
+    assert list(counts["failures"]) == ["ben"] and counts["returned"] == 4
+    assert page(course, "zoe").is_file()
+
+
 def test_the_page_is_where_the_student_finds_it(course, service):
     def back(root, assignment, students):
         for student in students:

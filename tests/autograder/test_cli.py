@@ -1,0 +1,27 @@
+"""What `autograder check` makes of the files that it is given."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from autograder.cli import BadInput, read
+
+NOTEBOOK = {"cells": [{"cell_type": "code", "source": "é = 1", "metadata": {}}], "nbformat": 4, "nbformat_minor": 5}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_a_notebook_is_read_as_editors_on_any_system_save_it(tmp_path, encoding):
+    path = tmp_path / "a.ipynb"
+    path.write_bytes(json.dumps(NOTEBOOK, ensure_ascii=False).encode(encoding))
+    assert read(path) == NOTEBOOK
+
+
+def test_a_byte_order_mark_is_no_part_of_a_python_file(tmp_path):
+    path = tmp_path / "a.py"
+    path.write_bytes("é = 1\n".encode("utf-8-sig"))
+    assert read(path) == "é = 1\n"
+    path.write_bytes(b"\xe9 = 1\n")
+    with pytest.raises(BadInput, match="cannot be read"):
+        read(path)
