@@ -15,6 +15,7 @@ from torch import nn
 from .. import tracing
 from ._base import Output
 
+STATES, WEIGHTS = "hidden_states", "attentions"
 EMBEDS = {"inputs_embeds": "input_ids", "decoder_inputs_embeds": "decoder_input_ids"}
 
 
@@ -36,8 +37,13 @@ def call_with_transformers_arguments(
         states = around.enter_context(layer_states(model)) if hidden else None
         recorded = around.enter_context(attention_weights(model)) if weights else None
         out = call(*args, **given)
-    more = getattr(model, "name_states", default_names)(states) if states else {}
-    out = Output({**out, **more, **(attentions(model, recorded) if recorded is not None else {})})
+    more: dict[str, Any] = {}
+    if states:
+        more |= model.name_states(states, out) if hasattr(model, "name_states") else prefix_by_side(states, STATES)
+    if recorded is not None:
+        sides = attentions(model, recorded)
+        more |= model.name_attentions(sides) if hasattr(model, "name_attentions") else prefix_by_side(sides, WEIGHTS)
+    out = Output({**out, **more})
     return out if as_dict is None or as_dict else out[:]
 
 
@@ -77,18 +83,21 @@ def layer_states(model: Any) -> Iterator[dict[str, list[torch.Tensor]]]:
 
             for layer in layers:
                 around.callback(layer.register_forward_pre_hook(read).remove)
-        for name in ("hidden", "encode", "decode"):
-            if hasattr(model, name):
-                around.enter_context(_ending(model, name, found))
+        for part, name, side in getattr(model, "endings", own_endings(model)):
+            around.enter_context(_ending(part, name, found.get(side, found.get("", []))))
         yield found
 
 
+def own_endings(model: Any) -> list[tuple[Any, str, str]]:
+    """Which methods return a stack's last states: (model, method, side). A model of several models has `endings`."""
+    sides = {"hidden": "", "encode": "encoder", "decode": "decoder"}
+    return [(model, name, side) for name, side in sides.items() if hasattr(model, name)]
+
+
 @contextmanager
-def _ending(model: Any, name: str, found: dict[str, list[torch.Tensor]]) -> Iterator[None]:
-    """A context in which the result of the model's method `name` is recorded as the last state of its side."""
+def _ending(model: Any, name: str, into: list[torch.Tensor]) -> Iterator[None]:
+    """A context in which the result of the model's method `name` is recorded as the last state."""
     method = getattr(model, name)
-    side = {"encode": "encoder", "decode": "decoder"}.get(name, "")
-    into = found.get(side, found.get("", []))
 
     def record_output(*args: Any, **given: Any) -> torch.Tensor | Output | tuple[torch.Tensor, ...]:
         out: torch.Tensor | Output | tuple[torch.Tensor, ...] = method(*args, **given)
@@ -106,13 +115,16 @@ class Weights(tracing.Recorder):
     """Attention weights in the order of computation, each with the name of its module."""
 
     def __init__(self) -> None:
-        super().__init__(("*.weights", *(f"*.{what}" for what in tracing.POSITIONS)))
+        super().__init__(("*.weights", "*.mixed_weights", *(f"*.{what}" for what in tracing.POSITIONS)))
         self.order: list[tuple[str, torch.Tensor]] = []
 
     def record(self, what: str, value: torch.Tensor) -> None:
-        """Records a value."""
-        if what == "weights" or what in tracing.POSITIONS:
-            self.order.append((f"{self.path[-1] if self.path else ''}.{what}", value.detach()))
+        """Records a value. Weights that a module mixes across heads replace those before."""
+        if what == "mixed_weights":
+            self.order.pop()
+        if what in ("weights", "mixed_weights") or what in tracing.POSITIONS:
+            name = "weights" if what == "mixed_weights" else what
+            self.order.append((f"{self.path[-1] if self.path else ''}.{name}", value.detach()))
 
 
 @contextmanager
@@ -123,8 +135,8 @@ def attention_weights(model: nn.Module) -> Iterator[Weights]:
         yield recorded
 
 
-def attentions(model: nn.Module, recorded: Weights) -> dict[str, tuple[torch.Tensor, ...]]:
-    """transformers' names -> the weights, [B,H,Q,K] per layer. Raises ValueError if they do not cover all keys."""
+def attentions(model: nn.Module, recorded: Weights) -> dict[str, list[torch.Tensor]]:
+    """Side, or "cross" -> the weights, [B,H,Q,K] per layer. Raises ValueError if they do not cover all keys."""
     if any(not name.endswith(".weights") for name, _ in recorded.order):
         raise ValueError(
             f"output_attentions: {type(model).__name__}'s attention weights do not cover all keys; "
@@ -136,17 +148,12 @@ def attentions(model: nn.Module, recorded: Weights) -> dict[str, tuple[torch.Ten
         parts = name.split(".")
         side = next((side for side in ("decoder", "encoder") if side in parts and side in sides), "")
         found.setdefault("cross" if any("cross" in part for part in parts) else side, []).append(weights)
-    return prefix_by_side(found, "attentions")
+    return found
 
 
 def prefix_by_side(found: dict[str, list[torch.Tensor]], what: str) -> dict[str, tuple[torch.Tensor, ...]]:
     """{"encoder": …} -> {"encoder_hidden_states": …}"""
     return {f"{side}_{what}".lstrip("_"): tuple(tensors) for side, tensors in found.items() if tensors}
-
-
-def default_names(states: dict[str, list[torch.Tensor]]) -> dict[str, tuple[torch.Tensor, ...]]:
-    """Names of hidden states for models without `name_states`, which would override them."""
-    return prefix_by_side(states, "hidden_states")
 
 
 def token_table(model: nn.Module) -> nn.Module:

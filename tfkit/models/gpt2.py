@@ -182,6 +182,12 @@ class GPT2(Model):
         non_padding = to_padding_mask("encoder_attention_mask", memory_mask, memory.shape[:2])
         return memory, None if non_padding is None else non_padding[:, None, None]
 
+    def name_states(self, states: dict[str, list[Tensor]], out: Output) -> dict[str, Any]:
+        """As for all models, but with two heads the last states are [B,C,L,E], those before [B·C,L,E]."""
+        if self.head == "double_heads":
+            states[""][-1] = states[""][-1].unflatten(0, out.logits.shape[:2])
+        return {"hidden_states": tuple(states[""])}
+
     def score(self, x: Tensor) -> Tensor:
         """x [B,L,E] -> logits [B,L,V]"""
         return word_scores(x, self.output_matrix(self.embed))

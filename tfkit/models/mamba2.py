@@ -10,6 +10,7 @@ Trained  objectives.causal_lm
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -158,7 +159,6 @@ class Layer(nn.Module):
 
 class Mamba2(Model):
     HEADS = (None, "causal_lm")
-    NO_HIDDEN_STATES = "transformers' states of this model begin after its first layer"
     MASKS_PROMPT_ONLY = True  # padding does not change the states
 
     def __init__(self, config: Config, head: str | None = None) -> None:
@@ -169,6 +169,11 @@ class Mamba2(Model):
         if head and not config.tie_word_embeddings:
             self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         self.apply(self.init_weights)
+
+    def hook_states(self, note: Callable[[Tensor], None]) -> list[Any]:
+        """Handles of hooks that record the output of each layer, and of the last norm; not the embeddings."""
+        parts = (*self.layers, self.norm)
+        return [part.register_forward_hook(lambda _part, _args, out: note(out)) for part in parts]
 
     def fixed_cache(self, capacity: int, non_padding: Tensor | None) -> StateCache:
         """Its cache, which does not grow."""

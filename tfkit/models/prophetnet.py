@@ -176,7 +176,7 @@ class ProphetNet(Model):
             x = layer(x, memory, context, memory_mask, cache)
         return x
 
-    def name_states(self, states: Any) -> dict[str, Any]:
+    def name_states(self, states: dict[str, list[Tensor]], out: Output) -> dict[str, Any]:
         """The decoder's layers read all streams at once: this separates the main stream from the predicting ones."""
         found = {}
         for side, tensors in states.items():
@@ -188,6 +188,20 @@ class ProphetNet(Model):
                 tensors = [x[:, :new] for x in tensors]
             found[name] = tuple(tensors)
         return found
+
+    def name_attentions(self, weights: dict[str, list[Tensor]]) -> dict[str, Any]:
+        """The main stream's [B,H,T,K] apart from the predicting streams', [B,N,H,T,K+T]: of their own T keys, each
+        query has only that of its own position."""
+        side = "" if self.head == "causal_lm" else "decoder"
+        found, both = dict(weights), weights.get(side, [])
+        if self.head != "encoder":
+            found[side], found[f"{side}_ngram".lstrip("_")] = both[::2], [self.by_stream(x) for x in both[1::2]]
+        return {f"{side}_attentions".lstrip("_"): tuple(tensors) for side, tensors in found.items()}
+
+    def by_stream(self, weights: Tensor) -> Tensor:
+        """[B,H,NT,K+1], the own key last -> [B,N,H,T,K+T]"""
+        weights = weights.unflatten(2, (self.config.ngram, -1)).transpose(1, 2)
+        return torch.cat([weights[..., :-1], torch.diag_embed(weights[..., -1])], -1)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """logits [B,N,T,V], labels [B,T]: the same for every stream"""

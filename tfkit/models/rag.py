@@ -22,6 +22,7 @@ from ..objectives.rag_marginals import rag_sequence_loss, rag_token_loss, rag_to
 from ._base import Model, Output, configuration, to_bool_mask
 from ._checks import check_ids
 
+PARTS = {"": "question_enc", "encoder": "generator_enc", "decoder": "generator_dec", "cross": "generator_cross"}
 SPECIAL = "bos_token_id", "pad_token_id", "eos_token_id", "decoder_start_token_id"
 
 
@@ -94,6 +95,20 @@ class RAG(Model):
     @property
     def last_position(self) -> int:
         return self.generator.last_position
+
+    @property
+    def endings(self) -> list[tuple[Any, str, str]]:
+        """Where the last states of its models come from; see `_transformers_arguments`."""
+        both = (self.generator, "encode", "encoder"), (self.generator, "decode", "decoder")
+        return [(self.question_encoder, "encode", ""), *both]
+
+    def name_states(self, states: dict[str, list[Tensor]], out: Output) -> dict[str, Any]:
+        """transformers' names of the states of both models"""
+        return {f"{PARTS[side]}_hidden_states": tuple(tensors) for side, tensors in states.items() if tensors}
+
+    def name_attentions(self, weights: dict[str, list[Tensor]]) -> dict[str, Any]:
+        """transformers' names of the weights of both models"""
+        return {f"{PARTS[side]}_attentions": tuple(tensors) for side, tensors in weights.items()}
 
     def retrieve(
         self, input_ids: Tensor | None, attention_mask: Tensor | None = None, n_docs: int | None = None

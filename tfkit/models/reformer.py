@@ -299,7 +299,7 @@ class Reformer(Model):
         handles = [layer.f.register_forward_pre_hook(at_layer) for layer in layers]
         return [*handles, self.embed.register_forward_pre_hook(read), self.norm.register_forward_pre_hook(end)]
 
-    def name_states(self, states: Any) -> dict[str, Any]:
+    def name_states(self, states: dict[str, list[Tensor]], out: Output) -> dict[str, Any]:
         """With a cache, several new tokens pass through all layers one by one."""
         found, each = states[""], len(self.layers) + 1
         return {"hidden_states": tuple(torch.cat(found[layer::each], 1) for layer in range(each))}

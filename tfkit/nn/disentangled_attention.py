@@ -189,7 +189,9 @@ class TalkingHeadsAttention(DisentangledAttention):
         """As in the parent, but with explicit scores [B,H,L,L]: the fused kernel cannot mix heads."""
         scores = q @ k.transpose(-2, -1)
         scores = torch.einsum("bhqk,gh->bgqk", scores if bias is None else scores + bias, self.logits_proj.weight)
-        return torch.einsum("bhqk,gh->bgqk", self.weights(scores, mask), self.weights_proj.weight) @ v
+        weights = torch.einsum("bhqk,gh->bgqk", self.weights(scores, mask), self.weights_proj.weight)
+        tracing.note("mixed_weights", weights)
+        return weights @ v
 
 
 class DisentangledAttentionV2(DisentangledAttention):
