@@ -13,6 +13,7 @@ Luong's for both; Bahdanau's own is a maxout layer. Padding must be on the right
 from typing import Any, TypeVar
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .. import tracing
@@ -25,7 +26,6 @@ from ._seq2seq import decoder_ids
 
 T = TypeVar("T")
 CELLS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
-CELL_FUNCTIONS: dict[str, Any] = {"rnn": torch.rnn_tanh_cell, "gru": torch.gru_cell, "lstm": torch.lstm_cell}
 CELL_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
@@ -53,6 +53,30 @@ PRESETS: dict[str, dict[str, Any]] = {
         "bidirectional": False, "attention": "none",
     },
 }  # fmt: skip
+
+
+def rnn_cell(x: Tensor, state: tuple[Tensor, ...], w_x: Tensor, w_h: Tensor, b_x: Tensor, b_h: Tensor) -> list[Tensor]:
+    """One step of nn.RNN, in operations that a compiler knows on every device, here and below: x [B,·], parts of the
+    state [B,H], weights as torch has them -> the parts of the new state"""
+    return [torch.tanh(F.linear(x, w_x, b_x) + F.linear(state[0], w_h, b_h))]
+
+
+def gru_cell(x: Tensor, state: tuple[Tensor, ...], w_x: Tensor, w_h: Tensor, b_x: Tensor, b_h: Tensor) -> list[Tensor]:
+    """One step of nn.GRU. torch's own cell is one kernel on a GPU, of which the compiler knows no shape."""
+    reset_x, update_x, new_x = F.linear(x, w_x, b_x).chunk(3, dim=-1)
+    reset_h, update_h, new_h = F.linear(state[0], w_h, b_h).chunk(3, dim=-1)
+    new = torch.tanh(new_x + torch.sigmoid(reset_x + reset_h) * new_h)
+    return [new + torch.sigmoid(update_x + update_h) * (state[0] - new)]
+
+
+def lstm_cell(x: Tensor, state: tuple[Tensor, ...], w_x: Tensor, w_h: Tensor, b_x: Tensor, b_h: Tensor) -> list[Tensor]:
+    """One step of nn.LSTM."""
+    read, forget, new, out = (F.linear(x, w_x, b_x) + F.linear(state[0], w_h, b_h)).chunk(4, dim=-1)
+    memory = torch.sigmoid(forget) * state[1] + torch.sigmoid(read) * torch.tanh(new)
+    return [torch.sigmoid(out) * torch.tanh(memory), memory]
+
+
+CELL_FUNCTIONS = {"rnn": rnn_cell, "gru": gru_cell, "lstm": lstm_cell}
 
 
 class NoAttention(nn.Module):
@@ -192,15 +216,13 @@ class RNNSeq2Seq(Model):
         return states, torch.stack([part.transpose(0, 1) for part in last], 1)
 
     def step_in_graph(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """As `step`, cell by cell: torch's recurrent layers cannot be part of a graph, but their cells can."""
+        """As `step`, cell by cell: torch's recurrent layers cannot be part of a graph."""
         cell = CELL_FUNCTIONS[self.config.cell]
         layers, out = list(state.unbind(2)), []  # [B,parts,H] each
         for y in x.unbind(1):
             for i, held in enumerate(layers):
                 weights = [getattr(self.decoder, f"{name}_l{i}") for name in CELL_WEIGHTS]
-                parts = held.unbind(1)
-                found = cell(y, parts if len(parts) == 2 else parts[0], *weights)
-                layers[i] = torch.stack(found if isinstance(found, tuple) else (found,), 1)
+                layers[i] = torch.stack(cell(y, held.unbind(1), *weights), 1)
                 y = layers[i][:, 0]
             out.append(y)
         return torch.stack(out, 1), torch.stack(layers, 2)
