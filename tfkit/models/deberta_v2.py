@@ -97,7 +97,7 @@ class DeBERTaV2(DeBERTa):
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
-        normed = config.relative_attention and "layer_norm" in config.norm_rel_ebd
+        normed = "layer_norm" in config.norm_rel_ebd  # files have it even if nothing is relative
         self.norm_distances = nn.LayerNorm(config.d_model, config.eps) if normed else nn.Identity()
 
     def table(self, c: Config) -> nn.Embedding:

@@ -286,10 +286,12 @@ class XLNet(Model):
 
 
 def invert_input_mask(input_mask: Tensor | None, attention_mask: Tensor | None) -> Tensor | None:
-    """input_mask [B,L], 1 = padding -> the equivalent attention_mask, bool [B,L]. Raises ValueError if both are
-    given."""
+    """input_mask [B,L], 1 = padding, also as floats -> the equivalent attention_mask, bool [B,L]. Raises ValueError if
+    both are given."""
     if attention_mask is not None:
         raise ValueError("input_mask is the inverse of attention_mask: pass only one of them")
+    if isinstance(input_mask, Tensor) and input_mask.is_floating_point():
+        return input_mask <= 0
     padding = to_bool_mask("input_mask", input_mask, getattr(input_mask, "shape", ()))
     return None if padding is None else ~padding
 
