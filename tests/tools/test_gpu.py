@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
+import tfkit
+from tfkit.hub.loading import shapes_only
 from tfkit.tools import gpu, gpu_cases
 from tfkit.tools.gpu_cases import BenchmarkCase, Setup
 
@@ -59,6 +61,28 @@ def test_what_a_step_reads_is_the_decoder_s_weights_and_its_cache():
     weights = sum(p.numel() for p in model.parameters()) - model.position.weight.numel()
     cache = model.config.n_layers * 2 * ids.size(0) * (4 + 3) * model.config.d_model
     assert gpu_cases.bytes_read(model, ids, 6) == 4 * (weights + cache)
+
+
+SIZES = {(size.size, size.length): size for size in gpu_cases.TRAINED}  # whatever their attention
+KEPT = {"max_length", "axial_shape", "pad_token_id"}  # what decides how many positions there are
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=lambda size: size.name)
+@torch.no_grad()
+def test_a_size_has_a_position_for_each_token_that_it_is_trained_with(size):
+    """With the positions of the published size, but narrow."""
+    small = {name: x for name, x in size.settings(TINY).items() if name not in KEPT}
+    small |= {name: size.changes[name] for name in KEPT & size.changes.keys()}
+    model = tfkit.from_config(size.size, size.head, **small).eval()
+    ids = torch.randint(3, model.config.vocab_size, (1, size.length))
+    assert model(input_ids=ids, labels=ids).loss.isfinite()
+
+
+@pytest.mark.parametrize("size", gpu_cases.DECODED, ids=lambda size: size.size)
+def test_a_size_has_a_position_for_each_token_that_it_decodes(size):
+    with shapes_only():
+        room = tfkit.from_config(size.size, size.head).last_position
+    assert room is None or room >= gpu_cases.PROMPT + gpu_cases.NEW
 
 
 def counted(monkeypatch, *outcomes):

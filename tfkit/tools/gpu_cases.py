@@ -352,7 +352,7 @@ TRAINED = [
     PublishedSize("bigbird-roberta-base", "masked_lm", rows=1, length=16384, attention="flex_attention",
         changes={"max_length": 16384}),
     PublishedSize("reformer-enwik8", "causal_lm", rows=1, length=65536),
-    PublishedSize("prophetnet-large-uncased", "seq2seq_lm", rows=8),
+    PublishedSize("prophetnet-large-uncased", "seq2seq_lm", rows=8, length=504),  # its 512 positions have room for 510
     PublishedSize("transfo-xl-wt103", "causal_lm", rows=16),
     PublishedSize("llama-3.2-1b", "causal_lm", rows=4, length=2048),
     PublishedSize("mixtral-8x7b", "causal_lm", rows=4, length=2048, changes={"n_layers": 2}),
@@ -502,6 +502,7 @@ DECODED = [
     PublishedSize("bart-large", "seq2seq_lm"),
 ]
 BATCHES = (1, 8, 64)
+PROMPT, NEW = 128, 64  # tokens of each row
 DECODING_COLUMNS = (
     "eager ms", "compiled ms", "compiled, gemv ms", "transformers: eager ms", "transformers: static, compiled ms",
     "reading once ms", "compiled / reading once", "transformers compiled / tfkit compiled", "tokens/s", "seconds",
@@ -521,7 +522,7 @@ def decoding(setup: Setup) -> list[BenchmarkCase]:
 def profile_step(size: PublishedSize, setup: Setup) -> Values:
     """The kernels of one token of one row, compiled, that take the most time: in the records only"""
     candidate, _ = setup.memoize_one(size.size, lambda: both_for_decoding(size, setup))
-    prompt, new, backend = (4, 4, "eager") if setup.tiny else (128, 64, "inductor")
+    prompt, new, backend = (4, 4, "eager") if setup.tiny else (PROMPT, NEW, "inductor")
     ids = torch.randint(3, candidate.config.vocab_size, (1, prompt), device=setup.device)
     generate_tfkit(candidate, ids, backend, new)
     on_card = setup.device == "cuda"
@@ -538,7 +539,7 @@ def profile_step(size: PublishedSize, setup: Setup) -> Values:
 def decode_size(size: PublishedSize, rows: int, setup: Setup) -> Values:
     """A decoding step on both sides, and the time that reading weights and cache once would take."""
     candidate, reference = setup.memoize_one(size.size, lambda: both_for_decoding(size, setup))
-    prompt, new = (4, 4) if setup.tiny else (128, 64)
+    prompt, new = (4, 4) if setup.tiny else (PROMPT, NEW)
     ids = torch.randint(3, candidate.config.vocab_size, (rows, prompt), device=setup.device)
     backend = "eager" if setup.tiny else "inductor"
     values, generators = setup.figures, {
