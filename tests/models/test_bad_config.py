@@ -3,9 +3,10 @@
 from dataclasses import fields
 
 import pytest
+import torch
 
 import tfkit
-from tests.models.table import ROWS, kind
+from tests.models.table import ROWS, drawn, kind
 from tfkit import registry
 
 WRONG = {
@@ -23,3 +24,39 @@ def test_a_field_that_cannot_be_is_named(name):
             with pytest.raises(ValueError, match=f"{field}=|axial_dims must") as error:
                 tfkit.from_config(kind(name), head=row.head, **{**row.fields, field: value})
             assert "\n" not in str(error.value)
+
+
+LAYERED = [name for name in ROWS if "n_layers" in {field.name for field in fields(registry.load(kind(name)).Config)}]
+LAYERLESS = ("n_layers=0: must be a whole number, at least 1", "attention_types must name 0 layers")
+
+
+@pytest.mark.parametrize("name", LAYERED)
+@torch.no_grad()
+def test_a_model_without_layers_runs_or_is_refused(name):
+    row = ROWS[name]
+    try:
+        model = tfkit.from_config(kind(name), head=row.head, **{**row.fields, "n_layers": 0})
+    except ValueError as error:
+        assert str(error).startswith(LAYERLESS)
+    else:
+        model(**row.inputs(model, drawn(3, 5)))
+
+
+ROTATED = {"deepseek_v3": "d_rotary", **dict.fromkeys(
+    ("gemma2", "gemma3", "gpt_oss", "llama", "mistral", "mixtral", "olmo2", "phi3", "qwen2", "qwen3"), "d_head"
+)}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROTATED)
+@pytest.mark.parametrize("width", [1, 5])
+def test_a_head_of_odd_width_cannot_be_rotated(name, width):
+    field = ROTATED[name]
+    with pytest.raises(
+        ValueError, match=rf"^{field}={width}: the columns of a head are rotated in pairs; must be even$"
+    ):
+        tfkit.from_config(name, **{**ROWS[name].fields, field: width})
+
+
+def test_a_width_that_follows_from_others_is_named_too():
+    with pytest.raises(ValueError, match=r"^d_model / n_heads=5: the columns of a head are rotated in pairs"):
+        tfkit.from_config("modernbert", **{**ROWS["modernbert"].fields, "d_model": 15, "n_heads": 3})

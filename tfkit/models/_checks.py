@@ -54,6 +54,18 @@ def check_sizes(config: Any) -> None:
             raise ValueError(f"pad_token_id={value}: must be an id, at least 0, or None if there is no padding token")
 
 
+def check_some_layers(config: Any) -> None:
+    """Raises ValueError for a model without layers, if its other parts are made after the first of them."""
+    if config.n_layers < 1:
+        raise ValueError(f"n_layers={config.n_layers}: must be a whole number, at least 1")
+
+
+def check_rotary_width(field: str, columns: int, rotated: int) -> None:
+    """Raises ValueError, which names this field, if a head has fewer columns than the pairs of `rotated` columns."""
+    if 2 * ((rotated + 1) // 2) > columns:
+        raise ValueError(f"{field}={columns}: the columns of a head are rotated in pairs; must be even")
+
+
 def require_tensor(name: str, given: Any) -> None:
     """Raises TypeError for a list or an array."""
     if not isinstance(given, torch.Tensor):

@@ -99,6 +99,9 @@ class BLOOM(llama.Llama):
         super().__init__(config, head)
         self.embed_norm = nn.LayerNorm(config.d_model, config.eps)
 
+    def check_rotation(self) -> None:
+        """Nothing is rotated."""
+
     def embed_inputs(self, ids: Tensor) -> Tensor:
         return self.embed_norm(super().embed_inputs(ids))
 

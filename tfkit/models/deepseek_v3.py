@@ -25,6 +25,7 @@ from ..nn.rope import rotate_halves, yarn_scale
 from ..nn.rotary import rotate_pairs
 from . import llama
 from ._base import TaskConfig, configuration
+from ._checks import check_rotary_width
 from ._rope import read_rope, write_rope
 
 LATENT_EPS = 1e-6  # of the norms inside attention, independent of `eps`
@@ -187,6 +188,9 @@ class DeepSeekV3(llama.Llama):
 
     def rotary_width(self) -> int:
         return self.config.d_rotary
+
+    def check_rotation(self) -> None:
+        check_rotary_width("d_rotary", self.config.d_rotary, self.rotary_width())
 
     def prepare_steps(self) -> bool:
         return stack_experts(self)

@@ -30,7 +30,7 @@ from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
 from . import _base
 from . import _task_heads as task_heads
 from ._base import LABEL_FIELDS, Model, Output, TaskConfig, configuration, to_padding_mask
-from ._checks import check_ids, embed_ids
+from ._checks import check_ids, check_rotary_width, check_some_layers, embed_ids
 from ._rope import read_rope, write_rope
 
 Past = int | Tensor  # from a cache of fixed size: int64 []
@@ -148,10 +148,12 @@ class Llama(Model):
     def __init__(self, config: Any, head: str | None = None) -> None:
         super().__init__(config, head)
         c = config
+        check_some_layers(c)
         width = self.embed_width()
         padding = c.pad_token_id if self.ZERO_PADDING and c.pad_token_id in range(c.vocab_size) else None
         self.embed = nn.Embedding(c.vocab_size, width, padding)
         self.layers = nn.ModuleList(self.LAYER(c, index) for index in range(c.n_layers))
+        self.check_rotation()
         self.norm = self.last_norm()
         if head == "causal_lm" and not c.tie_word_embeddings:
             self.lm_head = nn.Linear(width, c.vocab_size, bias=False)
@@ -201,6 +203,11 @@ class Llama(Model):
         """The number of columns of a head that are rotated by its position."""
         c = self.config
         return int((c.d_head or c.d_model // c.n_heads) * getattr(c, "rotary_fraction", 1.0))
+
+    def check_rotation(self) -> None:
+        """Raises ValueError if the width of a head does not fit its rotation."""
+        d_head = self.config.d_head or self.config.d_model // self.config.n_heads
+        check_rotary_width("d_head", d_head, self.rotary_width())
 
     def reach(self) -> tuple[int, int]:
         """How many keys before and after itself a query sees in a layer with a window; 0 after: left to causality."""

@@ -32,7 +32,7 @@ from ._base import (
     encoder_inputs,
     with_head,
 )
-from ._checks import embed_ids
+from ._checks import check_rotary_width, embed_ids
 from ._rope import read_rope
 from .llama import FULL, SLIDING
 
@@ -212,6 +212,8 @@ class ModernBERT(Model):
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
+        width = config.d_model // config.n_heads
+        check_rotary_width("d_model / n_heads", width, width)
         self.embed = Embeddings(config)
         self.layers = nn.ModuleList(Layer(config, index) for index in range(config.n_layers))
         add_head(self, self.HEAD_CLASSES)

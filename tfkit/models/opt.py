@@ -100,6 +100,9 @@ class OPT(llama.Llama):
             self.project_out = nn.Linear(c.d_model, width, bias=False)
         self.apply(self.init_weights)
 
+    def check_rotation(self) -> None:
+        """Nothing is rotated."""
+
     def embed_width(self) -> int:
         return self.config.d_embed or self.config.d_model
 

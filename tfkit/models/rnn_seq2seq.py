@@ -21,7 +21,7 @@ from ..nn import Dropout, attend, masked_softmax
 from ..nn.state_space import StateCache
 from ..objectives.cross_entropy import cross_entropy
 from ._base import Model, Output, configuration, to_bool_mask
-from ._checks import check_ids, check_rows, embed_ids
+from ._checks import check_ids, check_rows, check_some_layers, embed_ids
 from ._seq2seq import decoder_ids
 
 T = TypeVar("T")
@@ -169,6 +169,7 @@ class RNNSeq2Seq(Model):
 
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
+        check_some_layers(config)
         c, cell = config, pick("cell", config.cell, CELLS)
         d_memory = c.d_hidden * (2 if c.bidirectional else 1)
         self.src_embed = nn.Embedding(c.vocab_size, c.d_embed)

@@ -20,7 +20,7 @@ from ..nn import Cache, Dropout, FeedForward, StaticCache
 from ..nn.adaptive_softmax import AdaptiveEmbedding, AdaptiveSoftmax
 from ..nn.relative_attention import DistanceContext, RelativeAttention, causal_relative_bias, sinusoidal_distances
 from ._base import Model, Output, configuration, normal_init, to_padding_mask
-from ._checks import check_ids, check_mems, check_target, embed_ids
+from ._checks import check_ids, check_mems, check_some_layers, check_target, embed_ids
 from ._task_heads import label_loss
 
 
@@ -96,6 +96,7 @@ class TransformerXL(Model):
     def __init__(self, config: Config, head: str | None = None) -> None:
         super().__init__(config, head)
         c = config
+        check_some_layers(c)
         self.embed: Any = AdaptiveEmbedding(c.vocab_size, c.d_embed, c.d_model, c.cutoffs, c.div_val)
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.n_layers))
         self.drop = Dropout(c.dropout)
