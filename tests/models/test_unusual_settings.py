@@ -245,3 +245,101 @@ def test_opt_whose_norms_have_no_weights(parity, tmp_path, changes):
     theirs, ours = both(parity, tmp_path, "OPTForCausalLM", config)
     parity.assert_same_causal("opt", theirs, ours, torch.float32)
     parity.assert_same_files(theirs, ours, tmp_path / "ours")
+
+
+SMALL = {**{name: size for name, size in BERT.items() if name != "num_hidden_layers"}, "num_hidden_layers": 2}
+DISTIL = {"vocab_size": 99, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 40, "max_position_embeddings": 40}
+
+
+@pytest.mark.parametrize("kind", ["Bert", "Roberta", "Albert", "Electra", "DistilBert", "ConvBert"])
+@torch.no_grad()
+def test_a_mask_of_pairs(parity, tmp_path, kind):
+    """transformers 4 takes it as [B,L,L], 5 only as the numbers [B,1,L,L] that are added to the scores."""
+    config = getattr(hf, f"{kind}Config")(**DISTIL if kind == "DistilBert" else SMALL)
+    theirs, ours = both(parity, tmp_path, f"{kind}Model", config)
+    ids = parity.ragged()[0]
+    mask = torch.rand(3, 11, 11, generator=torch.Generator().manual_seed(2)) < 0.6
+    mask |= torch.eye(11, dtype=torch.bool)
+    added = torch.zeros(3, 1, 11, 11).masked_fill(~mask[:, None], torch.finfo(torch.float32).min)
+    expected = theirs(ids, attention_mask=added).last_hidden_state
+    torch.testing.assert_close(ours(ids, attention_mask=mask.long()).last_hidden_state, expected, **CLOSE)
+    with pytest.raises(ValueError, match=r"attention_mask has shape \[3, 10, 11\], its tokens have \[3, 11, 11\]"):
+        ours(ids, attention_mask=mask[:, 1:])
+
+
+def test_a_mask_of_pairs_where_none_can_be():
+    ids, mask = torch.ones(1, 3, dtype=torch.long), torch.ones(1, 3, 3, dtype=torch.long)
+    sizes = {"vocab_size": 9, "d_model": 8, "n_layers": 1, "n_heads": 2, "d_ff": 8, "max_length": 8}
+    for name, head in (("bert", "causal_lm"), ("bigbird", None)):
+        with pytest.raises(ValueError, match=r"attention_mask has shape \[1, 3, 3\], its tokens have \[1, 3\]"):
+            tfkit.from_config(name, head, **sizes)(ids, attention_mask=mask)
+
+
+@torch.no_grad()
+def test_xlnets_input_mask_may_hold_floats(parity, tmp_path):
+    config = hf.XLNetConfig(vocab_size=99, d_model=32, n_layer=2, n_head=4, d_inner=40)
+    theirs, ours = both(parity, tmp_path, "XLNetLMHeadModel", config)
+    ids, mask, _ = parity.ragged()
+    padding = 1.0 - mask
+    expected, found = theirs(ids, input_mask=padding), ours(ids, input_mask=padding)
+    torch.testing.assert_close(found.logits[mask == 1], expected.logits[mask == 1], **CLOSE)
+
+
+def test_deberta_2_with_a_norm_that_it_does_not_need(parity, tmp_path):
+    config = hf.DebertaV2Config(**SMALL, relative_attention=False, norm_rel_ebd="layer_norm")
+    theirs, ours = both(parity, tmp_path, "DebertaV2ForMaskedLM", config)
+    ids, mask, labels = parity.ragged()
+    with torch.no_grad():
+        expected, found = theirs(ids, attention_mask=mask).logits, ours(ids, mask).logits
+    torch.testing.assert_close(found[mask == 1], expected[mask == 1], **CLOSE)
+    parity.assert_same_files(theirs, ours, tmp_path / "ours")
+
+
+@torch.no_grad()
+def test_mamba_2_calls_its_cache_as_transformers_does(parity, tmp_path):
+    config = hf.Mamba2Config(vocab_size=99, hidden_size=16, num_hidden_layers=2, num_heads=4, head_dim=8, state_size=6,
+                             n_groups=2, chunk_size=4, pad_token_id=0)  # fmt: skip
+    theirs, ours = both(parity, tmp_path, "Mamba2ForCausalLM", config)
+    ids = parity.ragged()[0]
+    expected, first = theirs(ids).logits, ours(ids[:, :6], use_cache=True)
+    assert first.cache_params is first.cache and first["cache_params"] is first.cache
+    second = ours(ids[:, 6:], cache_params=first.cache_params, use_cache=True)
+    torch.testing.assert_close(torch.cat([first.logits, second.logits], 1), expected, **CLOSE)
+    with pytest.raises(ValueError, match="cache_params and cache are the same argument: pass only one of them"):
+        ours(ids, cache_params=second.cache, cache=second.cache)
+
+
+FLAGS = {"output_hidden_states": True, "output_attentions": True}
+
+
+@pytest.mark.parametrize(("kind", "config"), [
+    ("BertModel", ("BertConfig", SMALL)), ("BertLMHeadModel", ("BertConfig", {**SMALL, "is_decoder": True})),
+    ("GPT2LMHeadModel", ("GPT2Config", GPT)), ("T5EncoderModel", ("T5Config", T5_SIZES)),
+])  # fmt: skip
+@torch.no_grad()
+def test_outputs_that_config_json_asks_for(parity, tmp_path, kind, config):
+    name, sizes = config
+    described = getattr(hf, name)(**sizes, **FLAGS, attn_implementation="eager")
+    theirs, ours = both(parity, tmp_path / "theirs", kind, described)
+    ids = parity.ragged()[0]
+    expected, found = theirs(ids), ours(ids)
+    for what in ("hidden_states", "attentions"):
+        assert len(found[what]) == len(expected[what])
+        for one, other in zip(found[what], expected[what], strict=True):
+            torch.testing.assert_close(one, other, **CLOSE)
+    assert "hidden_states" not in ours(ids, output_hidden_states=False)
+    ours.save_pretrained(tmp_path / "ours")
+    assert "attentions" in tfkit.from_pretrained(tmp_path / "ours")(ids)
+
+
+@torch.no_grad()
+def test_outputs_that_config_json_asks_for_leave_decoding_and_traces_alone(parity, tmp_path):
+    config = hf.GPT2Config(**GPT, **FLAGS, attn_implementation="eager")
+    theirs, ours = both(parity, tmp_path, "GPT2LMHeadModel", config)
+    ids = parity.ragged()[0]
+    expected = theirs.generate(ids, max_new_tokens=4, do_sample=False, eos_token_id=None, pad_token_id=0).sequences
+    for compiled in (False, "eager"):
+        assert tfkit.generate(ours, ids, max_new_tokens=4, end_id=-1, compile=compiled).tolist() == expected.tolist()
+    with tfkit.trace(ours) as trace:
+        ours(ids)
+    assert trace["layers.1.attn.weights"].shape == (3, 4, 11, 11)

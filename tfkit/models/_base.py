@@ -30,6 +30,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import MappingKey, register_pytree_node
 from typing_extensions import dataclass_transform
 
+from .. import tracing
 from ..nn import Cache, Dropout, StaticCache
 from ..nn.cache import LeftPaddedCache
 from ..nn.feed_forward import get_activation
@@ -38,12 +39,14 @@ from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
 from ._checks import can_read_values, check_ids, check_sizes, require_tensor
 
 FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
-ALIASES = {"past_key_values": "cache", "prediction_scores": "logits"}  # transformers' names -> those used here
-CACHES = ("cache", "past_key_values")
+ALIASES = {  # transformers' names -> those used here
+    "past_key_values": "cache", "cache_params": "cache", "prediction_scores": "logits",
+}  # fmt: skip
+CACHES = ("cache", "past_key_values", "cache_params")  # the last one: of state space models
+OUTPUT_FLAGS = ("output_hidden_states", "output_attentions")
 TRANSFORMERS_ARGUMENTS = frozenset(
-    ("output_hidden_states", "output_attentions", "return_dict", "past_key_values", "inputs_embeds",
-     "decoder_inputs_embeds")
-)  # fmt: skip
+    (*OUTPUT_FLAGS, "return_dict", "past_key_values", "cache_params", "inputs_embeds", "decoder_inputs_embeds")
+)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -66,7 +69,7 @@ class Output(dict[str, Any]):
     """A model's output: by name (`out.logits`, `out["logits"]`) and by index (`out[0]`, `out[1:]`).
 
     Fields that were not computed are absent, and None as attributes. The loss, if there is one, comes first.
-    `past_key_values` is another name of `cache`, and `prediction_scores` of `logits`.
+    `past_key_values` and `cache_params` are other names of `cache`, and `prediction_scores` of `logits`.
     """
 
     def __init__(self, *args: Any, **fields: Any) -> None:
@@ -121,17 +124,22 @@ class Model(nn.Module):
             raise ValueError(f"pad_token_id={pad}: outside the vocabulary, whose ids go from 0 to {size - 1}")
         self.config, self.head = config, head
         self.generation_config: dict[str, Any] = {}  # defaults of `generate`: see `decode.settings`
+        given = getattr(config, "published", {})
+        self.default_outputs = {name: True for name in OUTPUT_FLAGS if given.get(name)}  # of calls, from config.json
 
     def __call__(self, *args: Any, **given: Any) -> Any:
         """The forward pass, with the extra arguments of transformers' calls: `output_hidden_states`,
-        `output_attentions` (without gradient), `return_dict=False` for a tuple, `past_key_values` for `cache`,
-        `inputs_embeds` and `decoder_inputs_embeds` [B,L,E] for ids."""
+        `output_attentions` (without gradient), both by default as `default_outputs` says; `return_dict=False` for a
+        tuple, `past_key_values` or `cache_params` for `cache`, `inputs_embeds` and `decoder_inputs_embeds` [B,L,E] for
+        ids."""
         for name in CACHES:
             if (cache := given.get(name)) is not None and not hasattr(cache, "reorder"):
                 raise TypeError(
                     f"{name} is of type {type(cache).__name__}: give a tfkit.nn.Cache, as a call with use_cache=True "
                     "returns it"
                 )
+        if self.default_outputs and not (torch.compiler.is_compiling() or tracing.is_observed()):
+            given = self.default_outputs | {name: x for name, x in given.items() if x is not None}
         if TRANSFORMERS_ARGUMENTS.isdisjoint(given):
             return super().__call__(*args, **given)
         from ._transformers_arguments import call_with_transformers_arguments
@@ -350,8 +358,8 @@ def to_padding_mask(name: str, mask: torch.Tensor | None, shape: Sequence[int | 
 
 @dataclass(frozen=True)
 class EncoderInputs:
-    """ids [B,L]; types, position_ids, and extra inputs by name, as given or None; mask bool [B,K] or None; targets: of
-    the head; choices: the number of rows of ids per question."""
+    """ids [B,L]; types, position_ids, and extra inputs by name, as given or None; mask bool [B,K], of some models
+    [B,L,K], or None; targets: of the head; choices: the number of rows of ids per question."""
 
     ids: Tensor
     types: Tensor | None
@@ -372,10 +380,11 @@ def encoder_inputs(
     *,
     extra: Mapping[str, Tensor | None] | None = None,
     past: int | Tensor = 0,
+    pairs: bool = False,
 ) -> EncoderInputs:
     """Checks the inputs; for multiple choice [B,C,L] becomes rows [B·C,L]. extra: further inputs of that shape; past:
-    the number of positions in a cache, which the mask also covers. Raises ValueError or TypeError for invalid
-    inputs."""
+    the number of positions in a cache, which the mask also covers; pairs: whether the mask may also be [B,L,K], with
+    the keys that each query sees. Raises ValueError or TypeError for invalid inputs."""
     known, choices = model.check_targets(dict(targets)), 1
     given = {"input_ids": input_ids, "types": token_type_ids, "position_ids": position_ids, **(extra or {})}
     if model.head == "multiple_choice":
@@ -386,7 +395,9 @@ def encoder_inputs(
         raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
     if position_ids is not None and position_ids.shape[-1:] != ids.shape[-1:]:
         raise ValueError(f"position_ids has shape {list(position_ids.shape)}, input_ids has {list(ids.shape)}")
-    mask = to_padding_mask("attention_mask", attention_mask, (ids.size(0), past + ids.size(1)))
+    of_pairs = pairs and isinstance(attention_mask, Tensor) and attention_mask.dim() == 3
+    covered = (ids.size(0), *([ids.size(1)] if of_pairs else []), past + ids.size(1))
+    mask = to_padding_mask("attention_mask", attention_mask, covered)
     return EncoderInputs(ids, types, position_ids, given, mask, known, choices)
 
 
@@ -412,5 +423,6 @@ def add_head(model: Any, head_classes: Mapping[str | None, type[Head]]) -> None:
 def with_head(model: Any, inputs: EncoderInputs, x: Tensor, cache: Cache | None = None) -> Output:
     """The head's output for the states x [B,L,E]."""
     pooled = None if model.pooler is None else torch.tanh(model.pooler(x[:, 0]))  # [B,E]
-    head_inputs = HeadInputs(x, pooled, model.output_matrix(model.embed.tokens), inputs.mask, inputs.choices)
+    mask = None if inputs.mask is None or inputs.mask.dim() == 3 else inputs.mask  # of pairs: it names no padding
+    head_inputs = HeadInputs(x, pooled, model.output_matrix(model.embed.tokens), mask, inputs.choices)
     return Output(model.task_head(head_inputs, **inputs.targets), cache=cache)

@@ -26,10 +26,11 @@ def call_with_transformers_arguments(
     hidden, weights, as_dict = (
         given.pop(name, None) for name in ("output_hidden_states", "output_attentions", "return_dict")
     )
-    if (past := given.pop("past_key_values", None)) is not None:
-        if given.get("cache") is not None:
-            raise ValueError("past_key_values and cache are the same argument: pass only one of them")
-        given["cache"] = past
+    for name in ("past_key_values", "cache_params"):
+        if (past := given.pop(name, None)) is not None:
+            if given.get("cache") is not None:
+                raise ValueError(f"{name} and cache are the same argument: pass only one of them")
+            given["cache"] = past
     if args and any(given.get(name) is not None for name in EMBEDS):
         raise ValueError("input_ids and inputs_embeds exclude each other: pass one of them, by name")
     with ExitStack() as around:

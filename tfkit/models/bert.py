@@ -7,7 +7,7 @@ Trained  masked language modelling and next sentence, both at once (head "pretra
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -176,7 +176,11 @@ TASK_HEADS: dict[str | None, type[_base.Head]] = {
 def resolve_is_decoder(config: Config, head: str | None, heads: tuple[str | str | None | None, ...]) -> Config:
     """The configuration, with `is_decoder` decided. Raises ValueError if the architecture has no decoder."""
     if getattr(config, "is_decoder", None) is None:
-        return replace(config, is_decoder=True) if head == "causal_lm" else config
+        if head != "causal_lm":
+            return config
+        decided: Any = replace(config, is_decoder=True)
+        decided.published = getattr(config, "published", {})  # not a field, which `replace` would keep
+        return decided
     if config.is_decoder and "causal_lm" not in heads:
         raise ValueError("is_decoder is True, but this architecture has only bidirectional attention")
     return config
@@ -189,6 +193,7 @@ class BERT(Model):
         "next_sentence": task_heads.NextSentenceHead, **TASK_HEADS,
     }  # fmt: skip
     PADDING_ROW = True
+    MASKS_PAIRS: ClassVar[bool] = True  # whether attention_mask may say of each query which keys it sees
     HEADS = tuple(HEAD_CLASSES)
     EMBEDDINGS: type[Embeddings] = Embeddings
     LAYERS: Any = Layers
@@ -212,8 +217,9 @@ class BERT(Model):
         memory_mask: Tensor | None = None,
         cache: Cache | None = None,
     ) -> Tensor:
-        """ids, types [B,L], mask bool [B,K] or None; a decoder: memory [B,S,E], memory_mask bool [B,S] -> [B,L,E]"""
-        mask, memory_mask = (m if m is None else m[:, None, None] for m in (mask, memory_mask))
+        """ids, types [B,L], mask bool [B,K] or [B,L,K] or None; a decoder: memory [B,S,E], memory_mask bool [B,S] ->
+        [B,L,E]"""
+        mask, memory_mask = (m if m is None else m.reshape(len(m), 1, -1, m.size(-1)) for m in (mask, memory_mask))
         if cache is not None and position_ids is None:
             check_max_length(self.config, "input_ids", ids, cache.past)
             position_ids = self.embed.make_position_ids(ids) + cache.past
@@ -250,16 +256,17 @@ class BERT(Model):
         use_cache: bool = False,
         **targets: Any,
     ) -> Output:
-        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); labels depend on the head:
-        [B,L] (-100: not counted), [B]; next_sentence_label [B]; start_positions, end_positions [B]. For a decoder:
-        encoder_hidden_states [B,S,E], encoder_attention_mask [B,S]; with a cache input_ids are the new ones only, and
-        attention_mask covers all -> Output: loss, logits, or the head's other fields; cache. Raises ValueError or
-        TypeError for invalid inputs."""
+        """input_ids, attention_mask, token_type_ids [B,L] ([B,C,L] for multiple choice); the mask of an encoder may be
+        [B,L,L], 1 where query i sees key j. labels depend on the head: [B,L] (-100: not counted), [B];
+        next_sentence_label [B]; start_positions, end_positions [B]. For a decoder: encoder_hidden_states [B,S,E],
+        encoder_attention_mask [B,S]; with a cache input_ids are the new ones only, and attention_mask covers all ->
+        Output: loss, logits, or the head's other fields; cache. Raises ValueError or TypeError for invalid inputs."""
         memory = encoder_hidden_states
         self.check_decoder(memory, cache, use_cache)
         cache = Cache() if use_cache and cache is None else cache
         given, targets = (input_ids, attention_mask, token_type_ids, position_ids), {"labels": labels, **targets}
-        inputs = encoder_inputs(self, *given, targets, past=0 if cache is None else cache.past)
+        pairs = self.MASKS_PAIRS and not self.config.is_decoder
+        inputs = encoder_inputs(self, *given, targets, past=0 if cache is None else cache.past, pairs=pairs)
         memory_mask = None
         if memory is not None:
             check_memory("encoder_hidden_states", inputs.ids, memory, self.config.d_model)

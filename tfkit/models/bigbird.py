@@ -194,6 +194,7 @@ class QuestionAnsweringHead(task_heads.QuestionAnsweringHead):
 
 
 class BigBird(BERT):
+    MASKS_PAIRS = False
     EMBEDDINGS, LAYERS = Embeddings, Layers
     FLEX_ATTENTION = True
     HEAD_CLASSES = {
