@@ -81,7 +81,7 @@ class GradingRun:
         self.interrupt = interrupt
         self.submissions = {one.key: one for one in course.submissions()}
         self.folders = {key.student: one.folder for key, one in self.submissions.items()}
-        self.verified: verify.Comparison | None = None
+        self.verified: verify.SecondGrading | None = None
 
     def run(self) -> int:
         """Choose the round, grade the submissions that it lacks, and commit it."""

@@ -99,12 +99,12 @@ class GradingProcess:
         if self._process is not None and self._process.poll() is None and self._channel is not None:
             return self._process, self._channel
         self._end()
-        self._channel, theirs = Pipe()
+        self._channel, child_end = Pipe()
         # it finds the same modules as this process, whose path may have been changed since it started
         env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        with theirs:
-            words = [*COMMAND, str(theirs.fileno()), str(os.getpid())]
-            self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env=env)
+        with child_end:
+            words = [*COMMAND, str(child_end.fileno()), str(os.getpid())]
+            self._process = subprocess.Popen(words, pass_fds=[child_end.fileno()], stdin=subprocess.DEVNULL, env=env)
         return self._process, self._channel
 
     def _end(self) -> None:

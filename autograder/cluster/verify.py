@@ -36,7 +36,7 @@ class VerifyOptions:
 
 
 @dataclass
-class Comparison:
+class SecondGrading:
     """How many verdicts were graded again and how many of them are equal, and what differs."""
 
     assignment: str
@@ -83,9 +83,9 @@ def verify(options: VerifyOptions, console: Console) -> int:
     return 1 if any(one.differences for one in compared) else 2 if any(one.failures for one in compared) else 0
 
 
-def compare(course: Course, submissions: Sequence[Submission], pool: Pool) -> Comparison:
+def compare(course: Course, submissions: Sequence[Submission], pool: Pool) -> SecondGrading:
     """Grade these submissions again in `pool`, and compare with the verdicts in their graded notebooks."""
-    found = Comparison(course.assignment)
+    found = SecondGrading(course.assignment)
     work = (GradingTask(one.key, lambda one=one: course.bundle(one)) for one in submissions)  # type: ignore[misc]
     for done in pool.grade(work, course.secret):
         if done.record is None:
@@ -112,7 +112,7 @@ def _assignments(options: VerifyOptions) -> list[str]:
     return [name for name in names if students_in(coursedir, coursedir.autograded_directory, name)]
 
 
-def _verify(options: VerifyOptions, assignment: str, console: Console, interrupt: Interrupt) -> Comparison | None:
+def _verify(options: VerifyOptions, assignment: str, console: Console, interrupt: Interrupt) -> SecondGrading | None:
     """The comparison, printed and stored; None if no submission can be compared."""
     course = Course(options.course, assignment, options.device)
     with Records(course.root, alone=False) as records:
@@ -142,8 +142,8 @@ def _comparable(course: Course, current: dict[str, Key]) -> tuple[list[Submissio
             other += 1
         else:
             graded.append(one)
-    said = [(new, "are not graded yet"), (other, "were graded with other checks (`autograder grade --regrade`)")]
-    return graded, [f"{number} submissions {why}: left out" for number, why in said if number]
+    reasons = [(new, "are not graded yet"), (other, "were graded with other checks (`autograder grade --regrade`)")]
+    return graded, [f"{number} submissions {why}: left out" for number, why in reasons if number]
 
 
 def _is_newer(course: Course, submission: Submission) -> bool:

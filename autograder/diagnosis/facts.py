@@ -435,6 +435,8 @@ NUMBERS: tuple[tuple[str, Rule], ...] = (
      lambda expected, actual: not (_whole(expected) and _whole(actual))
      and bool((actual - expected).abs().max() < 0.01 * expected.abs().max())),
 )  # fmt: skip
+
+
 def _within(one: Tensor, other: Tensor) -> bool | None:
     """Whether one mask is True only where the other is; None if it is True nowhere."""
     return not (one & ~other).any() if one.any() else None
@@ -450,6 +452,8 @@ TRUTHS: tuple[tuple[str, Rule], ...] = (
     ("Your mask is True in some places where it should be False, and False in some where it should be True.",
      lambda expected, actual: bool((expected & ~actual).any() and (actual & ~expected).any())),
 )  # fmt: skip
+
+
 def _uncovered(expected: Tensor, actual: Tensor) -> bool | None:
     """Whether numbers stand where infinity should, and nowhere the other way round; None if neither is so."""
     if (expected.isfinite() & ~actual.isfinite()).any():
