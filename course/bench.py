@@ -33,9 +33,11 @@ from rich.console import Console
 
 from autograder.help_format import make_parser
 from autograder.nbgrader import config
-from course import exercises
+from course import exercises, truth
 from course.build import build
-from course.mock_class import HEADS, STUDENTS, check_cell, hand_in
+from course.demo import COURSE
+from course.mock_class import HEADS, STUDENTS, MockStudent, check_cell, hand_in
+from course.truth import WrongGrade
 
 UNIT = HEADS
 STOCK = """c = get_config()
@@ -87,6 +89,7 @@ class BenchTiming:
     seconds: float
     cpu_s: float = 0.0  # of the command and its children, without boxes
     memory: tuple[float, ...] = ()  # of the grader, in MiB, while its records arrived
+    compared: int = 0  # grades that were compared with the truth; a wrong one ends the benchmark
 
     @property
     def rate(self) -> float:
@@ -102,6 +105,7 @@ class Bench:
         self.number, self.console = number, console
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
         self.env = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"}
+        self.takers = [student for student in STUDENTS if UNIT in student.units and UNIT not in student.corrupt]
 
     # -- the class -----------------------------------------------------------------------------------------------------
     def prepare(self) -> None:
@@ -109,15 +113,25 @@ class Bench:
         config.install(self.course)
         build(self.course, [UNIT])
         self._nbgrader(self.course, "generate_assignment")
-        takers = [student for student in STUDENTS if UNIT in student.units and UNIT not in student.corrupt]
         source = nbformat.read(self.course / "source" / UNIT / f"{UNIT}.ipynb", as_version=4)
         self._write(self.stock / "source" / UNIT / f"{UNIT}.ipynb", _plain(source))
         (self.stock / "nbgrader_config.py").write_text(STOCK)
         self._nbgrader(self.stock, "generate_assignment")
         for n in range(self.number):
-            student, home = takers[n % len(takers)], f"s{n:03}"
+            student, home = self._student(n), f"s{n:03}"
             path = hand_in(student, UNIT, self.course / "release", self.course / "submitted" / home)
             self._write(self.stock / "submitted" / home / UNIT / path.name, _plain(nbformat.read(path, as_version=4)))
+
+    def _student(self, number: int) -> MockStudent:
+        return self.takers[number % len(self.takers)]
+
+    def _compared(self, share: int = 1) -> int:
+        """How many grades of our course are what they must be. Raises WrongGrade if one is not."""
+        students = {f"s{n:03}": self._student(n) for n in range(0, self.number, share)}
+        found = truth.outcomes(self.course, COURSE, UNIT, students)
+        if wrong := truth.differences(students, UNIT, found):
+            raise WrongGrade("\n".join(wrong))
+        return len(found)
 
     def _write(self, path: Path, nb: NotebookNode) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -136,7 +150,9 @@ class Bench:
         others = ",".join(f"s{n:03}" for n in range(self.number) if n % share)
         started, before = time.monotonic(), _children_cpu()
         self._nbgrader(course, "autograde", *([f"--CourseDirectory.student_id_exclude={others}"] if others else []))
-        return self._print_timing(BenchTiming(name, len(some), time.monotonic() - started, _children_cpu() - before))
+        seconds, cpu = time.monotonic() - started, _children_cpu() - before
+        compared = self._compared(share) if course == self.course else 0
+        return self._print_timing(BenchTiming(name, len(some), seconds, cpu, compared=compared))
 
     def otter(self, name: str, share: int) -> BenchTiming:
         """`otter run`, one submission after the other, on the first of `share`. Raises RuntimeError if one fails."""
@@ -187,11 +203,13 @@ class Bench:
         if process.wait():
             raise RuntimeError(f"{' '.join(call)} ended with {process.returncode}")
         seconds = time.monotonic() - started
-        return self._print_timing(BenchTiming(grade_row_name(workers), self.number, seconds, memory=tuple(memory)))
+        name, compared = grade_row_name(workers), self._compared()
+        return self._print_timing(BenchTiming(name, self.number, seconds, memory=tuple(memory), compared=compared))
 
     def _print_timing(self, timing: BenchTiming) -> BenchTiming:
         size = f"{timing.submissions} in {timing.seconds:.1f} s"
-        self.console.print(f"{timing.name}: {timing.rate:.1f} a minute ({size})")
+        same = f"; {truth.summary(timing.compared)}" if timing.compared else ""
+        self.console.print(f"{timing.name}: {timing.rate:.1f} a minute ({size}){same}")
         return timing
 
     # -- where the time goes -------------------------------------------------------------------------------------------
@@ -416,6 +434,7 @@ def page(timings: list[BenchTiming], parts: dict[str, Stage], least: float, most
     return TEMPLATE.format(
         date=date.today().isoformat(), machine=platform.machine(), cores=psutil.cpu_count(), unit=UNIT, rows=rows,
         scaling=two.rate / (2 * one.rate), most=most, share=two.rate / (2 * one.rate) / most,
+        truth=truth.summary(sum(timing.compared for timing in timings)),
         third=third, last=memory[-1], a=len(memory) // 3, b=len(memory),
         split=split, whole=1000 * whole, cpu_ms=1000 * cpu, floor=1000 * least,
         stock_cpu=stock.cpu_s / stock.submissions, cpu=cpu,
@@ -438,6 +457,8 @@ and then two plain asserts for each exercise, in the student's own process; Otte
 that it has for safety. The others run the student's answers in the
 sandbox, ask them for every property of the exercise (values, shapes, gradients, information flow, purity), and name
 the misconception of a wrong one.
+
+**Right grades.** What students of the mock class must get is known: {truth}. A wrong grade ends the benchmark.
 
 **CPU time**, which other work on the machine changes least: stock nbgrader takes {stock_cpu:.1f} s for a submission,
 a warm worker with its boxes and the writer {cpu:.1f} s: {less:.1f} times less. The machine's load was {load:.0f} when
@@ -471,7 +492,7 @@ def main(arguments: list[str] | None = None) -> None:
         Measure how fast a class is graded: stock nbgrader, our engine behind `nbgrader autograde`, and `autograder
         grade` with several numbers of workers, on the same submissions. Prints the page docs/benchmarks-grading.md.
         """,
-        exits={0: "done"},
+        exits={0: "done", 1: "a grade is not what it must be; standard error says which"},
         examples=("python -m course.bench --write docs/benchmarks-grading.md",),
     )
     parser.add_argument(
@@ -494,7 +515,11 @@ def main(arguments: list[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="bench") as folder:
         bench = Bench(Path(folder), options.submissions, Console(highlight=False))
         bench.prepare()
-        text = page(measure_rows(bench, options.share, options.kept), bench.split(), floor(), ceiling())
+        try:
+            timings = measure_rows(bench, options.share, options.kept)
+        except WrongGrade as error:
+            parser.exit(1, f"course.bench: {error}\n")
+        text = page(timings, bench.split(), floor(), ceiling())
     bench.console.print(text, markup=False)
     if options.write:
         options.write.write_text(text, encoding="utf-8")

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -25,9 +24,10 @@ from traitlets.config import Config
 from autograder.api import Exercise
 from autograder.help_format import make_parser
 from autograder.nbgrader import config
-from course import exercises
+from course import truth
 from course.build import build, unit_names
 from course.mock_class import ALL, STUDENTS, MockStudent, hand_in, submit_one
+from course.truth import Outcome, Outcomes, exercises_of
 
 COURSE = "tfkit"
 WIDTH = 110
@@ -43,17 +43,6 @@ OUTBOUND = "exchange/tfkit/outbound"
 
 class DemoError(RuntimeError):
     """A step failed; the message says which, and where its log is."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One student's result for one exercise, from the gradebook and the graded notebook."""
-
-    score: float
-    max_score: float
-    manual: bool
-    misconception: str | None
-    reason: str
 
 
 class Demo:
@@ -92,8 +81,10 @@ class Demo:
         wrong = self.differences(outcomes)
         for line in wrong:
             self.console.print(f"[bold red]✗[/] {escape(line)}")
+        if wrong:
+            self.console.print(f"{len(outcomes)} grades compared with the truth, {len(wrong)} differ")
         if not wrong:
-            self.console.print(f"[green]✓[/] all {len(outcomes)} outcomes are as expected")
+            self.console.print(f"[green]✓[/] {truth.summary(len(outcomes))}")
         self.console.print(f"  in {time.monotonic() - started:.0f} s")
         return 1 if wrong else 0
 
@@ -180,42 +171,26 @@ class Demo:
 
     # ------------------------------------------------------------------ the outcome
 
-    def outcomes(self) -> dict[tuple[str, str], Outcome]:
+    def outcomes(self) -> Outcomes:
         """(student, exercise) → the score in nbgrader's gradebook, with the message from the graded notebook."""
-        from nbgrader.api import Gradebook
-
-        found = {}
-        with Gradebook(f"sqlite:///{self.root / 'gradebook.db'}", COURSE) as gradebook:
-            for student in self.students:
-                for unit in self._units(student):
-                    shown = verdicts(self._file("autograded", student, unit))
-                    for exercise in _of(unit):
-                        name = f"check-{exercise.id.replace('.', '-')}"
-                        grade = gradebook.find_grade(name, unit, unit, student.name)
-                        words = shown.get(exercise.id, {})
-                        found[student.name, exercise.id] = Outcome(
-                            grade.score,
-                            grade.max_score,
-                            bool(grade.needs_manual_grade),
-                            words.get("misconception"),
-                            words.get("reason", ""),
-                        )
+        found: Outcomes = {}
+        for unit in self.units:
+            found |= truth.outcomes(self.root, COURSE, unit, [student.name for student in self._takers(unit)])
         return found
 
-    def differences(self, outcomes: dict[tuple[str, str], Outcome]) -> list[str]:
+    def differences(self, outcomes: Outcomes) -> list[str]:
         """The results of mock students that differ from the expected ones; empty if all are right."""
         lines = []
-        for student in self.students:
-            for unit in self._units(student):
-                if not self._file("feedback", student, unit, "html").exists():
-                    lines.append(f"{student.name} has no feedback for {unit}")
-                for exercise in _of(unit):
-                    lines += _difference(student, exercise, outcomes[student.name, exercise.id])
+        for unit in self.units:
+            takers = self._takers(unit)
+            without = [one for one in takers if not self._file("feedback", one, unit, "html").exists()]
+            lines += [f"{student.name} has no feedback for {unit}" for student in without]
+            lines += truth.differences({student.name: student for student in takers}, unit, outcomes)
         return lines
 
-    def show(self, outcomes: dict[tuple[str, str], Outcome]) -> None:
+    def show(self, outcomes: Outcomes) -> None:
         """Print the table, the totals, and the paths of the results."""
-        shown = [exercise for unit in self.units for exercise in _of(unit)]
+        shown = [exercise for unit in self.units for exercise in exercises_of(unit)]
         self.console.print(_grid(self.students, shown, outcomes))
         self.console.print(_legend(shown))
         self.console.print(_mistakes(self.students, shown, outcomes))
@@ -276,35 +251,6 @@ def other_units(units: Sequence[str] = ALL) -> list[str]:
     return [unit for unit in unit_names() if unit not in units]
 
 
-def verdicts(graded: Path) -> dict[str, dict]:
-    """Exercise → verdict, from the metadata of a graded notebook."""
-    cells = json.loads(graded.read_text(encoding="utf-8"))["cells"]
-    found = [cell["metadata"].get("tfkit", {}).get("verdict") for cell in cells]
-    return {verdict["exercise"]: verdict for verdict in found if verdict}
-
-
-def _difference(student: MockStudent, exercise: Exercise, got: Outcome) -> list[str]:
-    want = student.expected_outcome(exercise)
-    where = f"{student.name} ({student.description}), {exercise.id}:"
-    if got.manual:
-        return [f"{where} could not be graded: {got.reason}"]
-    if want.passed:
-        return [] if got.score == got.max_score else [f"{where} {got.score:g} of {got.max_score:g}, but it is right"]
-    if got.score < want.min_share * got.max_score - 0.01:
-        return [f"{where} {got.score:g} of {got.max_score:g}, but it is wrong only in an edge case"]
-    if got.score >= got.max_score:
-        return [f"{where} full marks, but it is wrong"]
-    if exercise.id in student.changes and got.score > 0:
-        return [f"{where} earned {got.score:g} by a change that should earn nothing"]
-    if want.misconception and got.misconception != want.misconception:
-        return [f"{where} named {got.misconception or 'nothing'}, but it is {want.misconception}"]
-    return []
-
-
-def _of(unit: str) -> list[Exercise]:
-    return [exercise for exercise in exercises() if exercise.unit == unit]
-
-
 def _numbers(shown: Iterable[Exercise]) -> dict[str, str]:
     """Exercise → a short label such as `05b`: its unit and its position in it."""
     count: dict[str, int] = {}
@@ -316,7 +262,7 @@ def _numbers(shown: Iterable[Exercise]) -> dict[str, str]:
     return names
 
 
-def _grid(students: Sequence[MockStudent], shown: list[Exercise], outcomes: dict[tuple[str, str], Outcome]) -> Table:
+def _grid(students: Sequence[MockStudent], shown: list[Exercise], outcomes: Outcomes) -> Table:
     table = Table(title="The class", title_justify="left", box=None, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("student", no_wrap=True)
     for name in _numbers(shown).values():
@@ -343,9 +289,7 @@ def _legend(shown: list[Exercise]) -> str:
     return "[dim]" + "  ".join(f"{number} {name}" for name, number in _numbers(shown).items()) + "[/]"
 
 
-def _mistakes(
-    students: Sequence[MockStudent], shown: list[Exercise], outcomes: dict[tuple[str, str], Outcome]
-) -> Table:
+def _mistakes(students: Sequence[MockStudent], shown: list[Exercise], outcomes: Outcomes) -> Table:
     table = Table(title="What the graders named", title_justify="left")
     for name in ("student", "what they did", "exercise", "score"):
         table.add_column(name, no_wrap=True)

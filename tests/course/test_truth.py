@@ -1,0 +1,141 @@
+"""A class whose truth is known gets the right grades from everything that grades, and the same from all."""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.nbgrader import config
+from course import build, truth
+from course.demo import COURSE, generate
+from course.mock_class import HEADS, MockStudent, hand_in, submit_one
+from course.truth import Outcome, WrongGrade, exercises_of, small_class
+from tfkit_lab import check as lab
+
+CLASS = {student.name: student for student in small_class()}
+GRADES = len(CLASS) * len(exercises_of(HEADS))
+
+
+def run(*words, cwd=None, codes=(0,)):
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1"}
+    call = [sys.executable, "-m", *words]
+    done = subprocess.run(call, cwd=cwd, env=env, capture_output=True, text=True, timeout=1500)
+    assert done.returncode in codes, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def handed_in(tmp_path_factory):
+    """A course with the class's notebooks, collected but not graded; tests copy it."""
+    root = tmp_path_factory.mktemp("truth")
+    config.install(root)
+    build.build(root, [HEADS])
+    generate(root, HEADS)
+    for name, student in CLASS.items():
+        hand_in(student, HEADS, root / "release", root / "submitted" / name)
+    return root
+
+
+@pytest.fixture
+def course(handed_in, tmp_path):
+    return shutil.copytree(handed_in, tmp_path / "course")
+
+
+def agree(found):
+    """All outcomes are there and are what they must be."""
+    assert len(found) == GRADES
+    assert truth.differences(CLASS, HEADS, found) == []
+
+
+@pytest.mark.slow
+def test_nbgrader_grade_and_serve_give_the_right_grades_and_the_same(course, tmp_path):
+    ours, served = (shutil.copytree(course, tmp_path / name) for name in ("ours", "served"))
+    run("nbgrader", "autograde", HEADS, cwd=course)
+    assert "Traceback" not in run("autograder", "grade", str(ours), HEADS, "--workers", "2")
+    shutil.rmtree(served / "submitted")
+    for step in (f"outbound/{HEADS}", "inbound"):  # as nbgrader leaves them
+        (served / "exchange" / COURSE / step).mkdir(parents=True)
+    from autograder.cluster.course import settings_of
+
+    for name in CLASS:
+        submit_one(settings_of(served).config, ours / "submitted" / name, name, HEADS)
+    run("autograder", "serve", str(served), "--once", "--workers", "2")
+    found = [truth.outcomes(root, COURSE, HEADS, CLASS) for root in (course, ours, served)]
+    for one in found:
+        agree(one)
+    assert found[0] == found[1] == found[2]
+    words = f"{GRADES} of {GRADES} verdicts equal when graded again ({len(CLASS)} submissions)"
+    assert words in run("autograder", "verify", str(ours), "--workers", "2")
+
+
+@pytest.mark.slow
+def test_the_check_command_and_the_labs_check_give_the_right_grades(course):
+    files = {name: course / "submitted" / name / HEADS / f"{HEADS}.ipynb" for name in CLASS}
+    commands, checks = {}, {}
+    for exercise in exercises_of(HEADS):
+        printed = run("autograder", "check", exercise.id, *map(str, files.values()), "--json", codes=(1,)).splitlines()
+        for (name, file), line in zip(files.items(), printed, strict=True):
+            cells = [lab._cell(place, cell) for place, cell in enumerate(sent(file))]
+            commands[name, exercise.id] = Outcome.of(json.loads(line))
+            checks[name, exercise.id] = Outcome.of(asyncio.run(lab.check(exercise.id, cells)))
+    agree(commands)
+    agree(checks)
+
+
+def sent(file):
+    """The cells as the front end sends them."""
+    cells = [cell for cell in nbformat.read(file, as_version=4).cells if cell.cell_type == "code"]
+    tags = [cell.metadata.get("tfkit", {}) for cell in cells]
+    return [
+        {"source": cell.source, "role": tag.get("role"), "exercise": tag.get("exercise")}
+        for cell, tag in zip(cells, tags, strict=True)
+    ]
+
+
+RIGHT = Outcome(3.0, 3.0, False, None, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "got", "said"),
+    [
+        ("ben", RIGHT, ""),
+        ("ben", replace(RIGHT, score=2.79), "2.79 of 3, but it is right"),
+        ("ben", replace(RIGHT, manual=True, reason="disturbed"), "could not be graded: disturbed"),
+        ("fatima", replace(RIGHT, score=0.0, misconception="single_head"), ""),
+        ("fatima", RIGHT, "full marks, but it is wrong"),
+        ("fatima", replace(RIGHT, score=0.0, misconception="other"), "named other, but it is single_head"),
+        ("emil", replace(RIGHT, score=1.0, misconception="empty_row_averages"), "wrong only in an edge case"),
+    ],
+)
+def test_one_grade_that_is_not_what_it_must_be_is_named(name, got, said):
+    exercise = next(one for one in exercises_of(HEADS) if one.id == "attention.multi_head")
+    lines = truth.difference(CLASS[name], exercise, got)
+    assert len(lines) == bool(said) and all(said in line for line in lines)
+
+
+def test_a_forger_may_earn_nothing():
+    exercise = next(one for one in exercises_of(HEADS) if one.id == "attention.split_heads")
+    assert "should earn nothing" in truth.difference(CLASS["otto"], exercise, replace(RIGHT, score=0.1))[0]
+
+
+def test_the_benchmark_ends_at_a_wrong_grade(monkeypatch, tmp_path):
+    from rich.console import Console
+
+    from course.bench import Bench
+
+    bench = Bench(tmp_path, 2, Console())
+    bench.takers = [MockStudent("ben", "right", (HEADS,)), CLASS["fatima"]]
+    robbed = {(name, exercise.id): RIGHT for name in ("s000", "s001") for exercise in exercises_of(HEADS)}
+    monkeypatch.setattr(truth, "outcomes", lambda *_: robbed)
+    with pytest.raises(WrongGrade, match="s001 fatima .*full marks, but it is wrong"):
+        bench._compared()
+    robbed["s001", "attention.multi_head"] = replace(RIGHT, score=0.0, misconception="single_head")
+    assert bench._compared() == len(robbed)
