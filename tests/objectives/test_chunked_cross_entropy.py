@@ -1,7 +1,13 @@
 """The loss over words without holding logits: the same number, the same gradients, a fraction of the memory."""
 
+from collections import Counter
+from contextlib import nullcontext
+
 import pytest
 import torch
+from torch._inductor.utils import run_and_get_code
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import tfkit
 from tests.models.table import ROWS, kind
@@ -10,7 +16,7 @@ from tfkit import registry
 from tfkit.objectives import chunked_cross_entropy as chunked
 from tfkit.objectives.chunked_cross_entropy import DeferredLogits, chunked_logits
 from tfkit.objectives.cross_entropy import cross_entropy, word_scores
-from tfkit.tools.memory import peak_bytes
+from tfkit.tools.memory import MemoryMeter, peak_bytes
 
 WORDS = ("masked_lm", "causal_lm", "seq2seq_lm", "pretraining")
 OTHERS = {  # their loss is no plain cross-entropy over words, or is smoothed
@@ -119,6 +125,22 @@ def test_compiles_as_one_graph():
     assert all(part.grad.any() for part in parts)
 
 
+@pytest.mark.slow
+def test_compiled_no_matrix_of_a_chunk_is_in_float32():
+    parts, labels = drawn(64, 16, 100, torch.float32)
+
+    def loss(*parts):
+        with torch.autocast("cpu", torch.bfloat16):
+            return cross_entropy(DeferredLogits(*parts), labels)
+
+    torch.compiler.reset()
+    with chunked_logits(16):
+        found, code = run_and_get_code(torch.compile(loss, fullgraph=True), *parts)
+        torch.testing.assert_close(found, loss(*parts))
+    assert "(16, 100), (100, 1), torch.bfloat16" in "".join(code)
+    assert "(16, 100), (100, 1), torch.float32" not in "".join(code)
+
+
 def test_words_added_for_fast_products_change_nothing(monkeypatch):
     """As on a GPU, whose fast kernels take no odd number of columns."""
     generator = torch.Generator().manual_seed(0)
@@ -135,3 +157,77 @@ def test_words_added_for_fast_products_change_nothing(monkeypatch):
             found.append([loss, *torch.autograd.grad(loss, given)])
     for plain, padded in zip(found[:2], found[2:], strict=True):
         torch.testing.assert_close(padded, plain, rtol=1e-12, atol=1e-12)
+
+
+class GradientWrites(TorchDispatchMode):
+    """Counts the bytes that operations write into the gradient [V,E]: those of products by themselves, and others."""
+
+    def __init__(self, weight: torch.Tensor) -> None:
+        super().__init__()
+        self.size, self.width, self.bytes = weight.nbytes, weight.size(1), Counter()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **kwargs or {})
+        for argument, tensor in zip(func._schema.arguments, args, strict=False):
+            if (
+                argument.is_write
+                and tensor.shape[-1:] == (self.width,)
+                and tensor.untyped_storage().nbytes() == self.size
+            ):
+                kind = "product" if func is torch.ops.aten.addmm_.default else "other"
+                self.bytes[kind] += tensor.nbytes
+        return out
+
+
+LLAMA = (8192, 2048, 128_256)  # tokens, width, words of LLaMA 3.2 1B
+# dtype, autocast, peak of bytes when a chunk was 2**25 logits: 32 chunks were added to the gradient one by one
+DTYPES = [
+    pytest.param(torch.float32, True, 2_372_511_501, id="autocast"),
+    pytest.param(torch.float32, False, 2_304_492_813, id="float32"),
+    pytest.param(torch.bfloat16, False, 1_286_145_805, id="bfloat16"),
+]
+
+
+@pytest.mark.parametrize(("dtype", "autocast", "before"), DTYPES)
+def test_the_gradient_of_a_large_vocabulary_is_passed_over_twice_at_most(dtype, autocast, before):
+    rows, width, words = LLAMA
+    with FakeTensorMode():  # shapes, dtypes and bytes without the numbers
+        x = torch.empty(rows, width, dtype=dtype, requires_grad=True)
+        weight = torch.empty(words, width, dtype=dtype, requires_grad=True)
+        labels = torch.zeros(rows, dtype=torch.long)
+        context = torch.autocast("cpu", torch.bfloat16) if autocast else nullcontext()
+        writes, memory = GradientWrites(weight), MemoryMeter()
+        with chunked_logits(), context, writes, memory:
+            DeferredLogits(x, weight).total_loss(labels, -100)
+    assert writes.bytes["other"] <= 2 * weight.nbytes  # what a product adds by itself is no pass of its own
+    assert writes.bytes["other"] + writes.bytes["product"] >= weight.nbytes
+    assert memory.peak <= 1.2 * before
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_under_autocast_the_gradients_are_in_the_weights_dtype(rows):
+    parts, labels = drawn(64, 32, 100, torch.float32)
+    exact = cross_entropy(torch.nn.functional.linear(*(t.double() for t in parts)), labels)
+    wanted = torch.autograd.grad(exact, parts)
+    with chunked_logits(rows), torch.autocast("cpu", torch.bfloat16):
+        loss = cross_entropy(DeferredLogits(*parts), labels)
+    found = torch.autograd.grad(loss, parts)
+    torch.testing.assert_close(loss.double(), exact.double(), rtol=0.02, atol=0)
+    for got, want in zip(found, wanted, strict=True):
+        assert got.dtype == torch.float32
+        torch.testing.assert_close(got, want, rtol=0, atol=0.02 * float(want.abs().max()))
+
+
+def test_pieces_of_a_chunk_change_nothing(monkeypatch):
+    parts, labels = drawn(13, 4, 11)
+    expected = cross_entropy(torch.nn.functional.linear(*parts), labels)
+    monkeypatch.setattr(chunked, "PIECE", 22)  # two rows at a time, and one that is left
+    for cap in (None, 2.0):
+        logits = torch.nn.functional.linear(*parts)
+        expected = cross_entropy(logits if cap is None else cap * (logits / cap).tanh(), labels)
+        with chunked_logits(5):
+            found = cross_entropy(DeferredLogits(*parts, cap=cap), labels)
+        torch.testing.assert_close(found, expected)
+        pairs = zip(torch.autograd.grad(found, parts), torch.autograd.grad(expected, parts), strict=True)
+        for one, other in pairs:
+            torch.testing.assert_close(one, other)

@@ -18,6 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 LINEAR = F.linear  # as `OneDNNMode.__torch_function__` receives it
 MATMUL = (torch.Tensor.matmul, torch.Tensor.__matmul__, torch.matmul)
+ADD_PRODUCT = torch.Tensor.addmm_
 FEWEST_ROWS = 4  # with fewer, reading the weights takes longer than the products
 
 
@@ -61,6 +62,9 @@ class OneDNNMode(TorchFunctionMode):
             return _Linear.apply(x.flatten(0, -2), weight, bias).view(*x.shape[:-1], -1)
         if func in MATMUL and not kwargs and can_multiply(*args) and args[0].dim() == 2 and not needs_gradient(*args):
             return product(*args)
+        if func is ADD_PRODUCT and can_multiply(*args[1:]) and not needs_gradient(*args):
+            found, beta = product(*args[1:]), (kwargs or {}).get("beta", 1)
+            return args[0].copy_(found) if beta == 0 else args[0].mul_(beta).add_(found)
         return func(*args, **(kwargs or {}))
 
 
