@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { cardsOf, holdInView, outcomesOf, PendingChecks } from './cells';
+import { cardsOf, holdInView, notRunIn, outcomesOf, PendingChecks } from './cells';
 
 it('finds what a check in the kernel has found, and nothing else', () => {
   const outcome = { exercise: 'masks.causal', status: 'passed', score: 1, max_score: 1 };
@@ -26,6 +26,19 @@ it('finds the cards of a check cell, without their style sheet', () => {
   });
   expect(cardsOf(cell('check'))).toEqual([{ exercise: 'masks.causal', status: 'passed', html: '<p>x</p>' }]);
   expect(cardsOf(cell('exercise'))).toEqual([]);
+});
+
+it('tells a check that its kernel could not make from one that failed', () => {
+  const data = {
+    'text/html': 'x',
+    'application/vnd.tfkit.not-run+json': { exercise: 'masks.causal', reason: 'It is.' }
+  };
+  const toJSON = (): unknown => ({ outputs: [{ output_type: 'stream', text: 'x' }, { data }] });
+  const model = { toJSON, getMetadata: () => ({ role: 'check' }) };
+  expect(notRunIn(model)).toEqual(['It is.']);
+  expect(outcomesOf(model)).toEqual([]); // nothing is recorded
+  expect(cardsOf(model)).toEqual([]); // and an earlier card stays
+  expect(notRunIn({ toJSON: () => ({}) })).toEqual([]);
 });
 
 it('waits for a check that goes on, once for each run of its cell', () => {

@@ -96,6 +96,15 @@ function checksIn(model: { toJSON(): unknown }): Record<string, unknown>[] {
   return (outputs ?? []).flatMap(({ data }) => (data && data[VERDICT] ? [data] : []));
 }
 
+const NOT_RUN = 'application/vnd.tfkit.not-run+json';
+
+/** Why checks in a cell gave no verdict: which cells its kernel has not run. */
+export function notRunIn(model: { toJSON(): unknown }): string[] {
+  const { outputs } = model.toJSON() as { outputs?: { data?: Record<string, unknown> }[] };
+  const found = (outputs ?? []).map(({ data }) => data?.[NOT_RUN] as { reason?: unknown } | undefined);
+  return found.flatMap(one => (typeof one?.reason === 'string' ? [one.reason] : []));
+}
+
 /** The cell in which an exercise is done; null when the notebook has none. */
 export function answerTo(panel: NotebookPanel, exercise: string): Cell | null {
   return (

@@ -63,6 +63,19 @@ test('the notebook is handed in as a file, without the cells that only a tab nee
   expect(cells.some(one => one.metadata.nbgrader?.grade_id === 'solution-masks-causal')).toBe(true);
 });
 
+test('Check before any cell was run brings the course into the tab, and what the answer needs', async ({ page }) => {
+  test.skip(!withNumPy(), 'the site has no NumPy: give --pyodide the full distribution');
+  await open(page, '02-masks');
+  await cell(page, 'def causal_mask').locator('.cm-content').click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText(right('masks.causal', 'lower_triangle'));
+  await page.locator('.jp-cell-toolbar:visible').getByText('Check', { exact: true }).click();
+  await expect(page.getByText('The course comes into this tab first.')).toBeVisible();
+  await expect(verdict(page)).toContainText('1 of 1 point');
+  await expect(cell(page, 'import piplite').locator('.jp-InputPrompt')).toHaveText(/\[1\]/);
+  await expect(page.locator('.jp-OutputArea-output').filter({ hasText: 'Traceback' })).toHaveCount(0);
+});
+
 test('Check says in the tab what is wrong, then that it is right, for practice; widgets work', async ({ page }) => {
   test.skip(!withNumPy(), 'the site has no NumPy: give --pyodide the full distribution');
   await open(page, '02-masks');

@@ -201,31 +201,48 @@ test('the card is there when the notebook is opened again, and is one for the bu
   await shot(page, 'check-one-card');
 });
 
-test('a check that runs in the kernel counts, the first cell after a restart too', async ({ page }) => {
+test('a check in the kernel counts; after a restart one without its answer does not, and the cells it needs are run on request', async ({
+  page
+}) => {
   await lab(page, UNIT);
   await command(page, 'tfkit:show-course');
-  await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
+  const restart = () =>
+    page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
+  const runThem = page.getByRole('button', { name: 'Run them and this cell' });
+  await restart();
   const imports = page.locator('.jp-Notebook .jp-CodeCell', { hasText: 'torch.manual_seed(0)' }).first();
   await imports.locator('.cm-line').first().click();
   await command(page, 'notebook:run-cell');
   await expect(imports.locator('.jp-OutputArea')).toContainText("name 'torch' is not defined", { timeout: 60000 });
-  await page.getByRole('button', { name: 'Run them and this cell' }).click();
+  await runThem.click();
   await expect(imports.locator('.jp-OutputArea-output')).toHaveCount(0, { timeout: 60000 });
+
   const exercise = 'masks.padding';
   const entry = page.locator(`#tfkit-course [data-exercise="${exercise}"]`);
-  await activate(page, { role: 'check', exercise });
-  await command(page, 'notebook:run-cell');
-  await expect(entry).toContainText('not yet right', { timeout: 90000 }); // it says that nothing is defined, and no NameError
-  await expect(page.locator('#tfkit-course .tfkit-Next')).not.toContainText('Padding mask');
+  const answer = page.locator('.jp-Notebook .jp-CodeCell', { hasText: 'def padding_mask' }).first();
+  const check = page.locator('.jp-Notebook .jp-CodeCell', { hasText: `check("${exercise}")` }).first();
+  const ask = async () => {
+    await activate(page, { role: 'check', exercise });
+    await command(page, 'notebook:run-cell');
+  };
   await activate(page, { role: 'exercise', exercise });
-  await setSource(
-    page,
-    `import torch\n\n${readFileSync(join(SUBMISSIONS, '../masks.padding/right/new_axes.py'), 'utf-8')}`
-  );
-  await command(page, 'notebook:run-cell');
-  await activate(page, { role: 'check', exercise });
-  await command(page, 'notebook:run-cell');
+  await setSource(page, readFileSync(join(SUBMISSIONS, '../masks.padding/right/new_axes.py'), 'utf-8'));
+  await restart();
+  await ask();
+  await expect(check.locator('.jp-OutputArea')).toContainText('has not been run in this kernel', { timeout: 60000 });
+  await expect(entry).toContainText('not started'); // nothing is recorded
+  await shot(page, 'check-not-run');
+  await runThem.click(); // the set-up too, but no prediction, which would stop the others
   await expect(entry).toContainText('passed', { timeout: 90000 });
+  await expect(page.locator('#tfkit-course .tfkit-Next')).not.toContainText('Padding mask');
+  await expect(check.locator('.tfkit-Pointer')).toBeVisible();
+
+  await restart();
+  await ask();
+  await expect(check.locator('.tfkit-verdict')).toContainText('an earlier result stays', { timeout: 60000 });
+  await expect(check.locator('.tfkit-Pointer')).toHaveCount(0);
+  await expect(entry).toContainText('passed');
+  await expect(answer.locator('.tfkit-Verdict')).toHaveAttribute('data-state', 'passed');
 });
 
 test('the lab in French has the course and the stepper in French', async ({ page }) => {

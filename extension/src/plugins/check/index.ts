@@ -1,6 +1,13 @@
 /** The Check button: sends the notebook's cells to the server, which grades them in separate processes, and shows the verdict. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { ICommandPalette, ISanitizer, IToolbarWidgetRegistry, MainAreaWidget, Sanitizer } from '@jupyterlab/apputils';
+import {
+  ICommandPalette,
+  ISanitizer,
+  IToolbarWidgetRegistry,
+  MainAreaWidget,
+  Notification,
+  Sanitizer
+} from '@jupyterlab/apputils';
 import { Cell } from '@jupyterlab/cells';
 import { INotebookTracker, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { ServerConnection } from '@jupyterlab/services';
@@ -10,6 +17,8 @@ import { PanelLayout, Widget } from '@lumino/widgets';
 import { pageArea } from '../../shared/area';
 import { answerTo, cardsOf, exerciseOf, meta, PendingChecks } from '../../shared/cells';
 import { checkIcon } from '../../shared/icons';
+import { prepareTab } from '../../shared/needed';
+import { runEach } from '../../shared/run';
 import { request } from '../../shared/server';
 import { inTab } from '../../shared/tab';
 import { ICourse, ITraceViews } from '../../shared/tokens';
@@ -44,7 +53,7 @@ class Checker {
     }
     const cell = answerTo(panel, exercise) ?? from;
     if (inTab()) {
-      await checkInKernel(panel, exercise, cell); // its output becomes the card, as elsewhere
+      await checkInKernel(panel, exercise, cell, this._trans); // its output becomes the card, as elsewhere
       return null;
     }
     const current = this._running.start(cell);
@@ -99,6 +108,7 @@ class Checker {
 
   /** Turns the output of `check()` in a cell into the card of its exercise. */
   showKernelVerdict(panel: NotebookPanel, from: Cell): void {
+    Pointer.lift(from); // the output may say that there is no verdict
     for (const { exercise, status, html } of cardsOf(from.model)) {
       const cell = answerTo(panel, exercise);
       if (cell) {
@@ -221,18 +231,23 @@ async function runBelow({ content, sessionContext }: NotebookPanel, cell: Cell, 
   await NotebookActions.run(content, sessionContext);
 }
 
-/** Checks in the kernel where there is no server: runs the answer's cell, then the cell that calls check(). */
+/** Checks in the kernel where there is no server: runs the answer's cell, then the cell that calls check(). What these need, a new kernel runs first. */
 async function checkInKernel(
-  { content, sessionContext }: NotebookPanel,
+  panel: NotebookPanel,
   exercise: string,
-  answer: Cell
+  answer: Cell,
+  trans: TranslationBundle
 ): Promise<void> {
-  const asks = content.widgets.find(({ model }) => meta(model).role === 'check' && meta(model).exercise === exercise);
-  for (const cell of asks ? [answer, asks] : [answer]) {
-    content.deselectAll();
-    content.activeCellIndex = content.widgets.indexOf(cell);
-    await NotebookActions.run(content, sessionContext);
+  const { content, sessionContext } = panel;
+  const kernel = sessionContext.session?.kernel;
+  const installing = (): void =>
+    void Notification.info(trans.__('The course comes into this tab first. It takes a minute.'), { autoClose: 10000 });
+  const run = (cells: readonly Cell[]): Promise<boolean> => runEach(panel, cells);
+  if (kernel && !(await prepareTab(kernel, content.widgets, answer, run, installing))) {
+    return;
   }
+  const asks = content.widgets.find(({ model }) => meta(model).role === 'check' && meta(model).exercise === exercise);
+  await runEach(panel, asks ? [answer, asks] : [answer]);
   content.activeCellIndex = content.widgets.indexOf(answer);
 }
 

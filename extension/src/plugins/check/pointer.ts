@@ -14,6 +14,16 @@ export class Pointer extends Widget {
     }
   }
 
+  /** Shows the cell's output again: it holds no verdict any more. */
+  static lift(cell: Cell): void {
+    cell.removeClass('tfkit-Folded');
+    for (const widget of Array.from((cell.layout as PanelLayout).widgets)) {
+      if (widget instanceof Pointer) {
+        widget.dispose();
+      }
+    }
+  }
+
   constructor(trans: TranslationBundle, go: () => void) {
     super();
     this.addClass('tfkit-Pointer');

@@ -1,13 +1,15 @@
 /** Provides the course as the server sees it: units, exercises, and the state of each. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Notification } from '@jupyterlab/apputils';
-import type { ICodeCellModel } from '@jupyterlab/cells';
+import type { Cell, ICodeCellModel } from '@jupyterlab/cells';
 import { PathExt } from '@jupyterlab/coreutils';
-import { NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
+import { Notebook, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { ServerConnection } from '@jupyterlab/services';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { ISignal, Signal } from '@lumino/signaling';
-import { outcomesOf, PendingChecks, showCell, showExercise } from '../../shared/cells';
+import { notRunIn, outcomesOf, PendingChecks, showCell, showExercise } from '../../shared/cells';
+import { neededAbove } from '../../shared/needed';
+import { runEach } from '../../shared/run';
 import { request } from '../../shared/server';
 import { ICourse, IUnit } from '../../shared/tokens';
 import { missingName, someNotRun } from './names';
@@ -50,9 +52,21 @@ class Course implements ICourse {
   private readonly _changed = new Signal<ICourse, void>(this);
 }
 
-/** Offers to run the cells above one of a course notebook that stopped at a name which its kernel does not know. */
-function offerCellsAbove(app: JupyterFrontEnd, trans: TranslationBundle): void {
-  let shown = '';
+/** Offers to run cells above one in its kernel, and then that one; an offer takes the place of the one before. */
+class Offers {
+  constructor(private readonly _trans: TranslationBundle) {}
+
+  make(message: string, run: () => Promise<unknown>): void {
+    Notification.dismiss(this._shown);
+    const action = { label: this._trans.__('Run them and this cell'), callback: () => void run() };
+    this._shown = Notification.info(message, { autoClose: false, actions: [action] });
+  }
+
+  private _shown = '';
+}
+
+/** Offers it for a cell of a course notebook that stopped at a name which its kernel does not know. */
+function offerAfterNameErrors(app: JupyterFrontEnd, trans: TranslationBundle, offers: Offers): void {
   NotebookActions.executed.connect((_, { notebook, cell, success, error }) => {
     const name = success ? null : missingName(error);
     const at = notebook.widgets.indexOf(cell);
@@ -61,20 +75,24 @@ function offerCellsAbove(app: JupyterFrontEnd, trans: TranslationBundle): void {
     if (!name || !notebook.model?.getMetadata('tfkit') || !someNotRun(above, count)) {
       return;
     }
-    Notification.dismiss(shown); // show one at a time
-    const run = {
-      label: trans.__('Run them and this cell'),
-      callback: () => {
-        notebook.activeCellIndex = notebook.widgets.indexOf(cell);
-        void app.commands.execute('notebook:run-all-above').then(() => app.commands.execute('notebook:run-cell'));
-      }
-    };
     const words = trans.__(
       '%1 is not defined in this kernel: cells above have not been run since it was started.',
       name
     );
-    shown = Notification.info(words, { autoClose: false, actions: [run] });
+    offers.make(words, async () => {
+      notebook.activeCellIndex = notebook.widgets.indexOf(cell);
+      await app.commands.execute('notebook:run-all-above');
+      await app.commands.execute('notebook:run-cell');
+    });
   });
+}
+
+/** Offers it for a check that needs cells which its kernel has not run. */
+function offerAfterCheck(notebook: Notebook, cell: Cell, reason: string, offers: Offers): void {
+  const panel = notebook.parent;
+  if (panel instanceof NotebookPanel) {
+    offers.make(reason, () => runEach(panel, [...neededAbove(notebook.widgets, cell), cell]));
+  }
 }
 
 /** The message about an exercise whose cell was deleted or has lost its metadata. */
@@ -94,20 +112,23 @@ export const coursePlugin: JupyterFrontEndPlugin<ICourse> = {
   activate: (app: JupyterFrontEnd, translator: ITranslator | null): ICourse => {
     const course = new Course(app.serviceManager.serverSettings);
     void app.restored.then(() => course.refresh());
-    const pending = new PendingChecks();
-    NotebookActions.executed.connect((_, { cell }) => {
+    const trans = (translator ?? nullTranslator).load('tfkit_lab');
+    const [pending, offers] = [new PendingChecks(), new Offers(trans)];
+    NotebookActions.executed.connect((_, { notebook, cell }) => {
       const { model } = cell; // the cell itself may be gone when its check has ended
       if (!model.sharedModel.getSource().includes('check(')) {
         return; // outputs are large: only these are read
       }
       pending.ended(model, () => {
+        for (const reason of cell.isDisposed ? [] : notRunIn(model)) {
+          offerAfterCheck(notebook, cell, reason, offers);
+        }
         for (const outcome of outcomesOf(model)) {
           void course.record(outcome).catch((error: unknown) => console.warn('tfkit: a result was not kept', error));
         }
       });
     });
-    const trans = (translator ?? nullTranslator).load('tfkit_lab');
-    offerCellsAbove(app, trans);
+    offerAfterNameErrors(app, trans, offers);
     app.commands.addCommand(OPEN, {
       label: trans.__('Open an Exercise'),
       execute: async args => {
