@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import tfkit
+from tests.models.table import ROWS, drawn
 from tests.models.test_llama_family import DEEPSEEK, OSS, SIZES, YARN
 
 hf = pytest.importorskip("transformers")
@@ -330,6 +331,18 @@ def test_outputs_that_config_json_asks_for(parity, tmp_path, kind, config):
     assert "hidden_states" not in ours(ids, output_hidden_states=False)
     ours.save_pretrained(tmp_path / "ours")
     assert "attentions" in tfkit.from_pretrained(tmp_path / "ours")(ids)
+
+
+@pytest.mark.parametrize(("name", "head"), [("bigbird", "masked_lm"), ("bert", "causal_lm"), ("mt5", "seq2seq_lm")])
+def test_what_a_file_says_beside_the_fields_is_kept(tmp_path, name, head):
+    """Also where the head or the tensors decide a field, with which the configuration is made anew."""
+    row = ROWS[name]
+    tfkit.from_config(name, head, **row.fields).save_pretrained(tmp_path / "first")
+    change_config(tmp_path / "first", output_hidden_states=True)
+    model = tfkit.from_pretrained(tmp_path / "first")
+    assert any("hidden_states" in field for field in model(**row.inputs(model, drawn(2, 5))))
+    model.save_pretrained(tmp_path / "second")
+    assert json.loads((tmp_path / "second" / "config.json").read_text())["output_hidden_states"] is True
 
 
 @torch.no_grad()

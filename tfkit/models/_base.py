@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -39,6 +39,7 @@ from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
 from ._checks import can_read_values, check_ids, check_sizes, require_tensor
 
 FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
+ConfigT = TypeVar("ConfigT")
 ALIASES = {  # transformers' names -> those used here
     "past_key_values": "cache", "cache_params": "cache", "prediction_scores": "logits",
 }  # fmt: skip
@@ -63,6 +64,13 @@ def configuration(cls: type) -> type:
 
     made.__setattr__ = write
     return made
+
+
+def replace_fields(config: ConfigT, **changes: Any) -> ConfigT:
+    """As `dataclasses.replace`, but what the configuration keeps of its config.json beside the fields stays."""
+    changed: Any = replace(cast(Any, config), **changes)
+    changed.published = getattr(config, "published", {})
+    return cast(ConfigT, changed)
 
 
 class Output(dict[str, Any]):

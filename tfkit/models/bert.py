@@ -6,7 +6,6 @@ Differs  learned positions; token-type embeddings, which tell two sentences apar
 Trained  masked language modelling and next sentence, both at once (head "pretraining")
 """
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import torch
@@ -28,6 +27,7 @@ from ._base import (
     configuration,
     encoder_inputs,
     normal_init,
+    replace_fields,
     to_padding_mask,
     with_head,
 )
@@ -176,11 +176,7 @@ TASK_HEADS: dict[str | None, type[_base.Head]] = {
 def resolve_is_decoder(config: Config, head: str | None, heads: tuple[str | str | None | None, ...]) -> Config:
     """The configuration, with `is_decoder` decided. Raises ValueError if the architecture has no decoder."""
     if getattr(config, "is_decoder", None) is None:
-        if head != "causal_lm":
-            return config
-        decided: Any = replace(config, is_decoder=True)
-        decided.published = getattr(config, "published", {})  # not a field, which `replace` would keep
-        return decided
+        return replace_fields(config, is_decoder=True) if head == "causal_lm" else config
     if config.is_decoder and "causal_lm" not in heads:
         raise ValueError("is_decoder is True, but this architecture has only bidirectional attention")
     return config

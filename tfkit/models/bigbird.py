@@ -26,7 +26,7 @@ from ..nn.feed_forward import get_activation
 from ..nn.positions import position_range
 from . import _base, bert
 from . import _task_heads as task_heads
-from ._base import Output, configuration
+from ._base import Output, configuration, replace_fields
 from ._checks import check_ids, check_max_length, embed_ids, require_tensor
 from .bert import BERT
 
@@ -210,7 +210,7 @@ class BigBird(BERT):
         causal = head == "causal_lm" if config.is_decoder is None else config.is_decoder
         if causal != (head == "causal_lm") and head is not None:
             raise ValueError(f"is_decoder is {causal}: head {head!r} needs {not causal}")
-        super().__init__(replace(config, is_decoder=causal), head)
+        super().__init__(replace_fields(config, is_decoder=causal), head)
 
     def forward(
         self,

@@ -8,13 +8,12 @@ Trained  objectives.span_corruption alone, without supervised tasks; low-resourc
 """
 
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
 
 from . import t5
-from ._base import configuration
+from ._base import configuration, replace_fields
 from .t5 import T5
 
 
@@ -56,7 +55,7 @@ class MT5NameMap(t5.T5NameMap):
 def config_from_tensors(config: Config, names: Collection[str]) -> Config:
     """The configuration of a file with tensors of these names. What the file says of tying is ignored: transformers 5
     calls every mT5 tied, and then omits the output matrix if it equals the embeddings."""
-    return replace(config, tie_word_embeddings="lm_head.weight" not in names)
+    return replace_fields(config, tie_word_embeddings="lm_head.weight" not in names)
 
 
 HF = MT5NameMap(t5.BODY, prefix=t5.HF.prefix, heads=t5.HEADED, tied=t5.TIED, constant=t5.CONSTANT)

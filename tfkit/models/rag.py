@@ -9,7 +9,7 @@ Trained  objectives.rag_marginals. As published: labels begin with a start symbo
          is one number per question, or the sum of them (reduce_loss)
 """
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 import torch
@@ -19,7 +19,7 @@ from .. import registry
 from ..namemap import NameMap, SubmodelMaps, map_of
 from ..nn import Cache
 from ..objectives.rag_marginals import rag_sequence_loss, rag_token_loss, rag_token_marginals
-from ._base import Model, Output, configuration, to_bool_mask
+from ._base import Model, Output, configuration, replace_fields, to_bool_mask
 from ._checks import check_ids
 
 PARTS = {"": "question_enc", "encoder": "generator_enc", "decoder": "generator_dec", "cross": "generator_cross"}
@@ -85,7 +85,7 @@ class RAG(Model):
     def __init__(self, config: Config, head: str | None = None, retriever: Any = None) -> None:
         (_, asks, its), (_, writes, other) = map(registry.resolve_submodel, (config.question_encoder, config.generator))
         unset: dict[str, Any] = {name: getattr(other, name, None) for name in SPECIAL if getattr(config, name) is None}
-        super().__init__(replace(config, **unset), head)
+        super().__init__(replace_fields(config, **unset), head)
         self.question_encoder, self.generator = asks.MODEL(its), writes.MODEL(other, "seq2seq_lm")
         self.retriever: Any = retriever
         models = {"question_encoder": (self.question_encoder, asks), "generator": (self.generator, writes)}

@@ -13,7 +13,6 @@ Trained  objectives.causal_lm; also masked language modelling
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -35,7 +34,7 @@ from ..nn.lsh import (
 from ..objectives.cross_entropy import next_labels
 from . import _base
 from . import _task_heads as task_heads
-from ._base import LABEL_FIELDS, Model, Output, TaskConfig, configuration, normal_init, to_padding_mask
+from ._base import LABEL_FIELDS, Model, Output, TaskConfig, configuration, normal_init, replace_fields, to_padding_mask
 from ._checks import check_ids, embed_ids
 
 
@@ -199,7 +198,7 @@ class Reformer(Model):
             raise ValueError(f"is_decoder is {causal}: head {head!r} needs {not causal}")
         if causal and (config.local_after or config.lsh_after):
             raise ValueError("a causal model does not attend to later chunks: local_after and lsh_after must be 0")
-        c = config if config.is_decoder == causal else replace(config, is_decoder=causal)
+        c = config if config.is_decoder == causal else replace_fields(config, is_decoder=causal)
         super().__init__(c, head)
         self.embed, self.drop = nn.Embedding(c.vocab_size, c.d_model), Dropout(c.dropout)
         self.position = AxialPositions(c) if c.axial else Positions(c)
