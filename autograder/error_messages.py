@@ -39,9 +39,12 @@ def explain(error: BaseException, where: str) -> str | None:
 
 
 def _database(error: BaseException) -> BaseException | None:
-    """The database's own error, whichever way it came: from sqlite3, or through SQLAlchemy, if that is in use."""
+    """The database's own error, whichever way it came: from sqlite3, or through SQLAlchemy or nbgrader, if in use."""
     if isinstance(error, sqlite3.Error):
         return error
+    gradebook = sys.modules.get("nbgrader.api")
+    if gradebook is not None and isinstance(error, gradebook.InvalidEntry) and error.__context__ is not None:
+        error = error.__context__  # nbgrader raises it in place of what SQLAlchemy said
     alchemy = sys.modules.get("sqlalchemy.exc")
     if alchemy is not None and isinstance(error, alchemy.DBAPIError):
         return error.orig or error

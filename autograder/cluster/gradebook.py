@@ -17,6 +17,7 @@ from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment, Submitted
 from nbgrader.utils import find_all_files, rmtree
 from sqlalchemy.exc import SAWarning
 from sqlalchemy.orm import scoped_session, sessionmaker
+from tornado.log import app_log
 
 from autograder.cluster.course import Course, working_in
 from autograder.cluster.job import GradingRecord
@@ -127,7 +128,8 @@ class GradebookWriter:
     @contextmanager
     def transaction(self) -> Iterator[Gradebook]:
         """The gradebook, with its own commits delayed until the block ends; an error rolls everything back."""
-        with self._connection.begin() as outer:
+        # nbgrader logs a traceback for each error that it then raises
+        with _quiet(app_log), self._connection.begin() as outer:
             session = sessionmaker(bind=self._connection, future=True, join_transaction_mode="rollback_only")
             self.gradebook.db.remove()
             self.gradebook.db = scoped_session(session)

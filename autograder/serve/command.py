@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from dask.system import CPU_COUNT
+from nbgrader.api import InvalidEntry
 from rich.console import Console
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -35,7 +37,7 @@ from autograder.serve.port import ServicePort
 from tfkit_course.interrupt import Interrupt
 
 SUBMISSIONS_PER_WORKER = 8  # submissions for each worker between two looks for new ones
-FAULTS = (BadCourse, PoolError, OSError, SQLAlchemyError)
+FAULTS = (BadCourse, PoolError, OSError, sqlite3.Error, SQLAlchemyError, InvalidEntry)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+from contextlib import suppress
 
 import pytest
+from nbgrader.api import InvalidEntry
+from sqlalchemy.exc import OperationalError
 
 from autograder import error_messages
 from autograder.cli import main
@@ -14,8 +17,10 @@ from autograder.cluster import command, pool
 from autograder.cluster.course import BadCourse, Course
 from autograder.cluster.gradebook import GradebookWriter
 from autograder.cluster.job import GradingRecord, grade
+from autograder.cluster.records import Records
 
 from .conftest import UNIT
+from .test_student_files import FULL, HerePool, here
 
 
 def run(capsys, *arguments):
@@ -82,6 +87,67 @@ def test_a_disk_that_is_full_leaves_the_graded_folder_and_the_rows_that_were_the
     assert path.is_file() and len(list(path.parent.parent.iterdir())) == 1
 
 
+STOPS = {
+    "gradebook": "database or disk is full: free some space on that disk",
+    "records": "database or disk is full: free some space on that disk",
+    "files": "No space left on device: free some space there",
+}
+
+
+def fill(place, course, monkeypatch):
+    """From the second submission on the disk is full: for one of the two databases, or for the graded files."""
+    written, write, add, files = [], GradebookWriter.write, Records.add, GradebookWriter._files
+
+    def full_gradebook(self, record, folder):
+        written.append(record)
+        if len(written) > 1:
+            self._connection.exec_driver_sql("pragma max_page_count = 1")  # SQLite leaves it at what the file has
+            self._connection.exec_driver_sql("create table filler (x)")
+            with suppress(OperationalError):
+                for size in (*[1000] * 200, *[10] * 500):
+                    self._connection.exec_driver_sql(f"insert into filler values (zeroblob({size}))")
+                    self._connection.commit()
+            self._connection.rollback()
+        return write(self, record, folder)
+
+    def full_records(self, round, record):
+        written.append(record)
+        if len(written) > 1:
+            self._db.execute("pragma max_page_count = 1")
+            record.notebooks["padding"] = "".join(map(chr, range(300, 40_000)))
+        return add(self, round, record)
+
+    def full_files(self, record, target):
+        files(self, record, target)
+        written.append(record)
+        if len(written) > 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target / "x.ipynb"))
+
+    monkeypatch.setattr(*{
+        "gradebook": (GradebookWriter, "write", full_gradebook),
+        "records": (Records, "add", full_records),
+        "files": (GradebookWriter, "_files", full_files),
+    }[place])  # fmt: skip
+
+
+@pytest.mark.parametrize("place", STOPS)
+def test_a_disk_that_fills_in_mid_run_is_one_line_and_can_be_resumed(course, capsys, caplog, monkeypatch, place):
+    students = ("ada", "ben", "cleo")
+    for student in students:
+        course.hand_in(student, course.released())
+    with monkeypatch.context() as patched, here(HerePool()):
+        fill(place, course, patched)
+        code, said = run(capsys, "grade", course.root, UNIT, "--workers", "1")
+    assert code == 2 and said.count("\n") == 1 and STOPS[place] in said, said
+    assert "Traceback" not in caplog.text
+    assert course.grades("ada") == FULL
+    with here(HerePool()):
+        code, said = run(capsys, "grade", course.root, UNIT, "--workers", "1", "--resume")
+    assert (code, said) == (0, "")
+    assert all(course.grades(student) == FULL for student in students)
+    assert sorted(course.records()) == sorted(students)
+
+
 def test_what_sqlite_and_the_system_say_gets_advice(tmp_path):
     db = sqlite3.connect(tmp_path / "full.db")
     db.execute("create table t (x)")
@@ -95,6 +161,17 @@ def test_what_sqlite_and_the_system_say_gets_advice(tmp_path):
         error_messages.explain(PermissionError(errno.EACCES, "Permission denied", "/x"), "") == "/x: Permission denied"
     )
     assert error_messages.explain(ValueError("a fault of ours"), "here") is None
+
+
+def test_what_nbgrader_raises_in_place_of_the_databases_error_is_told_as_that_one():
+    """It does so where it updates a submission; the class of the exception is the one of a wrong name."""
+    with pytest.raises(InvalidEntry) as raised:
+        try:
+            raise OperationalError("insert", {}, sqlite3.OperationalError("database or disk is full"))
+        except OperationalError as error:
+            raise InvalidEntry(*error.args)  # noqa: B904 (as in nbgrader.api)
+    assert error_messages.explain(raised.value, "g") == "g: database or disk is full: free some space on that disk"
+    assert error_messages.explain(InvalidEntry("no such cell"), "g") is None
 
 
 @pytest.mark.parametrize(
