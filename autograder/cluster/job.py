@@ -18,7 +18,7 @@ from autograder.cluster.bundle import Bundle, Key, ReleasedNotebook, SubmittedNo
 from autograder.cluster.grading_process import CourseKey, WrongVersion, worker_name
 from autograder.nbgrader.execute import BoxedExecute, mark_not_graded
 from autograder.nbgrader.rebuild import RebuildFromGradebook
-from autograder.nbgrader.submission import UnreadableNotebook, absent, empty, parse
+from autograder.nbgrader.submission import UnreadableNotebook, absent, empty, equal_ids_note, parse_counting
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,14 @@ class GradingRecord:
     seconds: float
     worker: str
     missing: dict[str, str] = field(default_factory=dict)  # notebook → what was found instead
+    notes: list[str] = field(default_factory=list)  # what else the instructor should know of the notebooks
 
     @classmethod
     def from_bytes(cls, data: bytes) -> GradingRecord:
         """The record in these bytes. Raises ValueError if they are not a record."""
         raw = unpack(data)
         parts = (raw[name] for name in ("notebooks", "verdicts", "seconds", "worker"))
-        return cls(Key(*raw["key"]), *parts, raw.get("missing", {}))  # older versions recorded none
+        return cls(Key(*raw["key"]), *parts, raw.get("missing", {}), raw.get("notes", []))  # older ones have neither
 
     def to_bytes(self) -> bytes:
         """The record, to be sent or stored."""
@@ -80,22 +81,22 @@ def grade(data: bytes, secret: CourseKey) -> bytes:
     from autograder.sandbox import choose
 
     choose(bool(boxed.get("trust")), str(boxed.get("sandbox", "")), boxed.get("packages", ()))
-    started = time.monotonic()
+    started, notes = time.monotonic(), list[str]()
     graded = {
-        name: grade_notebook(bundle, name, bundle.submitted[name], released, secret.value)
+        name: grade_notebook(bundle, name, bundle.submitted[name], released, secret.value, notes)
         for name, released in bundle.released.items()
         if name in bundle.submitted
     }
     verdicts = [{"notebook": name} | verdict for name, nb in graded.items() for verdict in verdicts_in(nb)]
     texts = {name: nbformat.writes(nb) for name, nb in graded.items()}
     seconds = time.monotonic() - started
-    return GradingRecord(bundle.key, texts, verdicts, seconds, worker_name(), _missing(bundle)).to_bytes()
+    return GradingRecord(bundle.key, texts, verdicts, seconds, worker_name(), _missing(bundle), notes).to_bytes()
 
 
 def ungraded_record(data: bytes, reason: str) -> GradingRecord:
     """The record of a bundle that kills every worker: all checks are `not_graded` and need manual grading."""
     bundle = Bundle.from_bytes(data)
-    graded = {name: _rebuilt(bundle.submitted[name], released) for name, released in bundle.released.items()
+    graded = {name: _rebuilt(name, bundle.submitted[name], released, []) for name, released in bundle.released.items()
               if name in bundle.submitted}  # fmt: skip
     for nb in graded.values():
         mark_not_graded(nb, reason)
@@ -109,12 +110,16 @@ def _missing(bundle: Bundle) -> dict[str, str]:
 
 
 def grade_notebook(
-    bundle: Bundle, name: str, submitted: SubmittedNotebook, released: ReleasedNotebook, secret: bytes
-) -> NotebookNode:
-    """The steps of `nbgrader autograde` with the shipped configuration, except those that use the gradebook."""
+    bundle: Bundle, name: str, submitted: SubmittedNotebook, released: ReleasedNotebook, secret: bytes,
+    notes: list[str],
+) -> NotebookNode:  # fmt: skip
+    """The steps of `nbgrader autograde` with the shipped configuration, except those that use the gradebook.
+
+    notes: what the instructor should know of the notebook is added here.
+    """
     config = Config(bundle.settings)
     where = {"student": bundle.key.student, "assignment": bundle.key.assignment, "notebook": name}
-    nb = _rebuilt(submitted, released)
+    nb = _rebuilt(name, submitted, released, notes)
     if submitted.missing:
         mark_not_graded(nb, submitted.missing)
         return nb
@@ -125,22 +130,28 @@ def grade_notebook(
     return nb
 
 
-def _rebuilt(submitted: SubmittedNotebook, released: ReleasedNotebook) -> NotebookNode:
-    nb = RebuildFromGradebook().rebuild(_read(submitted), list(released.cells))
+def _rebuilt(
+    name: str, submitted: SubmittedNotebook, released: ReleasedNotebook, notes: list[str]
+) -> NotebookNode:  # fmt: skip
+    rebuilding, found = RebuildFromGradebook(), list[str]()
+    nb = rebuilding.rebuild(_read(submitted, found), list(released.cells))
+    notes += [f"{name}.ipynb: {note}" for note in (*found, *rebuilding.notes)]
     if released.kernelspec:
         nb.metadata["kernelspec"] = released.kernelspec
     return nb
 
 
-def _read(submitted: SubmittedNotebook) -> NotebookNode:
+def _read(submitted: SubmittedNotebook, notes: list[str]) -> NotebookNode:
     if submitted.missing:
         return absent(submitted.missing)
     if submitted.unreadable:
         return empty(submitted.unreadable)
     try:
-        return parse(submitted.text)
+        nb, equal = parse_counting(submitted.text)
     except UnreadableNotebook as error:
         return empty(str(error))
+    notes += [equal_ids_note(equal)] if equal else []
+    return nb
 
 
 def verdicts_in(nb: NotebookNode) -> list[dict[str, Any]]:

@@ -60,6 +60,8 @@ class ProgressScreen:
         sign = "[green]✓[/]" if full else "[yellow]?[/]" if unknown else "[red]✗[/]"
         student, why = escape(f"{one_line(record.key.student):16}"), escape(_why(record))
         self.console.print(f"{sign} {student} {score:g}/{most:g}  [dim]{record.seconds:5.1f} s[/]  {why}")
+        for note in record.notes:
+            self.console.print(f"{one_line(record.key.student)}: {one_line(note)}", style="yellow", markup=False)
         self._advance(record.key.student)
 
     def mark_failed(self, student: str, error: str) -> None:

@@ -45,6 +45,11 @@ VIEWPORT = (
 )
 
 
+# nbgrader declares this setting of nbconvert's anew without saying that it is one, so each step of a page would warn of
+# the value that every exporter of HTML sets
+NbGraderPreprocessor.display_data_priority.tag(config=True)
+
+
 def wrap_in_box(html: str) -> str:
     """A student's HTML, cleaned, in an element that clips it."""
     return f"{PAPER}{sanitize_html(html)}</div>"

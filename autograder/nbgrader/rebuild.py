@@ -6,6 +6,7 @@ test cell ends the whole command, a deleted cell is not graded, `skip-execution`
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +69,12 @@ def sources(gradebook: Gradebook, notebook: str, assignment: str) -> list[Gradeb
 
 
 class RebuildFromGradebook(NbGraderPreprocessor):
-    """The first of the sanitising preprocessors: restores released cells and keeps the student's answers."""
+    """The first of the sanitising preprocessors: restores released cells and keeps the student's answers.
+
+    notes: what the instructor should know of the notebook that was rebuilt last.
+    """
+
+    notes: Sequence[str] = ()
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Rebuild `nb`, and void this submission's old grades, so that a crash from here on leaves none standing."""
@@ -108,12 +114,16 @@ class RebuildFromGradebook(NbGraderPreprocessor):
         """Which submitted cell is used for each released one: the first copy of a locked cell, and the last copy of an
         answer, since Python uses the last definition."""
         kept: dict[str, int] = {}
+        repeated: dict[str, None] = {}
         for index, cell in enumerate(handed_in):
             name = grade_id(cell)
-            if name in kept:
-                self.log.warning("Cell %s occurs more than once; one copy is graded", name)
+            if name in kept and not by_name[name].locked:
+                repeated[name] = None
             if name in by_name and not (name in kept and by_name[name].locked):
                 kept[name] = index
+        self.notes = [f"{', '.join(repeated)} occurs more than once: the last copy counts"] if repeated else []
+        for note in self.notes:
+            self.log.warning("%s", note)
         return kept
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
+from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 from nbgrader.converters import Autograde
 from traitlets import log as traitlets_log
 
@@ -38,16 +40,37 @@ def read(path: str | os.PathLike) -> NotebookNode:
 
 def parse(text: str) -> NotebookNode:
     """The notebook in this text, as `read` returns it. Raises UnreadableNotebook and nothing else."""
+    return parse_counting(text)[0]
+
+
+def parse_counting(text: str) -> tuple[NotebookNode, int]:
+    """The notebook in this text, and how many of its cells had the id of another one and got a new id.
+
+    Raises UnreadableNotebook and nothing else.
+    """
     try:
         data = _bounded(json.loads(text))
-        nb = nbformat.reads(json.dumps(data), as_version=4)
-        return _valid(nb)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DuplicateCellId)  # two lines for each of maybe thousands of cells
+            warnings.simplefilter("ignore", MissingIDFieldWarning)
+            nb = nbformat.reads(json.dumps(data), as_version=4)
+            return _valid(nb), _equal_ids(data)
     except UnreadableNotebook:
         raise
     except RecursionError as error:
         raise UnreadableNotebook("it is nested too deeply") from error
     except Exception as error:  # nbformat has no common base class for the errors of a malformed file
         raise UnreadableNotebook(f"it is not a Jupyter notebook ({_first_line(error)})") from error
+
+
+def _equal_ids(data: Any) -> int:
+    ids = [cell["id"] for cell in _listed(data.get("cells")) if isinstance(cell, dict) and "id" in cell]
+    return len(ids) - len(set(ids))
+
+
+def equal_ids_note(number: int) -> str:
+    """What the instructor is told of cells with equal ids: it costs nothing, since no id counts for a grade."""
+    return f"{number} cells have the id of another cell: they got new ones"
 
 
 def text_of(path: Path) -> str:
@@ -172,7 +195,9 @@ class SubmissionExporter(NotebookExporter):
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> tuple[Any, dict[str, Any]]:
         """As in the parent class, but an unreadable file is exported as an empty notebook that says so."""
         try:
-            nb = read(filename)
+            nb, equal = parse_counting(text_of(Path(filename)))
+            if equal:
+                self.log.warning("%s: %s", filename, equal_ids_note(equal))
         except UnreadableNotebook as error:
             self.log.warning("%s could not be read: %s", filename, error)
             nb = empty(str(error))

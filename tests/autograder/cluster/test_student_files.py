@@ -28,6 +28,7 @@ from .conftest import HERE, Class
 FULL = {exercise: (POINTS, False) for exercise in IDS}
 ZERO = {exercise: (0.0, False) for exercise in IDS}
 WAITS = {exercise: (0.0, True) for exercise in IDS}
+ANSWER = f"solution-{IDS[0].replace('.', '-')}"
 NOTEBOOK, PREDICTIONS = f"{UNIT}.ipynb", ".tfkit/predictions.json"
 
 
@@ -87,6 +88,20 @@ def encoded(encoding):
     return lambda folder: notebook((folder / NOTEBOOK).read_text(encoding="utf-8").encode(encoding))(folder)
 
 
+def equal_ids(folder):
+    nb = json.loads((folder / NOTEBOOK).read_text(encoding="utf-8"))
+    for cell in nb["cells"]:
+        cell["id"] = "same"
+    (folder / NOTEBOOK).write_text(json.dumps(nb), encoding="utf-8")
+
+
+def answered_twice(folder):
+    nb = json.loads((folder / NOTEBOOK).read_text(encoding="utf-8"))
+    (answer,) = (cell for cell in nb["cells"] if cell["metadata"].get("nbgrader", {}).get("grade_id") == ANSWER)
+    nb["cells"] += [{**answer, "id": f"copy-{number}"} for number in range(3)]
+    (folder / NOTEBOOK).write_text(json.dumps(nb), encoding="utf-8")
+
+
 def link_to_key(path):
     path.symlink_to(path.parents[3] / "course.key")
 
@@ -125,6 +140,8 @@ CLASS = {
     "nb-zip": Odd(renamed("work.zip"), WAITS, NONE.format("work.zip")),
     "nb-lines": Odd(renamed("a\nb\x1b[31m.ipynb"), WAITS, NONE.format(r"a\nb\x1b[31m.ipynb")),
     "nb-latin": Odd(renamed(os.fsdecode(b"caf\xe9.ipynb")), WAITS, NONE.format(r"caf\udce9.ipynb")),
+    "nb-ids": Odd(equal_ids, FULL, "cells have the id of another cell: they got new ones"),
+    "nb-twice": Odd(answered_twice, FULL, "solution-masks-causal occurs more than once: the last copy counts"),
     "other-notebooks": Odd(lambda folder: (folder / "mine.ipynb").write_text("{"), FULL),
     "other-names": Odd(lambda folder: (folder / "a\nb").write_text("x"), FULL),
     "other-bytes": Odd(lambda folder: Path(os.fsdecode(os.fsencode(folder) + b"/\xe9")).write_text("x"), FULL),

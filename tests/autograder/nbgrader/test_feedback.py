@@ -1,10 +1,14 @@
 """What a student wrote, on the pages that instructors open: it fetches nothing, and stays in its box."""
 
+import logging
 import re
 
 import pytest
+from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_markdown_cell, new_notebook
+from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme
 
+from autograder.nbgrader import feedback
 from autograder.nbgrader.feedback import PAPER, VIEWPORT, FeedbackExporter, SafePage, page_style, wrap_in_box
 from autograder.report.sanitize import sanitize_html
 
@@ -83,3 +87,16 @@ def test_a_headings_mark_is_seen_when_it_is_pointed_at_and_never_in_print():
     )
     assert ".anchor-link { display: none; }" in printed
     assert ".anchor-link{display:none}" in SafePage().style()  # the formgrader's pages
+
+
+def test_no_step_of_a_page_warns_of_nbconverts_own_setting(caplog):
+    """A warning for each page said that `display_data_priority` was not recognized by nbgrader's steps."""
+    exporter, log = HTMLExporter(), logging.getLogger("traitlets")
+    caplog.set_level(logging.WARNING, logger="traitlets")
+    log.addHandler(caplog.handler)
+    try:
+        for step in (feedback.SafePage, feedback.ShowVerdicts, ClearMarkScheme, ClearHiddenTests):
+            assert "text/markdown" in step(parent=exporter).display_data_priority
+    finally:
+        log.removeHandler(caplog.handler)
+    assert "not recognized" not in caplog.text

@@ -2,6 +2,7 @@
 
 import json
 import time
+import warnings
 
 import nbformat
 import pytest
@@ -50,3 +51,14 @@ def test_a_huge_output_is_left_out_and_a_hundred_thousand_cells_are_refused():
 def test_what_is_no_notebook_is_unreadable(text):
     with pytest.raises(submission.UnreadableNotebook):
         submission.parse(text)
+
+
+def test_equal_and_missing_ids_of_cells_warn_nobody_and_are_counted():
+    """nbformat itself writes two lines for each of them, into the middle of what the grader prints."""
+    cells = [{"cell_type": "raw", "id": "same", "source": "", "metadata": {}} for _ in range(40)]
+    cells += [{"cell_type": "raw", "source": "", "metadata": {}}]
+    text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nb, equal = submission.parse_counting(text)
+    assert equal == 39 and len({cell.id for cell in nb.cells}) == 41
