@@ -509,6 +509,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _as_given(path: Path, directory: Path) -> Path:
+    """The path of a file in the course directory, beginning as the user wrote that directory."""
+    return directory / path.relative_to(directory.resolve())
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line; 0 when all was built, 1 with one line on stderr where a lesson or the machine is at fault."""
     replace_unencodable()
@@ -520,7 +525,7 @@ def main(arguments: list[str] | None = None) -> int:
         for one in build(options.directory, options.unit, options.language):
             print(f"{'built    ' if one.changed else 'unchanged'} {one.path}")
         for path in config.install(options.directory):
-            print(f"wrote     {path}")
+            print(f"wrote     {_as_given(path, options.directory)}")
         for line in set_due_dates(options.directory, options.unit):
             print(line)
         if options.lite:

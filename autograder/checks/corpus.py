@@ -66,9 +66,8 @@ class Score:
     @property
     def line(self) -> str:
         """One line of the report."""
-        share = f"{100 * self.rejected / self.wrong:.0f}%" if self.wrong else "none"
         return (
-            f"{self.exercise:32} right {self.right:3}  wrong {self.wrong:3}  mutation score {share:>4}  "
+            f"{self.exercise:32} right {self.right:3}  wrong {self.wrong:3}  rejected {self.rejected}/{self.wrong}  "
             f"named {self.named}/{self.wrong}  rewritten {self.recognised}/{self.rewritten}  "
             f"left out {self.unnamed}/{self.wrong} (others together: {self.explained_by_others})  edge {self.at_edges}"
         )

@@ -61,7 +61,8 @@ class MutationScore:
         counted = self.killed + self.survived
         share = f"{100 * self.killed / counted:.1f}%" if counted else "none"
         return (
-            f"{self.exercise:32} mutants {counted:4}  killed {self.killed:4} ({share})  survived {self.survived}  "
+            f"{self.exercise:32} mutants {counted:4}  killed {self.killed:4}  survived {self.survived}  "
+            f"mutation score {share}  "
             f"not counted: equivalent {self.equivalent}, stopped by an error {self.crashed}"
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,16 +29,28 @@ class Goal:
         return 100 * self.hits / self.total if self.total else 0.0
 
     @property
+    def least(self) -> int:
+        """How many answers it takes until one exception does not miss the goal: with fewer, a share says nothing.
+
+        Where no exception is allowed, that is one.
+        """
+        allowed = self.bound if self.at_most else 100 - self.bound
+        return math.ceil(100 / allowed) if allowed else 1
+
+    @property
     def met(self) -> bool | None:
-        """None where nothing was measured."""
+        """None where nothing was measured, or too little to say that the goal is missed."""
         if not self.total:
             return None
-        return self.share <= self.bound if self.at_most else self.share >= self.bound
+        if self.share <= self.bound if self.at_most else self.share >= self.bound:
+            return True
+        return False if self.total >= self.least else None
 
     @property
     def line(self) -> str:
         """One line of the report."""
-        verdict = {True: "met", False: "MISSED", None: "not measured"}[self.met]
+        unknown = f"too few to tell: it takes {self.least}" if self.total else "not measured"
+        verdict = {True: "met", False: "MISSED", None: unknown}[self.met]
         aim = f"at {'most' if self.at_most else 'least'} {self.bound:g} %"
         return f"{self.what:62} {self.hits:5} of {self.total:5} {self.share:6.1f} %   goal: {aim:15} {verdict}"
 

@@ -1,12 +1,16 @@
 """The operators make the slips they name, and the score counts what it says."""
 
+import re
+import textwrap
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from autograder import registry
 from autograder.checks import mutation
-from autograder.checks.corpus import ask_reference
+from autograder.checks.corpus import Score, ask_reference
 from autograder.checks.operators import Mutant, mutants
 
 PAIRS = [
@@ -69,6 +73,22 @@ def test_a_listed_mutant_must_exist_and_survive(tmp_path, new, said):
     _list(tmp_path, (exercise.id, "causal_mask", RETURN, new, "as an experiment"))
     found = mutation.mutation_score(replace(exercise, folder=tmp_path), question_sets)
     assert [said in complaint for complaint in found.complaints] == [True]
+
+
+def test_the_page_on_units_shows_an_entry_that_a_unit_of_the_course_has():
+    page = Path(__file__).parents[2] / "docs" / "units.md"
+    (block,) = re.findall(r"( +\[\[mutant\]\]\n.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    (entry,) = tomllib.loads(textwrap.dedent(block))["mutant"]
+    listed = mutation.equivalents(registry.find(entry["exercise"]))
+    assert listed[entry["definition"], entry["old"], entry["new"]] == entry["reason"]
+
+
+def test_the_report_uses_each_name_for_one_thing():
+    """It said "mutation score 100%" of collected answers, and "killed 54 (94.7%)" of mutants, in one output."""
+    collected = Score("a.b", right=2, wrong=4, rejected=4, named=3).line
+    mutants = mutation.MutationScore("a.b", killed=54, survived=3).line
+    assert "rejected 4/4" in collected and "mutation" not in collected
+    assert "killed   54  survived 3  mutation score 94.7%" in mutants
 
 
 def test_a_check_that_asks_nothing_lets_everything_survive():

@@ -190,3 +190,12 @@ def test_an_unknown_unit_ends_the_command_with_one(tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
         builder.main([str(tmp_path), "--unit", "99-none"])
     assert stop.value.code == 1 and "99-none" in capsys.readouterr().err
+
+
+def test_what_was_built_and_what_was_written_begin_as_the_user_wrote_the_directory(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for given in ("my-course", str(tmp_path / "other")):
+        assert builder.main([given, "--unit", "02-masks"]) == 0
+        lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
+        assert {word for word, _ in lines} == {"built", "wrote"}
+        assert all(path.startswith(f"{given}/") for _, path in lines), lines

@@ -47,6 +47,20 @@ def test_nothing_measured_is_no_goal_met():
     assert nothing.met is None and "not measured" in nothing.line
 
 
+@pytest.mark.parametrize(
+    ("hits", "total", "bound", "at_most", "met"),
+    [
+        (1, 2, 95, False, None), (2, 2, 95, False, True), (18, 19, 95, False, None), (18, 20, 95, False, False),
+        (1, 3, 70, False, None), (1, 4, 70, False, False), (1, 2, 5, True, None), (2, 20, 5, True, False),
+        (0, 1, 0, True, True), (1, 1, 0, True, False),
+    ],
+)  # fmt: skip
+def test_a_goal_for_a_collection_is_not_missed_by_one_answer_of_a_small_unit(hits, total, bound, at_most, met):
+    goal = Goal("what", hits, total, bound, at_most)
+    assert goal.met is met
+    assert ("too few to tell" in goal.line, "MISSED" in goal.line) == (met is None, met is False)
+
+
 @pytest.mark.nightly
 def test_the_report_ends_with_the_goals_by_any_number_of_workers(capsys):
     said = []
