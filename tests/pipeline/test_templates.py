@@ -78,3 +78,35 @@ def test_what_is_no_message_and_where_there_is_no_template(saved: Callable[[str]
         render("{{ messages }}", [{"role": "user"}], {})
     with pytest.raises(ValueError, match="has no chat template: use generate"):
         tfkit.Text(saved("gpt2")).chat("hello")
+
+
+PLAIN = "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}"
+USER = {"role": "user", "content": "the cat"}
+
+
+def test_a_list_of_texts_is_a_content_and_other_parts_are_refused() -> None:
+    parts = [{"type": "text", "text": "the "}, {"type": "text", "text": "cat"}]
+    assert render(PLAIN, [{"role": "user", "content": parts}], {}) == "user: the cat\n"
+    for content in ([{"type": "image", "url": "x"}], 7, [7], None.__class__):
+        with pytest.raises(TypeError, match="the content of a message is text, or a list of"):
+            render(PLAIN, [{"role": "user", "content": content}], {})
+
+
+def test_roles_that_no_template_knows_and_no_message_are_refused() -> None:
+    with pytest.raises(ValueError, match="role 'robot' is not one of system, developer, user, assistant, tool"):
+        render(PLAIN, [{"role": "robot", "content": "beep"}], {})
+    named = PLAIN + "{% if messages[0]['role'] == 'robot' %}beep{% endif %}"
+    assert render(named, [{"role": "robot", "content": "x"}], {}).endswith("beep")
+    with pytest.raises(ValueError, match="there is no message"):
+        render(PLAIN, [], {})
+
+
+def test_tools_reach_a_template_that_has_a_place_for_them() -> None:
+    tool = {"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {}}}}
+    template = "{% for t in tools or [] %}{{ t | tojson }}{% endfor %}" + PLAIN
+    assert render(template, [USER], {}, tools=[tool]) == json.dumps(tool) + "user: the cat\n"
+    assert render(template, [USER], {}) == "user: the cat\n"
+    with pytest.raises(ValueError, match="chat template has no place for tools"):
+        render(PLAIN, [USER], {}, tools=[tool])
+    with pytest.raises(TypeError, match="a tool is a JSON schema"):
+        render(template, [USER], {}, tools=[print])

@@ -246,3 +246,19 @@ def test_ids_that_no_symbol_has_are_no_text(saved: Saved) -> None:
     assert size < text.model.config.vocab_size
     assert pieces.continuation(text.tokenizer, [1], [size, *text.tokenizer.encode(["cat"], specials=False)[0]]) == "cat"
     assert text.word(size) == text.token(size) == str(size)
+
+
+def test_one_text_gives_one_vector_and_one_list_of_labels(saved: Saved) -> None:
+    text = tfkit.Text(saved("states"))
+    assert text.embed("the cat").shape == (32,)
+    torch.testing.assert_close(text.embed("the cat"), text.embed(["the cat"])[0])
+    labels = tfkit.Text(saved("classes"))
+    assert labels.classify("the cat") == labels.classify(["the cat"])[0]
+
+
+def test_a_fetched_model_is_read_by_its_name(saved: Saved, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TFKIT_CACHE", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="all-MiniLM-L6-v2 is not installed: run tfkit get all-MiniLM-L6-v2"):
+        tfkit.from_pretrained("all-MiniLM-L6-v2")
+    shutil.copytree(saved("states"), tmp_path / "all-MiniLM-L6-v2")
+    assert type(tfkit.from_pretrained("all-minilm-l6-v2")).__name__ == "BERT"

@@ -19,7 +19,7 @@ import torch
 from .. import registry
 from ..decode import settings
 from ..nn.int8 import Int8Weight
-from . import files, loading, published
+from . import files, loading, packages, published
 
 if TYPE_CHECKING:
     from ..models._base import Model
@@ -59,9 +59,10 @@ def from_pretrained(
     attn_implementation: str = "sdpa",
     **overrides: Any,
 ) -> Model:
-    """The model in a directory, in eval mode: config.json with model.safetensors (or its shards and their index), or
-    pytorch_model.bin. config.json names the architecture, and the head too unless `head` is given. The weights stay in
-    the memory-mapped file until they are read; no random numbers are drawn for them.
+    """The model in a directory, or a model from `tfkit get` by its name, in eval mode: config.json with
+    model.safetensors (or its shards and their index), or pytorch_model.bin. config.json names the architecture, and the
+    head too unless `head` is given. The weights stay in the memory-mapped file until they are read; no random numbers
+    are drawn for them.
 
     dtype: of the weights; "auto" takes the file's own; default float32. "int8" rounds the matrices for inference, as
     `nn.int8.quantize` does, and keeps float32 elsewhere. Weights of other heads are left out. new_head: whether weights
@@ -74,7 +75,7 @@ def from_pretrained(
     """
     if strict not in ("error", "warn"):
         raise ValueError(f"strict={strict!r} must be 'error' or 'warn'")
-    directory = _existing_directory(directory)
+    directory = _existing_directory(packages.locate(directory))
     config_dict = _read_config_file(directory / files.CONFIG, head, strict, overrides)
     model = loading.load(directory, *config_dict, dtype=dtype, new_head=new_head, strict=strict)
     _set_attention(model, attn_implementation)

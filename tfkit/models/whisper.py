@@ -203,6 +203,17 @@ class Whisper(Model):
         c = self.config
         return log_mel_features(waveforms, n_mels=c.n_mels, n_frames=FRAMES * c.max_source_length)
 
+    def task_prefix(self, features: Tensor, language: str | None = None, task: str = "transcribe") -> list[int]:
+        """The tokens that say what to write, as `prefix_ids` gives them. features [1,M,F]: from which a multilingual
+        model recognises the language if none is given, as the likeliest token after the start."""
+        c = self.config
+        if language is None and c.vocab_size > ENGLISH_ONLY:
+            first, known = prefix_ids(c, LANGUAGES[0])[0], LANGUAGES[: c.vocab_size - ENGLISH_ONLY + 98]
+            start = torch.tensor([[c.decoder_start_token_id]], device=features.device)
+            scores = self(features, decoder_input_ids=start).logits[0, -1, first : first + len(known)]
+            language = known[int(scores.argmax())]
+        return prefix_ids(c, language, task)
+
     def check_source(self, features: Any) -> Tensor:
         """Features [B,M,F] in the weights' dtype. Raises ValueError for an invalid shape, TypeError for anything but a
         tensor."""

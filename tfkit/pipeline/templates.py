@@ -20,6 +20,7 @@ from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 Message = Mapping[str, Any]
+ROLES = ("system", "developer", "user", "assistant", "tool")  # a template may name others
 
 
 class Generation(Extension):
@@ -53,23 +54,64 @@ def settings(directory: Path) -> dict[str, Any]:
     return read_json(file) if file.is_file() else {}
 
 
-def render(source: str, messages: Sequence[Message], symbols: Mapping[str, str], **more: Any) -> str:
+def render(
+    source: str, messages: Sequence[Message], symbols: Mapping[str, str], *, tools: Sequence[Any] | None = None,
+    **more: Any,
+) -> str:  # fmt: skip
     """The conversation in the format that the model reads, up to the point where the assistant's answer begins.
 
-    messages: {"role": "user", "content": "…"} each; symbols: bos_token, eos_token and others by name; more: further
-    variables of the template. Raises TypeError for invalid messages, ValueError if the template refuses them or does
-    something forbidden.
+    messages: {"role": "user", "content": "…"} each, the content a text or a list of {"type": "text", "text": "…"};
+    symbols: bos_token, eos_token and others by name; tools: JSON schemas of functions that the model may call; more:
+    further variables of the template. Raises TypeError for invalid messages or tools, ValueError for no message, a role
+    that the template does not know, tools where it has no place for them, or if it refuses them or does something
+    forbidden.
     """
-    for message in messages:
-        if not isinstance(message, Mapping) or not {"role", "content"} <= message.keys():
-            raise TypeError(f'a message is {{"role": "user", "content": "…"}}; got {message!r}')
+    messages = [_checked(message, source) for message in messages]
+    if not messages:
+        raise ValueError('there is no message: pass [{"role": "user", "content": "…"}]')
+    described = _checked_tools(tools, source)
     try:
         # plain data, as the methods of objects could have effects
-        plain = json.loads(json.dumps([dict(message) for message in messages]))
-        given = {"messages": plain, "tools": None, "documents": None}
+        plain = json.loads(json.dumps(messages))
+        given = {"messages": plain, "tools": described, "documents": None}
         return environment().from_string(source).render(**given, add_generation_prompt=True, **symbols, **more)
     except (jinja2.TemplateError, TypeError, KeyError, OverflowError) as error:  # SecurityError is a TemplateError
         raise ValueError(f"the chat template: {type(error).__name__}: {str(error).partition(chr(10))[0]}") from None
+
+
+def _checked(message: Message, source: str) -> dict[str, Any]:
+    """A message with its content as one text."""
+    if not isinstance(message, Mapping) or not {"role", "content"} <= message.keys():
+        raise TypeError(f'a message is {{"role": "user", "content": "…"}}; got {message!r}')
+    role, content = message["role"], message["content"]
+    if role not in ROLES and f"'{role}'" not in source and f'"{role}"' not in source:
+        raise ValueError(f"role {role!r} is not one of {', '.join(ROLES)}")
+    return {**message, "content": content if content is None else _content_text(content)}
+
+
+def _content_text(content: Any) -> str:
+    """The content of a message as text: a list of parts is joined. Raises TypeError for a part that is no text."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, (list, tuple)) else [content]
+    for part in parts:
+        if not isinstance(part, Mapping) or part.get("type") != "text" or not isinstance(part.get("text"), str):
+            expected = 'text, or a list of {"type": "text", "text": "…"}'
+            raise TypeError(f"the content of a message is {expected}; got {part!r}")
+    return "".join(part["text"] for part in parts)
+
+
+def _checked_tools(tools: Sequence[Any] | None, source: str) -> list[Any] | None:
+    """The tools as plain data; None if there are none."""
+    if not tools:
+        return None
+    if "tools" not in source:
+        raise ValueError("this model's chat template has no place for tools: leave tools out")
+    for tool in tools:
+        if not isinstance(tool, Mapping):
+            raise TypeError(f"a tool is a JSON schema, {{'type': 'function', 'function': …}}; got {tool!r}")
+    plain: list[Any] = json.loads(json.dumps([dict(tool) for tool in tools]))
+    return plain
 
 
 def environment() -> ImmutableSandboxedEnvironment:

@@ -21,7 +21,7 @@ from ..hub.files import CONFIG, read_json
 from ..hub.packages import locate
 from ..text import Tokenizer
 from ..text.vocabulary import pad, require_texts
-from . import languages, templates
+from . import languages, speech, templates
 from .pieces import HALF, continuation, text_pieces, until_end
 from .sentences import Pooling, pooling
 
@@ -99,7 +99,8 @@ class Text:
             require_lm_head(self.model)
             found += [] if head == "rag_token" else ["generate"]  # it needs documents in addition to the text
         found += ["chat"] if found and self.template else []
-        found += ["translate"] if head == "seq2seq_lm" else []
+        found += ["transcribe"] if head == "seq2seq_lm" and speech.reads_audio(self.model) else []
+        found += ["translate"] if head == "seq2seq_lm" and not speech.reads_audio(self.model) else []
         found += ["fill"] if head in ("masked_lm", "pretraining") and self.tokenizer.mask_id is not None else []
         found += ["classify"] if head == "sequence_classification" else []
         return found + (["embed"] if head in STATES else [])
@@ -143,6 +144,27 @@ class Text:
         strategy, streamed = kwargs.pop("strategy", None), kwargs.pop("stream", False)
         return self.write_texts(rows, strategy, isinstance(text, str), streamed, arguments | kwargs)
 
+    def transcribe(
+        self, audio: Any, language: str | None = None, task: str = "transcribe", **kwargs: Any
+    ) -> str | list[str]:
+        """What is said in a recording: samples [N] between -1 and 1, 16,000 a second, or the path of a WAV file of one
+        channel at that rate; or a list of them. Half a minute at a time is read, and the pieces' texts are joined.
+
+        language: a code such as "fr"; without it, a multilingual model's guess from the first half minute. task:
+        "translate" writes English. kwargs: as in `generate`. -> str, or a list of them for a list. Raises TypeError for
+        a model that reads no audio, ValueError for other audio, or an unknown language or task.
+        """
+        self.require("transcribe")
+        single = speech.is_single(audio)
+        found = []
+        for recording in [audio] if single else audio:
+            pieces = speech.pieces(self.model, recording)
+            with evaluating(self.model):
+                prefix = self.model.task_prefix(pieces[:1], language, task)
+            texts = self.write_texts(pieces, kwargs.pop("strategy", None), False, False, {"prefix": prefix} | kwargs)
+            found.append(" ".join(text.strip() for text in texts if text.strip()))
+        return found[0] if single else found
+
     @overload
     def chat(
         self, messages: Messages, strategy: Strategy | None = None, *, stream: Literal[True], **kwargs: Any
@@ -152,25 +174,28 @@ class Text:
         self, messages: Messages, strategy: Strategy | None = None, *, stream: Literal[False] = False, **kwargs: Any
     ) -> str | list[str]: ...
     def chat(
-        self, messages: Messages, strategy: Strategy | None = None, *, stream: bool = False, **kwargs: Any
-    ) -> str | list[str] | Iterator[str]:
-        """The assistant's next reply in a conversation: a text, or messages {"role": "user", "content": "…"}.
+        self, messages: Messages, strategy: Strategy | None = None, *, stream: bool = False,
+        tools: Sequence[Mapping[str, Any]] | None = None, **kwargs: Any,
+    ) -> str | list[str] | Iterator[str]:  # fmt: skip
+        """The assistant's next reply in a conversation: a text, or messages {"role": "user", "content": "…"}, whose
+        content may be a list of {"type": "text", "text": "…"}.
 
-        The directory's chat template defines the format. Raises ValueError if there is none, or if it refuses the
-        messages. strategy, stream, kwargs: as in `generate`.
+        The directory's chat template defines the format. tools: JSON schemas of functions that the model may ask for,
+        if the template has a place for them. Raises ValueError if there is no template, or if it refuses the messages.
+        strategy, stream, kwargs: as in `generate`.
         """
         if "generate" in self.abilities and self.template is None:
             where = "a model without a directory" if self.directory is None else self.directory
             raise ValueError(f"{where}: has no chat template: use generate with a prompt that holds the conversation")
         self.require("chat")
-        rows = self.tokenizer.encode([self.conversation(messages)], specials=False)
+        rows = self.tokenizer.encode([self.conversation(messages, tools)], specials=False)
         return self.write_texts(rows, strategy, True, stream, kwargs)
 
-    def conversation(self, messages: Messages) -> str:
-        """Messages in the format of the model's chat template."""
+    def conversation(self, messages: Messages, tools: Sequence[Mapping[str, Any]] | None = None) -> str:
+        """Messages, and tools if there are any, in the format of the model's chat template."""
         assert self.template is not None and self.directory is not None
         messages = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
-        return templates.render(self.template, messages, symbols(self.directory))
+        return templates.render(self.template, messages, symbols(self.directory), tools=tools)
 
     def fill(self, text: str, top_k: int = 5) -> list[list[TokenProbability]]:
         """The `top_k` likeliest tokens for each mask of a text, best first. Raises ValueError for a text without a mask
@@ -190,19 +215,29 @@ class Text:
             for row, ids in zip(best.values.tolist(), best.indices.tolist(), strict=True)
         ]
 
-    def embed(self, texts: Sequence[str], batch_size: int = 32) -> Tensor:
-        """One vector for each text, float32 [B,E], as the directory's sentence-transformers files specify; without
-        them, the mean of the last hidden states, normalised to length one (for a DPR encoder, its own vector). Longer
-        texts are cut."""
+    def embed(self, texts: str | Sequence[str], batch_size: int = 32) -> Tensor:
+        """One vector for each text, float32 [B,E], or [E] for one text, as the directory's sentence-transformers files
+        specify; without them, the mean of the last hidden states, normalised to length one (for a DPR encoder, its own
+        vector). Longer texts are cut."""
         self.require("embed")
+        if isinstance(texts, str):
+            return self.embed([texts])[0]
         texts = [text.lower() if self.pooling.lowercase else text for text in require_texts(texts)]
         found = [self.vectors(batch) for batch in self.batches(texts, self.pooling.length, batch_size)]
         return torch.cat(found) if found else torch.empty(0, self.model.config.d_model)
 
-    def classify(self, texts: Sequence[str], batch_size: int = 32) -> list[list[LabelProbability]]:
-        """For each text the labels with their probabilities, the likeliest first: they sum to 1, except in multi-label
-        models. Longer texts are cut."""
+    @overload
+    def classify(self, texts: str, batch_size: int = 32) -> list[LabelProbability]: ...
+    @overload
+    def classify(self, texts: Sequence[str], batch_size: int = 32) -> list[list[LabelProbability]]: ...
+    def classify(
+        self, texts: str | Sequence[str], batch_size: int = 32
+    ) -> list[LabelProbability] | list[list[LabelProbability]]:
+        """The labels of a text, or of each text in a list, with their probabilities, the likeliest first: they sum to
+        1, except in multi-label models. Longer texts are cut."""
         self.require("classify")
+        if isinstance(texts, str):
+            return self.classify([texts])[0]
         c = self.model.config
         names = {int(i): str(name) for i, name in (c.id2label or {}).items()}
         found = []
