@@ -12,6 +12,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from ..namemap import NameMap
+from ..nn.relative_key import RelativeKeyAttention
 from . import _base, bert
 from . import _task_heads as task_heads
 from ._base import configuration
@@ -68,7 +69,7 @@ class Embeddings(bert.Embeddings):
 class Layer(bert.Layer):
     def __init__(self, c: Config) -> None:
         super().__init__(c)
-        if c.position_type != "absolute":  # the published code scales the scores by content alone
+        if isinstance(self.attn, RelativeKeyAttention):  # the published code scales the scores by content alone
             self.attn.distance_scale = 1.0
 
 
