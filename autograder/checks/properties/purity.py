@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy
 import torch
+from numpy.random.mtrand import get_bit_generator
 from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
@@ -182,14 +184,14 @@ def _generators_used() -> Iterator[list[str]]:
     """
     used: list[str] = []
     seen: set[str] = set()
-    legacy, profile = numpy.random.get_bit_generator(), sys.getprofile()
+    legacy, profile = get_bit_generator(), sys.getprofile()
 
     def note(frame: FrameType, event: str, function: Any) -> None:
         if event == "c_call" and getattr(function, "__self__", None) is PYTHONS:
             seen.add("Python")
 
     with legacy.lock:
-        states = torch.get_rng_state(), str(legacy.state)
+        states = torch.get_rng_state(), pickle.dumps(legacy.state)
         sys.setprofile(note)
         try:
             yield used
@@ -198,7 +200,7 @@ def _generators_used() -> Iterator[list[str]]:
         changed = {
             "torch": not torch.equal(states[0], torch.get_rng_state()),
             "Python": "Python" in seen,
-            "NumPy": states[1] != str(legacy.state),
+            "NumPy": states[1] != pickle.dumps(legacy.state),
         }
     used += [name for name, other in changed.items() if other]
 

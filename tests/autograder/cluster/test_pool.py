@@ -3,11 +3,12 @@
 from types import SimpleNamespace
 
 import dask
+import psutil
 import pytest
 import requests
 import torch
 
-from autograder.cluster import local, pool
+from autograder.cluster import grading_process, local, pool
 
 
 class Slow:
@@ -82,5 +83,7 @@ def test_workers_here_keep_no_profile_and_show_no_pages():
         names = ("distributed.worker.profile.enabled", "distributed.worker.http.routes")
         settings = here.client.run(lambda: [dask.config.get(name) for name in names])
         assert list(settings.values()) == [[False, []]]
+        most = here.client.submit(grading_process._most_bytes, pure=False).result()
+        assert 0 < most < psutil.virtual_memory().total  # of the process beside the worker, as of the worker itself
         port = here.client.scheduler_info()["services"]["dashboard"]
         assert requests.get(f"http://127.0.0.1:{port}/info/main/workers.html", timeout=10).status_code == 404
