@@ -81,10 +81,8 @@ class Demo:
         wrong = self.differences(outcomes)
         for line in wrong:
             self.console.print(f"[bold red]✗[/] {escape(line)}")
-        if wrong:
-            self.console.print(f"{len(outcomes)} grades compared with the truth, {len(wrong)} differ")
-        if not wrong:
-            self.console.print(f"[green]✓[/] {truth.summary(len(outcomes))}")
+        compared = f"{len(outcomes)} grades compared with the truth, {len(wrong)} faults"
+        self.console.print(compared if wrong else f"[green]✓[/] {truth.summary(len(outcomes))}")
         self.console.print(f"  in {time.monotonic() - started:.0f} s")
         return 1 if wrong else 0
 

@@ -81,6 +81,7 @@ class GradingRun:
         self.interrupt = interrupt
         self.submissions = {one.key: one for one in course.submissions()}
         self.folders = {key.student: one.folder for key, one in self.submissions.items()}
+        self.graded: list[Submission] = []  # by this run
         self.verified: verify.SecondGrading | None = None
 
     def run(self) -> int:
@@ -158,7 +159,7 @@ class GradingRun:
                         pool = stack.enter_context(self._pool(screen, len(left)))
                     self._collect(round, left, pool, writer, screen)
                     if not round.regrade:
-                        self._verify_some(left, pool)
+                        self._verify_some(pool)
         screen.summary(self.course.assignment)
         equal = self._verified()
         if screen.failures:
@@ -169,10 +170,9 @@ class GradingRun:
         self._compare_totals(writer)
         return 0 if equal else 2
 
-    def _verify_some(self, left: list[Key], pool: Pool) -> None:
+    def _verify_some(self, pool: Pool) -> None:
         """Grade one in VERIFIED again by the same workers: a check that depends on chance shows by its differences."""
-        done = [self.submissions[key] for key in left if self.course.graded_folder(key.student).exists()]
-        if chosen := verify.sample(done, len(left) // VERIFIED):
+        if chosen := verify.sample(self.graded, len(self.graded) // VERIFIED):
             self.verified = verify.compare(self.course, chosen, pool)
 
     def _verified(self) -> bool:
@@ -213,6 +213,8 @@ class GradingRun:
                 round.regrade or self._commit_or_report(round, record.key, writer, screen)
             ):
                 screen.mark_graded(record)
+                if not done.killed_workers:
+                    self.graded.append(self.submissions[done.key])
 
     def _ungraded(self, done: JobOutcome, screen: ProgressScreen) -> GradingRecord:
         """The record of a submission that kills its workers: it needs manual grading, and the others go on."""

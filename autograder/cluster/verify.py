@@ -132,17 +132,24 @@ def _verify(options: VerifyOptions, assignment: str, console: Console, interrupt
 
 def _comparable(course: Course, current: dict[str, Key]) -> tuple[list[Submission], list[str]]:
     """The submissions whose grades are of this version of checks and of what is submitted now; why others are not."""
-    graded, new, other = [], 0, 0
+    graded: list[Submission] = []
+    new = other = waiting = 0
     for one in course.submissions():
-        key = current.get(one.key.student)
+        key, verdicts = current.get(one.key.student), current_verdicts(course, one.key.student).values()
         is_new = _is_newer(course, one) if key is None else key.submission != one.key.submission
-        if is_new or not current_verdicts(course, one.key.student):
+        if is_new or not verdicts:
             new += 1
         elif key is not None and key.checks != one.key.checks:
             other += 1
+        elif all(verdict["status"] == "not_graded" for verdict in verdicts):
+            waiting += 1
         else:
             graded.append(one)
-    reasons = [(new, "are not graded yet"), (other, "were graded with other checks (`autograder grade --regrade`)")]
+    reasons = [
+        (new, "are not graded yet"),
+        (other, "were graded with other checks (`autograder grade --regrade`)"),
+        (waiting, "wait for a person"),
+    ]
     return graded, [f"{number} submissions {why}: left out" for number, why in reasons if number]
 
 

@@ -97,6 +97,14 @@ def test_what_was_submitted_or_checked_otherwise_is_left_out(course, monkeypatch
         run(verify.verify, VerifyOptions(course.root, UNIT))
 
 
+def test_what_waits_for_a_person_is_left_out(course):
+    hand_in(course, ["ada"])
+    hand_in(course, ["ben"], "# raise")
+    assert run(command.grade, command.Options(course.root, UNIT))[0] == 0
+    code, lines = run(verify.verify, VerifyOptions(course.root, UNIT))
+    assert (code, lines[0]) == (0, f"{UNIT}: 1 submissions wait for a person: left out")
+
+
 def test_grading_a_class_grades_one_in_twenty_again(course):
     hand_in(course, [f"s{number:02}" for number in range(20)], "# right # once")
     code, lines = run(command.grade, command.Options(course.root, UNIT))
