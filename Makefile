@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-wheel release fuzz test-ui check api site bench bench-models bench-grading bench-widgets gpu corpus chart clean
+.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-wheel release fuzz fuzz-models test-ui check api site bench bench-models bench-grading bench-widgets gpu corpus chart clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -87,6 +87,9 @@ nightly: setup $(STAMP)/published $(STAMP)/site $(STAMP)/chart  ## every case of
 
 fuzz: setup  ## a night's worth: a million random frames and notebooks for each reader, or CASES=…
 	@FUZZ_CASES=$(or $(CASES),1000000) $(BIN)/python -m pytest -n $(JOBS) -m slow tests/autograder/sandbox/test_fuzz.py
+
+fuzz-models: setup  ## random configurations of 49 architectures, live against transformers: ARCH="bert t5", SEED=0, CASES=20 of each
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz_models $(ARCH) --seed $(or $(SEED),0) --cases $(or $(CASES),20)
 
 test-wheel: setup  ## the wheel of a clean copy, in an empty environment outside the repository (TORCH_INDEX=… or WHEEL_TORCH=default for checks on 3.13 too)
 	@$(BIN)/python -m pytest -q -m wheel tests/wheel
