@@ -6,6 +6,8 @@ import torch
 from autograder.checks import Case, peak
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
+from autograder.sandbox import choose
+from autograder.sandbox_client import Cell, SandboxClient
 
 ROWS, COLUMNS, BLOCK = 32, 256, 8
 
@@ -61,3 +63,41 @@ def test_an_error_leaves_no_counting_behind():
     assert "broken" in found(broken)[0]
     assert torch.ones(2).sum() == 2
     assert found(in_blocks) == [""]
+
+
+LOOPS = {
+    "collects the results of blocks": """
+import torch
+
+def kept(length):
+    results, ones = [], torch.ones(512, 4)
+    for start in range(0, length, length // 32):
+        block = torch.ones(512, length // 32) * 2.0
+        other = torch.exp(block + block)
+        results += [(other * (block - other)).T @ ones, other.T @ ones]
+    return torch.cat(results)
+""",
+    "collects the blocks": """
+import torch
+
+def kept(length):
+    blocks = [torch.ones(512, length // 32) * 2.0 for start in range(0, length, length // 32)]
+    return torch.cat([torch.exp(block + block).sum(0) for block in blocks])
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("loop", "least", "most"), [("collects the results of blocks", 0, 60), ("collects the blocks", 180, 300)]
+)
+def test_a_box_is_charged_for_what_is_alive_and_not_for_what_was_freed(loop, least, most):
+    length = 98_304  # a block takes 6 MB, all of them 192 MB
+    with SandboxClient(choose()) as student:
+        if not student.is_metered:
+            pytest.skip("no control group counts memory here")
+        student.run_cells([Cell("answer", LOOPS[loop])])
+        student.steady_memory()
+        for part in (4, 4, 2, 1):  # the C library's thresholds rise with the sizes
+            with student.measure() as used:
+                student.call("kept", length // part)
+    assert least << 20 <= used.grown_bytes < most << 20

@@ -84,6 +84,7 @@ def measure_box(
     if not student.is_metered:
         raise NotRun(f"no control group measures the {student.backend.name} box, whose own report is not trusted")
     reference = without_device(reference)
+    student.steady_memory()
     for turn in range(TRIES):
         spent: list[ResourceUsage] = []
         for part in (DOUBLINGS[0], *DOUBLINGS):  # the very first call is a warm-up

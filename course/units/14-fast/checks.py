@@ -90,14 +90,14 @@ def flash_attention() -> list[Check]:
         return Case("flash_attention", (*_drawn(draw, (), 64, 128, 1, 1, 1.0), 4, True)), 64 * 4
 
     def longest(draw: Draw, length: int) -> Case:
-        given = _drawn(draw, (), 512, length, 4, 4, 1.0)
+        given = _drawn(draw, (), 2048, length, 4, 4, 1.0)
         return Case("flash_attention", (*given, length // 32), length=length, amplify=16.0)
 
     message = "your attention holds more than Q * block scores at once: it must not make the whole table of scores"
     own = [
         values(rising, "scores that rise, or fall, from block to block", 2.0, core=False),
         extremes(partial(cases, scale=60.0)),
-        peak(small, longest, message, measure_at=98_304),
+        peak(small, longest, message, measure_at=16_384),
         built(cases, ATTENTION),
     ]
     return [*function(cases, long=long), *own]
@@ -124,7 +124,7 @@ def flash_backward() -> list[Check]:
         return _backward(draw, _drawn(draw, (), 64, 128, 1, 1, 1.0), 4, True, 16.0), 64 * 4
 
     def longest(draw: Draw, length: int) -> Case:
-        return _backward(draw, _drawn(draw, (), 512, length, 4, 4, 1.0), length // 32, False, 16.0)
+        return _backward(draw, _drawn(draw, (), 2048, length, 4, 4, 1.0), length // 32, False, 16.0)
 
     def enormous(draw: Draw):
         return cases(draw, 60.0)
@@ -138,7 +138,7 @@ def flash_backward() -> list[Check]:
         contiguity(cases),
         _without_autograd(cases),
         values(enormous, "very large scores", 1.0, core=False),
-        peak(small, longest, message, measure_at=98_304),
+        peak(small, longest, message, measure_at=16_384),
     ]
 
 
