@@ -109,6 +109,33 @@ def test_ill_conditioned_gradients_get_room():
     assert room[0] < 1e-6 < room[1]
 
 
+def test_an_answer_that_is_more_exact_than_the_reference_gets_room():
+    """The gradient of a norm over one number cancels: in float32, here the reference, less is left than in float64."""
+    from autograder.checks.local import LocalSubject
+    from autograder.checks.probe import Case, Check, Draw, examine
+    from autograder.checks.properties._probes import gradient_probe
+
+    def norm(x):
+        return x * (x.square().mean(-1, keepdim=True) + 1e-6).rsqrt()
+
+    def wide_norm(x):
+        return norm(x.double()).to(x.dtype)
+
+    def without_gradient_of_the_norm(x):
+        return x * (x.square().mean(-1, keepdim=True) + 1e-6).rsqrt().detach()
+
+    reference = LocalSubject({"norm": norm})
+    cases = [Case("norm", (Draw(seed).normal(4, 1),)) for seed in range(200)]
+    check = Check("gradients", lambda draw, ref: [gradient_probe(case, draw, ref) for case in cases])
+
+    def failures(answer):
+        (finding,) = examine([check], LocalSubject({"norm": answer}), reference, 0)
+        return len(finding.failed)
+
+    assert failures(wide_norm) == failures(norm) == 0
+    assert failures(without_gradient_of_the_norm) == len(cases)
+
+
 def test_room_for_an_ill_conditioned_input_is_measured_only_where_it_is_needed():
     calls = []
     spread = LazySpread(lambda: calls.append(1) or 0.5)

@@ -45,9 +45,11 @@ def gradient_probe(case: Case, draw: Draw, reference: Any) -> Probe:
 
 
 def spread(case: Case, answer: Callable[[Case, Callable[..., Any]], Any]) -> float:
-    """How far the reference's answer moves when every input moves by one rounding error of its dtype.
+    """How far the reference's answer is from the exact one when every input moves by one rounding error of its dtype.
 
     Any right answer may be that far off: sums that cancel, or a norm of two nearly equal numbers, amplify roundings.
+    In float64 that shows what the inputs' roundings do. In the case's own dtype, where the inputs also stay where they
+    are, it adds the roundings inside the reference: where its result cancels, an answer in float64 is the better one.
     `answer` gets a case, and the function that perturbs any other inputs.
     """
     given = float_leaves((case.args, case.kwargs)) or float_leaves(case.state or {})
@@ -60,11 +62,15 @@ def spread(case: Case, answer: Callable[[Case, Callable[..., Any]], Any]) -> flo
         """Random signs from one generator, so that no two tensors are perturbed alike."""
         return value * (1 + eps * (2 * torch.randint(0, 2, value.shape, generator=generator) - 1))
 
+    def stay(value: Tensor) -> Tensor:
+        """The value itself."""
+        return value
+
     still = cast(case, torch.float64)
-    exact = float_leaves(answer(still, lambda value: value))
+    exact = float_leaves(answer(still, stay))
     gaps = []
-    for _ in range(2):
-        moved = answer(replace(still.to(nudge), state=on_floats(still.state, nudge)), nudge)
+    for base, move in ((still, nudge), (still, nudge), (case, nudge), (case, nudge), (case, stay)):
+        moved = answer(replace(base.to(move), state=on_floats(base.state, move)), move)
         gaps += [(one - other).abs() for one, other in zip(exact, float_leaves(moved), strict=True)]
     return max((gap[gap.isfinite()].max().item() for gap in gaps if gap.isfinite().any()), default=0.0)
 
