@@ -56,6 +56,8 @@ def softmax() -> list[Check]:
             scores = scale * draw.normal(*shape)
             yield Case("masked_softmax", (scores, draw.mask(*shape)), length=shape[-1], amplify=scale)
         yield Case("masked_softmax", (scale * draw.normal(2, 3, 4, 4), draw.mask(2, 1, 1, 4)), amplify=scale)
+        hiding = draw.mask(2, 3, 4)  # what is hidden has e^24 times the weight of what is visible
+        yield Case("masked_softmax", (scale * draw.normal(2, 3, 4) + 24.0 * ~hiding, hiding), amplify=scale)
 
     def nothing(draw: Draw):
         given = [(1, 1, 2), (1, 1), (2, 3, 4, 5), (2, 2, 3)]

@@ -105,6 +105,7 @@ def sample() -> list[Check]:
         yield _drawn(draw, [_logits(draw, 1)], 1.0)
         logits, u = torch.stack([_logits(draw, 6) for _ in range(3)]), torch.rand(3, generator=draw.generator)
         yield Case("sample_token", (logits, u, 0.0))
+        yield _nearly_tied(draw)
         other = _drawn(draw, [_logits(draw, 4) for _ in range(2)], 1.0)  # one dtype for the logits, another for u
         yield Case("sample_token", (other.args[0], other.args[1].double(), 1.0))
 
@@ -129,6 +130,15 @@ def _logits(draw: Draw, vocab: int) -> torch.Tensor:
         logits = (1.5 * draw.normal(vocab)).bfloat16().float()
         if len(set(logits.tolist())) == vocab:
             return logits
+
+
+def _nearly_tied(draw: Draw) -> Case:
+    """Temperature 0, where draws at any other temperature above 0.004 fall on the second best word."""
+    best, second = 1.0, 1.0 - 2**-8  # neighbours in bfloat16
+    rest = [_logits(draw, 3) for _ in range(2)]
+    low = [row - row.max() - 3.0 for row in rest]
+    rows = [torch.tensor([second, *low[0], best]), torch.tensor([best, *low[1], second])]
+    return Case("sample_token", (torch.stack(rows), torch.tensor([0.25, 0.75]), 0.0))
 
 
 def _drawn(draw: Draw, rows: list[torch.Tensor], temperature: float | None) -> Case:
