@@ -408,7 +408,7 @@ except NotImplementedError:
 #
 # $$\text{out}_i = \sum_{w=0}^{W-1} \operatorname{softmax}(\text{kernel\_logits}_i)_w \; \text{value}_{\,i + w - \lfloor W/2 \rfloor}$$
 #
-# $W$ is odd, so the middle weight is for the position itself. Beyond the ends the values are zeros, and the weights are *not renormalised*: what falls on the zeros is lost.
+# $W$ is odd, so the middle weight is for the position itself. Beyond the ends the values are zeros, and the weights are *not renormalised*: what falls on the zeros is lost. Make no table of $L \times L$ weights: each position meets $W$ values, so twice the text may cost twice as much, and not four times.
 #
 # **Predict, then run.** All logits are 0, $W = 3$, and all values are 1. What is the output in the middle, and what at the ends?
 

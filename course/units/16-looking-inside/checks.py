@@ -132,8 +132,10 @@ def _left_behind(case: Case, subject) -> dict:
     module, child, value, x = case.arguments(subject)
     subject.call("run_patched", module, child, value, x)
     found = {"state": subject.call("_given_state", module), "result": subject.call("_given_result", module, x)}
+    # no layer takes so few columns; the patched one need not run, so its neighbour must stop
+    narrow = (value[:, 1:], x) if child == "first" else (value, x[:, 1:])
     try:
-        subject.call("run_patched", module, child, value, x[:, 1:])  # no layer takes so few columns
+        subject.call("run_patched", module, child, *narrow)
         found["error"] = False
     except StudentError:
         found["error"] = True
