@@ -143,8 +143,10 @@ bench-widgets: setup
 gpu: setup  ## what a graphics card shows, in four parts (PARTS=contact training decoding grading); TINY=1: tries it on the CPU
 	@$(BIN)/python -m tfkit.tools.gpu $(PARTS) $(if $(TINY),--tiny)
 
-corpus: setup  ## what the checks catch of the collected misconceptions
+SEEDS ?= 4
+corpus: setup  ## what the checks catch of the collected misconceptions; then whether points depend on the draws, at SEEDS=4 seeds
 	@$(BIN)/autograder corpus --report
+	@$(BIN)/autograder corpus --seeds $(SEEDS) --workers $(JOBS) --results $(STAMP)/seeds.jsonl
 
 # Helm as a library and Kubernetes' API as schemas: 200 MB for one check
 $(STAMP)/chart: $(STAMP)/packages

@@ -152,6 +152,9 @@ def _corpus_parser(command: argparse.ArgumentParser) -> None:
     command.add_argument("--mutants", action="store_true", help="also test mutants of the references")
     command.add_argument("--seed", type=int, default=0, metavar="N",
                          help="seed of the random inputs (default: %(default)s)")  # fmt: skip
+    command.add_argument("--seeds", type=_positive, metavar="N",
+                         help="only ask each answer in a sandbox at N seeds, from --seed on, and name those whose "
+                              "points depend on the seed")  # fmt: skip
     command.add_argument("--workers", type=_positive, default=1, metavar="N",
                          help="exercises that are measured at the same time (default: %(default)s)")  # fmt: skip
     command.add_argument("--results", type=Path, metavar="FILE.jsonl",
@@ -639,14 +642,15 @@ def _doctor(arguments: argparse.Namespace) -> int:
 def _corpus(arguments: argparse.Namespace) -> int:
     if arguments.exercises[:1] == ["show"]:
         return _show(arguments.exercises[1:])
+    if arguments.seeds:
+        return _stability(arguments)
     from autograder.checks.corpus import combine_scores, lines_of
     from autograder.checks.mutation import total
     from autograder.diagnosis import measure
     from autograder.diagnosis.goals import goal_lines, goals
 
-    exercises = [registry.find(name).id for name in arguments.exercises] or [one.id for one in registry.exercises()]
     measured = []
-    for one in _measure_each(exercises, arguments):
+    for one in _measure_each(_exercise_ids(arguments), arguments):
         measured.append(one)
         for score in filter(None, one):
             _tell(score, arguments.report)
@@ -659,6 +663,26 @@ def _corpus(arguments: argparse.Namespace) -> int:
     if mutants:
         print(total(mutants).line)
     return 0 if all(score.sound for score in [*scores, *mutants]) else 1
+
+
+def _exercise_ids(arguments: argparse.Namespace) -> list[str]:
+    return [registry.find(name).id for name in arguments.exercises] or [one.id for one in registry.exercises()]
+
+
+def _stability(arguments: argparse.Namespace) -> int:
+    """Ask each collected answer in a box at many seeds; 1 if a judgement depends on the seed or is wrong."""
+    from autograder.checks.stability import combine
+
+    if arguments.report or arguments.mutants:
+        raise BadInput("--seeds measures points alone: leave out --report and --mutants")
+    measured = []
+    for (stability,) in _measure_each(_exercise_ids(arguments), arguments):
+        measured.append(stability)
+        print(stability.line, flush=True)
+        for line in [*stability.complaints, *(f"(other points) {note}" for note in stability.notes)]:
+            print(f"  {line}", flush=True)
+    print(combine(measured).line)
+    return 0 if all(stability.sound for stability in measured) else 1
 
 
 def _measure_each(names: list[str], arguments: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
@@ -680,10 +704,13 @@ def _results_file(arguments: argparse.Namespace) -> Any:
     """The results file that was named, or None."""
     if arguments.results is None:
         return None
+    from autograder.checks.stability import Stability
     from autograder.diagnosis.results_file import CorpusResultsFile, ResultsFileError
 
     options = {name: getattr(arguments, name) for name in ("seed", "report", "mutants")}
     try:
+        if arguments.seeds:
+            return CorpusResultsFile(arguments.results, options | {"seeds": arguments.seeds}, (Stability,))
         return CorpusResultsFile(arguments.results, options)
     except (ResultsFileError, OSError) as error:
         raise BadInput(str(error)) from None
@@ -695,6 +722,8 @@ def _measure_new(names: list[str], arguments: argparse.Namespace) -> Iterator[tu
     from multiprocessing import get_context
 
     each = partial(_measure, seed=arguments.seed, report=arguments.report, mutants=arguments.mutants)
+    if arguments.seeds:
+        each = partial(_measure_seeds, seeds=range(arguments.seed, arguments.seed + arguments.seeds))
     if arguments.workers < 2:
         yield from ((name, each(name)) for name in names)
         return
@@ -727,6 +756,18 @@ def _measure(name: str, seed: int, report: bool, mutants: bool) -> tuple[Any, ..
         measure_diagnosis(exercise, question_sets, seed) if report else None,
         mutation_score(exercise, question_sets) if mutants else None,
     )
+
+
+def _measure_seeds(name: str, seeds: Sequence[int]) -> tuple[Any, ...]:
+    """The stability of an exercise's answers, each asked in this process's sandbox."""
+    from autograder.checks.stability import measure_stability
+    from autograder.sandbox import SandboxError, choose
+
+    _one_thread()
+    try:
+        return (measure_stability(registry.find(name), seeds, choose()),)
+    except SandboxError as error:
+        raise BadInput(str(error)) from error
 
 
 def _show(wanted: list[str]) -> int:

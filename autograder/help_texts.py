@@ -302,12 +302,15 @@ CORPUS = CommandHelp(
     description="""
     Run the checks on the collected answers of each exercise: every right answer must pass, every wrong one must fail
     and be recognised as its own misconception. With --results, a run that was interrupted goes on where it stopped.
+    With --seeds each answer is asked in a sandbox with other random inputs: it prints every answer that does not pass,
+    fail or keep its points at all of them.
     `autograder corpus show ID NAME` prints one collected answer in full.
     """,
     exits={0: "every answer was judged correctly", 1: "an answer was misjudged, or a mutant survived", 2: REFUSED},
     examples=(
         "autograder corpus attention.multi_head --report --mutants",
         "autograder corpus --report --workers 2 --results corpus.jsonl",
+        "autograder corpus masks.softmax fast.flash_attention --seeds 40",
         "autograder corpus show masks.causal looks_into_the_future",
     ),
 )

@@ -383,8 +383,13 @@ def answer_with_size(ask: Callable[[Any], Any], reference: Any) -> tuple[Any, in
     return answer, max(sizes, default=0)
 
 
-def collect_answers(question_sets: Iterable[QuestionSet], subject: Any) -> list[Finding]:
-    """The subject's answers to all questions; if one kills its box, the remaining checks fail."""
+def collect_answers(
+    question_sets: Iterable[QuestionSet], subject: Any, enough: Callable[[Finding], bool] | None = None
+) -> list[Finding]:
+    """The subject's answers to all questions; if one kills its box, the remaining checks fail.
+
+    `enough`: a finding after which no further check is put.
+    """
     findings, dead = [], None
     for check, pairs in question_sets:
         answers: list[Answer] = []
@@ -408,6 +413,8 @@ def collect_answers(question_sets: Iterable[QuestionSet], subject: Any) -> list[
         findings.append(Finding(check, tuple(answers)))
         if check.shapes:
             findings.append(_of_form(check, answers, forms))
+        if enough is not None and enough(findings[-1 - bool(check.shapes)]):
+            break
     return findings
 
 

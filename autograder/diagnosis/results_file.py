@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from autograder.cluster.bundle import hash_of_code
 from autograder.diagnosis.measure import DiagnosisReport
 from autograder.localize.measure import Lines
 
-CorpusResults = tuple[Score, Lines | None, DiagnosisReport | None, MutationScore | None]
 RESULT_TYPES = (Score, Lines, DiagnosisReport, MutationScore)
 LINE_START = b'{"exercise": '
 
@@ -32,11 +31,14 @@ class ResultsFileError(ValueError):
 
 
 class CorpusResultsFile:
-    """The results in `path`, which need not exist, that were measured with these options."""
+    """The results in `path`, which need not exist, that were measured with these options.
 
-    def __init__(self, path: Path, options: dict[str, Any]) -> None:
+    `types` are those of the results of an exercise; `--seeds` measures something else than a report does.
+    """
+
+    def __init__(self, path: Path, options: dict[str, Any], types: Sequence[Any] = RESULT_TYPES) -> None:
         """Raises ResultsFileError if the file is of another kind. A last line that was cut off is removed."""
-        self._path, self._options = path, options
+        self._path, self._options, self._types = path, options, types
         written = path.read_bytes() if path.exists() else b""
         whole, newline, cut = written.rpartition(b"\n")
         rows = list(_rows(path, (whole + newline).splitlines()))
@@ -46,12 +48,12 @@ class CorpusResultsFile:
             os.truncate(path, len(written) - len(cut))
         self._rows = {(row["exercise"], row["code"]): row for row in rows if row["options"] == options}
 
-    def find(self, exercise: Exercise) -> CorpusResults | None:
+    def find(self, exercise: Exercise) -> Any:
         """The exercise's results; None if it has not been measured with its present code and answers."""
         row = self._rows.get((exercise.id, _hash(exercise)))
-        return _from_json(row["results"]) if row else None
+        return _from_json(row["results"], self._types) if row else None
 
-    def append(self, exercise: Exercise, results: CorpusResults) -> None:
+    def append(self, exercise: Exercise, results: Sequence[Any]) -> None:
         """Write the exercise's results at the end of the file."""
         row = {
             "exercise": exercise.id,
@@ -75,7 +77,7 @@ def _rows(path: Path, lines: list[bytes]) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines, 1):
         try:
             row = json.loads(line)
-            valid = {"exercise", "code", "options"} <= row.keys() and len(row["results"]) == len(RESULT_TYPES)
+            valid = {"exercise", "code", "options"} <= row.keys() and isinstance(row["results"], list)
         except (ValueError, AttributeError, TypeError, KeyError):
             valid = False
         if not valid:
@@ -87,5 +89,5 @@ def _invalid_line(path: Path, line: int) -> str:
     return f"{path}, line {line}, is not a result of `autograder corpus`: name another file"
 
 
-def _from_json(results: list[dict[str, Any] | None]) -> Any:
-    return tuple(fields and kind(**fields) for kind, fields in zip(RESULT_TYPES, results, strict=True))
+def _from_json(results: list[dict[str, Any] | None], types: Sequence[Any]) -> Any:
+    return tuple(fields and kind(**fields) for kind, fields in zip(types, results, strict=True))
