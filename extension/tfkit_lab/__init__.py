@@ -26,9 +26,11 @@ def _link_jupyter_server_extension(server_app: Any) -> None:  # called before an
 
 
 def _load_jupyter_server_extension(server_app: Any) -> None:
+    from tfkit_lab.disabled import leave_out_disabled
     from tfkit_lab.handlers import add_routes
 
     add_routes(server_app.web_app)
+    leave_out_disabled(server_app.web_app.settings)
     server_app.log.info("tfkit_lab: course and check routes are ready")
 
 
