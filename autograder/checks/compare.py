@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -15,6 +15,7 @@ from autograder.sandbox.inside.wire import MappingCopy
 
 FACTOR = 4.0  # above the spread measured between equivalent implementations of the references
 NUMBERS = re.compile(r"[\[(]*-?\d[\d.,\s\-+e\[\]()]*")  # one number, or several in a row such as a shape
+ROUNDING = 128  # float32 eps: how far an answer may be off that is right in float64
 FLOOR = 1e-9  # relative: torch's own losses have an epsilon of 1e-12, while float32 is off by 6e-8
 
 
@@ -53,6 +54,14 @@ class Tolerance:
         eps = max(self.eps, torch.finfo(expected.dtype).eps)
         relative = FACTOR * eps * math.sqrt(self.length) * max(1.0, self.amplify)
         return max(relative, FLOOR) * largest + torch.finfo(torch.float32).tiny
+
+    def for_rounding(self, natural: float) -> Tolerance:
+        """The tolerance in float32 for what is right in float64; `natural`: how large the numbers at hand are.
+
+        A way to write a formula may round where another one doesn't: `1 - 0.999` has lost five digits in float32.
+        """
+        room = ROUNDING * torch.finfo(torch.float32).eps * natural
+        return replace(self, spread=max(float(self.spread), room / FACTOR))
 
 
 @dataclass(frozen=True)

@@ -143,3 +143,25 @@ def test_room_for_an_ill_conditioned_input_is_measured_only_where_it_is_needed()
     assert compare(expected, expected + 1e-7, Tolerance(spread=spread)) is None and not calls
     assert compare(expected, expected + 1.0, Tolerance(spread=spread)) is None and calls == [1]
     assert compare(expected, expected + 9.0, Tolerance(spread=spread)) is not None and calls == [1]
+
+
+ROUNDED = [  # of x, what is right in float64; the last two are not
+    (lambda x: (x + 1e3) - 1e3, False),  # more than some rounding errors
+    (lambda x: (x + 30) - 30, True),
+    (lambda x: x + 1e-6, False),
+    (lambda x: x * (1 + 1e-5), False),
+    (lambda x: x.float().add(30).sub(30).to(x.dtype), False),  # in float64, too
+]
+
+
+@pytest.mark.parametrize(("wrong", "forgiven"), ROUNDED)
+def test_rounding_is_forgiven_where_float64_is_right(wrong, forgiven):
+    from autograder.checks import values
+    from autograder.checks.local import LocalSubject
+    from autograder.checks.probe import Case, examine
+
+    check = values(lambda draw: [Case("f", (0.1 * draw.normal(5),))])
+    reference = LocalSubject({"f": lambda x: x})
+    found = examine([check], LocalSubject({"f": wrong}), reference, 1)
+    assert bool(found[0].failed) is not forgiven
+    assert compare(torch.tensor([0.1]), torch.tensor([0.1 + 4e-6])) is not None  # no answer is, by its size alone

@@ -18,7 +18,14 @@ Cases = Callable[[Draw], Iterable[Case]]
 
 def value_probe(case: Case, reference: Any) -> Probe:
     far = LazySpread(lambda: spread(case, lambda c, _: c.value(reference)))
-    return Probe(case.value, case, replace(case.tolerance, spread=far), partial(value_probe, reference=reference))
+
+    def in_double() -> Probe:
+        """The same question in float64."""
+        probe = value_probe(cast(case, torch.float64), reference)
+        return replace(probe, answer=probe.case.value(reference))
+
+    again = partial(value_probe, reference=reference)
+    return Probe(case.value, case, replace(case.tolerance, spread=far), again, in_double=in_double)
 
 
 def cast(case: Case, dtype: torch.dtype) -> Case:
@@ -41,7 +48,7 @@ def gradient_probe(case: Case, draw: Draw, reference: Any) -> Probe:
         """The same property of a smaller case, for shrinking."""
         return gradient_probe(other, Draw("the vector of a smaller case"), reference)
 
-    return Probe(ask, case, tolerance, again, size, answer)
+    return Probe(ask, case, tolerance, again, size, answer, lambda: again(cast(case, torch.float64)))
 
 
 def spread(case: Case, answer: Callable[[Case, Callable[..., Any]], Any]) -> float:

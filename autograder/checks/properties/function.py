@@ -13,10 +13,11 @@ from autograder.checks.properties.purity import purity
 from autograder.checks.properties.values import values
 
 
-def function(cases: Cases, floats: bool = True, long: Cases | None = None) -> list[Check]:
+def function(cases: Cases, floats: bool = True, long: Cases | None = None, scatter_ids: bool = False) -> list[Check]:
     """All standard checks of a function. `floats`: its inputs are floating point, and it has gradients.
 
-    `long`: cases beyond the end of any table, of which only the values are checked.
+    `long`: cases beyond the end of any table, of which only the values are checked. `scatter_ids`: integers and truths
+    are non-contiguous in the check of such inputs, too.
     """
     checks = [values(with_long(cases, long)), purity(cases)]
     if floats:
@@ -24,6 +25,6 @@ def function(cases: Cases, floats: bool = True, long: Cases | None = None) -> li
             precision(cases, torch.float64),
             precision(cases, torch.bfloat16),
             gradients(cases),
-            contiguity(cases),
+            contiguity(cases, scatter_ids=scatter_ids),
         ]
     return checks

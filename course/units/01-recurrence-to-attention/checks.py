@@ -4,6 +4,7 @@ from autograder.checks import ATTENTION, RECURRENT, Case, Check, Draw, built, ed
 
 NOTHING = "a row that may see nothing"
 MASKS = "02-masks"  # the unit that is about such rows
+LOW = -12_000.0  # all scores that a query sees, in one case: a fixed score for what is hidden would be above them
 SIZES = [(1, 1, 2, 3), (1, 2, 1, 1), (3, 5, 4, 6), (2, 7, 6, 5)]  # batch, length, input width, hidden width
 
 
@@ -48,8 +49,19 @@ def attend() -> list[Check]:
     def nothing(draw: Draw):
         return cases(draw, sizes=[(1, 2, 2), (2, 1, 2), (3, 5, 4)], empty=True)
 
-    own = [extremes(lambda draw: cases(draw, 50.0)), built(cases, ATTENTION)]
+    def low(draw: Draw):
+        batch, length, hidden = 2, 4, 3
+        query, keys = _low(draw, (batch, hidden), (batch, length, hidden), hidden)
+        yield Case("attend", (query, keys, draw.mask(batch, length)), length=hidden, amplify=_largest(query, keys))
+
+    own = [extremes(lambda draw: [*cases(draw, 50.0), *low(draw)]), built(cases, ATTENTION)]
     return [*function(cases), edges(nothing, NOTHING, later=MASKS), *own]
+
+
+def _low(draw: Draw, query: tuple, keys: tuple, divisor: float):
+    """Queries and keys of these shapes whose products, `divisor` times a product of two numbers, are all about LOW."""
+    size = (-LOW / divisor) ** 0.5
+    return size * (1 + 1e-4 * draw.normal(*query)), -size * (1 + 1e-4 * draw.normal(*keys))
 
 
 def scaled_dot_product() -> list[Check]:
@@ -73,7 +85,13 @@ def scaled_dot_product() -> list[Check]:
             args.append(draw.mask(*mask, empty_row=True))
             yield Case("scaled_dot_product_attention", tuple(args), length=width, amplify=_largest(*args[:2]))
 
-    own = [extremes(lambda draw: cases(draw, 50.0)), built(cases, ATTENTION)]
+    def low(draw: Draw):
+        for batch, queries, keys, width in [((), 2, 3, 4), ((2,), 3, 4, 1)]:
+            q, k = _low(draw, (*batch, queries, width), (*batch, keys, width), width**0.5)
+            args = (q, k, draw.normal(*batch, keys, 2), draw.mask(*batch, queries, keys))
+            yield Case("scaled_dot_product_attention", args, length=width, amplify=_largest(q, k))
+
+    own = [extremes(lambda draw: [*cases(draw, 50.0), *low(draw)]), built(cases, ATTENTION)]
     return [*function(cases), edges(nothing, NOTHING, later=MASKS), *own]
 
 

@@ -207,12 +207,16 @@ def group_advantages() -> list[Check]:
         yield _advantages(2e-6 * torch.tensor([[0.0, 1.0], [3.0, 1.0]]))  # where the default eps matters
         yield _advantages(torch.full((2, 1), 0.5))
 
+    def far(draw: Draw):  # the difference of two large squares has no digits left
+        yield _advantages(1000.0 + draw.normal(2, 6), rounded=False)
+
     exact = [precision(cases, torch.float64), precision(cases, torch.bfloat16)]
-    return [*function(cases, floats=False), *exact, contiguity(cases)]
+    own = [contiguity(cases), values(far, "rewards far from zero", weight=1.0, core=False)]
+    return [*function(cases, floats=False), *exact, *own]
 
 
-def _advantages(rewards: Tensor, more: dict | None = None) -> Case:
-    rewards = rewards.bfloat16().float()
+def _advantages(rewards: Tensor, more: dict | None = None, rounded: bool = True) -> Case:
+    rewards = rewards.bfloat16().float() if rounded else rewards
     spread = rewards.std(-1, correction=0)
     ratio = (rewards.abs().amax(-1) / spread)[spread > 0].max().item() if (spread > 0).any() else 1.0
     return Case("group_advantages", (rewards,), more or {}, length=rewards.size(-1), amplify=2.0 * ratio)

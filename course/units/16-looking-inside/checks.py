@@ -55,13 +55,15 @@ class _Tower(nn.Module):
         super().__init__()
         self.first = _Layer(width, wide, 1)
         inner, other = nn.Sequential(_Layer(wide, wide, 2), nn.Tanh()), _Layer(wide, wide, 3)
-        self.middle = nn.ModuleDict({"inner": inner, "other": other})
+        # a second name that ends in "first", and a layer that is called twice
+        self.middle = nn.ModuleDict({"inner": inner, "other": other, "first": _Layer(wide, wide, 5)})
         self.last = _Layer(wide, width, 4)
 
     def forward(self, x, times=None):
         h = self.first(x)
         other = self.middle["other"]
         h = self.middle["inner"](h) + other(h) + h @ other.weight.to(x)
+        h = other(h) + self.middle["first"](h)
         return self.last(h) if times is None else self.last(h) * times
 
 
@@ -69,7 +71,7 @@ def _given_tower(width, wide):
     tower = _Tower(width, wide)
     tower.middle["other"].eval()
     tower.met = []
-    for name in ("first", "middle.inner", "middle.inner.0", "middle.other", "last"):
+    for name in ("first", "middle.inner", "middle.inner.0", "middle.other", "middle.first", "last"):
         tower.get_submodule(name).register_forward_hook(lambda *_, name=name: tower.met.append(name))
     return tower
 
@@ -77,6 +79,11 @@ def _given_tower(width, wide):
 def _given_result(tower, *args):
     tower.met.clear()
     return tower(*args), list(tower.met)
+
+
+def _given_calls(tower, child):  # whether each layer was called, but for the child's own, which need not run
+    layers = [(name, one) for name, one in tower.named_modules() if isinstance(one, _Layer)]
+    return {name: one.calls > 0 for name, one in layers if name != child and not name.startswith(child + ".")}
 
 
 def _given_state(tower):
@@ -87,7 +94,7 @@ def _given_state(tower):
         state.append([name, type(one).__name__, one.training, hooks, *names])
     return state
 """
-GIVEN = ["_given_tower", "_given_result", "_given_state"]
+GIVEN = ["_given_tower", "_given_result", "_given_state", "_given_calls"]
 
 
 def patch() -> list[Check]:
@@ -131,11 +138,10 @@ def _left_behind(case: Case, subject) -> dict:
     subject.bind(LAYERS, GIVEN)
     module, child, value, x = case.arguments(subject)
     subject.call("run_patched", module, child, value, x)
-    found = {"state": subject.call("_given_state", module), "result": subject.call("_given_result", module, x)}
-    # no layer takes so few columns; the patched one need not run, so its neighbour must stop
-    narrow = (value[:, 1:], x) if child == "first" else (value, x[:, 1:])
+    found = {"calls": subject.call("_given_calls", module, child), "state": subject.call("_given_state", module)}
+    found["result"] = subject.call("_given_result", module, x)
     try:
-        subject.call("run_patched", module, child, *narrow)
+        subject.call("run_patched", module, child, value, x, x.new_ones(len(x), x.size(1) + 1))  # too many factors
         found["error"] = False
     except StudentError:
         found["error"] = True
@@ -147,6 +153,8 @@ def _left_behind(case: Case, subject) -> dict:
 
 
 def _of_traces(expected: dict, actual: dict) -> str:
+    if compare(expected["calls"], actual["calls"]):
+        return "the module that was passed in did not run, only a copy of it"
     if compare(expected["error"], actual["error"]):
         return "an error of the module's own call does not reach the caller"
     if compare(expected["state"], actual["state"]):
@@ -223,4 +231,4 @@ def attribution() -> list[Check]:
             states, unembed = draw.normal(parts, batch, length, width), draw.normal(vocab, width)
             yield Case("direct_attribution", (states, unembed, target, rival), length=2 * width, amplify=4.0)
 
-    return function(cases)
+    return function(cases, scatter_ids=True)
