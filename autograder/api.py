@@ -62,7 +62,8 @@ class Verdict:
     score: float
     max_score: float
     checks: tuple[CheckResult, ...] = ()
-    misconception: str | None = None  # name of the wrong answer that this one behaves like
+    misconception: str | None = None  # name of the wrong answer that this one behaves like, the first of several
+    misconceptions: tuple[str, ...] = ()  # the names of all mistakes that were found in it
     hint: str | None = None  # the sentence for the student about it
     line: int | None = None  # 1-based, in the file or the cell: where it first departs from right answers
     departure: dict[str, Any] | None = None  # what departs there, in words; see localize.fault
@@ -79,9 +80,22 @@ class Verdict:
         """The object that `autograder check --json` prints, one per line."""
         keep = asdict(self)
         del keep["outputs"]
+        keep["misconceptions"] = list(self.misconceptions)
         for check in keep["checks"]:
             del check["weight"]
         return keep
+
+
+SEPARATOR = " + "  # between the names of several mistakes, in a line for people
+
+
+def misconceptions_of(verdict: Mapping[str, Any]) -> list[str]:
+    """The names of all mistakes in a verdict's JSON object. One of an earlier version holds them in one text."""
+    names = verdict.get("misconceptions")
+    if names and isinstance(names, list | tuple):
+        return [name for name in names if isinstance(name, str)]
+    main = verdict.get("misconception")
+    return main.split(SEPARATOR) if isinstance(main, str) and main else []
 
 
 HINTS = 3  # the number of hint levels
@@ -96,6 +110,7 @@ def with_hints(verdict: Mapping[str, Any], steps: int = HINTS) -> dict[str, Any]
     kept = dict(verdict)
     if steps < 1:
         kept["misconception"] = kept["hint"] = None
+        kept["misconceptions"] = []
     if steps < 2:
         checks = kept.get("checks") or ()  # the reason why a check was not run gives nothing away, so it stays
         kept["checks"] = [c if c["status"] == "not_run" else {**c, "message": "", "map": ()} for c in checks]

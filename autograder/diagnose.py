@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from autograder.answers import Answer, answers
-from autograder.api import BESIDES, Exercise
+from autograder.api import BESIDES, SEPARATOR, Exercise
 from autograder.diagnosis.compose import find_combination
 from autograder.translate import say, translate_text
 
@@ -27,8 +27,13 @@ MAX_SHOWN = 64  # a counter-example with more numbers would not help a reader
 class Misconception:
     """A wrong answer's name and the sentence it has for the student."""
 
-    name: str
+    name: str  # of several mistakes all names, for a report
     hint: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the mistakes, one by one."""
+        return tuple(self.name.split(SEPARATOR))
 
 
 def wrong_answers(exercise: Exercise) -> list[Answer]:

@@ -47,8 +47,8 @@ class PracticeGrader(Grader):
         lack = next((message for message in messages if any(f"{name}: " in message for name in UNSUPPORTED_ERRORS)), "")
         if not lack:
             return verdict
-        return replace(verdict, status="not_graded", score=0.0, checks=(), misconception=None, hint=None,
-                       counterexample=None, reason=f"{lack.splitlines()[0]}")  # fmt: skip
+        return replace(verdict, status="not_graded", score=0.0, checks=(), misconception=None,
+                       misconceptions=(), hint=None, counterexample=None, reason=f"{lack.splitlines()[0]}")  # fmt: skip
 
     @contextmanager
     def _attempt(

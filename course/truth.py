@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.api import Exercise
+from autograder.api import SEPARATOR, Exercise, misconceptions_of
 from course import exercises
 from course.mock_class import STUDENTS, MockStudent
 
@@ -39,7 +39,7 @@ class Outcome:
     def of(cls, verdict: Mapping[str, Any]) -> Outcome:
         """The outcome that a verdict is, as `Verdict.as_json` writes it."""
         score, most, waits = verdict["score"], verdict["max_score"], verdict["status"] == "not_graded"
-        return cls(score, most, waits, verdict.get("misconception"), verdict.get("reason") or "")
+        return cls(score, most, waits, SEPARATOR.join(misconceptions_of(verdict)) or None, verdict.get("reason") or "")
 
 
 Outcomes = dict[tuple[str, str], Outcome]  # (name of a student's folder, exercise) → outcome
@@ -80,7 +80,8 @@ def outcomes(root: Path, course_id: str, unit: str, names: Iterable[str]) -> Out
                     both = f"{grade.auto_score} in the gradebook, {verdict.get('score')} in the notebook"
                     raise WrongGrade(f"{name}, {exercise.id}: {both}")
                 waits, reason = bool(grade.needs_manual_grade), verdict.get("reason", "")
-                given = grade.score, grade.max_score, waits, verdict.get("misconception"), reason
+                named = SEPARATOR.join(misconceptions_of(verdict)) or None
+                given = grade.score, grade.max_score, waits, named, reason
                 found[name, exercise.id] = Outcome(*given)
     return found
 

@@ -2,8 +2,8 @@
 
 Every line has `at` (UTC), `session` (one run of the server), `student` (the account that runs it), `client` (the name
 that the assistant's program gives), `tool` and, if known, `exercise`, `level`, `status`, `score`, `max_score`,
-`misconception`, `seconds`, `code` (its SHA-256 and number of lines) and `refused` (the reason of a refusal). The code
-itself is not stored.
+`misconception`, `misconceptions`, `seconds`, `code` (its SHA-256 and number of lines) and `refused` (the reason of a
+refusal). The code itself is not stored.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from autograder.api import SEPARATOR, misconceptions_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -112,7 +114,7 @@ def table(entries: Iterable[Mapping[str, Any]]) -> Table:
         checks = [one for one in own if one["tool"] == "check" and "status" in one]
         given = [one.get("level") for one in own if one["tool"] == "hint" and "refused" not in one]
         last = checks[-1] if checks else {}
-        outcome = " ".join(str(last[key]) for key in ("status", "misconception") if last.get(key))
+        outcome = " ".join(filter(None, (str(last.get("status") or ""), SEPARATOR.join(misconceptions_of(last)))))
         clients = ", ".join(sorted({str(one.get("client")) for one in own}))
         counts = [str(len(checks)), "/".join(str(given.count(step)) for step in (1, 2, 3))]
         refused = str(sum("refused" in one for one in own))

@@ -39,8 +39,12 @@ STEPS = {
     2: "the symptoms: what each property check found, and the first of the student's lines that goes wrong",
     3: "the smallest counter-example that was found, with the expected and the actual result",
 }
-ADDED = {1: ("misconception", "hint"), 2: ("checks", "line", "departure"), 3: ("counterexample", "departure")}
-OUTCOME = ("status", "score", "max_score", "misconception")
+ADDED = {
+    1: ("misconception", "misconceptions", "hint"),
+    2: ("checks", "line", "departure"),
+    3: ("counterexample", "departure"),
+}
+OUTCOME = ("status", "score", "max_score", "misconception", "misconceptions")
 LAST = 50  # attempts that `history` returns
 NAME = 80  # characters of an id that are echoed
 
@@ -132,7 +136,7 @@ class Tutor:
         self._hints_given[exercise.id] = max(level, self._hints_given[exercise.id])
         shown = with_hints(verdict, level)
         return {"exercise": exercise.id, "level": level, "what": STEPS[level]} | {
-            key: shown[key] for key in ADDED[level]
+            key: shown.get(key) for key in ADDED[level]
         }
 
     def history(self, name: Any = None) -> dict[str, Any]:
@@ -242,7 +246,7 @@ def _answer(
         found = ask()
     except Refusal as error:
         raise _refuse(tutor, ctx, tool, exercise, request, error) from None
-    outcome = {key: found[key] for key in OUTCOME if tool == "check"}
+    outcome = {key: found.get(key) for key in OUTCOME if tool == "check"}
     _write(tutor, ctx, tool, exercise, {**request, **outcome})
     # a statement is public, and may be longer than other texts
     return found if tool == "exercise" else withhold(found, tutor.code_of(exercise))

@@ -177,7 +177,7 @@ def _leave_out(exercise: Exercise, path: Answer, findings: list[Finding], score:
 
 def is_combination(exercise: Exercise, found: Misconception, findings: Sequence[Finding]) -> bool:
     """Whether `found` is several mistakes that, made together, give the same answer to every graded question."""
-    names = found.name.split(" + ")
+    names = found.names
     parts = [known for known in known_answers(exercise) if known.stem in names and isinstance(known, EditedAnswer)]
     if len(parts) != len(names) or len(parts) < 2:
         return False

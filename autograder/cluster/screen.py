@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from autograder.api import SEPARATOR, misconceptions_of
 from autograder.cluster.job import GradingRecord
 from autograder.report.text import one_line
 
@@ -108,7 +109,7 @@ def reasons(verdicts: Iterable[dict[str, Any]]) -> str:
     by_reason: dict[str, list[str]] = {}
     for verdict in verdicts:
         if verdict["status"] != "passed":
-            words = verdict["misconception"] or str(verdict["reason"]).strip().partition("\n")[0]
+            words = SEPARATOR.join(misconceptions_of(verdict)) or str(verdict["reason"]).strip().partition("\n")[0]
             by_reason.setdefault(one_line(words), []).append(str(verdict["exercise"]))
     if len(verdicts) > 1 and len(by_reason) == 1:
         ((why, names),) = by_reason.items()

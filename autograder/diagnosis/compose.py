@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from autograder.answers import Answer, EditedAnswer
+from autograder.api import SEPARATOR
 from autograder.diagnosis.edits import apply_replacements, compatible
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 
@@ -32,7 +33,7 @@ class CombinedMistakes:
     @property
     def stem(self) -> str:
         """The names of all mistakes, as in a verdict."""
-        return " + ".join(part.stem for part in self.parts)
+        return SEPARATOR.join(part.stem for part in self.parts)
 
     def read_text(self) -> str:
         """The code, which has no sentence for the student."""

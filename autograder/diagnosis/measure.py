@@ -73,7 +73,7 @@ def measure_diagnosis(
     score = DiagnosisReport(exercise.id)
     for pair, findings in _pairs(exercise, question_sets, seed, score):
         found = diagnose(exercise, findings)
-        names = set(found.name.split(" + ")) if found else set()
+        names = set(found.names) if found else set()
         wanted = {part.stem for part in pair.parts}
         score.pairs, score.both_named = score.pairs + 1, score.both_named + (names == wanted)
         score.one_named += bool(names & wanted)

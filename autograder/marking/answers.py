@@ -10,6 +10,7 @@ from typing import Any
 
 from nbgrader.api import Gradebook
 
+from autograder.api import SEPARATOR, misconceptions_of
 from autograder.cluster.course import settings_of, students_in
 from autograder.marking import alike
 from autograder.marking.marks import MarkedQuestion, find_mark, version_of
@@ -104,13 +105,17 @@ def _parts(cells: Sequence[Cell], name: str, kind: str, shipped: set[str]) -> It
 def _verdict(cells: Sequence[Cell], name: str) -> dict[str, Any] | None:
     marks = (cell["metadata"].get("tfkit") or {} for cell in cells if _id(cell) == name)
     found = next((mark["verdict"] for mark in marks if isinstance(mark.get("verdict"), dict)), None)
-    return {key: found.get(key) for key in ("status", "misconception", "reason", "hint")} if found else None
+    return (
+        {key: found.get(key) for key in ("status", "misconception", "misconceptions", "reason", "hint")}
+        if found
+        else None
+    )
 
 
 def _named(verdict: Mapping[str, Any] | None) -> str:
     if not verdict:
         return "not graded"
-    why = str(verdict["misconception"] or "").replace("_", " ")
+    why = SEPARATOR.join(misconceptions_of(verdict)).replace("_", " ")
     return why or ("right" if verdict["status"] == "passed" else "wrong, mistake not identified")
 
 

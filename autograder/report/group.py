@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from autograder.api import misconceptions_of
 from autograder.cluster.course import BadCourse, settings_of
-from autograder.report.misconceptions import SEPARATOR, misconceptions
+from autograder.report.misconceptions import misconceptions
 
 PASSED_BY = 2 / 3  # an exercise that fewer students pass should be taught again
 SHARED_BY = 0.2  # and so should one where more students share a misconception
@@ -96,8 +97,8 @@ def _count(name: str, students: Sequence[Verdicts]) -> ExerciseSummary:
 
 def _hint(idea: str, verdicts: Sequence[dict[str, Any]]) -> str:
     """The sentence for one mistake, from an answer with only this mistake, or else from one with several."""
-    alone = [verdict for verdict in verdicts if verdict["misconception"] == idea]
-    among = [verdict for verdict in verdicts if idea in (verdict["misconception"] or "").split(SEPARATOR)]
+    alone = [verdict for verdict in verdicts if misconceptions_of(verdict) == [idea]]
+    among = [verdict for verdict in verdicts if idea in misconceptions_of(verdict)]
     return next((verdict["hint"] for verdict in [*alone, *among] if verdict["hint"]), "")
 
 

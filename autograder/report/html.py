@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from autograder.api import BESIDES, HINTS, with_hints
+from autograder.api import BESIDES, HINTS, SEPARATOR, misconceptions_of, with_hints
 from autograder.report.matrix import corner, example, flow, mark_code, matrices, render_matrix
 from autograder.report.words import (
     SIGNS,
@@ -95,7 +95,7 @@ def _right(data: Mapping[str, Any]) -> str:
 
 def _lesson(data: Mapping[str, Any]) -> str:
     """The misconception in words, and what stopped the code."""
-    named = data.get("hint") or (data.get("misconception") or "").replace("_", " ")
+    named = data.get("hint") or SEPARATOR.join(misconceptions_of(data)).replace("_", " ")
     besides = "|".join(map(re.escape, (BESIDES, say(BESIDES))))
     mistakes = [one for one in re.split(rf"\n\n(?:{besides}) ", named.strip()) if one]
     blocks = [_mistake(one, place, len(mistakes)) for place, one in enumerate(mistakes, 1)]

@@ -6,15 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-SEPARATOR = " + "  # between the names of mistakes that were made in one answer
+from autograder.api import misconceptions_of
 
 
 def misconceptions(students: Iterable[Mapping[str, Mapping[str, Any]]]) -> Counter[tuple[str, str]]:
     """(exercise, misconception) -> students whose code behaves like it; students: exercise -> verdict, for each."""
     return Counter(
-        (exercise, name)
-        for one in students
-        for exercise, verdict in one.items()
-        if verdict["misconception"]
-        for name in verdict["misconception"].split(SEPARATOR)
+        (exercise, name) for one in students for exercise, verdict in one.items() for name in misconceptions_of(verdict)
     )

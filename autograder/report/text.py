@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
+from autograder.api import SEPARATOR, misconceptions_of
 from autograder.report.html import as_dict
 from autograder.report.matrix import WIDEST, Matrix, answers, entry_text, inputs_of, matrices, sentences
 from autograder.report.words import SIGNS, chips, correct_so_far, line_of, missing_points, number, places
@@ -30,7 +31,7 @@ def verdict_line(verdict: object) -> str:
     """`✗ attention.attend 0/1 · divided_by_d`: sign, exercise, score, and why it did not pass."""
     data = as_dict(verdict)
     sign = SIGNS.get(data["status"], "?")
-    why = "" if data["status"] == "passed" else data.get("misconception") or data.get("reason") or ""
+    why = "" if data["status"] == "passed" else SEPARATOR.join(misconceptions_of(data)) or data.get("reason") or ""
     first = str(why).strip().partition("\n")[0][:100]
     score = f"{number(data['score'])}/{number(data['max_score'])}"
     return plain(" ".join([sign, data["exercise"], score]) + (f" · {first}" if first else ""))

@@ -72,6 +72,9 @@ def parse_outcome(body: bytes) -> dict[str, Any]:
         raise BadRequest("`score` and `max_score` must be numbers from 0")
     if not isinstance(found.get("misconception"), str | None):
         raise BadRequest("`misconception` must be a name, or null")
+    names = found.get("misconceptions", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise BadRequest("`misconceptions` must be a list of names")
     return found
 
 

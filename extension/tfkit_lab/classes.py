@@ -14,7 +14,7 @@ from tfkit_lab.course import MAX_BYTES, MAX_DEPTH
 
 MAX_SUBMISSIONS = 3000
 MAX_MISCONCEPTIONS = 5
-RESULT_KEYS = ("status", "score", "max_score", "misconception", "reason")
+RESULT_KEYS = ("status", "score", "max_score", "misconception", "misconceptions", "reason")
 
 
 def classes(root: Path) -> list[dict[str, Any]]:

@@ -255,7 +255,7 @@ def _exclusive(root: Path) -> Iterator[None]:
 
 def _with_outcome(exercises: dict[str, Any], verdict: dict[str, Any]) -> dict[str, Any]:
     before = exercises.get(verdict["exercise"])
-    kept = {key: verdict.get(key) for key in ("status", "score", "max_score", "misconception")}
+    kept = {key: verdict.get(key) for key in ("status", "score", "max_score", "misconception", "misconceptions")}
     now = datetime.now(UTC).isoformat(timespec="seconds")
     if is_unwritten(verdict):
         exercises.pop(verdict["exercise"], None)  # whoever checks the released stub has not started

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from autograder.api import SEPARATOR, misconceptions_of
 from tfkit_course.small_file import read_small_text
 from tfkit_lab import sealed
 
@@ -22,6 +23,7 @@ CHECKS = 3  # failing checks in a row, and …
 MINUTES = 10.0  # … minutes since the first of them, that make a student stuck
 AWAY_MINUTES = 45.0  # after which a student without a check is not in the class any more
 MAX_MISCONCEPTIONS = 3
+MAX_NAMES = 8  # of mistakes in one outcome
 MAX_EXERCISES = 300
 
 
@@ -66,11 +68,11 @@ def _row(
     passed = sum(entry["status"] == "passed" for _, entry in entries)
     stuck = [(student, entry) for student, entry in entries if _is_stuck(entry, checks, minutes, now)]
     trying = [entry for _, entry in entries if entry["status"] == "failed" and _is_recent(entry, now)]
-    counts = Counter(entry["misconception"] for entry in trying if entry["misconception"])
+    counts = Counter(name for entry in trying for name in dict.fromkeys(entry["misconceptions"]))
     row = {"exercise": exercise, "passed": passed, "tried": len(entries) - passed - len(stuck), "stuck": len(stuck)}
     why = [{"misconception": name, "students": count} for name, count in counts.most_common(MAX_MISCONCEPTIONS)]
     who = [{"student": student, "failed": entry["failed"], "minutes": _minutes(entry["since"], now),
-            "misconception": entry["misconception"]} for student, entry in stuck]  # fmt: skip
+            "misconception": SEPARATOR.join(entry["misconceptions"]) or None} for student, entry in stuck]  # fmt: skip
     return {**row, "commonest": why, **({"who": who} if names else {})}
 
 
@@ -112,12 +114,13 @@ def _written_at(path: Path) -> float:
 def _entry(one: Any) -> dict[str, Any] | None:
     """A valid outcome with its times; None for anything else."""
     try:
-        status, why, failed = one["status"], one.get("misconception"), one.get("failed", 0)
+        status, failed = one["status"], one.get("failed", 0)
+        names = [name[: sealed.MAX_TEXT] for name in misconceptions_of(one)[:MAX_NAMES]]
         at = datetime.fromisoformat(one["at"])
         since = datetime.fromisoformat(one.get("since") or one["at"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return None
-    sound = status in ("passed", "failed", "not_graded") and isinstance(failed, int) and isinstance(why, str | None)
+    sound = status in ("passed", "failed", "not_graded") and isinstance(failed, int)
+    sound = sound and isinstance(one.get("misconception"), str | None)
     sound = sound and at.tzinfo is not None and since.tzinfo is not None
-    why = why[: sealed.MAX_TEXT] if why else None
-    return {"status": status, "misconception": why, "failed": failed, "at": at, "since": since} if sound else None
+    return {"status": status, "misconceptions": names, "failed": failed, "at": at, "since": since} if sound else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from autograder import run
-from autograder.api import Exercise
+from autograder.api import SEPARATOR, Exercise
 from autograder.benchmark.grader import Judgement
 from autograder.sandbox.base import Backend, SandboxError
 
@@ -32,7 +32,7 @@ class EngineGrader:
         failed = [check for check in verdict.checks if check.status == "failed"]
         values = any(check.name == ORDINARY for check in failed)
         why = "; ".join(check.name for check in failed)
-        return Judgement(verdict.status == "passed", verdict.misconception, values, why)
+        return Judgement(verdict.status == "passed", SEPARATOR.join(verdict.misconceptions) or None, values, why)
 
 
 GRADER = EngineGrader()

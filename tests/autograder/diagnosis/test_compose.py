@@ -45,7 +45,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 
 def test_two_mistakes_in_another_style_are_both_named(question_sets):
     found = diagnose(ATTENTION, findings(question_sets, OTHER_STYLE))
-    assert set(found.name.split(" + ")) == {"divided_by_d", "mask_inverted"}
+    assert set(found.names) == {"divided_by_d", "mask_inverted"}
     first, second = found.hint.split(HINT_SEPARATOR)
     assert "divide the scores by d" in first + second and "mask the wrong way round" in first + second
 

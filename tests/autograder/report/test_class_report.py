@@ -37,7 +37,11 @@ def course(tmp_path_factory):
 
 
 def test_a_mistake_that_was_made_among_others_only_has_a_sentence_too():
-    both = {"misconception": "divided_by_d + mask_ignored", "hint": "Divide by sqrt d. And besides: use the mask."}
+    both = {
+        "misconception": "divided_by_d",
+        "misconceptions": ("divided_by_d", "mask_ignored"),
+        "hint": "Divide by sqrt d. And besides: use the mask.",
+    }
     alone = {"misconception": "divided_by_d", "hint": "Divide by sqrt d."}
     made = [Verdict(exercise="a", status="failed", score=0, max_score=2, **more).as_json() for more in (both, alone)]
     (one,) = exercises([{"a": verdict} for verdict in made])

@@ -29,6 +29,8 @@ interface IVerdict {
   readonly score: number;
   readonly max_score: number;
   readonly misconception: string | null;
+  /** All that were found; missing in verdicts of earlier versions. */
+  readonly misconceptions?: readonly string[] | null;
   readonly reason: string | null;
 }
 
@@ -226,7 +228,8 @@ class ClassPanel extends Widget {
     };
     const mark = stateIcons[verdict.status].element({ tag: 'span', className: 'tfkit-State' });
     mark.setAttribute('aria-hidden', 'true');
-    const why = verdict.misconception ? spoken(verdict.misconception) : (verdict.reason ?? '');
+    const names = verdict.misconceptions ?? (verdict.misconception ? [verdict.misconception] : []);
+    const why = names.length ? names.map(spoken).join(', ') : (verdict.reason ?? '');
     return h('td', { title: why }, mark, h('span', { className: 'tfkit-Hidden' }, `${words[verdict.status]} ${why}`));
   }
 }
