@@ -16,8 +16,9 @@ def flash_attention(q, k, v, block, causal=False):
             s = s.masked_fill(j > i + K - Q, float("-inf"))
         return s
 
-    parts = [scores(start).logsumexp(-1) for start in range(0, K, block)]
-    lse = torch.stack(parts).logsumexp(0)
+    lse = scores(0).logsumexp(-1)
+    for start in range(block, K, block):
+        lse = torch.logaddexp(lse, scores(start).logsumexp(-1))
     out = torch.zeros(*q.shape[:-1], v.shape[-1], dtype=wide, device=q.device)
     for start in range(0, K, block):
         out = out + (scores(start) - lse[..., None]).exp() @ v[..., start : start + block, :].to(wide)
