@@ -85,5 +85,8 @@ def test_workers_here_keep_no_profile_and_show_no_pages():
         assert list(settings.values()) == [[False, []]]
         most = here.client.submit(grading_process._most_bytes, pure=False).result()
         assert 0 < most < psutil.virtual_memory().total  # of the process beside the worker, as of the worker itself
+        ticks = lambda server: server.periodic_callbacks["tick"].callback_time
+        assert here.client.run_on_scheduler(lambda dask_scheduler: ticks(dask_scheduler)) == 1000  # it was 20
+        assert list(here.client.run(lambda dask_worker: ticks(dask_worker)).values()) == [1000]
         port = here.client.scheduler_info()["services"]["dashboard"]
         assert requests.get(f"http://127.0.0.1:{port}/info/main/workers.html", timeout=10).status_code == 404
