@@ -170,6 +170,7 @@ class GradebookWriter:
         save = self._save
         save.gradebook, save.notebook_id = gradebook, name
         save.assignment_id, save.student_id = record.key.assignment, record.key.student
+        save.waiting = []  # the screen says who waits for a person, and why
         for index, cell in enumerate(nb.cells):
             save.preprocess_cell(cell, {}, index)
 

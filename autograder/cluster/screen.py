@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from autograder.api import SEPARATOR, misconceptions_of
 from autograder.cluster.job import GradingRecord
-from autograder.report.text import one_line
+from autograder.report.text import one_line, reasons
 
 MAX_NAMES = 4  # students named next to the progress bar
 
@@ -28,7 +26,7 @@ class ProgressScreen:
         self._bar = Progress(
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
             TextColumn("left"), TimeRemainingColumn(), TextColumn("[dim]{task.fields[names]}"),
-            console=console, transient=True,
+            console=console, transient=True, auto_refresh=console.is_terminal,
         )  # fmt: skip
         self._task = self._bar.add_task("grading", total=total, completed=done, names="")
 
@@ -101,21 +99,6 @@ class ProgressScreen:
 def _why(record: GradingRecord) -> str:
     others = [verdict for verdict in record.verdicts if verdict["notebook"] not in record.missing]
     return "  ".join(filter(None, [*record.missing.values(), reasons(others)]))
-
-
-def reasons(verdicts: Iterable[dict[str, Any]]) -> str:
-    """Why exercises did not pass: each reason once, after the exercises that have it; alone if it holds for all."""
-    verdicts = list(verdicts)
-    by_reason: dict[str, list[str]] = {}
-    for verdict in verdicts:
-        if verdict["status"] != "passed":
-            words = SEPARATOR.join(misconceptions_of(verdict)) or str(verdict["reason"]).strip().partition("\n")[0]
-            by_reason.setdefault(one_line(words), []).append(str(verdict["exercise"]))
-    if len(verdicts) > 1 and len(by_reason) == 1:
-        ((why, names),) = by_reason.items()
-        if why and len(names) == len(verdicts):
-            return why
-    return "  ".join(f"{', '.join(names)}: {why}" if why else ", ".join(names) for why, names in by_reason.items())
 
 
 def _short(names: Iterable[str]) -> str:

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import SaveAutoGrades
 
 from autograder.nbgrader.late import extension
 from autograder.nbgrader.timestamps import timestamp_fault
-from autograder.report import verdict_line
+from autograder.report.text import reasons
 
 
 class SaveVerdicts(SaveAutoGrades):
-    """Adds a third outcome to SaveAutoGrades: `not_graded` has no automatic score and needs manual grading."""
+    """Adds a third outcome to SaveAutoGrades: `not_graded` has no automatic score and needs manual grading.
+
+    waiting: the verdicts of this outcome in the notebook.
+    """
+
+    waiting: list[dict[str, Any]]
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """As in the parent class; also stores the student's extension, which the next step needs for the penalty."""
+        self.waiting = []
         nb, resources = super().preprocess(nb, resources)
+        if self.waiting:
+            self.log.warning("%s needs grading by hand: %s", self.student_id, reasons(self.waiting))
         where = resources["nbgrader"]
         hours = extension(self, where["assignment"], where["student"])
         with Gradebook(where["db_url"]) as gradebook:
-            if timestamp_fault(
-                resources["metadata"]["path"]
-            ):  # the time of an earlier attempt says nothing of this one
+            if timestamp_fault(resources["metadata"]["path"]):  # an earlier attempt's time says nothing of this one
                 gradebook.update_or_create_submission(where["assignment"], where["student"], timestamp=None)
             if hours is not None:
                 gradebook.grant_extension(where["assignment"], where["student"], hours=hours)
@@ -39,4 +47,4 @@ class SaveVerdicts(SaveAutoGrades):
         grade.auto_score = None
         grade.needs_manual_grade = True
         self.gradebook.db.commit()
-        self.log.warning("%s needs grading by hand: %s", self.student_id, verdict_line(verdict))
+        self.waiting.append(verdict)

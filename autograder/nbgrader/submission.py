@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import warnings
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -184,11 +185,11 @@ class SubmissionExporter(NotebookExporter):
             unfinished.writable(self.parent)
             unfinished.clear(self.parent)
             tolerate_timestamps(self.parent.coursedir)
-            self._report_timestamps()
+            self._report_timestamps(self.parent.assignments)
             unfinished.report_renamed_files(self.parent)
 
-    def _report_timestamps(self) -> None:
-        for folder in sorted(self.parent.assignments):
+    def _report_timestamps(self, folders: Iterable[str]) -> None:
+        for folder in sorted(folders):
             if fault := timestamp_fault(folder):
                 self.log.warning("%s: %s", folder, fault)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
+from textwrap import shorten
 from typing import Any
 
 from autograder.api import SEPARATOR, misconceptions_of
@@ -17,6 +18,9 @@ from autograder.translate import say
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
+MAX_REASON = 300  # characters of a reason in a line, of which some are what a student's code said
+
+
 def plain(text: str) -> str:
     """`text` for a terminal: control characters except newlines and tabs are escaped as `\\x1b`."""
     return CONTROL.sub(lambda found: ascii(found.group())[1:-1], text)
@@ -27,12 +31,27 @@ def one_line(text: str) -> str:
     return plain(text.encode("utf-8", "backslashreplace").decode()).replace("\n", "\\n").replace("\t", "\\t")
 
 
+def reasons(verdicts: Iterable[Mapping[str, Any]]) -> str:
+    """Why exercises did not pass: each reason once, after the exercises that have it; alone if it holds for all."""
+    verdicts = list(verdicts)
+    by_reason: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        if verdict["status"] != "passed":
+            words = SEPARATOR.join(misconceptions_of(verdict)) or str(verdict["reason"]).strip().partition("\n")[0]
+            by_reason.setdefault(one_line(words), []).append(str(verdict["exercise"]))
+    if len(verdicts) > 1 and len(by_reason) == 1:
+        ((why, names),) = by_reason.items()
+        if why and len(names) == len(verdicts):
+            return why
+    return "  ".join(f"{', '.join(names)}: {why}" if why else ", ".join(names) for why, names in by_reason.items())
+
+
 def verdict_line(verdict: object) -> str:
     """`✗ attention.attend 0/1 · divided_by_d`: sign, exercise, score, and why it did not pass."""
     data = as_dict(verdict)
     sign = SIGNS.get(data["status"], "?")
     why = "" if data["status"] == "passed" else SEPARATOR.join(misconceptions_of(data)) or data.get("reason") or ""
-    first = str(why).strip().partition("\n")[0][:100]
+    first = shorten(str(why).strip().partition("\n")[0], MAX_REASON, placeholder=" …")
     score = f"{number(data['score'])}/{number(data['max_score'])}"
     return plain(" ".join([sign, data["exercise"], score]) + (f" · {first}" if first else ""))
 

@@ -42,3 +42,13 @@ def test_the_card_of_a_terminal():
         "    [ 1 -2]    [False  True]    [✗nan ✗nan]    [   ?    ?]",
         "                                [0.25 0.75]    [0.25 0.75]",
     ]
+
+
+def test_a_line_gives_a_reason_whole_and_ends_a_very_long_one_after_a_word():
+    whole = (
+        "Your notebook could not be read: it is not a Jupyter notebook (Expecting value: line 1 column 1 (char 0)); "
+        * 2
+    )
+    assert verdict_line(verdict(misconception=None, reason=whole)).endswith(whole.strip())
+    cut = verdict_line(verdict(misconception=None, reason="word " * 200))
+    assert cut.endswith(" word …") and len(cut) < 400
