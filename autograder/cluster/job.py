@@ -37,8 +37,8 @@ class GradingRecord:
     def from_bytes(cls, data: bytes) -> GradingRecord:
         """The record in these bytes. Raises ValueError if they are not a record."""
         raw = unpack(data)
-        parts = (raw[name] for name in ("notebooks", "verdicts", "seconds", "worker"))
-        return cls(Key(*raw["key"]), *parts, raw.get("missing", {}), raw.get("notes", []))  # older ones have neither
+        whole = raw["notebooks"], raw["verdicts"], raw["seconds"], raw["worker"]
+        return cls(Key(*raw["key"]), *whole, raw.get("missing", {}), raw.get("notes", []))  # older ones have neither
 
     def to_bytes(self) -> bytes:
         """The record, to be sent or stored."""
