@@ -6,8 +6,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from transformers.generation import logits_process as theirs
 
-from tfkit.decode import top_k_filter, top_p_filter
+from tfkit.decode import Sample, top_k_filter, top_p_filter
 
 
 @settings(max_examples=40, deadline=None)
@@ -42,3 +43,24 @@ def test_dtype_stays_and_gradients_reach_what_is_kept(dtype):
         assert out.dtype == dtype
         (grad,) = torch.autograd.grad(out[out > float("-inf")].sum(), logits)
         assert grad.tolist() == [[1, 0, 1, 0]]
+
+
+WARPERS = {  # our setting -> transformers' class
+    "min_p": theirs.MinPLogitsWarper,
+    "typical_p": theirs.TypicalLogitsWarper,
+    "epsilon_cutoff": theirs.EpsilonLogitsWarper,
+    "eta_cutoff": theirs.EtaLogitsWarper,
+}
+
+
+@pytest.mark.parametrize("name", WARPERS)
+@pytest.mark.parametrize("share", [0.003, 0.05, 0.3, 0.9])
+def test_other_cuts_keep_what_those_of_transformers_keep(name, share):
+    logits = 3 * torch.randn(40, 23, generator=torch.Generator().manual_seed(0))
+    logits[::3, 4:9] = -torch.inf  # what an earlier cut has removed
+    logits[5] = 0.0
+    ((_, found),) = Sample(**{name: share}).stages(logits)
+    expected = WARPERS[name](share)(None, logits)
+    assert torch.equal(found, expected)
+    if share > 0.01:
+        assert (found == -torch.inf).sum() > (logits == -torch.inf).sum(), "nothing was cut"

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from tfkit.decode.beam_hypotheses import BeamHypotheses, TextbookHypotheses
-from tfkit.decode.filters import top_k_filter, top_p_filter
+from tfkit.decode.checks import require_number, require_whole
+from tfkit.decode.filters import (
+    epsilon_filter,
+    eta_filter,
+    min_p_filter,
+    top_k_filter,
+    top_p_filter,
+    typical_filter,
+)
 from tfkit.decode.groups import run_groups
 from tfkit.decode.search import GenerationRequest, SingleSequence
 
@@ -34,22 +42,30 @@ GREEDY = Greedy()
 
 @dataclass(frozen=True)
 class Sample(SingleSequence):
-    """A draw from the model's distribution: flattened or sharpened by `temperature`, cut by `top_k`, then by
-    `top_p`."""
+    """A draw from the model's distribution: flattened or sharpened by `temperature`, then cut by `top_k`, `top_p` and
+    the others, in this order, each of which sees what the earlier ones left. See `filters` for what they do; None: not
+    at all."""
 
     temperature: float = 1.0
     top_k: int | None = None
     top_p: float | None = None
+    min_p: float | None = None
+    typical_p: float | None = None
+    epsilon_cutoff: float | None = None
+    eta_cutoff: float | None = None
     name = "sample"
     samples = True
 
     def __post_init__(self) -> None:
-        if self.temperature <= 0:
-            raise ValueError(f"Sample(temperature={self.temperature}): must be above 0; use Greedy() for no randomness")
-        if self.top_k is not None and self.top_k < 1:
-            raise ValueError(f"Sample(top_k={self.top_k}): must be at least 1, or None to keep all tokens")
-        if self.top_p is not None and not 0 < self.top_p <= 1:
-            raise ValueError(f"Sample(top_p={self.top_p}): must be above 0 and at most 1")
+        require_number("Sample(temperature", self.temperature, above=0, advice="; use Greedy() for no randomness")
+        if self.top_k is not None:
+            require_whole("Sample(top_k", self.top_k, least=1, advice=", or None to keep all tokens")
+        for name in ("top_p", "typical_p"):
+            if (share := getattr(self, name)) is not None:
+                require_number(f"Sample({name}", share, above=0, most=1)
+        for name in ("min_p", "epsilon_cutoff", "eta_cutoff"):
+            if (least := getattr(self, name)) is not None:
+                require_number(f"Sample({name}", least, least=0, most=1)
 
     def stages(self, scores: Tensor) -> Iterator[tuple[str, Tensor]]:
         """The stages of processing scores [...,V], in order: a name, and the scores after it."""
@@ -59,9 +75,21 @@ class Sample(SingleSequence):
         if self.top_k is not None and self.top_k < scores.size(-1):
             scores = top_k_filter(scores, self.top_k)
             yield f"top-k {self.top_k}", scores
-        if self.top_p is not None and self.top_p < 1:
-            scores = top_p_filter(scores, self.top_p)
-            yield f"top-p {self.top_p:g}", scores
+        for name, share, keeps_all, cut in self.cuts():
+            if share is not None and share != keeps_all:
+                scores = cut(scores, share)
+                yield f"{name} {share:g}", scores
+
+    def cuts(self) -> list[tuple[str, float | None, float, Callable[[Tensor, float], Tensor]]]:
+        """The cuts by probability, in order: a name, the setting, the value with which it keeps every token, and the
+        filter."""
+        return [
+            ("top-p", self.top_p, 1.0, top_p_filter),
+            ("min-p", self.min_p, 0.0, min_p_filter),
+            ("typical-p", self.typical_p, 1.0, typical_filter),
+            ("epsilon", self.epsilon_cutoff, 0.0, epsilon_filter),
+            ("eta", self.eta_cutoff, 0.0, eta_filter),
+        ]
 
     def probabilities(self, scores: Tensor) -> Tensor:
         """scores [...,V] -> [...,V]"""
@@ -90,6 +118,7 @@ class Beam:
     def __post_init__(self) -> None:
         if type(self.size) is not int or self.size < 1:
             raise ValueError(f"{type(self).__name__}(size={self.size!r}): must be at least 1 hypothesis")
+        require_number(f"{type(self).__name__}(length_penalty", self.length_penalty)
         if self.early_stopping not in (True, False, "never"):
             raise ValueError(f'early_stopping={self.early_stopping!r} must be True, False or "never"')
 
