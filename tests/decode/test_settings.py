@@ -137,12 +137,83 @@ def test_the_settings_describe_a_strategy():
         made({"num_beams": 4, "do_sample": True})
 
 
-def test_a_setting_that_is_not_followed_is_named(tmp_path):
+def test_a_setting_that_cannot_be_followed_is_refused(tmp_path):
     saved("gpt2", tmp_path)
-    (tmp_path / module.FILE).write_text('{"typical_p": 0.5, "max_new_tokens": 1}')
+    (tmp_path / module.FILE).write_text('{"top_h": 0.5, "max_new_tokens": 1}')
     ours = tfkit.from_pretrained(tmp_path)
-    with pytest.warns(UserWarning, match=r"typical_p=0\.5"):
+    with pytest.raises(ValueError, match=r"top_h=0\.5, of the model's generation settings, is not implemented: set it"):
         tfkit.generate(ours, [[5, 6]])
+    ours.generation_config["top_h"] = None
+    assert tfkit.generate(ours, [[5, 6]]).size(1) == 3
+
+
+def test_a_setting_that_transformers_has_given_up_is_named(tmp_path):
+    saved("gpt2", tmp_path)
+    (tmp_path / module.FILE).write_text('{"forced_decoder_ids": [[1, 5]], "max_new_tokens": 1}')
+    with pytest.warns(UserWarning, match="forced_decoder_ids=.* is ignored, as by transformers"):
+        tfkit.generate(tfkit.from_pretrained(tmp_path), [[5, 6]])
+
+
+CHANGE_NOTHING = {  # fields of GenerationConfig that say how the result is found or returned, not what it is
+    "use_cache", "cache_implementation", "cache_config", "max_cache_len", "output_attentions", "output_hidden_states",
+    "output_scores", "output_logits", "return_dict_in_generate", "is_assistant", "num_assistant_tokens",
+    "num_assistant_tokens_schedule", "assistant_confidence_threshold", "prompt_lookup_num_tokens", "use_mtp",
+    "max_matching_ngram_size", "assistant_early_exit", "assistant_lookbehind", "target_lookbehind",
+    "assistant_ensemble_weight", "speculation_type", "compile_config", "disable_compile", "low_memory",
+    "continuous_batching_config", "prefill_chunk_size", "_from_model_config", "transformers_version",
+}  # fmt: skip
+
+
+def test_every_field_of_a_published_file_is_followed_or_refused():
+    fields = set(vars(transformers.GenerationConfig())) - CHANGE_NOTHING
+    assert fields - {*module.OF_FILES, *module.IDS} == set()
+
+
+def test_a_setting_without_effect_is_named_as_transformers_names_it(recwarn):
+    ours, how = pair("gpt2")[1], dict(max_new_tokens=1)
+    with pytest.warns(UserWarning, match=r"temperature=0\.7, top_p=0\.9: no effect without do_sample=True"):
+        tfkit.generate(ours, [[5, 6]], temperature=0.7, top_p=0.9, **how)
+    with pytest.warns(UserWarning, match=r"length_penalty=2\.0: no effect without num_beams above 1"):
+        tfkit.generate(ours, [[5, 6]], num_beams=1, length_penalty=2.0, **how)
+    recwarn.clear()
+    tfkit.generate(ours, [[5, 6]], temperature=1.0, top_k=50, min_p=None, length_penalty=2.0, **how)
+    tfkit.generate(ours, [[5, 6]], penalty_alpha=0.6, top_k=4, **how)
+    tfkit.generate(ours, [[5, 6]], do_sample=True, temperature=0.7, **how)
+    assert [str(warning.message) for warning in recwarn] == []
+
+
+def test_a_files_own_settings_without_effect_are_no_news(tmp_path, recwarn):
+    _, ours = saved("gpt2", tmp_path, temperature=0.6, top_p=0.9, do_sample=True, max_new_tokens=1)
+    tfkit.generate(ours, [[5, 6]], do_sample=False)
+    assert [str(warning.message) for warning in recwarn if "no effect" in str(warning.message)] == []
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bart", "opt", "roberta", "prophetnet", "llama", "t5"])
+def test_without_a_number_of_new_tokens_the_text_fits_the_model(name, recwarn):
+    """transformers' default is 20 new tokens, here it is 64: both stop at the last position."""
+    sizes = dict(vocab_size=V, d_model=16, n_layers=1, n_heads=2, d_ff=32)
+    sizes |= {} if name == "t5" else {"max_length": 32}
+    sizes |= dict(n_kv_heads=1) if name == "llama" else dict(is_decoder=True) if name == "roberta" else {}
+    head = "seq2seq_lm" if name in ("bart", "t5", "prophetnet") else "causal_lm"
+    model = tfkit.from_config(name, head=head, **sizes).eval()
+    how = {"end_id": -1} | ({"start_id": 3} if head == "seq2seq_lm" else {})
+    ids = torch.randint(3, V, (2, 7), generator=torch.Generator().manual_seed(0))
+    found = tfkit.generate(model, ids, **how)
+    start = 1 if head == "seq2seq_lm" else 7
+    assert found.size(1) == (start + 64 if name in ("llama", "t5") else model.position_limit)
+    assert [str(warning.message) for warning in recwarn] == []
+    if name in ("llama", "t5"):
+        return
+    with pytest.warns(UserWarning, match=r"max_new_tokens=99: \w+ has \d+ positions, the prompt \d tokens; at most"):
+        assert tfkit.generate(model, ids, max_new_tokens=99, **how).size(1) == model.position_limit + 1
+
+
+def test_a_prompt_longer_than_the_model_is_refused_at_once():
+    ours = pair("gpt2")[1]
+    assert tfkit.generate(ours, torch.full((1, 64), 5), end_id=-1).size(1) == 65
+    for more in ({}, {"max_new_tokens": 3}, {"compile": "eager"}):
+        with pytest.raises(ValueError, match="the prompt has 65 tokens, GPT2 reads at most 64: shorten it"):
+            tfkit.generate(ours, torch.full((1, 65), 5), **more)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,33 @@ def test_a_decoder_reads_the_start_and_not_the_end(saved: Saved) -> None:
     assert tfkit.Text(saved("t5")).prompt("the cat")[-1] == 2
 
 
+@pytest.mark.parametrize("name", ["gpt2", "t5"])
+def test_a_text_ends_at_a_stop_string_as_in_transformers(name: str, saved: Saved) -> None:
+    """Among others of a batch that go on; the stop string is part of the text."""
+    cls = {"gpt2": hf.GPT2LMHeadModel, "t5": hf.T5ForConditionalGeneration}[name]
+    model, tokenizer = theirs(saved(name), cls)
+    ours = tfkit.Text(saved(name))
+    how = dict(max_new_tokens=12, no_repeat_ngram_size=2, end_id=-1)
+    free = ours.generate("the cat sat", **how)
+    stop = next(free[n : n + 2] for n in range(2, len(free) - 2) if "\N{REPLACEMENT CHARACTER}" not in free[n : n + 2])
+    ids = torch.tensor([ours.prompt("the cat sat")])
+    how |= dict(stop_strings=[stop])
+    theirs_how = dict(max_new_tokens=12, no_repeat_ngram_size=2, eos_token_id=None, stop_strings=[stop])
+    out = model.generate(ids, do_sample=False, tokenizer=tokenizer, **theirs_how)[0].tolist()
+    whole, before = (tokenizer.decode(row, skip_special_tokens=True) for row in (out, ids[0] if name == "gpt2" else []))
+    found = ours.generate("the cat sat", **how)
+    assert found == whole.removeprefix(before)
+    assert stop in found and len(found) < len(free)
+    both = ours.generate(["the cat sat", "who sat on"], **how)
+    assert both[0] == found and both[1] == ours.generate("who sat on", **how)
+    assert "".join(ours.generate("the cat sat", stream=True, **how)) == found
+
+
+def test_a_number_of_results_is_a_list_even_if_it_is_one(saved: Saved) -> None:
+    text = tfkit.Text(saved("gpt2"))
+    assert text.generate("the", num_return_sequences=1, max_new_tokens=2) == [text.generate("the", max_new_tokens=2)]
+
+
 STRATEGIES = [None, Greedy(), Sample(1.3), Beam(3), Contrastive(3, 0.4)]
 
 

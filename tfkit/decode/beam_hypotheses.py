@@ -40,7 +40,7 @@ class BeamHypotheses:
     def step(self, scores: Tensor, normal: bool, ids: Tensor, generated: int) -> tuple[Tensor, Tensor]:
         """scores [B,K,V], ids [B,K,T] so far, generated: new tokens, with this one -> parent, token [B,num_beams]"""
         parent, token, total = self.best(scores, normal)
-        ended = self.request.is_end(token) if self.request.eos_token_ids else None
+        ended = self.ends(ids, parent, token) if self.request.can_end else None
         last = generated == self.request.max_new_tokens
         if last or (ended is not None and bool(ended.any())):
             self.add_finished(ids, parent, token, self.finished_scores(total, None if last else ended, generated))
@@ -54,6 +54,12 @@ class BeamHypotheses:
         if self.any_finished:
             self.close(generated)
         return parent.gather(1, live), token.gather(1, live)
+
+    def ends(self, ids: Tensor, parent: Tensor, token: Tensor) -> Tensor:
+        """ids [B,K,T], parent, token [B,C] -> bool [B,C]: which of these continuations end a hypothesis"""
+        if self.request.stop_strings is None:
+            return self.request.is_end(token)
+        return self.request.is_last(torch.cat([rows_of(ids, parent), token.unsqueeze(-1)], -1))
 
     def best(self, scores: Tensor, normal: bool) -> tuple[Tensor, Tensor, Tensor]:
         """scores [B,K,V] -> parent, token, total [B,C] of the best continuations"""

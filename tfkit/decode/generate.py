@@ -9,15 +9,18 @@ files of the other strategies are used only if a call asks for them.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal, TypeGuard, overload
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, Unpack, overload
 
 import torch
 from torch import Tensor, nn
 
 from tfkit.decode import settings as defaults
+from tfkit.decode.checks import require_number, require_whole
 from tfkit.decode.compiled import Backend, backend_of
 from tfkit.decode.decoders import (
     cross_attention_inputs,
@@ -27,17 +30,26 @@ from tfkit.decode.decoders import (
     require_lm_head,
     source_of,
 )
+from tfkit.decode.guidance import Guidance
+from tfkit.decode.logits_processors import BoundLogitsProcessors, LogitsProcessors, biases_of
+from tfkit.decode.options import Arguments, Ids, Rows, Settings
 from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
 
-NAMED_IDS = ("forced_bos_token_id", "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens")
+if TYPE_CHECKING:
+    from tfkit.decode.stop_strings import StopStrings
 
-Ids = int | Sequence[int] | None
-Rows = Tensor | Sequence[Sequence[int]] | None
+NAMED_IDS = ("forced_bos_token_id", "forced_eos_token_id", "suppress_tokens", "begin_suppress_tokens")
+NEW_TOKENS = 64  # where nothing says how many
 
 
 @overload
 def generate(
-    model: Any, input_ids: Rows = None, strategy: Strategy | None = None, *, trace: Literal[True], **kwargs: Any
+    model: Any,
+    input_ids: Rows = None,
+    strategy: Strategy | None = None,
+    *,
+    trace: Literal[True],
+    **kwargs: Unpack[Arguments],
 ) -> tuple[Tensor, list[Step]]: ...
 @overload
 def generate(
@@ -46,7 +58,7 @@ def generate(
     strategy: Strategy | None = None,
     *,
     trace: Literal[False] = False,
-    **kwargs: Any,
+    **kwargs: Unpack[Arguments],
 ) -> Tensor: ...
 def generate(
     model: Any,
@@ -61,10 +73,11 @@ def generate(
     prefix: Ids | Tensor = None,
     num_return_sequences: int | None = None,
     generator: torch.Generator | None = None,
+    seed: int | None = None,
     static_cache: bool = False,
     compile: bool | Backend = False,
     trace: bool = False,
-    **kwargs: Any,
+    **kwargs: Unpack[Settings],
 ) -> Tensor | tuple[Tensor, list[Step]]:
     """The best continuation of each sentence, ids [B·R,T]: start token or prompt, new tokens, end token, padding.
 
@@ -75,32 +88,39 @@ def generate(
     features [B,M,F], which may also be given as input_features.
     end_id: one or several; -1: none. prefix: tokens that come first, after the start or before the prompt (a language
     code, a control code), for all rows or [B,n]. num_return_sequences: R, how many of a beam's hypotheses are returned,
-    best first, or how many times each sentence is sampled. static_cache: whether the cache has a fixed size, as
+    best first, or how many times each sentence is sampled. generator, or the seed of a new one: what samples are drawn
+    with; by default torch's own. static_cache: whether the cache has a fixed size, as
     compilers need. compile: whether the steps after the prompt run as one compiled graph on such a cache; compiling
     takes a while at the first step, and later calls reuse the graph (True: torch's own compiler; "gemv": the same,
     tuned for single rows on a GPU; or the name of another backend of torch.compile, such as "eager").
     kwargs: settings of `LogitsProcessors`; max_length, which counts the prompt too, and gives way to max_new_tokens; in
     place of a strategy, transformers' arguments (num_beams, length_penalty, do_sample, top_p …); transformers' names of
-    the special tokens (eos_token_id for end_id …); and, for a decoder-only model with cross-attention,
-    encoder_hidden_states [B,S,E] and encoder_attention_mask [B,S].
+    the special tokens (eos_token_id for end_id …); stop_strings with the tokenizer: a row ends after the token that
+    completes one of these texts; guidance_scale with negative_prompt_ids and negative_prompt_attention_mask [B,n]: see
+    `Guidance`; and, for a decoder-only model with cross-attention, encoder_hidden_states [B,S,E] and
+    encoder_attention_mask [B,S]. `options.Arguments` lists them all.
 
     Defaults are those of `model.generation_config`, read from the model's files; without it, greedy search and up to 64
-    new tokens. `trace=True` returns (ids, list of Step). Raises TypeError for a model that it cannot decode with, an
-    unknown setting or invalid ids, ValueError for a missing id or one outside the vocabulary.
+    new tokens, or as many as the model has positions for. `trace=True` returns (ids, list of Step). Warns of settings
+    that have no effect, such as a temperature without do_sample=True. Raises TypeError for a model that it cannot
+    decode with, an unknown setting or invalid ids, ValueError for a missing id, one outside the vocabulary, or a prompt
+    with no position left after it.
     """
     steps: list[Step] = []
     with evaluating(model):
         strategy, request = request_for(
             model, input_ids, strategy, max_new_tokens=max_new_tokens, attention_mask=attention_mask, start_id=start_id,
             end_id=end_id, pad_id=pad_id, prefix=prefix, num_return_sequences=num_return_sequences,
-            generator=generator, static_cache=static_cache, compile=compile, **kwargs,
+            generator=generator, seed=seed, static_cache=static_cache, compile=compile, **kwargs,
         )  # fmt: skip
         ids = strategy.run(replace(request, on_step=steps.append) if trace else request)
     ids = ids.clone()
     return (ids, steps) if trace else ids
 
 
-def stream(model: Any, input_ids: Rows = None, strategy: Strategy | None = None, **kwargs: Any) -> Iterator[Tensor]:
+def stream(
+    model: Any, input_ids: Rows = None, strategy: Strategy | None = None, **kwargs: Unpack[Arguments]
+) -> Iterator[Tensor]:
     """Yields the new tokens that `generate` would append, as they are found, as pieces int64 [B,n].
 
     A piece is one token if tokens are final when they are chosen (greedy search, sampling); beam search and other
@@ -147,7 +167,9 @@ def request_for(
     model: Any, input_ids: Rows = None, strategy: Strategy | None = None, *, max_new_tokens: int | None = None,
     attention_mask: Rows = None, start_id: int | None = None, end_id: Ids = None, pad_id: int | None = None,
     prefix: Ids | Tensor = None, num_return_sequences: int | None = None, generator: torch.Generator | None = None,
-    static_cache: bool = False, compile: bool | Backend = False, input_features: Tensor | None = None, **kwargs: Any,
+    seed: int | None = None, static_cache: bool = False, compile: bool | Backend = False,
+    input_features: Tensor | None = None, tokenizer: Any = None, negative_prompt_ids: Rows = None,
+    negative_prompt_attention_mask: Rows = None, **kwargs: Any,
 ) -> tuple[Strategy, GenerationRequest]:  # fmt: skip
     """The strategy and the request for a call of `generate`; both this and the run belong inside `evaluating`."""
     require_lm_head(model)
@@ -156,8 +178,9 @@ def request_for(
     check_names(strategy, kwargs)
     backend = None if compile is False else backend_of(compile)
     settings = {**defaults.of(model), **kwargs}
-    defaults.warn_of_unknown(settings)
+    defaults.refuse_unknown(settings)
     if strategy is None:
+        defaults.warn_of_unused(kwargs, settings)
         strategy = defaults.strategy_of(settings)
         if num_return_sequences is None:
             num_return_sequences = settings.get("num_return_sequences")
@@ -165,18 +188,62 @@ def request_for(
     start, eos, pad = special_ids(model, settings, named["start_id"], named["end_id"], named["pad_id"])
     source, mask = read_source(model, input_ids, input_features, attention_mask, pad)
     prompt, mask = prepare_prompts(model, source, mask, start, (pad, eos), prefix)
-    prompt, source, mask = (repeat_rows(rows, runs) for rows in (prompt, source, mask))
-    cross_inputs = {name: repeat_rows(rows, runs) for name, rows in cross_inputs.items()}
-    check_generator(generator, prompt.device)
+    negative = to_padded_rows(negative_prompt_ids, negative_prompt_attention_mask, pad, model)
+    guidance = guidance_of(model, settings.get("guidance_scale"), *negative, len(prompt), (pad, eos))
     limit = new_tokens(prompt, max_new_tokens, kwargs.get("max_length"), settings)
+    longest = max(prompt.size(1), 0 if guidance is None else guidance.length())
+    limit = fit_positions(model, longest, limit, {"max_new_tokens": max_new_tokens} | kwargs)
+    prompt, source, mask, guidance = (repeat_rows(rows, runs) for rows in (prompt, source, mask, guidance))
+    cross_inputs = {name: repeat_rows(rows, runs) for name, rows in cross_inputs.items()}
     processors = defaults.processors_of(model, settings, kwargs)
     require_known_ids(model, kwargs)
-    return strategy, GenerationRequest(
+    request = GenerationRequest(
         model=model, prompt=prompt, max_new_tokens=limit, source=source, attention_mask=mask, eos_token_ids=eos,
-        pad_token_id=pad, processors=None if processors is None else processors.bind(prompt, limit, eos),
-        num_return_sequences=returned, generator=generator, static_cache=static_cache, compile_backend=backend,
-        cross_attention_inputs=cross_inputs,
+        stop_strings=stop_strings_of(settings, tokenizer), pad_token_id=pad, guidance=guidance,
+        num_return_sequences=returned, generator=generator_for(generator, seed, prompt.device),
+        static_cache=static_cache, compile_backend=backend, cross_attention_inputs=cross_inputs,
     )  # fmt: skip
+    return strategy, request if processors is None else replace(request, processors=bind(processors, request))
+
+
+def bind(processors: LogitsProcessors, request: GenerationRequest) -> BoundLogitsProcessors:
+    """The logits processors for a request; the source of a decoder-only model is its prompt, as in transformers."""
+    source: Tensor | None = request.mark_prompt_padding(request.prompt)
+    if not is_causal(request.model):
+        source = None if request.source is None or request.source.is_floating_point() else request.source
+        if source is not None and request.attention_mask is not None:
+            source = source.masked_fill(~request.attention_mask, -1)
+    return processors.bind(request.prompt, request.max_new_tokens, request.eos_token_ids, source)
+
+
+def guidance_of(
+    model: Any, scale: Any, ids: Tensor | None, mask: Tensor | None, rows: int, special: tuple[int, Sequence[int]]
+) -> Guidance | None:
+    """The guidance that a scale and negative prompts [B,n] or [1,n] ask for; special: padding and end ids. Raises
+    ValueError for negative prompts without a scale or in another number than the prompts, and for an encoder-decoder,
+    whose prompt is no text that could be left out."""
+    if scale is None or scale == 1:
+        if ids is not None:
+            raise ValueError(f"negative_prompt_ids has no effect with guidance_scale={scale}: give one above 1")
+        return None
+    require_number("guidance_scale", scale)
+    if not is_causal(model):
+        raise ValueError(f"guidance_scale={scale}: needs a decoder-only model, and {type(model).__name__} is none")
+    if ids is None:
+        return Guidance(scale)
+    if len(ids) not in (1, rows):
+        raise ValueError(f"negative_prompt_ids has {len(ids)} rows, input_ids has {rows}: give one for each, or one")
+    ids, mask = move_padding_left(ids, mask, *special)
+    return Guidance(scale, ids.expand(rows, -1), None if mask is None else mask.expand(rows, -1))
+
+
+def stop_strings_of(settings: Mapping[str, Any], tokenizer: Any) -> StopStrings | None:
+    """The test for the stop strings of the settings, or None if they name none."""
+    if (strings := settings.get("stop_strings")) is None:
+        return None
+    from tfkit.decode.stop_strings import StopStrings  # which needs the library of tokenizers
+
+    return StopStrings(strings, tokenizer)
 
 
 TOKEN_NAMES = {  # transformers' names of arguments of `generate`
@@ -211,6 +278,8 @@ def returned_sequences(strategy: Strategy, count: int | None) -> tuple[int, int]
 
 def repeat_rows(rows: Any, count: int) -> Any:
     """Each row `count` times, the copies of a row together: [B,...] -> [B·count,...]; None stays None"""
+    if isinstance(rows, Guidance):
+        return replace(rows, ids=repeat_rows(rows.ids, count), mask=repeat_rows(rows.mask, count))
     return rows if rows is None or count == 1 else rows.repeat_interleave(count, 0)
 
 
@@ -326,6 +395,7 @@ def special_ids(
         return getattr(config, name, default) if found is None else found
 
     for name, ids in (("start_id", start), ("end_id", end), ("pad_id", pad)):
+        require_ids(name, ids)
         if (high := max(to_list(ids), default=0)) >= size:
             raise ValueError(f"{name} names {high}, outside the vocabulary: ids go from 0 to {size - 1}")
         least = -1 if name == "end_id" else 0
@@ -348,13 +418,23 @@ def special_ids(
 
 def to_list(ids: Ids) -> list[int]:
     """One id, several ids or None as a list."""
-    return [] if ids is None else [ids] if isinstance(ids, int) else list(ids)
+    return [] if ids is None else [ids] if isinstance(ids, int) else [int(i) for i in ids]
+
+
+def require_ids(name: str, ids: Any) -> None:
+    """Raises TypeError for something other than an id, several ids or None."""
+    several = ids if isinstance(ids, Sequence | Tensor) and not isinstance(ids, str) else [] if ids is None else [ids]
+    if any(not (isinstance(i, Integral) or (isinstance(i, Tensor) and not i.is_floating_point())) for i in several):
+        raise TypeError(f"{name}={ids!r}: must be an id, a whole number; a token's is tokenizer.inner.token_to_id(…)")
 
 
 def require_known_ids(model: Any, given: Mapping[str, Any]) -> None:
     """Raises ValueError for an id outside the vocabulary in the settings of `LogitsProcessors` of a call."""
     size = vocabulary_size(model.config if is_tfkit_model(model) else None)
+    for name in NAMED_IDS:
+        require_ids(name, given.get(name))
     named_ids = {name: to_list(given.get(name)) for name in NAMED_IDS}
+    named_ids["sequence_bias"] = [token for ids in biases_of(given.get("sequence_bias") or ()) for token in ids]
     named_ids["bad_words_ids"] = [token for word in given.get("bad_words_ids") or () for token in word]
     for name, ids in named_ids.items():
         if wrong := [i for i in ids if not 0 <= i < size]:
@@ -372,11 +452,24 @@ def check_names(strategy: Any, given: dict[str, Any]) -> None:
     if isinstance(strategy, type) or not (strategy is None or hasattr(strategy, "run")):
         shown = strategy.__name__ if isinstance(strategy, type) else repr(strategy)
         raise TypeError(f"strategy={shown}: give an instance of a strategy, such as tfkit.decode.Beam(4)")
-    known = (*defaults.PROCESSORS, "max_length", *defaults.SEARCH)
+    known = (*defaults.PROCESSORS, "max_length", *defaults.OTHERS, *defaults.SEARCH)
     if unknown := [name for name in given if name not in known]:
         raise TypeError(f"generate has no setting {unknown[0]!r}; available: {', '.join(known)}")
     if strategy is not None and (duplicates := [name for name in given if name in defaults.SEARCH]):
         raise TypeError(f"{duplicates[0]} describes a search, and so does strategy: pass only one of them")
+
+
+def generator_for(generator: Any, seed: Any, device: torch.device) -> torch.Generator | None:
+    """The given generator, or a new one with this seed on the device of the ids; None: torch's own. Raises TypeError
+    for both, or another kind of thing."""
+    check_generator(generator, device)
+    if seed is None:
+        found: torch.Generator | None = generator
+        return found
+    if generator is not None:
+        raise TypeError("seed and generator both say what samples are drawn with: pass only one of them")
+    require_whole("seed", seed)
+    return torch.Generator(device).manual_seed(seed)
 
 
 def check_generator(generator: Any, device: torch.device) -> None:
@@ -407,7 +500,26 @@ def new_tokens(prompt: Tensor, max_new_tokens: int | None, max_length: int | Non
             raise ValueError(f"max_new_tokens={max_new_tokens}: must not be negative")
         return max_new_tokens
     if max_length is None:
-        return 64
+        return NEW_TOKENS
     if max_length < prompt.size(1):
         raise ValueError(f"max_length={max_length}: the prompt alone has {prompt.size(1)} tokens")
     return max_length - prompt.size(1)
+
+
+def fit_positions(model: Any, length: int, limit: int, given: Mapping[str, Any]) -> int:
+    """The number of new tokens, up to `limit`, that fits a model's positions after a prompt of this length, whose last
+    token need not be read. If no limit is among the settings in `given`, the whole text fits. Raises ValueError if not
+    even one token fits; warns if fewer do than were asked for."""
+    positions = getattr(model, "position_limit", None) if is_tfkit_model(model) else None
+    if positions is None or limit == 0 or length + limit <= positions:
+        return limit
+    name = type(model).__name__
+    if length > positions:
+        raise ValueError(f"the prompt has {length} tokens, {name} reads at most {positions}: shorten it")
+    names = [name for name in ("max_new_tokens", "max_length") if given.get(name) is not None]
+    room = min(limit, positions + 1 - length)
+    if names and room < limit:
+        asked = f"{names[0]}={given[names[0]]}"
+        holds = f"{name} has {positions} positions, the prompt {length} tokens"
+        warnings.warn(f"{asked}: {holds}; at most {room} new ones follow", stacklevel=4)
+    return room if names else max(1, positions - length)

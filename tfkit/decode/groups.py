@@ -100,10 +100,10 @@ def process_scores(
 ) -> tuple[Tensor, bool]:
     """scores [B,K,V], ids [B,K,T], earlier: tokens [B,·] of earlier groups -> scores, and whether they are
     log-probabilities, which penalties and logits processors need."""
-    processors = request.processors_after(ids.size(-1))
+    processors, guided = request.processors_after(ids.size(-1)), request.guidance is not None
     if processors is None and not (penalty and earlier):
-        return scores, False
-    scores = scores.log_softmax(-1)
+        return scores, guided
+    scores = scores if guided else scores.log_softmax(-1)  # guided ones are not normalised again
     if penalty and earlier:
         words = torch.cat(earlier, 1)
         times = torch.zeros_like(scores[:, 0]).scatter_add(1, words, torch.ones_like(words, dtype=scores.dtype))

@@ -10,14 +10,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch import Tensor
 
 from tfkit.decode.compiled import Backend
 from tfkit.decode.decoders import Decoder, decoder_for, is_causal
+from tfkit.decode.guidance import Guidance, GuidedDecoder
 from tfkit.decode.logits_processors import BoundLogitsProcessors
+
+if TYPE_CHECKING:
+    from tfkit.decode.stop_strings import StopStrings
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +76,10 @@ class GenerationRequest:
         default_factory=dict
     )  # of a decoder-only model, as arguments of its forward
     eos_token_ids: tuple[int, ...] = ()  # any of them ends a row
+    stop_strings: StopStrings | None = None  # so does a token that completes one of these
     pad_token_id: int = 0
     processors: BoundLogitsProcessors | None = None
+    guidance: Guidance | None = None
     num_return_sequences: int = 1
     generator: torch.Generator | None = None
     static_cache: bool = False
@@ -85,10 +91,15 @@ class GenerationRequest:
     def decoder(self) -> Decoder:
         """The decoder for all sentences, created at first use."""
         decoder = self.new_decoder(self.model)
-        return decoder if self.wrap_decoder is None else self.wrap_decoder(decoder)
+        decoder = decoder if self.wrap_decoder is None else self.wrap_decoder(decoder)
+        if self.guidance is None:
+            return decoder
+        capacity = self.guidance.length() + self.max_new_tokens
+        how = (capacity, self.static_cache, self.compile_backend)
+        return GuidedDecoder(self.guidance, decoder, decoder_for(self.model, None, self.guidance.mask, *how))
 
     def new_decoder(self, model: Any) -> Decoder:
-        """A fresh decoder, of the request's model or of another one, such as a draft model."""
+        """A fresh decoder, of the request's model or of another one, such as a draft model; without guidance."""
         cross_attention_inputs = self.cross_attention_inputs if model is self.model else {}
         return decoder_for(
             model,
@@ -122,10 +133,22 @@ class GenerationRequest:
             source=source,
             attention_mask=mask,
             cross_attention_inputs=cross_attention_inputs,
+            processors=None if self.processors is None else self.processors.for_row(row),
+            guidance=None if self.guidance is None else self.guidance.for_row(row),
         )
 
+    @property
+    def can_end(self) -> bool:
+        """Whether anything but the number of new tokens ends a row."""
+        return bool(self.eos_token_ids) or self.stop_strings is not None
+
+    def is_last(self, ids: Tensor) -> Tensor:
+        """ids [...,T] -> bool [...]: whether the last id of a row ends it"""
+        ends = self.is_end(ids[..., -1])
+        return ends if self.stop_strings is None else ends | self.stop_strings(ids)
+
     def is_end(self, token: Tensor) -> Tensor:
-        """token [...] -> bool [...]: which of them end a row"""
+        """token [...] -> bool [...]: which of them are end tokens"""
         return token == self.eos_token_ids[0] if len(self.eos_token_ids) == 1 else torch.isin(token, self._eos)
 
     @cached_property
@@ -233,25 +256,28 @@ class SequenceBuffer:
     @property
     def done(self) -> bool:
         """Whether every row has ended, or there is no room left."""
-        return self.length == self.ids.size(1) or (bool(self.request.eos_token_ids) and bool(self.finished.all()))
+        return self.length == self.ids.size(1) or (self.request.can_end and bool(self.finished.all()))
 
     def append(self, scores: Tensor, token: Tensor, others: Tensor | None = None, **details: Any) -> Tensor:
         """scores [B,V], the token [B] chosen by them; others [B,C]: the candidates, with the chosen token first;
         details: fields of `Step`, for a trace -> token [B], padding for rows that have ended"""
-        if self.request.on_step:
-            self.request.on_step(self.step(scores, token.unsqueeze(1) if others is None else others, **details))
-        if self.request.eos_token_ids:
+        chosen = token.unsqueeze(1) if others is None else others
+        if self.request.can_end:
             token = token.masked_fill(self.finished, self.request.pad_token_id)
-            self.finished = self.finished | self.request.is_end(token)
         self.ids[:, self.length] = token
         self.length += 1
+        if self.request.can_end:
+            self.finished = self.finished | self.request.is_last(self.current_ids)
+        if self.request.on_step:
+            self.request.on_step(self.step(scores, chosen, **details))
         return token
 
     def step(self, scores: Tensor, tokens: Tensor, **details: Any) -> Step:
-        """The Step for a trace: of tokens [B,C] the first is taken"""
+        """The Step for a trace, of the token just appended: of tokens [B,C] the first is taken"""
         before = self.totals
         total = before + scores.double().log_softmax(-1).gather(1, tokens)
         first = torch.zeros_like(tokens[:, :1])
-        ended = self.request.is_end(tokens) & (torch.arange(tokens.size(1), device=tokens.device) == 0)
+        newly = self.finished & (before[:, 0] > -torch.inf)  # [B]
+        ended = newly.unsqueeze(1) & (torch.arange(tokens.size(1), device=tokens.device) == 0)
         self.totals = total.masked_fill(ended, -torch.inf)[:, :1]
         return Step(scores.unsqueeze(1), before, torch.zeros_like(tokens), tokens, total, first, ended, **details)

@@ -23,19 +23,26 @@ T = TypeVar("T")
 FILE = "generation_config.json"
 SEARCH = (
     "num_beams", "num_beam_groups", "diversity_penalty", "length_penalty", "early_stopping", "do_sample", "temperature",
-    "top_k", "top_p", "penalty_alpha", "num_return_sequences",
+    "top_k", "top_p", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff", "penalty_alpha", "num_return_sequences",
 )  # fmt: skip
+SAMPLED = {  # settings of sampling alone -> the values of which nobody needs to be told that they have no effect
+    "temperature": 1.0, "top_k": 50, "top_p": 1.0, "min_p": None, "typical_p": 1.0, "epsilon_cutoff": 0.0,
+    "eta_cutoff": 0.0,
+}  # fmt: skip
+OF_BEAMS = {"length_penalty": 1.0, "early_stopping": False}
 LIMITS = ("max_new_tokens", "max_length")
 IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
 FORCED = ("forced_bos_token_id", "forced_eos_token_id")
 PROCESSORS = tuple(LogitsProcessors.__dataclass_fields__)
+OTHERS = ("stop_strings", "guidance_scale")
 # fields that change the output unless they have this value, and that are not implemented
 NEUTRAL = {
-    "encoder_no_repeat_ngram_size": 0, "encoder_repetition_penalty": 1.0, "exponential_decay_length_penalty": None,
-    "typical_p": 1.0, "epsilon_cutoff": 0.0, "eta_cutoff": 0.0, "min_p": None, "sequence_bias": None,
-    "guidance_scale": None, "forced_decoder_ids": None, "stop_strings": None, "renormalize_logits": False,
-    "dola_layers": None, "watermarking_config": None, "top_h": None,
+    "top_h": None, "watermarking_config": None, "token_healing": False, "dola_layers": None, "constraints": None,
+    "force_words_ids": None, "max_time": None,
 }  # fmt: skip
+# fields of older files, which transformers no longer follows either
+FORGOTTEN = {"forced_decoder_ids": None}
+OF_FILES = (*SEARCH, *LIMITS, *FORCED, *PROCESSORS, *OTHERS, *NEUTRAL, *FORGOTTEN)
 
 
 def read(directory: Path, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,9 +50,8 @@ def read(directory: Path, config: Mapping[str, Any]) -> dict[str, Any]:
     (given as a dict) and of its decoder part. Raises ValueError for a file that holds no JSON object."""
     file = Path(directory) / FILE
     if not file.is_file():
-        known = (*SEARCH, *LIMITS, *FORCED, *PROCESSORS, *NEUTRAL)
         parts = [config.get(part) or {} for part in ("generator", "decoder")]
-        found = {name: part[name] for part in (*parts, config) for name in known if part.get(name) is not None}
+        found = {name: part[name] for part in (*parts, config) for name in OF_FILES if part.get(name) is not None}
         return _check_settings(found, Path(directory) / "config.json")
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
@@ -77,12 +83,31 @@ def of(model: Any) -> dict[str, Any]:
     return {**config, **own}
 
 
-def warn_of_unknown(settings: Mapping[str, Any]) -> None:
-    """Warns once of each setting that would change the output but is not implemented."""
-    for name, neutral in NEUTRAL.items():
+def refuse_unknown(settings: Mapping[str, Any]) -> None:
+    """Raises ValueError for a setting that would change the output but is not implemented. Warns of one that
+    transformers follows no longer."""
+    for name, neutral in (NEUTRAL | FORGOTTEN).items():
         value = settings.get(name)
-        if value is not None and value != neutral:
-            warnings.warn(f"{name}={value!r}, of the model's generation settings, is ignored", stacklevel=3)
+        if value is None or value == neutral:
+            continue
+        shown = f"{name}={value!r}, of the model's generation settings, "
+        if name in NEUTRAL:
+            raise ValueError(f"{shown}is not implemented: set it to {neutral!r} in model.generation_config")
+        warnings.warn(f"{shown}is ignored, as by transformers", stacklevel=3)
+
+
+def warn_of_unused(given: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Warns of what was given and has no effect: settings of sampling without do_sample=True; settings of beams without
+    a beam, if their number was given too. Those of a model's file are not reported, as in transformers."""
+    kinds = [] if settings.get("do_sample") else [(SAMPLED, "without do_sample=True")]
+    if "num_beams" in given and settings.get("num_beams") in (None, 1):
+        kinds.append((OF_BEAMS, "without num_beams above 1"))
+    for neutral, why in kinds:
+        known = [name for name in neutral if given.get(name) is not None and given[name] != neutral[name]]
+        names = [name for name in known if name != "top_k" or not settings.get("penalty_alpha")]
+        if names:
+            shown = ", ".join(f"{name}={given[name]!r}" for name in names)
+            warnings.warn(f"{shown}: no effect {why}", UserWarning, stacklevel=4)
 
 
 def strategy_of(settings: Mapping[str, Any]) -> Strategy:
@@ -104,7 +129,10 @@ def strategy_of(settings: Mapping[str, Any]) -> Strategy:
         diversity = get("diversity_penalty", 0.0)
         return Diverse(beams, groups=groups, penalty=diversity, **how) if groups > 1 else Beam(beams, **how)
     if sampled:
-        return Sample(get("temperature", 1.0), top_k=get("top_k", 50) or None, top_p=get("top_p", 1.0))
+        return Sample(
+            get("temperature", 1.0), top_k=get("top_k", 50) or None, top_p=get("top_p", 1.0),
+            **{name: settings.get(name) for name in ("min_p", "typical_p", "epsilon_cutoff", "eta_cutoff")},
+        )  # fmt: skip
     if settings.get("penalty_alpha") and get("top_k", 50) > 1:
         return Contrastive(get("top_k", 50), settings["penalty_alpha"])
     return GREEDY

@@ -106,8 +106,7 @@ def extra_settings(module: ModuleType, config_dict: dict[str, Any]) -> dict[str,
     if not hasattr(module, "HF_FIELDS"):
         return {}
     config_dict = getattr(module, "from_hf_fields", dict)(config_dict)
-    elsewhere = {*settings.SEARCH, *settings.LIMITS, *settings.PROCESSORS, *settings.NEUTRAL}
-    translated = {*module.HF_FIELDS, *getattr(module, "HF_PARTS", {}), *REWRITTEN, *elsewhere}
+    translated = {*module.HF_FIELDS, *getattr(module, "HF_PARTS", {}), *REWRITTEN, *settings.OF_FILES}
     return {field: value for field, value in config_dict.items() if field not in translated}
 
 

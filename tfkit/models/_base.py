@@ -171,6 +171,11 @@ class Model(nn.Module):
         """The maximum length of the decoder's text; None: no position table limits it."""
         return getattr(self.config, "max_length", None)
 
+    @property
+    def position_limit(self) -> int | None:
+        """The most tokens that a text of the decoder may have; None: any number, as with rotary positions."""
+        return self.last_position
+
     def set_attn_implementation(self, name: str) -> None:
         """Choose what computes attention: "sdpa", PyTorch's fused kernels with the model's masks, the default; or
         "flex_attention", FlexAttention with block masks, which computes no block of scores that is hidden and holds no

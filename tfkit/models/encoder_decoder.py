@@ -78,6 +78,10 @@ class EncoderDecoder(Model):
     def last_position(self) -> int:
         return self.decoder.last_position
 
+    @property
+    def position_limit(self) -> int | None:
+        return self.decoder.position_limit
+
     def encode(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> Output:
         return Output(last_hidden_state=self.encoder(input_ids, attention_mask).last_hidden_state)
 

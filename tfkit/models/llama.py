@@ -263,6 +263,11 @@ class Llama(Model):
                 warnings.warn(OUTGROWN.format(self.rotations_change_after), stacklevel=2)
         return length
 
+    @property
+    def position_limit(self) -> int | None:
+        """None: rotary positions go on."""
+        return None
+
     def hidden(self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, past: Past) -> Tensor:
         """x [B,L,E] embedded, positions int [B,L] or [L], mask bool [B,1,1,K] or None -> [B,L,E]"""
         new, kinds = x.size(1), self.layer_types()

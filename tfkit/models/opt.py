@@ -121,6 +121,11 @@ class OPT(llama.Llama):
     def last_position(self) -> int | None:
         return self.config.max_length
 
+    @property
+    def position_limit(self) -> int | None:
+        """Its positions are in a table."""
+        return self.last_position
+
     def hidden(
         self, x: Tensor, positions: Tensor, mask: Tensor | None, cache: Cache | None, past: llama.Past
     ) -> Tensor:

@@ -110,6 +110,10 @@ class RAG(Model):
         """transformers' names of the weights of both models"""
         return {f"{PARTS[side]}_attentions": tuple(tensors) for side, tensors in weights.items()}
 
+    @property
+    def position_limit(self) -> int | None:
+        return self.generator.position_limit
+
     def retrieve(
         self, input_ids: Tensor | None, attention_mask: Tensor | None = None, n_docs: int | None = None
     ) -> dict[str, Tensor]:

@@ -73,6 +73,11 @@ class RoBERTa(BERT):
     }  # fmt: skip
     HEADS = tuple(HEAD_CLASSES)
 
+    @property
+    def last_position(self) -> int:
+        """Positions count from pad_token_id + 1."""
+        return self.config.max_length - self.config.pad_token_id - 1
+
 
 MODEL = RoBERTa
 

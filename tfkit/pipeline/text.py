@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, overload
 
 import torch
 from torch import Tensor
@@ -15,7 +15,8 @@ from .. import tracing
 from ..decode import Strategy, stream
 from ..decode import settings as defaults
 from ..decode.decoders import is_causal, require_lm_head
-from ..decode.generate import evaluating, special_ids
+from ..decode.generate import evaluating, special_ids, stop_strings_of
+from ..decode.options import Arguments, SingleResult
 from ..hub import from_pretrained
 from ..hub.files import CONFIG, read_json
 from ..hub.packages import locate
@@ -24,6 +25,9 @@ from ..text.vocabulary import pad, require_texts
 from . import languages, speech, templates
 from .pieces import HALF, continuation, text_pieces, until_end
 from .sentences import Pooling, pooling
+
+if TYPE_CHECKING:
+    from ..decode.stop_strings import StopStrings
 
 Messages: TypeAlias = str | Sequence[Mapping[str, Any]]  # {"role": "user", "content": "…"} each, or one user's text
 # heads whose output includes hidden states
@@ -107,7 +111,7 @@ class Text:
 
     @overload
     def generate(
-        self, text: str, strategy: Strategy | None = None, *, stream: Literal[True], **kwargs: Any
+        self, text: str, strategy: Strategy | None = None, *, stream: Literal[True], **kwargs: Unpack[SingleResult]
     ) -> Iterator[str]: ...
     @overload
     def generate(
@@ -115,34 +119,94 @@ class Text:
         text: str | Sequence[str],
         strategy: Strategy | None = None,
         *,
+        num_return_sequences: int,
         stream: Literal[False] = False,
-        **kwargs: Any,
+        **kwargs: Unpack[SingleResult],
+    ) -> list[str]: ...
+    @overload
+    def generate(
+        self,
+        text: str,
+        strategy: Strategy | None = None,
+        *,
+        stream: Literal[False] = False,
+        **kwargs: Unpack[SingleResult],
+    ) -> str: ...
+    @overload
+    def generate(
+        self,
+        text: list[str] | tuple[str, ...],
+        strategy: Strategy | None = None,
+        *,
+        stream: Literal[False] = False,
+        **kwargs: Unpack[SingleResult],
+    ) -> list[str]: ...
+    @overload
+    def generate(
+        self,
+        text: str | Sequence[str],
+        strategy: Strategy | None = None,
+        *,
+        stream: Literal[False] = False,
+        **kwargs: Unpack[SingleResult],
     ) -> str | list[str]: ...
     def generate(
-        self, text: str | Sequence[str], strategy: Strategy | None = None, *, stream: bool = False, **kwargs: Any
+        self,
+        text: str | Sequence[str],
+        strategy: Strategy | None = None,
+        *,
+        stream: bool = False,
+        **kwargs: Unpack[Arguments],
     ) -> str | list[str] | Iterator[str]:
         """The text that the model writes after `text` or, for an encoder-decoder, from it; the prompt is not repeated.
 
         strategy, kwargs: as in `tfkit.generate`; the defaults are the directory's generation settings. stream: return
         an iterator over the pieces of one text, as they are found. -> str; or a list of them for a list of texts, or if
-        num_return_sequences is more than 1. Raises TypeError for a model that cannot generate.
+        num_return_sequences is given. A text that a stop string ends includes it, as in transformers. Raises TypeError
+        for a model that cannot generate.
         """
         self.require("generate")
         rows = [self.prompt(one) for one in ([text] if isinstance(text, str) else require_texts(text))]
         return self.write_texts(rows, strategy, isinstance(text, str), stream, kwargs)
 
+    @overload
     def translate(
-        self, text: str | Sequence[str], source: str | None = None, target: str | None = None, **kwargs: Any
-    ) -> str | list[str] | Iterator[str]:
+        self, text: str, source: str | None = None, target: str | None = None, strategy: Strategy | None = None,
+        *, stream: Literal[True], **kwargs: Unpack[SingleResult],
+    ) -> Iterator[str]: ...  # fmt: skip
+    @overload
+    def translate(
+        self, text: str | Sequence[str], source: str | None = None, target: str | None = None,
+        strategy: Strategy | None = None, *, num_return_sequences: int, stream: Literal[False] = False,
+        **kwargs: Unpack[SingleResult],
+    ) -> list[str]: ...  # fmt: skip
+    @overload
+    def translate(
+        self, text: str, source: str | None = None, target: str | None = None, strategy: Strategy | None = None,
+        *, stream: Literal[False] = False, **kwargs: Unpack[SingleResult],
+    ) -> str: ...  # fmt: skip
+    @overload
+    def translate(
+        self, text: list[str] | tuple[str, ...], source: str | None = None, target: str | None = None,
+        strategy: Strategy | None = None, *, stream: Literal[False] = False, **kwargs: Unpack[SingleResult],
+    ) -> list[str]: ...  # fmt: skip
+    @overload
+    def translate(
+        self, text: str | Sequence[str], source: str | None = None, target: str | None = None,
+        strategy: Strategy | None = None, *, stream: Literal[False] = False, **kwargs: Unpack[SingleResult],
+    ) -> str | list[str]: ...  # fmt: skip
+    def translate(
+        self, text: str | Sequence[str], source: str | None = None, target: str | None = None,
+        strategy: Strategy | None = None, *, stream: bool = False, **kwargs: Unpack[Arguments],
+    ) -> str | list[str] | Iterator[str]:  # fmt: skip
         """The text in another language. source, target: names of languages, for multilingual models: codes such as
-        "en_XX" or "en" (mBART, M2M-100, Marian), words for T5. kwargs: as in `generate`. -> str, or a list of them.
-        Raises ValueError for a language that the model does not know."""
+        "en_XX" or "en" (mBART, M2M-100, Marian), words for T5. strategy, stream, kwargs: as in `generate`. -> str, or a
+        list of them. Raises ValueError for a language that the model does not know."""
         self.require("translate")
         texts = [text] if isinstance(text, str) else require_texts(text)
         tasks = self.config_dict.get("task_specific_params")
         rows, arguments = languages.request(self.tokenizer, texts, (source, target), self.model.config, tasks)
-        strategy, streamed = kwargs.pop("strategy", None), kwargs.pop("stream", False)
-        return self.write_texts(rows, strategy, isinstance(text, str), streamed, arguments | kwargs)
+        return self.write_texts(rows, strategy, isinstance(text, str), stream, arguments | dict(kwargs))
 
     def transcribe(
         self, audio: Any, language: str | None = None, task: str = "transcribe", **kwargs: Any
@@ -167,15 +231,23 @@ class Text:
 
     @overload
     def chat(
-        self, messages: Messages, strategy: Strategy | None = None, *, stream: Literal[True], **kwargs: Any
-    ) -> Iterator[str]: ...
+        self, messages: Messages, strategy: Strategy | None = None, *, stream: Literal[True],
+        tools: Sequence[Mapping[str, Any]] | None = None, **kwargs: Unpack[SingleResult],
+    ) -> Iterator[str]: ...  # fmt: skip
     @overload
     def chat(
-        self, messages: Messages, strategy: Strategy | None = None, *, stream: Literal[False] = False, **kwargs: Any
-    ) -> str | list[str]: ...
+        self, messages: Messages, strategy: Strategy | None = None, *, num_return_sequences: int,
+        stream: Literal[False] = False, tools: Sequence[Mapping[str, Any]] | None = None,
+        **kwargs: Unpack[SingleResult],
+    ) -> list[str]: ...  # fmt: skip
+    @overload
+    def chat(
+        self, messages: Messages, strategy: Strategy | None = None, *, stream: Literal[False] = False,
+        tools: Sequence[Mapping[str, Any]] | None = None, **kwargs: Unpack[SingleResult],
+    ) -> str: ...  # fmt: skip
     def chat(
         self, messages: Messages, strategy: Strategy | None = None, *, stream: bool = False,
-        tools: Sequence[Mapping[str, Any]] | None = None, **kwargs: Any,
+        tools: Sequence[Mapping[str, Any]] | None = None, **kwargs: Unpack[Arguments],
     ) -> str | list[str] | Iterator[str]:  # fmt: skip
         """The assistant's next reply in a conversation: a text, or messages {"role": "user", "content": "…"}, whose
         content may be a list of {"type": "text", "text": "…"}.
@@ -276,8 +348,10 @@ class Text:
     ) -> str | list[str] | Iterator[str]:
         """The text after each row, or an iterator over its pieces. single: whether the input was one text, not a list.
         Raises TypeError for a stream of several texts."""
+        kwargs = {"tokenizer": self.tokenizer, **kwargs}
+        settings = {**defaults.of(self.model), **kwargs}
         given = {name: kwargs.get(name) for name in ("start_id", "end_id", "pad_id")}
-        ends = special_ids(self.model, {**defaults.of(self.model), **kwargs}, *given.values())[1]
+        ends = special_ids(self.model, settings, *given.values())[1]
         found = stream(self.model, rows, strategy, **kwargs)
         before = rows if is_causal(self.model) else [[] for _ in rows]
         if streamed:
@@ -287,11 +361,15 @@ class Text:
         pieces = list(found) or [torch.empty(len(rows), 0, dtype=torch.int64)]
         ids = torch.cat(pieces, 1)  # [B·R,T]
         per_row = len(ids) // len(rows)
+        stops = stop_strings_of(settings, kwargs["tokenizer"])
         texts = [
-            continuation(self.tokenizer, before[n // per_row], until_end(row, ends))
-            for n, row in enumerate(ids.tolist())
+            self.text_after(before[n // per_row], until_end(row, ends), stops) for n, row in enumerate(ids.tolist())
         ]
-        return texts[0] if single and per_row == 1 else texts
+        return texts[0] if single and per_row == 1 and kwargs.get("num_return_sequences") is None else texts
+
+    def text_after(self, before: list[int], ids: list[int], stops: StopStrings | None) -> str:
+        """The text of ids that follow others, up to its first stop string; what comes then is padding."""
+        return continuation(self.tokenizer, before, ids if stops is None else ids[: stops.length(before, ids)])
 
     def batches(self, texts: Sequence[str], length: int | None, size: int = 32) -> Iterator[dict[str, Tensor]]:
         """Padded batches on the model's device, cut to `length` or to the model's maximum; with token types if the
