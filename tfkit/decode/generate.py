@@ -32,8 +32,8 @@ from tfkit.decode.decoders import (
 )
 from tfkit.decode.guidance import Guidance
 from tfkit.decode.logits_processors import BoundLogitsProcessors, LogitsProcessors, biases_of
-from tfkit.decode.options import Arguments, Ids, Rows, Settings
 from tfkit.decode.search import GenerationRequest, SingleSequence, Step, Strategy
+from tfkit.options import Arguments, Ids, Rows, Settings
 
 if TYPE_CHECKING:
     from tfkit.decode.stop_strings import StopStrings

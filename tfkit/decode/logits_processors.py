@@ -81,8 +81,8 @@ def biases_of(given: SequenceBias) -> dict[tuple[int, ...], float]:
         raise TypeError(f"sequence_bias={given!r}: give {{(5, 9): -2.0}}, ids and what is added to the last one")
     found: dict[tuple[int, ...], float] = {}
     for pair in given.items() if isinstance(given, Mapping) else given:
-        ids, bias = pair if isinstance(pair, list | tuple) and len(pair) == 2 else (None, None)
-        if not isinstance(ids, list | tuple) or any(type(i) is not int for i in ids):
+        ids, bias = pair if isinstance(pair, list | tuple) and len(pair) == 2 else ((), None)
+        if bias is None or not isinstance(ids, list | tuple) or any(type(i) is not int for i in ids):
             raise TypeError(f"sequence_bias holds {pair!r}: give ids and what is added to the last one, [[5, 9], -2.0]")
         if not ids:
             raise ValueError("sequence_bias holds an empty sequence: each has at least one id")

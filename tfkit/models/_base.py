@@ -196,6 +196,57 @@ class Model(nn.Module):
 
         save_pretrained(self, directory, **how)
 
+    def generate(self, input_ids: Any = None, strategy: Any = None, **settings: Any) -> Any:
+        """The continuation of each sentence, ids [B·R,T]: see `tfkit.generate`, which takes the same arguments."""
+        from .. import generate
+
+        return generate(self, input_ids, strategy, **settings)
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the weights; of the first of them, if they are on several."""
+        return next(self.parameters()).device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The dtype of the weights; of the first of them with a fraction, if they have several."""
+        return next(weight.dtype for weight in self.parameters() if weight.is_floating_point())
+
+    def num_parameters(self, only_trainable: bool = False, exclude_embeddings: bool = False) -> int:
+        """How many numbers the parameters hold, shared ones counted once. exclude_embeddings: without tables of tokens,
+        positions and types."""
+        tables = {id(m.weight) for m in self.modules() if isinstance(m, nn.Embedding)} if exclude_embeddings else ()
+        counted = (p for p in self.parameters() if id(p) not in tables)
+        return sum(p.numel() for p in counted if p.requires_grad or not only_trainable)
+
+    def get_input_embeddings(self) -> nn.Module:
+        """The module that looks up tokens; in an encoder-decoder the encoder's, or the one that both share."""
+        from ._vocabulary import input_table
+
+        return input_table(self)[1]
+
+    def set_input_embeddings(self, value: nn.Module) -> None:
+        """Replaces that module by another nn.Embedding of the same width; a tied head follows."""
+        from ._vocabulary import set_input_table
+
+        set_input_table(self, value)
+
+    def get_output_embeddings(self) -> nn.Module | None:
+        """The module whose `weight` [V,E] is the output matrix: the input embeddings, if it is tied to them; None for a
+        head that scores no words."""
+        from ._vocabulary import output_table
+
+        return output_table(self)
+
+    def resize_token_embeddings(self, new_num_tokens: int | None = None, *, mean_resizing: bool = True) -> nn.Module:
+        """Changes the number of tokens, in all tables and biases over the vocabulary and in the configuration ->
+        the input embeddings. New rows are the mean of the others, or with mean_resizing=False drawn around zero. None:
+        changes nothing. Raises TypeError or ValueError, before anything is changed, for a size that cannot be, and for
+        a model with several vocabularies."""
+        from ._vocabulary import resize
+
+        return resize(self, new_num_tokens, mean_resizing)
+
     def require_head(self, labels: torch.Tensor | None) -> None:
         """Raises ValueError for labels given to a model without a head, which has no loss."""
         if labels is not None and self.head is None:

@@ -14,6 +14,7 @@ from torch import nn
 
 from .. import tracing
 from ._base import Output
+from ._vocabulary import input_table
 
 STATES, WEIGHTS = "hidden_states", "attentions"
 EMBEDS = {"inputs_embeds": "input_ids", "decoder_inputs_embeds": "decoder_input_ids"}
@@ -157,15 +158,6 @@ def prefix_by_side(found: dict[str, list[torch.Tensor]], what: str) -> dict[str,
     return {f"{side}_{what}".lstrip("_"): tuple(tensors) for side, tensors in found.items() if tensors}
 
 
-def token_table(model: nn.Module) -> nn.Module:
-    """The module that looks up tokens: the first one, which in an encoder-decoder is the encoder's or shared."""
-    for path, module in model.named_modules():
-        last = path.rpartition(".")[2]
-        if last == "tokens" or (last == "embed" and not hasattr(module, "tokens")):
-            return module
-    raise ValueError(f"{type(model).__name__} has no token embeddings")
-
-
 @contextmanager
 def replace_ids(model: Any, given: dict[str, Any]) -> Iterator[None]:
     """A context in which looking up tokens gives the vectors [B,L,E] in `given`, in which placeholder ids replace
@@ -179,7 +171,7 @@ def replace_ids(model: Any, given: dict[str, Any]) -> Iterator[None]:
             given[ids] = torch.full(vectors.shape[:-1], int(pad == 0), device=vectors.device)
             scale = model.config.d_model**0.5 if getattr(model.config, "scale_embedding", False) else 1.0
             own = getattr(model, "decoder_embed", None) if name.startswith("decoder") else None
-            table = token_table(model) if own is None else own
+            table = input_table(model)[1] if own is None else own
             assert isinstance(table.weight, torch.Tensor)
             if vectors.shape[-1] != (width := table.weight.size(-1)):
                 raise ValueError(f"{name} has shape {list(vectors.shape)}: the model's width is {width}")

@@ -16,10 +16,10 @@ from ..decode import Strategy, stream
 from ..decode import settings as defaults
 from ..decode.decoders import is_causal, require_lm_head
 from ..decode.generate import evaluating, special_ids, stop_strings_of
-from ..decode.options import Arguments, SingleResult
 from ..hub import from_pretrained
 from ..hub.files import CONFIG, read_json
 from ..hub.packages import locate
+from ..options import Arguments, SingleResult
 from ..text import Tokenizer
 from ..text.vocabulary import pad, require_texts
 from . import languages, speech, templates

@@ -12,6 +12,10 @@ from pathlib import Path
 
 PACKAGE = "tfkit"
 LEFT_OUT = {"save_pretrained", "names", "self.names", "__call__"}  # for files, and for the names in other libraries
+LEFT_OUT |= {  # for a model's user: they compute nothing of it
+    "generate", "device", "dtype", "num_parameters", "get_input_embeddings", "set_input_embeddings",
+    "get_output_embeddings", "resize_token_embeddings", "position_limit",
+}  # fmt: skip
 HEAD_TABLES = ("HEAD_CLASSES", "ENCODER_HEAD_CLASSES", "TASK_HEADS")
 FASTER = "attend_cpu_in_place"
 Symbol = tuple[str, str]  # module, name
