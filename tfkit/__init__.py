@@ -6,6 +6,7 @@
     with tfkit.substitute(model, my_attention): model(…)        # by your function, held to the library's
     with tfkit.edit(model) as e: e["encoder.0"] = …; model(…)   # patch, ablate, steer; gone after
     model.save_pretrained(directory); tfkit.from_pretrained(directory)
+    adapter = tfkit.lora(model, rank=8)                         # only the adapter learns; adapter.merge()
     tfkit.Text(directory).generate("Once upon a time")          # and fill, embed, translate, classify, chat
 
 Importing it is cheap; torch is loaded when a name that needs it is first used.
@@ -25,6 +26,8 @@ __all__ = [
     "from_pretrained",
     "generate",
     "load",
+    "load_adapter",
+    "lora",
     "substitute",
     "trace",
 ]
@@ -41,6 +44,8 @@ __getattr__, __dir__ = lazy_names(
         "from_pretrained": "tfkit.hub",
         "generate": "tfkit.decode",
         "load": "tfkit.pipeline",
+        "load_adapter": "tfkit.adapters",
+        "lora": "tfkit.adapters",
         "substitute": "tfkit.substitution",
         "trace": "tfkit.tracing",
     },

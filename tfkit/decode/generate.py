@@ -519,7 +519,7 @@ def fit_positions(model: Any, length: int, limit: int, given: Mapping[str, Any])
     names = [name for name in ("max_new_tokens", "max_length") if given.get(name) is not None]
     room = min(limit, positions + 1 - length)
     if names and room < limit:
-        asked = f"{names[0]}={given[names[0]]}"
+        limit_name = f"{names[0]}={given[names[0]]}"
         holds = f"{name} has {positions} positions, the prompt {length} tokens"
-        warnings.warn(f"{asked}: {holds}; at most {room} new ones follow", stacklevel=4)
+        warnings.warn(f"{limit_name}: {holds}; at most {room} new ones follow", stacklevel=4)
     return room if names else max(1, positions - length)

@@ -34,7 +34,7 @@ class StopStrings:
         state = b"" if self.decoder is None else bytes(self.decoder.__getstate__())
         self.kind = next((kind for kind in DECODERS if f'"{kind}"'.encode() in state), None)
         self.start = self.inner.encode(START, add_special_tokens=False).tokens
-        self.known: dict[int, bytes] = {}
+        self.read_tokens: dict[int, bytes] = {}
 
     def __call__(self, ids: Tensor) -> Tensor:
         """ids [...,T] -> bool [...]: whether the last token of a row completes a stop string"""
@@ -57,9 +57,9 @@ class StopStrings:
 
     def text(self, token: int) -> bytes:
         """The bytes of a token inside a text; none for an id that has no token."""
-        if token not in self.known:
-            self.known[token] = self.read(self.inner.id_to_token(token))
-        return self.known[token]
+        if token not in self.read_tokens:
+            self.read_tokens[token] = self.read(self.inner.id_to_token(token))
+        return self.read_tokens[token]
 
     def read(self, name: str | None) -> bytes:
         """The bytes of the token with this name."""

@@ -19,6 +19,7 @@ import torch
 from .. import registry
 from ..decode import settings
 from ..nn.int8 import Int8Weight
+from ..nn.lora import LoRALinear
 from . import files, loading, packages, published
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ def save_pretrained(model: Any, directory: str | Path, max_shard_size: int | str
     directory, room = _new_directory(directory), files.size_in_bytes(max_shard_size)
     if any(isinstance(weight, Int8Weight) for weight in model.parameters()):
         raise ValueError("weights in int8 are not saved: save the model as it was read, and round it when it is loaded")
+    if any(isinstance(module, LoRALinear) for module in model.modules()):
+        raise ValueError("the model has an adapter: save that with its save_pretrained, or merge it first")
     kind, weights = registry.name_of(model), model.state_dict()
     module = registry.load(kind)
     if hasattr(module, "HF"):

@@ -66,7 +66,7 @@ def read(directory: Path) -> tuple[Path, Tensors]:
 
     Raises FileNotFoundError, or ValueError for a file that is damaged, refused, or does not match the index.
     """
-    readers: dict[str, Callable[[Path], Tensors]] = {WEIGHTS: _read_safe, OLD_WEIGHTS: _read_pickled}
+    readers: dict[str, Callable[[Path], Tensors]] = {WEIGHTS: read_safe, OLD_WEIGHTS: _read_pickled}
     for name, reader in readers.items():
         file, index = directory / name, directory / f"{name}.index.json"
         if file.is_file():
@@ -108,7 +108,7 @@ def _with_progress(names: list[str]) -> Iterable[str]:
     return track(names, "reading shards", console=Console(stderr=True), transient=True)
 
 
-def _read_safe(file: Path) -> Tensors:
+def read_safe(file: Path) -> Tensors:
     try:
         return load_file(file)
     except (SafetensorError, ValueError, KeyError, RuntimeError) as error:
