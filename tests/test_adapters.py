@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 import tfkit
 from tests.models.table import ROWS, drawn
-from tfkit.adapters import AdaptedLinear, targeted
+from tfkit.adapters import AdaptedLinear, select_layers
 
 BOXED = {"encoder_decoder", "rag", "mmbt", "transformer_xl", "vit"}
 
@@ -156,11 +156,13 @@ def test_an_adapter_of_a_fused_matrix_is_read_and_written_back(module, rslora, s
 
 def test_targets_go_by_either_name():
     model = built("bert", "masked_lm")
-    assert set(targeted(model, "query")) == set(targeted(model, "q_proj")) != set()
-    assert set(targeted(model, ["query", "ff.up"])) == set(targeted(model, ("q_proj", "intermediate.dense")))
-    assert set(targeted(built("gpt2"), "c_attn")) == set(targeted(built("gpt2"), ["q_proj", "k_proj", "v_proj"]))
-    assert not any(path.startswith("task_head") for path in targeted(model, "all-linear"))
-    assert len(targeted(model, "all-linear")) == 6 * model.config.n_layers
+    assert set(select_layers(model, "query")) == set(select_layers(model, "q_proj")) != set()
+    assert set(select_layers(model, ["query", "ff.up"])) == set(select_layers(model, ("q_proj", "intermediate.dense")))
+    assert set(select_layers(built("gpt2"), "c_attn")) == set(
+        select_layers(built("gpt2"), ["q_proj", "k_proj", "v_proj"])
+    )
+    assert not any(path.startswith("task_head") for path in select_layers(model, "all-linear"))
+    assert len(select_layers(model, "all-linear")) == 6 * model.config.n_layers
 
 
 @pytest.mark.parametrize(

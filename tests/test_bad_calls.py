@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 import tfkit
 from tfkit.models._base import Output
 from tfkit.text import vocabulary
+from tfkit.train import fit
 
 SIZES = {"vocab_size": 30, "d_model": 8, "n_layers": 1, "n_heads": 2, "d_ff": 16, "max_length": 20}
 IDS = torch.tensor([[3, 4, 5]])
@@ -30,6 +32,16 @@ def reader():
 def t5():
     fields = {name: size for name, size in SIZES.items() if name != "max_length"}
     return tfkit.from_config("t5", head="seq2seq_lm", n_decoder_layers=1, **fields)
+
+
+@pytest.fixture(scope="module")
+def bert():
+    return tfkit.from_config("bert", **SIZES).eval()
+
+
+def trained(model, batches=lambda generator: [{"input_ids": IDS}], **how):
+    loss = lambda model, batch: model(batch["input_ids"], labels=batch["input_ids"]).loss
+    return fit(model, batches, loss, steps=1, rate=lambda step: 1e-3, progress=False, **how)
 
 
 def decoded(model, encoder_outputs):
@@ -60,6 +72,57 @@ MODELS = {  # the call's name -> the fixture it needs, the call, the error, how 
     "pad_id": ("gpt2", lambda m: tfkit.generate(m, IDS, pad_id=-9), ValueError, "pad_id=-9: must be an id, at least 0"),
     "start_id": ("gpt2", lambda m: tfkit.generate(m, IDS, start_id=-1), ValueError, "start_id=-1: must be an id, at"),
     "end_id": ("gpt2", lambda m: tfkit.generate(m, IDS, end_id=-2), ValueError, "end_id=-2: must be an id, at least 0"),
+    "end_id as text": (
+        "gpt2", lambda m: tfkit.generate(m, IDS, end_id="</s>"), TypeError,
+        "end_id='</s>': must be an id, a whole number; a token's is tokenizer",
+    ),
+    "forced id as text": (
+        "gpt2", lambda m: tfkit.generate(m, IDS, forced_eos_token_id="a"), TypeError, "forced_eos_token_id='a': must ",
+    ),
+    "top_k": (
+        "gpt2", lambda m: tfkit.generate(m, IDS, do_sample=True, top_k=2.5), TypeError,
+        "Sample(top_k=2.5): must be a whole number, at least 1",
+    ),
+    "top_k as text": (
+        "gpt2", lambda m: tfkit.generate(m, IDS, do_sample=True, top_k="5"), TypeError, "Sample(top_k='5'): must be a",
+    ),
+    "temperature": (
+        "gpt2", lambda m: tfkit.generate(m, IDS, do_sample=True, temperature=float("nan")), ValueError,
+        "Sample(temperature=nan): must be above 0",
+    ),
+    "min_p": (
+        "gpt2", lambda m: tfkit.generate(m, IDS, do_sample=True, min_p=2), ValueError,
+        "Sample(min_p=2): must be at least 0 and at most 1",
+    ),
+    "length_penalty": (
+        "gpt2", lambda m: tfkit.generate(m, IDS, num_beams=2, length_penalty="x"), TypeError,
+        "Beam(length_penalty='x'): must be a number",
+    ),
+    "repetition_penalty": (
+        "gpt2", lambda m: tfkit.generate(m, IDS, repetition_penalty="x"), TypeError, "repetition_penalty='x': must be",
+    ),
+    "seed": ("gpt2", lambda m: tfkit.generate(m, IDS, seed="a"), TypeError, "seed='a': must be a whole number"),
+    "bytes of ids": (
+        "gpt2", lambda m: m(IDS.to(torch.uint8)), ValueError,
+        "input_ids is torch.uint8, in which no table is looked up: give input_ids.long()",
+    ),
+    "types with a fraction": (
+        "bert", lambda m: m(IDS, token_type_ids=torch.zeros(1, 3)), ValueError, "token_type_ids must be integers [B,L",
+    ),
+    "ids on meta": (
+        "gpt2", lambda m: m(IDS.to("meta")), ValueError, "input_ids is on the device meta, where no ids are, and the ",
+    ),
+    "ids on meta, of BERT": ("bert", lambda m: m(IDS.to("meta")), ValueError, "input_ids is on the device meta, wher"),
+    "ids on meta, of T5": (
+        "t5", lambda m: m(IDS.to("meta"), decoder_input_ids=IDS), ValueError, "input_ids is on the device meta, where",
+    ),
+    "batches": (
+        "gpt2", lambda m: trained(m, batches=[{"input_ids": IDS}]), TypeError,
+        "batches is of type list: pass a function of a generator, such as lambda generator: batches",
+    ),
+    "precision": (
+        "gpt2", lambda m: trained(m, precision="bf16"), TypeError, "precision='bf16': pass torch.float32 or torch.bflo"
+    ),
     "substitute": ("gpt2", lambda m: tfkit.substitute(m, 5).__enter__(), TypeError, "attention is of type int: give a"),
     "saved nowhere": ("gpt2", lambda m: m.save_pretrained(None), TypeError, "directory=None: give the path of a model"),
 }  # fmt: skip
@@ -103,6 +166,18 @@ ALONE = {
     "edit": (lambda: tfkit.edit(5).__enter__(), TypeError, "model is of type int: give a model, a torch.nn.Module"),
     "substitute in": (lambda: tfkit.substitute(5, len).__enter__(), TypeError, "model is of type int: give a model"),
     "generate": (lambda: tfkit.generate(5, IDS), TypeError, "model is of type int: give a model of tfkit"),
+    "torch_dtype": (
+        lambda: tfkit.from_pretrained("x", torch_dtype=torch.float16), TypeError,
+        "torch_dtype=torch.float16: write dtype=, such as dtype=\"bfloat16\"",
+    ),
+    "device_map": (
+        lambda: tfkit.from_pretrained("x", device_map="auto"), TypeError,
+        "device_map='auto': load the model, and move it: model.to(\"cuda\")",
+    ),
+    "None to encode": (
+        lambda: vocabulary.train("bpe", ["ab"], 50).encode(None), TypeError,
+        "texts must be a list of strings; got NoneType",
+    ),
     "no texts": (lambda: vocabulary.train("bpe", [], 50), ValueError, "texts is empty: pass at least one text"),
     "one text": (lambda: vocabulary.train("bpe", "ab", 50), TypeError, "texts must be an iterable of strings; got one"),
     "None for texts": (lambda: vocabulary.train("bpe", None, 50), TypeError, "texts must be an iterable of strings; g"),
@@ -123,6 +198,14 @@ def raises(kind, message, call):
     said = str(error.value)
     assert said.startswith(message)
     assert "\n" not in said
+
+
+def test_a_damaged_state_of_training_is_named(gpt2, tmp_path):
+    file = tmp_path / "state.safetensors"
+    file.write_bytes(b"\x08\0\0\0\0\0\0\0{}")
+    raises(ValueError, f"{file}: damaged or cut off (", lambda: trained(gpt2, checkpoint=file))
+    save_file({"a": torch.zeros(1)}, file)
+    raises(ValueError, f"{file}: has no 'step', so it is no state of training", lambda: trained(gpt2, checkpoint=file))
 
 
 def test_saving_onto_a_file_leaves_it(gpt2, tmp_path):

@@ -119,7 +119,7 @@ def lora(
     alpha = rank if alpha is None else alpha
     require_number("alpha", alpha, above=0)
     check_unadapted(model)
-    layers, trainable = targeted(model, targets), trainable_names(model)
+    layers, trainable = select_layers(model, targets), trainable_names(model)
     return Adapter(model, {path: AdaptedLinear(layer, rank, alpha) for path, layer in layers.items()}, trainable)
 
 
@@ -148,7 +148,7 @@ def check_unadapted(model: nn.Module) -> None:
         raise ValueError(f"{type(model).__name__} has an adapter already: merge it, or take it off with its remove()")
 
 
-def targeted(model: nn.Module, targets: str | Sequence[str] | None) -> dict[str, nn.Linear]:
+def select_layers(model: nn.Module, targets: str | Sequence[str] | None) -> dict[str, nn.Linear]:
     """The linear layers that `targets` name, by their paths."""
     layers = linear_layers(model)
     if targets is None:

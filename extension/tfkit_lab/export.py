@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -90,10 +91,28 @@ def _picture(mime: str, data: str, words: str) -> str:
     return f'<img src="{source}" alt="{html.escape(words)}" style="display:block;max-width:100%">'
 
 
-def main(source: Path, target: Path) -> None:
-    """Runs or reads `source`, and writes the page. Raises OSError; CellExecutionError if a cell of a .py fails."""
+class InvalidNotebook(ValueError):
+    """A file that is not a notebook."""
+
+
+def read_notebook(file: Path) -> Any:
+    """The notebook in a file. Raises OSError; InvalidNotebook if it holds something else."""
     import nbformat
 
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(content, dict) or "cells" not in content:
+            raise InvalidNotebook(f"{file}: not a notebook, which is an object with cells")
+        return nbformat.reads(json.dumps(content), as_version=4)
+    except nbformat.ValidationError as error:
+        raise InvalidNotebook(f"{file}: not a notebook ({error.message[:100]})") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InvalidNotebook(f"{file}: not a notebook (not JSON: {error})") from None
+
+
+def main(source: Path, target: Path) -> None:
+    """Runs or reads `source`, and writes the page. Raises OSError; InvalidNotebook; CellExecutionError if a cell of
+    a .py fails."""
     if source.suffix == ".py":
         import jupytext
         from nbclient import NotebookClient
@@ -101,7 +120,7 @@ def main(source: Path, target: Path) -> None:
         notebook = jupytext.read(source)
         NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
     else:
-        notebook = nbformat.read(source, as_version=4)
+        notebook = read_notebook(source)
     target.write_text(export(notebook), encoding="utf-8")
     print(f"{target}: {target.stat().st_size / 1e3:.0f} kB")
 
@@ -120,7 +139,10 @@ def run_command(arguments: list[str] | None = None) -> None:
     parser.add_argument("notebook", type=Path, metavar="NOTEBOOK.{ipynb,py}", help="the notebook to export")
     parser.add_argument("page", type=Path, metavar="PAGE.html", help="the page to write")
     options = parser.parse_args(arguments)
-    main(options.notebook, options.page)
+    try:
+        main(options.notebook, options.page)
+    except (OSError, InvalidNotebook) as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ def test_the_ids_pass_six_files_before_the_first_product(files_until):
     }  # fmt: skip
 
 
-def test_processors_are_one_file_more(files_until):
+def test_processors_are_one_file_more_beside_the_checks_of_their_settings(files_until):
     plain = files_until("gpt2", "causal_lm", "forward")
     found = files_until("gpt2", "causal_lm", "forward", repetition_penalty=2.0)
-    assert set(found) - set(plain) == {"decode/logits_processors.py"}
+    assert set(found) - set(plain) == {"decode/logits_processors.py", "decode/checks.py"}

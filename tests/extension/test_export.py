@@ -9,7 +9,7 @@ import re
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from tfkit_lab.export import export, parts_of
+from tfkit_lab.export import export, parts_of, run_command
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -48,3 +48,23 @@ def test_pictures_and_tables_are_on_the_page():
 def test_a_traceback_has_no_codes_of_a_terminal():
     error = new_output("error", ename="E", evalue="", traceback=["\x1b[0;31mE\x1b[0m: a < b"])
     assert next(parts_of(new_code_cell("", outputs=[error])))[0] == "<pre>E: a &lt; b</pre>"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "No such file or directory"),
+        ("no JSON", "not a notebook ("),
+        ("[1]", "not a notebook"),
+        ("{}", "not a n"),
+    ],
+)
+def test_a_file_that_is_no_notebook_is_one_line(content, message, tmp_path, capsys):
+    source = tmp_path / "lesson.ipynb"
+    if content is not None:
+        source.write_text(content)
+    with pytest.raises(SystemExit) as error:
+        run_command([str(source), str(tmp_path / "page.html")])
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert error.value.code == 2 and message in said and str(source) in said
+    assert not (tmp_path / "page.html").exists()

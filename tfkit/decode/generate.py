@@ -434,7 +434,8 @@ def require_known_ids(model: Any, given: Mapping[str, Any]) -> None:
     for name in NAMED_IDS:
         require_ids(name, given.get(name))
     named_ids = {name: to_list(given.get(name)) for name in NAMED_IDS}
-    named_ids["sequence_bias"] = [token for ids in biases_of(given.get("sequence_bias") or ()) for token in ids]
+    if biases := given.get("sequence_bias"):
+        named_ids["sequence_bias"] = [token for ids in biases_of(biases) for token in ids]
     named_ids["bad_words_ids"] = [token for word in given.get("bad_words_ids") or () for token in word]
     for name, ids in named_ids.items():
         if wrong := [i for i in ids if not 0 <= i < size]:
@@ -510,7 +511,7 @@ def fit_positions(model: Any, length: int, limit: int, given: Mapping[str, Any])
     """The number of new tokens, up to `limit`, that fits a model's positions after a prompt of this length, whose last
     token need not be read. If no limit is among the settings in `given`, the whole text fits. Raises ValueError if not
     even one token fits; warns if fewer do than were asked for."""
-    positions = getattr(model, "position_limit", None) if is_tfkit_model(model) else None
+    positions: int | None = getattr(model, "position_limit", None) if is_tfkit_model(model) else None
     if positions is None or limit == 0 or length + limit <= positions:
         return limit
     name = type(model).__name__

@@ -39,34 +39,31 @@ class GuidedDecoder:
 
     def __init__(self, guidance: Guidance, conditional: Decoder, unconditional: Decoder) -> None:
         self.guidance, self.conditional, self.unconditional = guidance, conditional, unconditional
-
-    @property
-    def hidden(self) -> Tensor | None:
-        """The hidden states after the prompt."""
-        return self.conditional.hidden
+        self.hidden: Tensor | None = None  # after the prompt
 
     def start(self, ids: Tensor) -> Tensor:
         """As `Decoder.start`; the other decoder reads the negative prompts."""
         negative = ids[:, -1:] if self.guidance.ids is None else self.guidance.ids
-        return self.guided(self.conditional.start(ids), self.unconditional.start(negative))
+        return self.combine(self.conditional.start(ids), self.unconditional.start(negative))
 
     def advance(self, index: Tensor | None, token: Tensor, prefix_length: int = 0) -> Tensor:
         """As `Decoder.advance`; the texts have unequal lengths, so the other decoder copies all of its cache."""
-        return self.guided(
+        return self.combine(
             self.conditional.advance(index, token, prefix_length), self.unconditional.advance(index, token)
         )
 
     def extend(self, tokens: Tensor) -> Tensor:
         """As `Decoder.extend`"""
-        return self.guided(self.conditional.extend(tokens), self.unconditional.extend(tokens))
+        return self.combine(self.conditional.extend(tokens), self.unconditional.extend(tokens))
 
     def rewind(self, count: int) -> None:
         """As `Decoder.rewind`"""
         self.conditional.rewind(count)
         self.unconditional.rewind(count)
 
-    def guided(self, conditional: Tensor, unconditional: Tensor) -> Tensor:
+    def combine(self, conditional: Tensor, unconditional: Tensor) -> Tensor:
         """logits [...,V] of both -> [...,V], at least float32"""
+        self.hidden = self.conditional.hidden
         wide = torch.promote_types(conditional.dtype, torch.float32)
         given, without = conditional.to(wide).log_softmax(-1), unconditional.to(wide).log_softmax(-1)
         return self.guidance.scale * (given - without) + without

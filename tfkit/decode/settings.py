@@ -25,11 +25,12 @@ SEARCH = (
     "num_beams", "num_beam_groups", "diversity_penalty", "length_penalty", "early_stopping", "do_sample", "temperature",
     "top_k", "top_p", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff", "penalty_alpha", "num_return_sequences",
 )  # fmt: skip
-SAMPLED = {  # settings of sampling alone -> the values of which nobody needs to be told that they have no effect
+# settings of sampling alone -> the values of which nobody needs to be told that they have no effect
+SAMPLED: dict[str, float | None] = {
     "temperature": 1.0, "top_k": 50, "top_p": 1.0, "min_p": None, "typical_p": 1.0, "epsilon_cutoff": 0.0,
     "eta_cutoff": 0.0,
 }  # fmt: skip
-OF_BEAMS = {"length_penalty": 1.0, "early_stopping": False}
+OF_BEAMS: dict[str, float | None] = {"length_penalty": 1.0, "early_stopping": False}
 LIMITS = ("max_new_tokens", "max_length")
 IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
 FORCED = ("forced_bos_token_id", "forced_eos_token_id")

@@ -40,10 +40,10 @@ class StopStrings:
         """ids [...,T] -> bool [...]: whether the last token of a row completes a stop string"""
         longest = max(map(len, self.strings), default=0)
         tails = ids[..., -longest - 1 :].flatten(0, -2).tolist()  # a token has at least one byte, or changes nothing
-        done = torch.tensor([self.completed(tail) for tail in tails], dtype=torch.bool, device=ids.device)
+        done = torch.tensor([self.completes(tail) for tail in tails], dtype=torch.bool, device=ids.device)
         return done.view(ids.shape[:-1])
 
-    def completed(self, ids: Sequence[int]) -> bool:
+    def completes(self, ids: Sequence[int]) -> bool:
         """Whether the last of these ids completes a stop string."""
         before, last = b"".join(map(self.text, ids[:-1])), self.text(ids[-1])
         tails = [before[max(0, len(before) - len(stop) + 1) :] + last for stop in self.strings]
@@ -52,7 +52,7 @@ class StopStrings:
     def length(self, before: Sequence[int], ids: Sequence[int]) -> int:
         """How many of the ids, which follow others, are left when the text ends at its first stop string."""
         every = [*before, *ids]
-        ends = (n for n in range(1, len(ids) + 1) if self.completed(every[: len(before) + n]))
+        ends = (n for n in range(1, len(ids) + 1) if self.completes(every[: len(before) + n]))
         return next(ends, len(ids))
 
     def text(self, token: int) -> bytes:

@@ -26,6 +26,19 @@ if TYPE_CHECKING:
     from ..models._base import Model
 
 
+# arguments of transformers' from_pretrained -> what to write here
+ELSEWHERE = {
+    "torch_dtype": 'write dtype=, such as dtype="bfloat16"',
+    "device_map": 'load the model, and move it: model.to("cuda")',
+    "device": 'load the model, and move it: model.to("cuda")',
+    "low_cpu_mem_usage": "leave it out: weights stay in the file until they are read",
+    "load_in_8bit": 'write dtype="int8"',
+    "quantization_config": 'write dtype="int8", or leave it out',
+    "trust_remote_code": "leave it out: no code of a checkpoint is run",
+    "ignore_mismatched_sizes": "write new_head=True",
+}
+
+
 def from_config(
     name: str, head: str | None = None, preset: str | None = None, *, attn_implementation: str = "sdpa", **changes: Any
 ) -> Model:
@@ -65,19 +78,23 @@ def from_pretrained(
     head too unless `head` is given. The weights stay in the memory-mapped file until they are read; no random numbers
     are drawn for them.
 
-    dtype: of the weights; "auto" takes the file's own; default float32. "int8" rounds the matrices for inference, as
-    `nn.int8.quantize` does, and keeps float32 elsewhere. Weights of other heads are left out. new_head: whether weights
-    that belong to this head alone may be missing or of another size and are then initialised afresh, as for
-    fine-tuning. strict: "error" or "warn" for unknown configuration fields and tensors; fields that are known to
-    change the result always raise. attn_implementation: "sdpa" or "flex_attention", see
+    dtype: of the weights; "auto" takes the one that config.json names, or else the file's own; default float32. "int8"
+    rounds the matrices for inference, as `nn.int8.quantize` does, and keeps float32 elsewhere. Weights of other heads
+    are left out. new_head: whether weights that belong to this head alone may be missing or of another size and are
+    then initialised afresh, as for fine-tuning. strict: "error" or "warn" for unknown configuration fields and tensors;
+    fields that are known to change the result always raise. attn_implementation: "sdpa" or "flex_attention", see
     `Model.set_attn_implementation`. overrides: fields of the configuration, under our names or transformers':
     num_labels=5. Raises FileNotFoundError; TypeError for an argument that is not a path, or an override that is not a
     field; ValueError for a damaged file, an unknown field, missing, extra or misshapen tensors.
     """
     if strict not in ("error", "warn"):
         raise ValueError(f"strict={strict!r} must be 'error' or 'warn'")
+    for name, instead in ELSEWHERE.items():
+        if name in overrides:
+            raise TypeError(f"{name}={overrides[name]!r}: {instead}")
     directory = _existing_directory(packages.locate(directory))
     config_dict = _read_config_file(directory / files.CONFIG, head, strict, overrides)
+    dtype = _named_dtype(directory) if dtype == "auto" else dtype
     model = loading.load(directory, *config_dict, dtype=dtype, new_head=new_head, strict=strict)
     _set_attention(model, attn_implementation)
     model.generation_config = settings.read(directory, files.read_json(directory / files.CONFIG))
@@ -130,6 +147,13 @@ def _new_directory(directory: Any) -> Path:
     if (file := next((part for part in (path, *path.parents) if part.is_file()), None)) is not None:
         raise NotADirectoryError(f"directory={str(path)!r}: {file} is a file: choose another folder")
     return path
+
+
+def _named_dtype(directory: Path) -> str:
+    """The dtype that config.json names, or "auto" if it names none."""
+    config_dict = files.read_json(directory / files.CONFIG)
+    found = config_dict.get("dtype") or config_dict.get("torch_dtype") or "auto"
+    return found if isinstance(found, str) else "auto"
 
 
 def _set_attention(model: Model, name: str) -> Model:

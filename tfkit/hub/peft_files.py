@@ -101,7 +101,7 @@ def write(model: Any, layers: Mapping[str, LoRALinear], directory: str | Path) -
         raise ValueError(f"{lacking[0]} is no layer of its own in published files: choose other targets for an adapter")
     for module, (number, row) in places.items():
         parts = [(i, layer) for i, layer in enumerate(layers.values()) if bool((number == i).any())]
-        a, b = joined([(layer, number == i, row[number == i]) for i, layer in parts], len(number))
+        a, b = join_parts([(layer, number == i, row[number == i]) for i, layer in parts], len(number))
         weights |= {f"{PREFIX}{module}.lora_A.weight": a, f"{PREFIX}{module}.lora_B.weight": b}
         sizes[module] = (len(a), parts[0][1].scale * len(a))
     directory = files.require_path("directory", directory)
@@ -111,7 +111,7 @@ def write(model: Any, layers: Mapping[str, LoRALinear], directory: str | Path) -
     (directory / CONFIG).write_text(text + "\n", encoding="utf-8")
 
 
-def joined(parts: list[tuple[LoRALinear, Tensor, Tensor]], rows: int) -> tuple[Tensor, Tensor]:
+def join_parts(parts: list[tuple[LoRALinear, Tensor, Tensor]], rows: int) -> tuple[Tensor, Tensor]:
     """The adapters of the parts of one published matrix, each with the mask of its rows bool [rows] and their numbers
     in the layer -> a [r,in], b [rows,r] of the whole"""
     first = parts[0][0]

@@ -457,6 +457,8 @@ def encoder_inputs(
     types, position_ids = given.pop("types"), given.pop("position_ids")
     if types is not None and types.shape != ids.shape:
         raise ValueError(f"token_type_ids has shape {list(types.shape)}, input_ids has {list(ids.shape)}")
+    if types is not None:
+        check_ids("token_type_ids", types)
     if position_ids is not None and position_ids.shape[-1:] != ids.shape[-1:]:
         raise ValueError(f"position_ids has shape {list(position_ids.shape)}, input_ids has {list(ids.shape)}")
     of_pairs = pairs and isinstance(attention_mask, Tensor) and attention_mask.dim() == 3

@@ -86,6 +86,8 @@ def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:
     require_tensor(name, ids)
     if ids.is_floating_point() or ids.dtype == torch.bool or ids.dim() != 2:
         raise ValueError(f"{name} must be integers [B,L]; got {ids.dtype} {list(ids.shape)}")
+    if ids.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"{name} is {ids.dtype}, in which no table is looked up: give {name}.long()")
     if ids.size(1) == 0:
         raise ValueError(f"{name} has shape {list(ids.shape)}: each row needs at least one id")
     return ids
@@ -93,6 +95,9 @@ def check_ids(name: str, ids: torch.Tensor | None) -> torch.Tensor:
 
 def embed_ids(table: Any, ids: Any, name: str) -> torch.Tensor:
     """Rows of an embedding. The cause is searched only after a failed look-up (on a GPU the look-up itself asserts)."""
+    weight = getattr(table, "weight", None)
+    if isinstance(ids, torch.Tensor) and ids.is_meta and isinstance(weight, torch.Tensor) and not weight.is_meta:
+        raise ValueError(f"{name} is on the device meta, where no ids are, and the model on {weight.device}")
     try:
         return table(ids)
     except IndexError:

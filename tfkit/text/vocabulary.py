@@ -202,6 +202,8 @@ def require_texts(texts: Any) -> list[str]:
     """The texts as a list. Raises TypeError for a single text, and for items that are not text."""
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"texts must be a list; got one {type(texts).__name__}: write [text]")
+    if not hasattr(texts, "__iter__"):
+        raise TypeError(f"texts must be a list of strings; got {type(texts).__name__}")
     texts = list(texts)
     for text in texts:
         if not isinstance(text, str):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
@@ -80,7 +81,7 @@ class Checkpoint:
             raise ValueError(f"{self.file} was written by several processes: resume with as many, under torchrun")
         if not Path(self.file).is_file():
             return 0
-        tensors = load_file(str(self.file))
+        tensors = read_state(self.file)
         require_same_averaging(self.file, any(name.startswith("average.") for name in tensors), self.average)
         _fill(self.model, _under("model.", tensors), self.file)
         if self.average is not None:
@@ -93,6 +94,18 @@ class Checkpoint:
                 self.optimizer.state[parameter] = {k: v.to(counted if k == "step" else where) for k, v in found.items()}
         set_random_states(tensors)
         return int(tensors["step"])
+
+
+def read_state(file: str | Path) -> dict[str, Tensor]:
+    """The tensors of a saved state. Raises ValueError, naming the file, for one that is damaged or something else."""
+    try:
+        tensors = load_file(str(file))
+    except (SafetensorError, ValueError, KeyError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"{file}: damaged or cut off ({reason}): delete it to start again") from None
+    if lacking := [name for name in ("step", "rng") if name not in tensors]:
+        raise ValueError(f"{file}: has no {lacking[0]!r}, so it is no state of training: choose another file")
+    return tensors
 
 
 def _shared_state(

@@ -67,6 +67,7 @@ def fit(
     or its gradient is not finite, after saving the batch; ValueError or TypeError for invalid arguments.
     """
     check_settings(rate, clip, weight_decay, steps=steps, accumulate=accumulate, save_every=save_every)
+    check_kinds(batches, precision)
     optimizer = adamw(model, weight_decay, process_group, fused)
     state = Checkpoint(checkpoint, model, optimizer, average, process_group)
     if not (done := state.load()):
@@ -101,6 +102,15 @@ def check_settings(rate: Callable[[int], float], clip: float, weight_decay: floa
     for name, value in numbers.items():
         if not isinstance(value, int) or value < 1:
             raise ValueError(f"{name}={value!r}: must be a whole number, at least 1")
+
+
+def check_kinds(batches: Any, precision: Any) -> None:
+    """Raises TypeError for batches that are not a function of a generator, and for a precision that is not a dtype."""
+    if not callable(batches):
+        kind = type(batches).__name__
+        raise TypeError(f"batches is of type {kind}: pass a function of a generator, such as lambda generator: batches")
+    if not isinstance(precision, torch.dtype):
+        raise TypeError(f"precision={precision!r}: pass torch.float32 or torch.bfloat16")
 
 
 class TrainingLog:
