@@ -9,7 +9,8 @@ import pytest
 
 import tfkit
 from tests.decode.test_parity import pair
-from tfkit.decode import options, settings
+from tfkit import options
+from tfkit.decode import settings
 from tfkit.decode import stream as tfkit_stream
 from tfkit.decode.decoders import cross_attention_inputs
 from tfkit.decode.generate import TOKEN_NAMES, request_for

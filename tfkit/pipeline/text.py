@@ -344,16 +344,17 @@ class Text:
         return row
 
     def write_texts(
-        self, rows: list[list[int]], strategy: Strategy | None, single: bool, streamed: bool, kwargs: Mapping[str, Any]
-    ) -> str | list[str] | Iterator[str]:
-        """The text after each row, or an iterator over its pieces. single: whether the input was one text, not a list.
+        self, rows: list[list[int]] | Tensor, strategy: Strategy | None, single: bool, streamed: bool,
+        kwargs: Mapping[str, Any],
+    ) -> str | list[str] | Iterator[str]:  # fmt: skip
+        """The text after each row of ids or features, or an iterator over its pieces. single: whether the input was one text, not a list.
         Raises TypeError for a stream of several texts."""
         kwargs = {"tokenizer": self.tokenizer, **kwargs}
         settings = {**defaults.of(self.model), **kwargs}
         given = {name: kwargs.get(name) for name in ("start_id", "end_id", "pad_id")}
         ends = special_ids(self.model, settings, *given.values())[1]
         found = stream(self.model, rows, strategy, **kwargs)
-        before = rows if is_causal(self.model) else [[] for _ in rows]
+        before: Any = rows if is_causal(self.model) else [[] for _ in rows]
         if streamed:
             if len(rows) != 1:
                 raise TypeError(f"stream=True writes one text; got {len(rows)}")
