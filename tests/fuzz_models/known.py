@@ -33,6 +33,8 @@ KNOWN: tuple[Known, ...] = (
           "-1 means the number of positions, which tfkit writes out"),
     Known(r"^Reformer", r"^hidden_states.* has shape",
           "transformers also returns the states of what fills up the last chunk: decision 12"),
+    Known(r"^(Marian|Pegasus)", r"^saved: missing_keys .*embed_positions",
+          "sinusoids are not written, and transformers computes the same ones"),
 )  # fmt: skip
 
 
