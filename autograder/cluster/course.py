@@ -132,7 +132,7 @@ class Course:
             remarks.append(take_renamed(folder, self.released))
         if unreadable := unreadable_files(folder):
             remarks.append(f"these may not be read and are left out: {', '.join(map(one_line, unreadable))}")
-        remarks.append(timestamp_fault(folder))
+        remarks += [timestamp_fault(folder), predictions.predictions_fault(folder) if self._predictions else ""]
         return Submission(self._key(student, folder), folder, tuple(filter(None, remarks)))
 
     def _wanted(self, student: str) -> bool:
@@ -160,10 +160,15 @@ class Course:
 
     def answered_predictions(self, folder: Path) -> tuple[str, ...]:
         """The predictions made in this folder that a released notebook gives points for, sorted by name."""
+        names = self._predictions
+        return tuple(sorted(names & predictions.answered_predictions(folder))) if names else ()
+
+    @cached_property
+    def _predictions(self) -> set[str]:
+        """The names of the predictions that a released notebook gives points for."""
         cells = [cell for one in self.released.values() for cell in one.cells if cell.grade]
         texts = [cell.source for cell in cells if cell.name == predictions.GRADE_ID]
-        names = {name for text in texts for name in predictions.prediction_names(text)}
-        return tuple(sorted(names & predictions.answered_predictions(folder))) if names else ()
+        return {name for text in texts for name in predictions.prediction_names(text)}
 
     def graded_folder(self, student: str) -> Path:
         """Where the student's graded notebooks are, or will be."""

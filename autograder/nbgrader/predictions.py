@@ -7,7 +7,9 @@ whether it is right or not.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import stat
 from collections.abc import Collection
@@ -16,11 +18,12 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from autograder.api import CheckResult, Verdict
-from tfkit_course.small_file import read_small_text
+from tfkit_course.small_file import read_small_text, reason
 
 GRADE_ID = "predictions"
 FILE = Path(".tfkit") / "predictions.json"
 MAX_BYTES = 1 << 20
+BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what such a file may raise
 NAMES = re.compile(r'"([^"]+)"')
 
 
@@ -50,11 +53,28 @@ def answered_predictions(folder: str | Path) -> set[str]:
 
     Raises nothing, whatever the student put there: what cannot be read, a link, a device or a huge file has no names.
     """
-    path = Path(folder) / FILE
     try:
-        if not stat.S_ISDIR(path.parent.lstat().st_mode):
-            return set()
-        entries = json.loads(read_small_text(path, MAX_BYTES))["predictions"].items()
-        return {name for name, entry in entries if isinstance(entry, dict) and isinstance(entry.get("answers"), list)}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return _answered(Path(folder))
+    except BROKEN:
         return set()
+
+
+def predictions_fault(folder: str | Path) -> str:
+    """What the instructor is told of a file with predictions that cannot be read; "" if it can, or there is none."""
+    try:
+        _answered(Path(folder))
+    except FileNotFoundError:
+        return ""
+    except BROKEN as error:
+        why = reason(error) if isinstance(error, (OSError, UnicodeDecodeError)) else "it is not as the lab writes it"
+        return f"{FILE} cannot be read ({why}): none of its predictions count"
+    return ""
+
+
+def _answered(folder: Path) -> set[str]:
+    """Raises one of BROKEN."""
+    path = folder / FILE
+    if not stat.S_ISDIR(path.parent.lstat().st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path.parent))
+    entries = json.loads(read_small_text(path, MAX_BYTES))["predictions"].items()
+    return {name for name, entry in entries if isinstance(entry, dict) and isinstance(entry.get("answers"), list)}

@@ -304,6 +304,15 @@ def test_files_that_may_not_be_read_are_named(own_class, monkeypatch):
     assert "ada: these may not be read and are left out: notes.txt" in lines
 
 
+def test_predictions_that_cannot_be_read_are_told_where_they_count(own_class, monkeypatch):
+    folder = own_class.hand_in("ada", own_class.released()).parent
+    made(PREDICTIONS, lambda path: path.write_bytes(b"\xff{"))(folder)
+    assert not any("predictions" in line for line in run(own_class, workers=1)[1])
+    monkeypatch.setattr(command.Course, "_predictions", {"02.a"})
+    _, lines = run(own_class, workers=1)
+    assert f"ada: {PREDICTIONS} cannot be read (it is not text in UTF-8): none of its predictions count" in lines
+
+
 def test_a_failure_with_one_submission_leaves_the_others_graded(own_class, monkeypatch):
     """Whatever it is: a fault of ours must not stop a class at the same student again and again."""
     for student in ("ada", "ben", "cleo"):

@@ -135,6 +135,19 @@ def test_links_and_special_files_are_not_read(tmp_path: Path) -> None:
     assert [predictions.answered_predictions(one) for one in (linked_file, linked_folder, pipe)] == [set()] * 3
 
 
+def test_the_instructor_is_told_of_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    assert predictions.predictions_fault(tmp_path) == ""  # nobody has to predict
+    assert predictions.predictions_fault(write(tmp_path / "made", MADE)) == ""
+    for name, text, why in (
+        ("cut", '{"predictions"', "it is not as the lab writes it"),
+        ("list", "[1]", "it is not as the lab writes it"),
+        ("huge", " " * (predictions.MAX_BYTES + 1), "it is larger than 1,048,576 bytes"),
+    ):
+        assert f"cannot be read ({why})" in predictions.predictions_fault(write(tmp_path / name, text))
+    (tmp_path / ".tfkit").write_text("a file in place of the folder")
+    assert "cannot be read (Not a directory)" in predictions.predictions_fault(tmp_path)
+
+
 @pytest.mark.parametrize("value", ["true", "-1", '"one"'])
 def test_points_that_are_no_number_are_refused(tmp_path: Path, value: str) -> None:
     (tmp_path / "course.toml").write_text(TOML.replace("predictions = 2", f"predictions = {value}"))
