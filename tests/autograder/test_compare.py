@@ -165,3 +165,15 @@ def test_rounding_is_forgiven_where_float64_is_right(wrong, forgiven):
     found = examine([check], LocalSubject({"f": wrong}), reference, 1)
     assert bool(found[0].failed) is not forgiven
     assert compare(torch.tensor([0.1]), torch.tensor([0.1 + 4e-6])) is not None  # no answer is, by its size alone
+
+
+def test_the_room_of_a_layer_in_bfloat16_is_measured_in_its_own_dtype():
+    """A coarse input that is moved by a rounding error stays coarse, or the layer's weights would not fit it."""
+    from autograder.checks.local import LocalSubject
+    from autograder.checks.probe import Case
+    from autograder.checks.properties._probes import cast, value_probe
+
+    state = {"weight": torch.full((2, 3), 0.3), "bias": torch.zeros(2)}
+    case = cast(Case("Linear", (torch.full((4, 3), 0.7),), init=(3, 2), state=state), torch.bfloat16)
+    probe = value_probe(case, LocalSubject({"Linear": torch.nn.Linear}))
+    assert 0 < float(probe.tolerance.spread) < 0.1

@@ -66,8 +66,9 @@ def spread(case: Case, answer: Callable[[Case, Callable[..., Any]], Any]) -> flo
     generator = torch.Generator().manual_seed(0)
 
     def nudge(value: Tensor) -> Tensor:  # each number times 1 + eps or 1 - eps
-        """Random signs from one generator, so that no two tensors are perturbed alike."""
-        return value * (1 + eps * (2 * torch.randint(0, 2, value.shape, generator=generator) - 1))
+        """Random signs from one generator, so that no two tensors are perturbed alike; the dtype stays."""
+        signs = 2 * torch.randint(0, 2, value.shape, generator=generator) - 1
+        return (value * (1 + eps * signs)).to(value.dtype)
 
     def stay(value: Tensor) -> Tensor:
         """The value itself."""
