@@ -66,7 +66,7 @@ def render(
     that the template does not know, tools where it has no place for them, or if it refuses them or does something
     forbidden.
     """
-    messages = [_checked(message, source) for message in messages]
+    messages = [check_message(message, source) for message in messages]
     if not messages:
         raise ValueError('there is no message: pass [{"role": "user", "content": "…"}]')
     described = _checked_tools(tools, source)
@@ -79,8 +79,8 @@ def render(
         raise ValueError(f"the chat template: {type(error).__name__}: {str(error).partition(chr(10))[0]}") from None
 
 
-def _checked(message: Message, source: str) -> dict[str, Any]:
-    """A message with its content as one text."""
+def check_message(message: Message, source: str) -> dict[str, Any]:
+    """A message with its content as one text. Raises TypeError if it is none, ValueError for an unknown role."""
     if not isinstance(message, Mapping) or not {"role", "content"} <= message.keys():
         raise TypeError(f'a message is {{"role": "user", "content": "…"}}; got {message!r}')
     role, content = message["role"], message["content"]

@@ -299,7 +299,7 @@ class Text:
         return torch.cat(found) if found else torch.empty(0, self.model.config.d_model)
 
     @overload
-    def classify(self, texts: str, batch_size: int = 32) -> list[LabelProbability]: ...
+    def classify(self, texts: str, batch_size: int = 32) -> list[LabelProbability]: ...  # type: ignore[overload-overlap]
     @overload
     def classify(self, texts: Sequence[str], batch_size: int = 32) -> list[list[LabelProbability]]: ...
     def classify(
@@ -347,8 +347,8 @@ class Text:
         self, rows: list[list[int]] | Tensor, strategy: Strategy | None, single: bool, streamed: bool,
         kwargs: Mapping[str, Any],
     ) -> str | list[str] | Iterator[str]:  # fmt: skip
-        """The text after each row of ids or features, or an iterator over its pieces. single: whether the input was one text, not a list.
-        Raises TypeError for a stream of several texts."""
+        """The text after each row of ids or features, or an iterator over its pieces. single: whether the input was one
+        text, not a list. Raises TypeError for a stream of several texts."""
         kwargs = {"tokenizer": self.tokenizer, **kwargs}
         settings = {**defaults.of(self.model), **kwargs}
         given = {name: kwargs.get(name) for name in ("start_id", "end_id", "pad_id")}
