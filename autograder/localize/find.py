@@ -116,7 +116,9 @@ def _first(
             return FaultLocation(node.cell, node.line, trace, tuple(rights), found, wrong, found.event, finding)
     if trace.error is not None:
         stop = _stop(trace, elsewhere)
-        return stop and FaultLocation(stop.cell, stop.line, trace, tuple(rights), finding=finding)
+        if stop is None:
+            return None
+        return FaultLocation(stop.cell, stop.line, trace, tuple(rights), finding=finding)
     place = first_difference(trace, rights, root) if root else None
     if place is None:
         place = next((at for at in range(len(trace.events) - 1, -1, -1) if trace.node(at).returned), None)
