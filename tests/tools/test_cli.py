@@ -6,6 +6,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+import tfkit
 from tfkit import registry
 from tfkit.tools.cli import app
 
@@ -77,6 +78,19 @@ def test_flatten_runs_alone(tmp_path):
     use = "import sys; sys.path.insert(0, sys.argv[1]); sys.modules['tfkit'] = None; import flat; print(flat.PRESETS)"
     done = subprocess.run([sys.executable, "-I", "-c", use, str(tmp_path)], capture_output=True, text=True, timeout=120)
     assert "roberta-base" in done.stdout, done.stderr
+
+
+def test_a_models_directory_is_taken_for_its_architecture(tmp_path):
+    tfkit.from_config("roberta", "masked_lm", vocab_size=37, d_model=8, n_layers=1, n_heads=2, d_ff=8).save_pretrained(
+        tmp_path
+    )
+    assert "[37, 8]" in shown("anatomy", str(tmp_path))
+    assert shown("flatten", str(tmp_path)) == shown("flatten", "roberta")
+    (tmp_path / "config.json").unlink()
+    for command in ("anatomy", "flatten"):
+        result = run.invoke(app, [command, str(tmp_path)])
+        assert result.exit_code == 2 and result.output.startswith(f"tfkit {command}: ")
+        assert "config.json" in result.output and result.output.count("\n") == 1
 
 
 @pytest.mark.parametrize(

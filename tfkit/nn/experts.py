@@ -240,7 +240,7 @@ class ExpertList(nn.ModuleList):
         tensors: list[Any] = []
         for part, name in zip(self.stacked, self.MATRICES, strict=True):
             weights = [getattr(expert, name).weight for expert in self]
-            tensors.append(ParameterStack.apply(part, *weights))  # type: ignore[no-untyped-call]
+            tensors.append(ParameterStack.apply(part, *weights))
         gate, up, down = (tensor.transpose(1, 2) for tensor in tensors)
         inner = multiply(self.activation(grouped_mm(x, gate, ends)), grouped_mm(x, up, ends))
         return grouped_mm(inner, down, ends)

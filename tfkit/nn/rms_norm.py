@@ -60,7 +60,7 @@ def rms_normalize(x: Tensor, shape: Sequence[int], *, eps: float) -> Tensor:
     The arguments are those of `F.rms_norm`, which `tfkit flatten` writes in its place."""
     if not x.requires_grad or x.device.type != "cpu" or torch.compiler.is_compiling():
         return x * inverse_rms(x, eps)
-    normalized: Tensor = RMSNormalization.apply(x, eps)[0]  # type: ignore[no-untyped-call]
+    normalized: Tensor = RMSNormalization.apply(x, eps)[0]
     return normalized
 
 

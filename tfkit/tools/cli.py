@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -76,7 +76,7 @@ def differs(doc: str) -> str:
 
 @app.command()
 def anatomy(
-    name: Annotated[str, typer.Argument(help="an architecture, or the name of a published size")],
+    name: Annotated[str, typer.Argument(help="an architecture, a published size, or a model's directory")],
     preset: Annotated[str | None, typer.Option(help="a preset size of the architecture")] = None,
     head: Annotated[str | None, typer.Option(help="the head, such as seq2seq_lm")] = None,
     depth: Annotated[int | None, typer.Option(help="number of levels to show")] = None,
@@ -85,7 +85,7 @@ def anatomy(
     ] = "tfkit",
 ) -> None:
     """Show the tree of modules with shapes and parameter counts, without allocating weights."""
-    from ..hub import from_config
+    from ..hub import from_config, from_hf_config
     from ..hub.loading import shapes_only
     from .anatomy import parts, published_parts, published_tensors
 
@@ -93,13 +93,16 @@ def anatomy(
         if names not in ("tfkit", "hf"):
             raise ValueError(f"--names is tfkit or hf, not {names!r}")
         with shapes_only():
-            model = from_config(name, head=head, preset=preset)
+            if config_dict := described_by(name):
+                model = from_hf_config(config_dict, head)
+            else:
+                model = from_config(name, head=head, preset=preset)
         if names == "hf":
             tensors = published_tensors(model, registry.load(registry.name_of(model)))
             rows = published_parts(type(model).__name__, tensors, 8 if depth is None else depth)
         else:
             rows = parts(type(model).__name__, model, 4 if depth is None else depth)
-    except (LookupError, ValueError) as error:
+    except (LookupError, ValueError, OSError) as error:
         raise exit_with_error("anatomy", error) from None
     columns = ["module", "parameters", "class", "weights"]
     table = Table(
@@ -139,9 +142,19 @@ def read(
         out.print(coloured)
 
 
+def described_by(name: str) -> dict[str, Any] | None:
+    """The config.json of a model's directory, or of a model from `tfkit get`; None for the name of an architecture.
+    Raises FileNotFoundError for a model that was not fetched, or a directory without the file."""
+    from ..hub import files, packages
+
+    if name in registry.sources() or not (directory := packages.locate(name)).is_dir():
+        return None
+    return files.read_json(directory / files.CONFIG)
+
+
 @app.command()
 def flatten(
-    name: Annotated[str, NAME],
+    name: Annotated[str, typer.Argument(help="an architecture, or a model's directory")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="file to write")] = None,
     more: Annotated[
         list[str] | None, typer.Option("--with", help="another architecture that the model may be composed of")
@@ -149,11 +162,14 @@ def flatten(
     head: Annotated[str | None, typer.Option("--head", help="only what this head needs, such as masked_lm")] = None,
 ) -> None:
     """Print the model's real code as one file that needs only torch. `tfkit read` prints the page to learn from."""
+    from ..hub import published
     from .flatten import flatten as flat
 
     try:
+        if config_dict := described_by(name):
+            name = published.architecture(config_dict.get("model_type"))
         text = flat(name, head, more or ())
-    except (LookupError, ValueError) as error:
+    except (LookupError, ValueError, OSError) as error:
         raise exit_with_error("flatten", error) from None
     if output is None:
         typer.echo(text, nl=False)
