@@ -106,6 +106,8 @@ def sample() -> list[Check]:
         logits, u = torch.stack([_logits(draw, 6) for _ in range(3)]), torch.rand(3, generator=draw.generator)
         yield Case("sample_token", (logits, u, 0.0))
         yield _nearly_tied(draw)
+        # at 0.3 the first word has a share of 0.00005; with the temperature ignored or multiplied, one above 0.04
+        yield Case("sample_token", (torch.tensor([[0.0, 3.0]]), torch.tensor([0.015625]), 0.3))
         other = _drawn(draw, [_logits(draw, 4) for _ in range(2)], 1.0)  # one dtype for the logits, another for u
         yield Case("sample_token", (other.args[0], other.args[1].double(), 1.0))
 
