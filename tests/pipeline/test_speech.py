@@ -11,6 +11,7 @@ import torch
 import transformers as hf
 
 import tfkit
+from tfkit.decode import Beam
 from tfkit.models.whisper import LANGUAGES, prefix_ids
 from tfkit.text.vocabulary import train
 
@@ -65,6 +66,9 @@ def test_a_recording_is_what_generate_writes_after_the_task(text: tfkit.Text) ->
     (expected,) = text.tokenizer.decode([ids[0, 4:].tolist()])
     assert expected.strip() and text.transcribe(samples, "fr", max_new_tokens=5) == expected.strip()
     assert text.transcribe([samples, samples], "fr", max_new_tokens=5) == [expected.strip()] * 2
+    beams = text.transcribe(samples, "fr", strategy=Beam(3), max_new_tokens=5)
+    assert beams != expected.strip()
+    assert text.transcribe([samples, samples], "fr", strategy=Beam(3), max_new_tokens=5) == [beams] * 2
 
 
 def test_the_language_is_the_one_that_transformers_hears(directory: Path, text: tfkit.Text) -> None:

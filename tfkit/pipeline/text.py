@@ -219,13 +219,12 @@ class Text:
         a model that reads no audio, ValueError for other audio, or an unknown language or task.
         """
         self.require("transcribe")
-        single = speech.is_single(audio)
-        found = []
+        single, strategy, found = speech.is_single(audio), kwargs.pop("strategy", None), []
         for recording in [audio] if single else audio:
             pieces = speech.pieces(self.model, recording)
             with evaluating(self.model):
                 prefix = self.model.task_prefix(pieces[:1], language, task)
-            texts = self.write_texts(pieces, kwargs.pop("strategy", None), False, False, {"prefix": prefix} | kwargs)
+            texts = self.write_texts(pieces, strategy, False, False, {"prefix": prefix} | kwargs)
             found.append(" ".join(text.strip() for text in texts if text.strip()))
         return found[0] if single else found
 
