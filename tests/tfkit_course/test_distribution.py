@@ -23,7 +23,7 @@ STRANGER = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 UNPUBLISHED = re.compile(r"""\bpip\s+install\b[^\n`;&|#]*?['"\s\\]tfkit-course(?:\[[^\]\n]*\])?+(?![\w.-]|\s*@)""")
-ABOUT_THE_NAME = ("docs/decisions/090-the-name.md", "tests/tfkit_course/test_distribution.py")  # what not to write
+ABOUT_THE_NAME = ("docs/decisions/project.md", "tests/tfkit_course/test_distribution.py")  # what not to write
 
 
 def tracked() -> list[Path]:

@@ -166,20 +166,39 @@ def test_the_figures_of_a_model_are_measured_again():
 
 
 def test_links_among_documents_become_links_among_pages(tmp_path, capsys):
-    text = "[`docs/units.md`](docs/units.md) [a](docs/decisions/190-site.md#x) [code](course/build.py) `[no](x.md)` [p](http://x.org)"
+    text = "[`docs/units.md`](docs/units.md) [a](docs/decisions/course.md#x) [code](course/build.py) `[no](x.md)` [p](http://x.org)"
     made = pages.rewrite_links(text, "README.md", "start/readme", tmp_path)
     assert (
         made
-        == "[`docs/units.md`](../handbook/units.md) [a](../decisions/190-site.md#x) code `[no](x.md)` [p](http://x.org)"
+        == "[`docs/units.md`](../handbook/units.md) [a](../decisions/course.md#x) code `[no](x.md)` [p](http://x.org)"
     )
     assert pages.rewrite_links("[a](docs/nowhere.md)", "README.md", "start/readme", tmp_path) == "a"
     assert "README.md links to docs/nowhere.md, which is not there" in capsys.readouterr().err
 
 
-def test_decisions_have_headings_of_one_form():
-    for file in sorted((DOCS / "decisions").glob("*.md")):
-        heading = file.read_text(encoding="utf-8").partition("\n")[0]
-        assert re.match(rf"# {int(file.name[:3])}\. \S", heading), file.name
+def test_decisions_are_a_file_a_room_whose_numbers_are_unique():
+    """Code and documents cite a decision by its number, which stays when texts move."""
+    files = sorted((DOCS / "decisions").glob("*.md"))
+    assert len(files) <= 20
+    numbers = []
+    for file in files:
+        text = re.sub(r"(?ms)^```.*?^```$", "", file.read_text(encoding="utf-8"))
+        assert re.match(r"# [A-Z]", text), file.name
+        headings = re.findall(r"^## (.*)$", text, re.M)
+        assert headings and all(re.match(r"\d+\. \S", heading) for heading in headings), file.name
+        numbers += [int(heading.partition(".")[0]) for heading in headings]
+    assert len(numbers) == len(set(numbers))
+
+
+def test_every_decision_that_is_cited_exists():
+    known = {
+        int(number)
+        for file in (DOCS / "decisions").glob("*.md")
+        for number in re.findall(r"^## (\d+)\. ", file.read_text(encoding="utf-8"), re.M)
+    }
+    for file in [*DOCS.rglob("*.md"), *(DOCS.parent / "tfkit").rglob("*.py")]:
+        cited = re.findall(r"\b[Dd]ecision (\d+)", file.read_text(encoding="utf-8"))
+        assert set(map(int, cited)) <= known, file
 
 
 def test_the_guide_that_all_may_read_has_no_mark_scheme():

@@ -25,7 +25,7 @@ from tfkit.train import History, PairBatches, Seq2SeqLoss, fit, linear_rate
 
 @dataclass(frozen=True)
 class Recipe:
-    """Sizes and schedule for a few minutes on two CPU cores (docs/decisions/020 says how they were chosen)."""
+    """Sizes and schedule for a few minutes on two CPU cores (docs/decisions/course.md says how they were chosen)."""
 
     vocab_size: int = 2000
     d_model: int = 192

@@ -1,7 +1,7 @@
 """From files to a model: the model is built without memory, and the tensors of the files become its parameters.
 
 No random number is drawn and nothing is copied without need: a safetensors file is memory-mapped, a name map returns
-views, and a dtype is converted one tensor at a time. See docs/decisions/024-loading.md.
+views, and a dtype is converted one tensor at a time. See docs/decisions/weights.md.
 """
 
 from __future__ import annotations

@@ -192,7 +192,7 @@ bf16 products of 8,192 x 8,192 reach. Decoding is bfloat16 from 128 tokens on; a
 so that neither the prompt nor capturing the CUDA graph counts. "gemv" is `generate(compile="gemv")`, for one row;
 reading and tokens/s are of the faster of both, the ratio to transformers is of "compiled ms". Empty cells were not
 measured.
-docs/decisions/205-the-first-gpu.md says what broke on the first GPU, which goals are missed, and which rows are older
+docs/decisions/gpu.md says what broke on the first GPU, which goals are missed, and which rows are older
 than the present code.
 """
 
