@@ -6,8 +6,8 @@
 
 A text is a paragraph, a list or a table of a notebook as it is built, the title of an exercise, or the sentence for a
 misconception. So a changed paragraph falls back to English by itself. Code stays as it is, with what it prints and
-writes on axes (docs/decisions/course.md), but for the questions and options of a prediction. `make course` holds catalogues
-to their units.
+writes on axes (docs/decisions/course.md), but for the questions and options of a prediction. `make course` holds
+catalogues to their units.
 """
 
 from __future__ import annotations
