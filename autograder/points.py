@@ -10,20 +10,21 @@ A course may set other weights for properties in its course.toml:
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.api import MAX_EDGE_SHARE, PROPERTIES, Property
+from autograder.api import MAX_EDGE_SHARE, Property
+from autograder.settings import course_file
+from autograder.settings.course_file import WEIGHTS, CourseFileError
 
-FILE = "course.toml"
+FILE = course_file.FILE
 WRONG = "wrong"  # key of the error message that replaces invalid weights
 Part = tuple[Property, float]  # a check's property and its weight
 
 
 class BadWeights(ValueError):
-    """The `[weights]` of a course.toml; the message says which entry is wrong, and what to do."""
+    """The weights or the course.toml with them are invalid; the message says which entry is wrong, and what to do."""
 
 
 def read(path: Path) -> dict[str, float]:
@@ -31,13 +32,11 @@ def read(path: Path) -> dict[str, float]:
 
     Raises BadWeights, with one line.
     """
-    if not path.exists():
-        return {}
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8")).get("weights", {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadWeights(f"{path} is not TOML: {str(error).splitlines()[0]}") from None
-    return check_weights(given, str(path))
+        given = course_file.read(path).get(WEIGHTS.name, {})
+    except CourseFileError as error:
+        raise BadWeights(str(error)) from None
+    return {name: float(weight) for name, weight in given.items()}
 
 
 def setting(path: Path) -> dict[str, Any]:
@@ -53,17 +52,12 @@ def setting(path: Path) -> dict[str, Any]:
 
 def check_weights(given: Any, where: str) -> dict[str, float]:
     """`given` as weights by property. Raises BadWeights, which begins with `where`."""
-    if not isinstance(given, Mapping):
-        raise BadWeights(f"{where}: weights must be a table: write [weights] and gradients = 2 below it")
-    if WRONG in given:
+    if isinstance(given, Mapping) and WRONG in given:
         raise BadWeights(str(given[WRONG]))
-    for name, weight in given.items():
-        if name not in PROPERTIES:
-            raise BadWeights(f"{where}: weights has {name!r}, which is not one of {', '.join(PROPERTIES)}")
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < math.inf:
-            raise BadWeights(f"{where}: weights: {name} = {weight!r} must be a number, 0 or more")
-    if given.get("values") == 0:
-        raise BadWeights(f"{where}: weights: values = 0 would leave right answers without points; give it a weight")
+    try:
+        course_file.check_table(WEIGHTS, given, where)
+    except CourseFileError as error:
+        raise BadWeights(str(error)) from None
     return {name: float(weight) for name, weight in given.items()}
 
 

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from autograder.help_format import make_parser
-from course.settings import LessonError, tomllib
+from course.settings import LessonError
 
 TITLE = "Glossary"
 POINTER = f"New words are explained in the [glossary](#{TITLE}) at the end."

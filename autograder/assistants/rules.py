@@ -12,14 +12,13 @@ assistant never gets more help than the students.
 from __future__ import annotations
 
 import os
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from autograder.api import HINTS
+from autograder.settings import course_file
+from autograder.settings.course_file import ASSISTANTS, FILE
 
-FILE, TABLE = "course.toml", "assistants"
 LOG = Path(".tfkit") / "assistants.jsonl"
 
 
@@ -50,20 +49,11 @@ def read_rules(course: Path | None) -> AssistantRules:
 
 
 def _own(path: Path) -> int:
-    if not path.exists():
-        return HINTS
     try:
-        table: Any = tomllib.loads(path.read_text(encoding="utf-8")).get(TABLE, {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadRules(f"{path} is not TOML: {str(error).splitlines()[0]}") from None
-    if not isinstance(table, dict):
-        raise BadRules(f"{path}: {TABLE} must be a table: write [{TABLE}] and hints = 2 below it")
-    if unknown := sorted(table.keys() - {"hints"}):
-        raise BadRules(f"{path}: [{TABLE}] has {unknown[0]!r}, which is not a known key; the only key is hints")
-    hints = table.get("hints", HINTS)
-    if isinstance(hints, bool) or not isinstance(hints, int) or not 0 <= hints <= HINTS:
-        raise BadRules(f"{path}: [{TABLE}] hints = {hints!r} must be a whole number from 0 to {HINTS}")
-    return hints
+        own: dict[str, int] = ASSISTANTS.defaults | course_file.read(path).get(ASSISTANTS.name, {})
+    except course_file.CourseFileError as error:
+        raise BadRules(str(error)) from None
+    return own["hints"]
 
 
 def _of_students(course: Path) -> int:

@@ -10,18 +10,19 @@ Bits count above the text's entropy, because each submission gets a different la
 
 from __future__ import annotations
 
-import math
-import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-FILE = "course.toml"
+from autograder.settings import course_file
+from autograder.settings.course_file import CAPSTONE
+
+DEFAULTS: dict[str, Any] = CAPSTONE.defaults
 
 
 class BadTerms(ValueError):
-    """The `[capstone]` of a course.toml; the message says which entry is wrong and what to do."""
+    """The course.toml that sets the capstone is invalid; the message says which entry is wrong and what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,12 +30,12 @@ class Terms:
     """seconds: of the processor; letters: to train on; bands: (excess bits per byte, points), from loose to tight;
     windows, length: the number of pieces of new text, and their length in bytes; memory_mb: of the box."""
 
-    seconds: float = 120.0
-    letters: int = 400_000
-    bands: tuple[tuple[float, float], ...] = ((0.6, 3.0), (0.25, 6.0), (0.12, 8.0), (0.08, 10.0))
-    windows: int = 64
-    length: int = 96
-    memory_mb: int = 3072
+    seconds: float = DEFAULTS["seconds"]
+    letters: int = DEFAULTS["letters"]
+    bands: tuple[tuple[float, float], ...] = DEFAULTS["bands"]
+    windows: int = DEFAULTS["windows"]
+    length: int = DEFAULTS["length"]
+    memory_mb: int = DEFAULTS["memory_mb"]
 
     @property
     def points(self) -> float:
@@ -49,44 +50,16 @@ class Terms:
 
 def read(course_dir: Path | None) -> Terms:
     """The course's terms, or the defaults. Raises BadTerms, with one line."""
-    path = None if course_dir is None else course_dir / FILE
-    if path is None or not path.exists():
+    if course_dir is None:
         return Terms()
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8")).get("capstone", {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadTerms(f"{path} is not TOML: {str(error).splitlines()[0]}") from None
-    return check_terms(given, str(path))
+        given = course_file.read(course_dir / course_file.FILE).get(CAPSTONE.name, {})
+    except course_file.CourseFileError as error:
+        raise BadTerms(str(error)) from None
+    whole = {name: int(given[name]) for name in ("letters", "windows", "length", "memory_mb") if name in given}
+    bands = {"bands": _from_loose_to_tight(given["bands"])} if "bands" in given else {}
+    return Terms(**{**given, **whole, **bands})
 
 
-def check_terms(given: Any, where: str) -> Terms:
-    """`given` as terms. Raises BadTerms, which begins with `where`."""
-    if not isinstance(given, dict):
-        raise BadTerms(f"{where}: capstone must be a table: write [capstone] and seconds = 120 below it")
-    known = [field.name for field in fields(Terms)]
-    for name, value in given.items():
-        if name not in known:
-            raise BadTerms(f"{where}: capstone has {name!r}, which is not one of {', '.join(known)}")
-        if name != "bands" and not (_is_number(value) and value > 0):
-            raise BadTerms(f"{where}: capstone: {name} = {value!r} must be a number above 0")
-    made = dict(given)
-    if "bands" in made:
-        made["bands"] = _bands(made["bands"], where)
-    whole = {name: int(made[name]) for name in ("letters", "windows", "length", "memory_mb") if name in made}
-    return Terms(**{**made, **whole})
-
-
-def _bands(given: Any, where: str) -> tuple[tuple[float, float], ...]:
-    pairs: Sequence[Any] = given if isinstance(given, Sequence) and not isinstance(given, str) and given else [None]
-    for pair in pairs:
-        if not (isinstance(pair, Sequence) and len(pair) == 2 and all(_is_number(n) and n >= 0 for n in pair)):
-            raise BadTerms(f"{where}: capstone: bands must be pairs, [[1.0, 3], [0.5, 6]]: bits above, points")
-    made = tuple((float(most), float(points)) for most, points in pairs)
-    ordered = sorted(made, reverse=True)
-    if [points for _, points in ordered] != sorted(points for _, points in ordered):
-        raise BadTerms(f"{where}: capstone: bands: fewer bits must never earn fewer points")
-    return tuple(ordered)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _from_loose_to_tight(bands: Sequence[Sequence[float]]) -> tuple[tuple[float, float], ...]:
+    return tuple(sorted(((float(most), float(points)) for most, points in bands), reverse=True))

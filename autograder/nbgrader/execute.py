@@ -96,7 +96,7 @@ class BoxedExecute(NbGraderPreprocessor):
                 device=self.device,
                 progress=lambda *what: self._progress(name, what),
                 limits=Limits(**self.limits),
-                **({"weights": points.check_weights(self.weights, "c.BoxedExecute")} if self.weights else {}),
+                **({"weights": points.check_weights(self.weights, "c.BoxedExecute.weights")} if self.weights else {}),
                 **({"known": misconceptions.check_entries(self.misconceptions)} if self.misconceptions else {}),
             )
         except Exception as error:  # it must cost neither this student nor the class their points

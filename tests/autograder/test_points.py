@@ -72,6 +72,19 @@ def test_weights_are_read_from_the_course_and_bad_ones_are_told(tmp_path):
         assert said in str(error.value) and "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"shape": 2}, "has 'shape', which is not one of .*did you mean shapes?"),
+        ({"cost": -1}, "cost = -1 must be"),
+        (3, "must be a table"),
+    ],
+)
+def test_weights_of_a_configuration_are_checked_as_those_of_the_file(given, message):
+    with pytest.raises(points.BadWeights, match=rf"^c\.BoxedExecute\.weights.*{message}"):
+        points.check_weights(given, "c.BoxedExecute.weights")
+
+
 def test_the_weights_of_a_course_reach_the_engine_and_change_what_is_graded_again(tmp_path, monkeypatch):
     (tmp_path / points.FILE).write_text("[weights]\nshapes = 4\n")
     config.install(tmp_path)
@@ -91,7 +104,7 @@ def test_the_weights_of_a_course_reach_the_engine_and_change_what_is_graded_agai
     loaded = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path)).load_config()
     execute = BoxedExecute(config=loaded, trust=True)
     (verdict,) = execute._grade(new_notebook(), [CAUSAL], where)
-    assert verdict.status == "not_graded" and "course.toml: weights has 'speed'" in verdict.reason
+    assert verdict.status == "not_graded" and "course.toml: [weights] has 'speed'" in verdict.reason
 
 
 def test_points_of_checks_are_scaled_as_the_score_is():

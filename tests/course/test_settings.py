@@ -150,11 +150,11 @@ def test_a_folder_that_takes_nothing_is_said_in_a_line(capsys):
         ("title = 'none'", "names no unit"),
         ("[[unit]]\nname = '99-none'", "no unit is called '99-none'; available: 01-"),
         ("[[unit]]\nname = '02-masks'\ndeu = 1", "has 'deu', which is not one of name, title"),
-        ("[[unit]]\nname = '02-masks'\ndue = 2026-10-12T18:00:00", "needs date, time and offset"),
-        ("[[unit]]\nname = '02-masks'\ndue = 2026-10-12", "needs date, time and offset"),
+        ("[[unit]]\nname = '02-masks'\ndue = 2026-10-12T18:00:00", "must be date, time and offset"),
+        ("[[unit]]\nname = '02-masks'\ndue = 2026-10-12", "must be date, time and offset"),
         ("[[unit]]\nname = '02-masks'\nexercises = []", "must be a list of ids"),
         ("[[unit]]\nname = '02-masks'\nexercises = ['rnn.cell']", "has no exercise 'rnn.cell'; available: masks"),
-        ("[[unit]]\nname = '02-masks'\npoints = {'masks.causal' = 'two'}", "points must be numbers"),
+        ("[[unit]]\nname = '02-masks'\npoints = {'masks.causal' = 'two'}", "must be numbers by exercise"),
         ("[[unit]]\nname = '02-masks'\npoints = {'masks.none' = 2}", "has no exercise 'masks.none'"),
         (
             "[[unit]]\nname = '02-masks'\nexercises = ['masks.causal']\npoints = {'masks.softmax' = 2}",
@@ -163,14 +163,14 @@ def test_a_folder_that_takes_nothing_is_said_in_a_line(capsys):
         ("language = 3\n[[unit]]\nname = '02-masks'", "must be a gettext language code"),
         ("language = 'de'\n[[unit]]\nname = '02-masks'", "no unit is translated into 'de'; available: fr"),
         ("[[unit]]\nname = '02-masks'\n[[unit]]\nname = '02-masks'", "02-masks is used twice"),
-        ("weights = 3\n[[unit]]\nname = '02-masks'", "weights must be a table"),
+        ("weights = 3\n[[unit]]\nname = '02-masks'", "[weights] must be a table"),
         (
             "[[unit]]\nname = '02-masks'\n[weights]\nspeed = 1",
-            "weights has 'speed', which is not one of values, shapes",
+            "[weights] has 'speed', which is not one of values, shapes",
         ),
         ("[[unit]]\nname = '02-masks'\n[weights]\nedges = -1", "edges = -1 must be a number, 0 or more"),
         ("[[unit]]\nname = '02-masks'\n[weights]\ncost = inf", "cost = inf must be a number, 0 or more"),
-        ("[[unit]]\nname = '02-masks'\n[weights]\nvalues = 0", "values = 0 would leave right answers without points"),
+        ("[[unit]]\nname = '02-masks'\n[weights]\nvalues = 0", "values = 0 must be a number above 0, or right"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_line(tmp_path, text, message):

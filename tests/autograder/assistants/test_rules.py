@@ -29,7 +29,7 @@ def test_never_more_than_the_students_get(tmp_path):
     [
         ("[assistants]\nhints = 4", "hints = 4 must be a whole number from 0 to 3"),
         ("[assistants]\nhints = true", "hints = True must be"),
-        ("[assistants]\nhint = 1", "has 'hint', which is not a known key"),
+        ("[assistants]\nhint = 1", "has 'hint', which is not one of hints; did you mean hints"),
         ("assistants = 1", "must be a table"),
         ("[assistants", "is not TOML"),
     ],

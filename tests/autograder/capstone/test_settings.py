@@ -16,11 +16,11 @@ def test_a_course_says_its_own(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("capstone = 3", "capstone must be a table"),
-        ("[capstone]\nminutes = 2", "capstone has 'minutes', which is not one of seconds, letters, bands"),
+        ("capstone = 3", r"\[capstone\] must be a table"),
+        ("[capstone]\nminutes = 2", "has 'minutes', which is not one of seconds, letters, bands"),
         ("[capstone]\nseconds = 0", "seconds = 0 must be a number above 0"),
-        ("[capstone]\nbands = [[1.0]]", "bands must be pairs"),
-        ("[capstone]\nbands = [[1.0, 5], [0.5, 2]]", "fewer bits must never earn fewer points"),
+        ("[capstone]\nbands = [[1.0]]", r"bands = \[\[1.0\]\] must be pairs"),
+        ("[capstone]\nbands = [[1.0, 5], [0.5, 2]]", "fewer bits never earn fewer points"),
         ("[capstone", "is not TOML"),
     ],
 )
