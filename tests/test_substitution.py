@@ -19,7 +19,6 @@ from tfkit.substitution import AttentionDiffers, substitute
 BY_ID = {exercise.id: exercise for exercise in course.exercises()}
 ATTENTION, HEADS = BY_ID["attention.scaled_dot_product"], BY_ID["attention.multi_head"]
 PLAIN = {"bert", "gpt2", "bart", "albert", "gpt", "transformer"}
-NONE = {"mamba2": "it has none", "rnn_seq2seq": "the one without attention has none"}
 
 
 def answer(path, symbol):
@@ -33,7 +32,7 @@ def attention(path):
     return answer(path, "scaled_dot_product_attention")
 
 
-@pytest.mark.parametrize("name", [name for name in ROWS if name not in NONE])
+@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if not row.no_attention])
 @torch.no_grad()
 def test_the_courses_attention_gives_each_models_numbers(name):
     row, model = make(name)

@@ -31,7 +31,13 @@ class Row:
     """fields: of the tiny Config; head: the one that most laws look at; odd: changes that make widths and numbers odd;
     more: further inputs for ids [B,L]; but: law -> why it does not hold; heads: all of them unless given;
     untaught: heads whose loss is not of all that they say; still: pattern of parameters that rightly move nothing
-    under some head -> why; end: the id that ends every sentence; length: of the longest."""
+    under some head -> why; end: the id that ends every sentence; length: of the longest; endless: whether it has no
+    table of positions, or one that only distances are read from, or that is stretched; no_attention: why no attention
+    can be put in place of its own.
+
+    Of its page (tests/pages): page: changes where the tiny Config is not the form that the page has; page_head: where
+    not the row's; page_size: changes of a published size, for what the page has beyond it or leaves out;
+    page_tolerance; page_softmax: whether the page shows one."""
 
     fields: dict[str, Any]
     odd: dict[str, Any] = field(default_factory=dict)
@@ -43,6 +49,13 @@ class Row:
     still: dict[str, str] = field(default_factory=dict)
     end: int | None = None
     length: int = 9
+    endless: bool = False
+    no_attention: str = ""
+    page: dict[str, Any] = field(default_factory=dict)
+    page_head: str | None = None
+    page_size: dict[str, Any] = field(default_factory=dict)
+    page_tolerance: float = 1e-9
+    page_softmax: bool = True
 
     causal = cached = False  # whether the laws of these names are about it at all
 
@@ -282,6 +295,7 @@ REFORMER = {"vocab_size": VOCAB, "d_model": 16, "d_head": 4, "n_heads": 2, "d_ff
 REFORMER |= {"max_length": 32, "axial_shape": (4, 8), "axial_dims": (6, 10), "local_chunk": 4, "lsh_chunk": 4}
 REFORMER |= {"n_buckets": 4, "hash_seed": 3, "num_labels": LABELS}
 
+OTHER_BASE = {"rope_theta": 500.0}  # not the 10000 that a page might have written down
 ROWS: dict[str, Row] = {
     "albert": Encoder(
         fields={**BERT, "d_embed": 8, "n_groups": 2, "group_size": 2, "n_layers": 4}, head="masked_lm",
@@ -296,6 +310,8 @@ ROWS: dict[str, Row] = {
         odd={**ODD, "block": 5},
         still={"pooler": "the published files have one under heads that do not read it"},
         but={"padding": "padding fills blocks up, and the last block, which all look at, is another one"},
+        page_tolerance=1e-7,  # the model takes a logarithm in float32
+
     ),
     "bigbird-causal": Decoder(
         fields={**BERT, "block": 4}, head="causal_lm", heads=("causal_lm",), odd=ODD,
@@ -308,19 +324,25 @@ ROWS: dict[str, Row] = {
     "bloom": Decoder(
         fields={**LLAMA, "n_kv_heads": None, "d_ff": None, "pad_token_id": 0}, head="causal_lm",
         odd={"d_model": 18, "n_heads": 6, "vocab_size": 43, "residual_after_norm": True, "tie_word_embeddings": False},
+        endless=True,
     ),
     "convbert": Encoder(
         fields={**BERT, "d_embed": 8, "n_groups": 2, "conv_kernel_size": 3}, head="masked_lm",
         odd={**ODD, "d_embed": 7, "n_groups": 1, "n_heads": 4, "d_model": 20, "head_ratio": 4},
         but={"padding": "a convolution reads what stands for padding, as published"},
         still={r"layers\.1\.norm2\.bias": "the choices are weighed by straight lines: it lifts all of them alike"},
+        page={"n_groups": 1},
     ),
-    "ctrl": Decoder(fields=GPT, head="causal_lm", odd={"d_model": 18, "n_heads": 3}),
-    "deberta": Encoder(fields=DEBERTA, head="masked_lm", odd={**ODD, "d_embed": 7, "talking_head": True}),
+    "ctrl": Decoder(fields=GPT, head="causal_lm", odd={"d_model": 18, "n_heads": 3}, page={"d_ff": 24}),
+    "deberta": Encoder(
+        fields=DEBERTA, head="masked_lm", odd={**ODD, "d_embed": 7, "talking_head": True},
+        endless=True, page={"emd_steps": 2}, page_size={"emd_steps": 2},
+    ),
     "deberta_v2": Encoder(
         fields={**DEBERTA, "position_buckets": 4, "norm_rel_ebd": "layer_norm", "share_att_key": True,
                 "conv_kernel_size": 3},
         head="masked_lm", odd={**ODD, "conv_groups": 3},
+        endless=True, page={"conv_activation": "gelu"},
     ),
     "deepseek_v3": Decoder(
         fields=DEEPSEEK, head="causal_lm", but={"compile": ROUTED},
@@ -328,15 +350,20 @@ ROWS: dict[str, Row] = {
              "expert_groups_per_token": 1, "interleaved": False, "normalize_weights": False, "rope_scaling": None,
              "n_shared": 2},
         still={r"layers\.1\.ff\.experts": "a classifier reads the last token, which takes three experts"},
+        endless=True,
     ),
     "distilbert": Encoder(fields=BERT, head="masked_lm", odd=ODD),
-    "dpr": Encoder(fields=BERT, head=None, odd={**ODD, "projection_dim": 5}, untaught=("reader",)),
+    "dpr": Encoder(
+        fields=BERT, head=None, odd={**ODD, "projection_dim": 5}, untaught=("reader",),
+        page_head="question_encoder",
+    ),
     "electra": Encoder(fields={**BERT, "d_embed": 8}, head="replaced_token", odd={**ODD, "d_embed": 7}),
     "encoder_decoder": Seq2Seq(
         fields={"encoder": {"architecture": "bert", **BERT}, "decoder": {"architecture": "gpt2", **GPT},
                 "decoder_start_token_id": 1, "eos_token_id": 2},
         head="seq2seq_lm", still={r"encoder\.pooler": "the decoder looks at the states"},
         odd={"encoder": {"architecture": "roberta", **BERT, **ODD, "vocab_size": VOCAB}},
+        page={"decoder": {"architecture": "bert", **BERT}},
     ),
     "flaubert": Encoder(fields={**GPT, "pad_token_id": 0}, head="masked_lm", odd={**ODD, "pre_norm": True}),
     "funnel": Encoder(
@@ -345,6 +372,7 @@ ROWS: dict[str, Row] = {
         odd={"d_model": 18, "n_heads": 3, "d_head": 5, "pooling_type": "max"},
         still={r"layers\.1\.0\.attn\.(content|position|segment)_": "a classifier reads the first token: all are near"},
         but={"padding": "pooling mixes what stands for padding with its neighbours, as published"},
+        endless=True, page={"block_sizes": (2, 2, 1)},
     ),
     "gpt": Decoder(fields=GPT, head="causal_lm", odd=ODD),
     "gpt2": Decoder(fields=GPT, head="causal_lm", odd=ODD),
@@ -356,25 +384,32 @@ ROWS: dict[str, Row] = {
     "gemma2": Decoder(
         fields={**LLAMA, "d_head": 6, "window": 4, "scale_width": 7, "score_cap": 3.0, "logit_cap": 4.0},
         head="causal_lm", odd={**ODD_LLAMA, "score_cap": None, "logit_cap": None, "tie_word_embeddings": False},
+        endless=True, page=OTHER_BASE,
     ),
     "gemma3": Decoder(
         fields={**LLAMA, "d_head": 6, "window": 4, "scale_width": 7, "period": 2}, head="causal_lm",
         odd={**ODD_LLAMA, "logit_cap": 4.0},
+        endless=True,
     ),
     "gpt_neox": Decoder(
         fields={**LLAMA, "rotary_fraction": 0.5}, head="causal_lm",
         odd={"d_model": 18, "n_heads": 3, "vocab_size": 43, "parallel": False, "rotary_fraction": 1.0},
+        endless=True,
+        # two rotated pairs: the first turns alike for any base; Pythia's activation, which is not GPT-NeoX-20B's
+        page={"n_heads": 2, "activation": "gelu", **OTHER_BASE},
     ),
     "gpt_oss": Decoder(
         fields={**LLAMA, "d_head": 6, "window": 4, "n_experts": 4, "experts_per_token": 2, "router_logits": True,
                 "gate_limit": 0.2, "rope_scaling": YARN, "pad_token_id": 0}, head="causal_lm",
         but={"compile": ROUTED},
         odd={**ODD_LLAMA, "n_experts": 3, "experts_per_token": 3, "attn_bias": False, "rope_scaling": None},
+        endless=True,
     ),
     "gptj": Decoder(fields={**GPT, "rotary_dim": 2}, head="causal_lm", odd={**ODD, "d_model": 18, "rotary_dim": None}),
     "llama": Decoder(
         fields=LLAMA, head="causal_lm",
         odd={**ODD_LLAMA, "d_head": 4, "attn_bias": True, "ff_bias": True, "tie_word_embeddings": True},
+        endless=True, page=OTHER_BASE,
     ),
     "longformer": Encoder(
         fields={**BERT, "max_length": 40, "n_types": 1, "window": 4}, head="masked_lm", more=first_is_global,
@@ -390,51 +425,70 @@ ROWS: dict[str, Row] = {
              "tie_word_embeddings": True, "step_limit": (0.3, 0.8)},
         but={"static cache": "its state already has a fixed size",
              "weights shown": "it attends to nothing, so there are no weights"},
+        endless=True, page_softmax=False, no_attention="it has none",
     ),
     "marian": Seq2Seq(
         fields={**BART, **MARIAN}, head="seq2seq_lm", odd={"d_model": 18, "n_heads": 3, "n_decoder_heads": 1},
         still=ALONE,
+        page={"scale_embedding": True, "activation": "swish"},
     ),
     "mbart": Seq2Seq(
         fields={**BART, "pad_token_id": 0}, head="seq2seq_lm", end=2, odd={**ODD, "n_decoder_heads": 5}, still=ALONE,
+        page={"scale_embedding": True},
     ),
-    "mistral": Decoder(fields={**LLAMA, "window": 4}, head="causal_lm", odd={**ODD_LLAMA, "window": 1}),
+    "mistral": Decoder(
+        fields={**LLAMA, "window": 4}, head="causal_lm", odd={**ODD_LLAMA, "window": 1},
+        endless=True, page=OTHER_BASE,
+    ),
     "mixtral": Decoder(
         fields={**LLAMA, "n_experts": 4, "router_logits": True}, head="causal_lm",
         odd={**ODD_LLAMA, "n_experts": 3, "experts_per_token": 3},
         but={"compile": ROUTED},
         still={r"layers\.1\.ff\.experts": "a classifier reads the last token, which takes two experts"},
+        endless=True, page={"router_logits": False, **OTHER_BASE},
     ),
     "mmbt": WithPicture(
         fields={"text_config": {"architecture": "bert", **BERT}, "image_config": None, "modal_hidden_size": 5},
         head=None, more=picture,
         odd={"text_config": {"architecture": "bert", **BERT, **ODD}},
+        page_head="sequence_classification", page_size={"image_config": None},
     ),
     "modernbert": Encoder(
         fields={**LLAMA_WIDTHS, "n_layers": 3, "window": 4, "pad_token_id": 0}, head="masked_lm",
         odd={"d_model": 18, "n_heads": 3, "vocab_size": 43, "attn_bias": True, "ff_bias": True, "norm_bias": True,
              "logits_bias": False, "window": 1, "n_layers": 2},
+        endless=True,
     ),
-    "mt5": Seq2Seq(fields=T5, head="seq2seq_lm", end=1, odd={**ODD, "d_kv": 3}),
-    "olmo2": Decoder(fields={**LLAMA, "pad_token_id": 0}, head="causal_lm", odd={**ODD_LLAMA, "attn_bias": True}),
+    "mt5": Seq2Seq(fields=T5, head="seq2seq_lm", end=1, odd={**ODD, "d_kv": 3}, endless=True),
+    "olmo2": Decoder(
+        fields={**LLAMA, "pad_token_id": 0}, head="causal_lm", odd={**ODD_LLAMA, "attn_bias": True},
+        endless=True, page={"n_kv_heads": None, **OTHER_BASE},
+    ),
     "opt": Decoder(
         fields={**GPT, "d_ff": 24, "pad_token_id": 0}, head="causal_lm",
         odd={**ODD, "d_embed": 7, "pre_norm": False, "biases": False},
     ),
     "pegasus": Seq2Seq(
-        fields=BART, head="seq2seq_lm", odd={"d_model": 18, "n_heads": 3, "n_decoder_heads": 1}, still=ALONE
+        fields=BART, head="seq2seq_lm", odd={"d_model": 18, "n_heads": 3, "n_decoder_heads": 1}, still=ALONE,
+        page={"scale_embedding": True, "activation": "relu"},
     ),
     "phi3": Decoder(
-        fields={**LLAMA, "pad_token_id": 0, "window": 4}, head="causal_lm", odd={**ODD_LLAMA, "rotary_fraction": 0.5}
+        fields={**LLAMA, "pad_token_id": 0, "window": 4}, head="causal_lm", odd={**ODD_LLAMA, "rotary_fraction": 0.5},
+        endless=True, page={"n_kv_heads": None, **OTHER_BASE},
     ),
     "prophetnet": Seq2Seq(
         fields=PROPHET, head="seq2seq_lm", odd={**ODD, "n_decoder_heads": 5, "ngram": 3}, untaught=("encoder",),
         still=ALONE,
+        page={"ngram": 3},
     ),
     "qwen2": Decoder(
-        fields={**LLAMA, "use_window": True, "window": 4, "first_windowed": 1}, head="causal_lm", odd=ODD_LLAMA
+        fields={**LLAMA, "use_window": True, "window": 4, "first_windowed": 1}, head="causal_lm", odd=ODD_LLAMA,
+        endless=True, page={"tie_word_embeddings": True, "use_window": False, **OTHER_BASE},
     ),
-    "qwen3": Decoder(fields={**LLAMA, "d_head": 6}, head="causal_lm", odd={**ODD_LLAMA, "attn_bias": True}),
+    "qwen3": Decoder(
+        fields={**LLAMA, "d_head": 6}, head="causal_lm", odd={**ODD_LLAMA, "attn_bias": True},
+        endless=True, page={"tie_word_embeddings": True, **OTHER_BASE},
+    ),
     "reformer": Encoder(
         fields=REFORMER, head="masked_lm", length=13,
         odd={"d_model": 15, "d_head": 3, "n_heads": 3, "axial_dims": (7, 8), "layers": ("lsh",), "n_buckets": 6},
@@ -442,6 +496,7 @@ ROWS: dict[str, Row] = {
             "compile": "the way back computes inputs again, and hashes are drawn from a generator",
             "padding": "chunks form a ring in which padding takes up room",
         },
+        page_head="causal_lm", page={"n_hashes": 2}, page_size={"hash_seed": 0},
     ),
     "reformer-causal": Decoder(
         fields={**REFORMER, "lsh_chunk": 16}, head="causal_lm", heads=("causal_lm",), odd={"axial": False},
@@ -462,13 +517,15 @@ ROWS: dict[str, Row] = {
         odd={"d_embed": 5, "d_hidden": 7, "n_layers": 3, "cell": "lstm", "attention": "dot"},
         but={"static cache": "a recurrent state does not grow: there is nothing to make static",
              "compile": "the compiler does not take torch's own recurrent layers"},
+        endless=True, no_attention="the one without attention has none",
     ),
     "roberta": Encoder(fields={**BERT, "n_types": 1}, head="masked_lm", odd=ODD),
-    "t5": Seq2Seq(fields=T5, head="seq2seq_lm", end=1, odd={**ODD, "d_kv": 3}),
+    "t5": Seq2Seq(fields=T5, head="seq2seq_lm", end=1, odd={**ODD, "d_kv": 3}, endless=True),
     "transformer": Seq2Seq(fields=SEQ2SEQ, head="seq2seq_lm", odd={"d_model": 18, "n_heads": 3}),
     "transformer_xl": Decoder(
         fields={**GPT_XL, "n_layers": 2}, head="causal_lm",
         odd={"d_model": 18, "n_heads": 3, "d_head": 5, "mem_len": 5},
+        endless=True,
     ),
     "vit": Pixels(
         fields={"d_model": 16, "n_layers": 2, "n_heads": 4, "d_ff": 24, "image_size": 6, "patch_size": 2, "stride": 2,
@@ -476,6 +533,7 @@ ROWS: dict[str, Row] = {
         odd={"d_model": 15, "n_heads": 3, "n_layers": 1, "d_pooled": 7, "attn_bias": False},
         but={"bad input": "it reads pixels: there are no ids and no mask that could be wrong",
              "padding": "a picture has no padding, and its place decides what a patch means"},
+        endless=True,
     ),
     "whisper": Sound(
         fields={**BART, "n_mels": 5, "max_source_length": 24, "pad_token_id": 0, "eos_token_id": 2,
@@ -484,16 +542,18 @@ ROWS: dict[str, Row] = {
         but={"bad input": "it hears features: there are no ids of the source and no mask that could be wrong",
              "padding": "behind the sound there is silence, which it hears as it hears the rest"},
     ),
-    "xlm": Encoder(fields={**GPT, "pad_token_id": 0}, head="masked_lm", odd=ODD),
+    "xlm": Encoder(fields={**GPT, "pad_token_id": 0}, head="masked_lm", odd=ODD, page={"n_langs": 2}),
     "xlm_prophetnet": Seq2Seq(
         fields={**PROPHET, "ngram": 1}, head="seq2seq_lm", odd={**ODD, "n_decoder_heads": 3}, untaught=("encoder",),
         still=ALONE,
+        page={"ngram": 2},
     ),
     "xlm_roberta": Encoder(fields={**BERT, "n_types": 1}, head="masked_lm", odd=ODD),
     "xlnet": Encoder(
         fields=XLNET, head="masked_lm", more=second_segment,
         odd={"d_model": 18, "n_heads": 3, "attn_type": "uni", "clamp_len": 2},
         still={r"embed\.mask_token": "the second stream starts there, and is read where targets are named"},
+        endless=True,
     ),
 }  # fmt: skip
 

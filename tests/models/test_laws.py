@@ -22,13 +22,6 @@ LAWS = {
     "gradient", "int8", "odd sizes", "padding", "save and load", "static cache", "tracing", "weights shown",
 }  # fmt: skip
 
-# no table of positions, or one that only distances are read from, or that is stretched
-ENDLESS = {
-    "bloom", "deberta", "deberta_v2", "deepseek_v3", "funnel", "gemma2", "gemma3", "gpt_neox", "gpt_oss", "llama",
-    "mamba2", "mistral", "mixtral", "modernbert", "mt5", "olmo2", "phi3", "qwen2", "qwen3", "rnn_seq2seq", "t5",
-    "transformer_xl", "vit", "xlnet",
-}  # fmt: skip
-
 # what adds the same to all scores of one softmax moves nothing, or by a rounding error: a key's bias, that of one score
 # per choice or place, and those before it where all is linear from there
 STILL = re.compile(
@@ -389,7 +382,7 @@ def test_bad_input_is_an_error_of_one_line(name, wrong):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("name", [n for n, row in ROWS.items() if n not in ENDLESS])
+@pytest.mark.parametrize("name", [n for n, row in ROWS.items() if not row.endless])
 def test_a_text_past_the_position_table_is_an_error_of_one_line(name):
     row, model = make(name)
     longest = getattr(model.config, "max_length", 24)  # their parts', where a model is made of others
@@ -401,7 +394,7 @@ def test_a_text_past_the_position_table_is_an_error_of_one_line(name):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("name", sorted(ENDLESS))
+@pytest.mark.parametrize("name", [n for n, row in ROWS.items() if row.endless])
 @torch.no_grad()
 def test_those_without_a_table_read_on(name):
     row, model = make(name)

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 import tfkit
-from tests.models.table import BERT, ROWS, WithPassages, drawn, ours
+from tests.models.table import ROWS, WithPassages, drawn, ours
 from tests.models.test_laws import make
 from tfkit import registry
 from tfkit.hub.loading import shapes_only
@@ -29,44 +29,6 @@ from tfkit.objectives.in_batch_contrastive import in_batch_loss
 
 FOLDER = Path(tfkit.__file__).parent / "pages"
 NAMES = sorted(file.stem for file in FOLDER.glob("[!_]*.py"))
-HEADS = {
-    "dpr": "question_encoder",
-    "mmbt": "sequence_classification",
-    "reformer": "causal_lm",
-}  # where not the row's main one
-OTHER_BASE = {"rope_theta": 500.0}  # not the 10000 that a page might have written down
-CHANGES: dict[str, dict[str, Any]] = {  # where the table's tiny Config is not the form that the page has
-    "convbert": {"n_groups": 1},
-    "ctrl": {"d_ff": 24},
-    "deberta": {"emd_steps": 2},
-    "deberta_v2": {"conv_activation": "gelu"},
-    "encoder_decoder": {"decoder": {"architecture": "bert", **BERT}},
-    "funnel": {"block_sizes": (2, 2, 1)},
-    "gemma2": OTHER_BASE,
-    # two rotated pairs: the first turns alike for any base; Pythia's activation, which is not GPT-NeoX-20B's
-    "gpt_neox": {"n_heads": 2, "activation": "gelu", **OTHER_BASE},
-    "llama": OTHER_BASE,
-    "marian": {"scale_embedding": True, "activation": "swish"},
-    "mbart": {"scale_embedding": True},
-    "mistral": OTHER_BASE,
-    "mixtral": {"router_logits": False, **OTHER_BASE},
-    "olmo2": {"n_kv_heads": None, **OTHER_BASE},
-    "pegasus": {"scale_embedding": True, "activation": "relu"},
-    "phi3": {"n_kv_heads": None, **OTHER_BASE},
-    "prophetnet": {"ngram": 3},
-    "qwen2": {"tie_word_embeddings": True, "use_window": False, **OTHER_BASE},
-    "qwen3": {"tie_word_embeddings": True, **OTHER_BASE},
-    "reformer": {"n_hashes": 2},
-    "xlm": {"n_langs": 2},
-    "xlm_prophetnet": {"ngram": 2},
-}
-BESIDE: dict[str, dict[str, Any]] = {  # of a published size: what the page has beyond it, or leaves out
-    "deberta": {"emd_steps": 2},
-    "mmbt": {"image_config": None},
-    "reformer": {"hash_seed": 0},
-}
-WITHOUT_ATTENTION = {"mamba2"}
-NEARLY = {"bigbird": 1e-7}  # the model takes a logarithm in float32
 RULES: dict[str, Any] = {"end_id": -1, "forced_bos_token_id": None, "forced_eos_token_id": None}
 NEW = 5
 LANGUAGE = 7
@@ -80,7 +42,7 @@ def page_of(name: str) -> ModuleType:
 def built(name: str) -> tuple[Any, Any]:
     """The real model in float64, and the page's with the same numbers."""
     row = ROWS[name]
-    real: Any = make(name, HEADS.get(name, row.head), **CHANGES.get(name, {}))[1]
+    real: Any = make(name, row.page_head or row.head, **row.page)[1]
     if isinstance(row, WithPassages):
         row.open(real)
     page = page_of(name)
@@ -188,7 +150,7 @@ def test_a_page_is_a_page(name: str) -> None:
     """Short, with the softmax in sight; every signature typed, every function but a constructor with its shapes."""
     text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     assert 50 <= len(text.splitlines()) <= 180
-    assert (".softmax(-1)" in text) != (name in WITHOUT_ATTENTION)
+    assert (".softmax(-1)" in text) == ROWS[name].page_softmax
     assert "Adds to " in text and "Shapes: B " in text and "MODEL = " in text
     for function in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)):
         where, arguments = f"{name}.py:{function.lineno}", function.args.args
@@ -203,7 +165,7 @@ def test_a_page_is_the_architecture(name: str) -> None:
     real, page = built(name)
     given = inputs(name, real)
     expected, logits = scores(called(real, page, given)), scores(called(page, page, given))
-    close = {"atol": NEARLY.get(name, 1e-9), "rtol": NEARLY.get(name, 1e-9)}
+    close = {"atol": ROWS[name].page_tolerance, "rtol": ROWS[name].page_tolerance}
     torch.testing.assert_close(logits, expected, **close)
     wanted, found = gradients(real, expected), gradients(page, logits)
     assert found.keys() == wanted.keys()
@@ -215,11 +177,11 @@ def test_a_page_is_the_architecture(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_as_it_stands_has_a_published_size(name: str) -> None:
     """`Config()` of the page is a preset: the same names and shapes, and the same fields. No memory is taken."""
-    page, head = page_of(name), HEADS.get(name, ROWS[name].head)
+    page, head = page_of(name), ROWS[name].page_head or ROWS[name].head
     with shapes_only():
         wanted = shapes(page.MODEL(page.Config()))
         for preset in registry.load(name).PRESETS:
-            real = tfkit.from_config(name, head=head, preset=preset, **BESIDE.get(name, {}))
+            real = tfkit.from_config(name, head=head, preset=preset, **ROWS[name].page_size)
             if shapes(real) == wanted and config(page.Config, real) == page.Config():
                 return
     pytest.fail(f"no preset of {name} has the shapes and the fields of the page")
