@@ -46,7 +46,7 @@ def _course(folder: Path) -> tuple[list[str], bool]:
         check_course(folder)
     except BadCourse as error:
         return [f"course       REFUSED: {error}"], False
-    return [f"course       {folder}: its nbgrader_config.py is in order"], True
+    return [f"course       {folder}: its nbgrader_config.py and course.toml are in order"], True
 
 
 def _sandbox(kind: type[Backend]) -> list[str]:

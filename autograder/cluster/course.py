@@ -40,6 +40,7 @@ from autograder.nbgrader.rebuild import sources
 from autograder.nbgrader.submission import UnreadableNotebook, special_files, text_of
 from autograder.nbgrader.timestamps import timestamp_fault
 from autograder.report.text import one_line
+from autograder.settings import course_file
 
 SANITIZE = ("RebuildFromGradebook", "OverwriteKernelspec", "CheckCellMetadata")
 AUTOGRADE = ("BoxedExecute", "LimitOutput", "SaveVerdicts", "AssignLatePenalties", "CheckCellMetadata")
@@ -79,6 +80,7 @@ class Course:
         self.coursedir.assignment_id = assignment
         self.converter = Autograde(coursedir=self.coursedir, parent=self.app)
         _refuse_unknown_steps(self.converter)
+        _check_course_file(self.root)
 
     @cached_property
     def released(self) -> dict[str, ReleasedNotebook]:
@@ -205,14 +207,24 @@ def settings_of(root: Path) -> AutogradeApp:
 
 
 def check_course(root: Path) -> None:
-    """Raises BadCourse if the configuration in `root` cannot be read, or does not grade as the shipped one does."""
+    """Raises BadCourse if the course.toml or the configuration in `root` is invalid, or if the latter does not grade as
+    the shipped one does."""
     app = settings_of(root)
+    _check_course_file(root)
     _refuse_unknown_steps(Autograde(coursedir=app.coursedir, parent=app))
     _key_path(app, root)
     try:
         BoxedExecute(parent=app)
     except TraitError as error:
         raise BadCourse(f"{root / CONFIG}: c.BoxedExecute: {_first_line(error)}: {REPAIR}") from error
+
+
+def _check_course_file(root: Path) -> None:
+    """Raises BadCourse for an invalid course.toml; otherwise each exercise of each student would be not graded."""
+    try:
+        course_file.read(root / course_file.FILE)
+    except course_file.CourseFileError as error:
+        raise BadCourse(f"{error}: repair it before you grade") from None
 
 
 def _refuse_unknown_steps(converter: Autograde) -> None:

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from autograder import doctor
-from autograder.cluster.course import BadCourse, check_course, settings_of
+from autograder.cluster.course import BadCourse, Course, check_course, settings_of
 from autograder.nbgrader import config
 
 BROKEN = {
@@ -61,12 +61,24 @@ def test_the_doctor_checks_the_course_that_it_is_run_in(root, line, said, monkey
     assert not any(line.startswith("course") for line in doctor.report()[0])
     monkeypatch.chdir(root)
     lines, sound = doctor.report()
-    assert sound and lines[-1] == f"course       {root}: its nbgrader_config.py is in order"
+    assert sound and lines[-1] == f"course       {root}: its nbgrader_config.py and course.toml are in order"
     add(root, line)
     with pytest.raises(BadCourse):
         check_course(root)
     lines, sound = doctor.report()
     assert not sound and lines[-1].startswith("course       REFUSED: ") and said in lines[-1]
+
+
+def test_a_misspelt_table_of_course_toml_is_told_by_the_doctor_and_before_a_class_is_graded(root):
+    check_course(root)
+    Course(root, "02-masks")
+    (root / "course.toml").write_text("[asistants]\nhints = 0\n")
+    message = r"course\.toml has \[asistants\], .*did you mean \[assistants\]\?: repair it before you grade"
+    for refuse in (lambda: check_course(root), lambda: Course(root, "02-masks")):
+        with pytest.raises(BadCourse, match=message):
+            refuse()
+    lines, sound = doctor._course(root)
+    assert not sound and "did you mean [assistants]?" in lines[0]
 
 
 def test_the_stock_commands_stop_too_where_the_environment_says_so(root):
