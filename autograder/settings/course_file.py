@@ -172,7 +172,7 @@ UNIT = CourseTable(
             unset="all",
             help="what students build; the unit's other exercises are given, with solutions",
         ),
-        TableKey(name="points", type=POINTS, unset="the exercises' own", help="instead of the exercises' own"),
+        TableKey(name="points", type=POINTS, unset="the exercises' own", help="what exercises are worth here"),
         TableKey(
             name="predictions",
             type=PREDICTIONS,
