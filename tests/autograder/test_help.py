@@ -15,7 +15,7 @@ from autograder import cli
 from autograder.help_format import CommandHelp, add_command, make_parser
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = {"autograder": ROOT, "course": ROOT, "tfkit_lab": ROOT / "extension"}
+FOLDERS = {"autograder": ROOT, "bench": ROOT, "course": ROOT, "tfkit_lab": ROOT / "extension"}
 MAKES_PARSER = re.compile(r"= (?:make_parser|argparse\.ArgumentParser)\(")
 SENTENCES = re.compile(r"^[A-Z`].*[.]$", re.DOTALL)
 
@@ -106,7 +106,7 @@ def test_every_module_with_a_command_line_is_described(module: str) -> None:
 
 
 def test_modules_are_found() -> None:
-    assert {"course.build", "course.scale", "autograder.report.gradescope", "tfkit_lab.export"} <= set(modules())
+    assert {"course.build", "bench.scale", "autograder.report.gradescope", "tfkit_lab.export"} <= set(modules())
 
 
 def test_gaps_are_reported() -> None:

@@ -129,7 +129,7 @@ def test_a_forger_may_earn_nothing():
 def test_the_benchmark_ends_at_a_wrong_grade(monkeypatch, tmp_path):
     from rich.console import Console
 
-    from course.bench import Bench
+    from bench.grading import Bench
 
     bench = Bench(tmp_path, 2, Console())
     bench.takers = [MockStudent("ben", "right", (HEADS,)), CLASS["fatima"]]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("tfkit", "tools")
+PACKAGES = ("tfkit", "tools", "bench")
 
 
 def undescribed(source: str) -> Iterator[str]:

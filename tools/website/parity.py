@@ -1,6 +1,6 @@
 """How far each architecture is from transformers' on the same weights: `python -m tools.website.parity [NAME …]`.
 
-Both models get the random weights and the inputs of the benchmark (`tfkit.tools.bench`), in float32. The largest
+Both models get the random weights and the inputs of the benchmark (`bench.models`), in float32. The largest
 differences of logits, loss and gradients are stored in `docs/parity.json`, from which the zoo's pages show them.
 """
 
@@ -18,10 +18,10 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from bench import models as bench
+from bench.rows import BERT, ROWS, BenchmarkRow
 from tfkit import registry
 from tfkit.namemap import map_of
-from tfkit.tools import bench
-from tfkit.tools.bench_rows import BERT, ROWS, BenchmarkRow
 from tools.website import DOCS
 
 FILE = DOCS / "parity.json"

@@ -1,7 +1,7 @@
 """Transformer-XL against the last transformers that has it, 4.30.2, which stands in a folder of its own.
 
     pip install --no-deps --target build/transformers-4.30.2 transformers==4.30.2 tokenizers==0.13.3
-    python -m tfkit.tools.bench_transformer_xl --older build/transformers-4.30.2
+    python -m bench.transformer_xl --older build/transformers-4.30.2
 
 Two transformers cannot be imported into one process, so each side is a process, and both take their steps in turns.
 Weights, ids and the memory of earlier states are the same; the two sides agree before they are timed.
@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-D, HEADS, LAYERS, VOCAB = 256, 8, 4, 4000  # as in `bench_rows`
+D, HEADS, LAYERS, VOCAB = 256, 8, 4, 4000  # as in `bench.rows`
 SIZES: dict[str, Any] = {
     "vocab_size": VOCAB, "cutoffs": [1000, 2000], "div_val": 2, "d_model": D, "d_embed": D, "n_head": HEADS,
     "d_head": D // HEADS, "d_inner": 4 * D, "n_layer": LAYERS, "mem_len": 256, "trainer_compatible": True,
@@ -125,7 +125,7 @@ def measure(older: str, rows: int, length: int, turns: int) -> dict[str, float]:
 def main(arguments: list[str] | None = None) -> int:
     """The command: prints the table and the load of the machine."""
     about = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench_transformer_xl", description=about)
+    parser = argparse.ArgumentParser(prog="python -m bench.transformer_xl", description=about)
     parser.add_argument("--older", required=True, metavar="FOLDER", help="where transformers 4.30.2 is installed")
     parser.add_argument("--tokens", type=int, nargs="+", default=[256, 1024], help="tokens of a text")
     parser.add_argument("--rows", type=int, default=4, help="texts of a batch")
@@ -137,9 +137,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     if not (Path(options.older) / "transformers").is_dir():
-        parser.error(
-            f"there is no transformers in {options.older}: see python -m pydoc tfkit.tools.bench_transformer_xl"
-        )
+        parser.error(f"there is no transformers in {options.older}: see python -m pydoc bench.transformer_xl")
     print(f"| | tokens | {' | '.join(TASKS)} |\n|---|---|---|---|", flush=True)
     for length in options.tokens:
         ratios = measure(str(Path(options.older).resolve()), options.rows, length, options.turns)

@@ -15,7 +15,7 @@ import numpy as np
 import simpy
 
 from autograder.serve.command import SUBMISSIONS_PER_WORKER
-from course.scale.measure import ServiceTimes
+from bench.scale.measure import ServiceTimes
 
 HOUR, WEEK = 3600.0, 7 * 24 * 3600.0
 

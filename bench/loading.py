@@ -1,6 +1,6 @@
 """The cost of loading: tfkit's from_pretrained against transformers', each in its own process.
 
-    python -m tfkit.tools.bench_loading bert-large gpt2-xl --turns 2      # these rows alone; `make bench` has them all
+    python -m bench.loading bert-large gpt2-xl --turns 2      # these rows alone; `make bench` has them all
 
 The weights are random, saved by transformers. The CPU seconds and the peak memory are those of the whole process,
 including imports and a forward pass over eight tokens, because that is what a user waits for.
@@ -103,7 +103,7 @@ def table(rows: list[LoadingRow], turns: int = 3) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """The command: prints the table of some rows, or of all, and the load of the machine."""
     about = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench_loading", description=about)
+    parser = argparse.ArgumentParser(prog="python -m bench.loading", description=about)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"rows: {', '.join(row.name for row in ROWS)}")
     parser.add_argument(
         "--turns", type=int, default=3, help="runs of each side, of which the best counts (default: %(default)s)"

@@ -1,6 +1,6 @@
 """A training step of a published size as its users take it: that of `tfkit.train` against transformers'.
 
-    python -m tfkit.tools.bench_training gpt2 --tokens 128 512
+    python -m bench.training gpt2 --tokens 128 512
 
 Both sides have the same weights, dropout as published, AdamW as one kernel and gradients clipped to a norm of 1, as
 transformers' Trainer has them. tfkit also computes the loss from some rows of logits at a time, as `tfkit.train` does.
@@ -21,9 +21,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from bench.models import best_times, floor, pair
+from bench.rows import PUBLISHED, BenchmarkRow
 from tfkit.nn.onednn import onednn_products
-from tfkit.tools.bench import best_times, floor, pair
-from tfkit.tools.bench_rows import PUBLISHED, BenchmarkRow
 from tfkit.tools.memory import peak_bytes
 from tfkit.train.__main__ import model_loss
 from tfkit.train.loop import TrainingStep, adamw
@@ -106,7 +106,7 @@ def measure(row: BenchmarkRow, tokens: int, rows: int, turns: int, onednn: bool 
 def main(arguments: list[str] | None = None) -> int:
     """The command: prints the table, each row as soon as it is measured, and the load of the machine."""
     about = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench_training", description=about)
+    parser = argparse.ArgumentParser(prog="python -m bench.training", description=about)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"sizes: {', '.join(row.name for row in PUBLISHED)}")
     parser.add_argument("--tokens", type=int, nargs="+", default=[128, 512], help="tokens of a text")
     parser.add_argument("--rows", type=int, default=1, help="texts of a batch")

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from course.scale import __main__ as command
-from course.scale import real, simulate
-from course.scale.measure import ServiceTimes
-from course.scale.simulate import HOUR, WEEK, SimulatedTerm
+from bench.scale import __main__ as command
+from bench.scale import real, simulate
+from bench.scale.measure import ServiceTimes
+from bench.scale.simulate import HOUR, WEEK, SimulatedTerm
 
 DOCS = Path(__file__).parents[2] / "docs"
 TIMES = ServiceTimes("m", "d", "u", [0.5], [1.0], [0.5], [0.01], [0.0])

@@ -1,4 +1,4 @@
-"""How fast a class is graded: `python -m course.bench [--write docs/benchmarks-grading.md]`.
+"""How fast a class is graded: `python -m bench.grading [--write docs/benchmarks-grading.md]`.
 
 The same submissions go through stock nbgrader (its own kernel and preprocessors, plain asserts in the check cells, no
 sandbox), Otter (the same asserts in its test files, no container), `nbgrader autograde` with our configuration, and
@@ -487,13 +487,13 @@ the grader waits for it ("answers of the box").
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
     parser = make_parser(
-        "course.bench",
+        "bench.grading",
         """
         Measure how fast a class is graded: stock nbgrader, our engine behind `nbgrader autograde`, and `autograder
         grade` with several numbers of workers, on the same submissions. Prints the page docs/benchmarks-grading.md.
         """,
         exits={0: "done", 1: "a grade is not what it must be; standard error says which"},
-        examples=("python -m course.bench --write docs/benchmarks-grading.md",),
+        examples=("python -m bench.grading --write docs/benchmarks-grading.md",),
     )
     parser.add_argument(
         "--submissions", type=int, default=60, metavar="N", help="size of the class (default: %(default)s)"
@@ -518,7 +518,7 @@ def main(arguments: list[str] | None = None) -> None:
         try:
             timings = measure_rows(bench, options.share, options.kept)
         except WrongGrade as error:
-            parser.exit(1, f"course.bench: {error}\n")
+            parser.exit(1, f"bench.grading: {error}\n")
         text = page(timings, bench.split(), floor(), ceiling())
     bench.console.print(text, markup=False)
     if options.write:

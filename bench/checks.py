@@ -1,4 +1,4 @@
-"""How long a student waits for a verdict: `python -m course.bench_checks [--write docs/benchmarks-checks.md]`.
+"""How long a student waits for a verdict: `python -m bench.checks [--write docs/benchmarks-checks.md]`.
 
 A real Jupyter server with the extension shows a course, as `make lab` does. Right and wrong answers to exercises of all
 units are checked one right after the other over HTTP, as the Check button does it, on a lab that has been open for a
@@ -152,7 +152,7 @@ def markdown_page(warm: Sequence[TimedCheck], first: Sequence[float], load: tupl
         [
             "# How long a student waits for a verdict",
             "",
-            f"Written by `python -m course.bench_checks` on {date.today().isoformat()}; {platform.machine()}, "
+            f"Written by `python -m bench.checks` on {date.today().isoformat()}; {platform.machine()}, "
             f"{len(os.sched_getaffinity(0))} cores. The load of the machine was {load[0]:.1f} when it began, "
             f"{load[1]:.1f} when it ended.",
             "",
@@ -172,14 +172,14 @@ def markdown_page(warm: Sequence[TimedCheck], first: Sequence[float], load: tupl
 def main() -> None:
     """Measures, prints the page, and writes it where asked."""
     parser = make_parser(
-        "course.bench_checks",
+        "bench.checks",
         """
         Measure how long a student waits for a verdict. A real Jupyter server with the extension shows a course, as
         `make lab` does, and right and wrong answers are checked over HTTP, as the Check button does it. Then the server
         starts again several times, and its first check is measured. Prints the page docs/benchmarks-checks.md.
         """,
         exits={0: "done"},
-        examples=("python -m course.bench_checks --write docs/benchmarks-checks.md",),
+        examples=("python -m bench.checks --write docs/benchmarks-checks.md",),
     )
     parser.add_argument("--count", type=int, default=64, metavar="N",
                         help="checks in a lab that has been open for a while (default: %(default)s)")  # fmt: skip

@@ -1,4 +1,4 @@
-"""`python -m tfkit.tools.gpu`: measurements on one GPU, in four parts of under ten minutes each, without a network.
+"""`python -m bench.gpu`: measurements on one GPU, in four parts of under ten minutes each, without a network.
 
     make gpu                 all parts, one after the other; without a GPU it says so and measures nothing
     make gpu PARTS=decoding  one of them
@@ -25,8 +25,8 @@ from typing import Any
 
 import torch
 
-from tfkit.tools import gpu_cases
-from tfkit.tools.gpu_cases import BenchmarkCase, Setup, first_line, time_limit
+from bench import gpu_cases
+from bench.gpu_cases import BenchmarkCase, Setup, first_line, time_limit
 
 NO_CARD = "no CUDA device is here, so nothing was measured; `make gpu TINY=1` tries the script itself, on the CPU"
 
@@ -173,7 +173,7 @@ def page(directory: Path, setup: Setup | None = None) -> str:
 HEADER = """# Benchmarks on a GPU
 
 `make gpu` measures all of it on one card without a network, in four parts of under ten minutes each; a run that was cut
-short goes on where it was. `python -m tfkit.tools.gpu --page docs/benchmarks-gpu.md` writes this page from what is in
+short goes on where it was. `python -m bench.gpu --page docs/benchmarks-gpu.md` writes this page from what is in
 `build/gpu`.
 """
 NOTHING = """**No GPU has been available: nothing on this page has been measured, and every figure is missing.** What is
@@ -213,7 +213,7 @@ def run_part(name: str, setup: Setup, options: argparse.Namespace) -> bool:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command: returns 0 if all is measured, 1 if something failed or is left, 2 if measuring is impossible."""
-    parser = argparse.ArgumentParser(prog="python -m tfkit.tools.gpu", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m bench.gpu", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; by default all")
     parser.add_argument("--tiny", action="store_true", help="run tiny models on the CPU, to test the script")
     parser.add_argument(
@@ -233,7 +233,7 @@ def main(arguments: list[str] | None = None) -> int:
         options.page.write_text(page(options.out), encoding="utf-8")
         return 0
     if not options.tiny and not torch.cuda.is_available():
-        print(f"tfkit.tools.gpu: {NO_CARD}", file=sys.stderr)
+        print(f"bench.gpu: {NO_CARD}", file=sys.stderr)
         return 2
     options.out = options.out / "tiny" if options.tiny else options.out
     limit = options.limit or (600.0 if options.tiny else 90.0)
@@ -243,7 +243,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         whole = [run_part(name, setup, options) for name in options.parts or PARTS]
     except ValueError as error:
-        print(f"tfkit.tools.gpu: {error}", file=sys.stderr)
+        print(f"bench.gpu: {error}", file=sys.stderr)
         return 2
     return 0 if all(whole) else 1
 

@@ -1,4 +1,4 @@
-"""`python -m course.scale`: docs/scale.md from docs/scale.json; `--measure` and `--real N` renew its measurements."""
+"""`python -m bench.scale`: docs/scale.md from docs/scale.json; `--measure` and `--real N` renew its measurements."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from rich.console import Console
 
 from autograder.help_format import make_parser
-from course.scale import page, real, simulate
-from course.scale.measure import ServiceTimes, measure
+from bench.scale import page, real, simulate
+from bench.scale.measure import ServiceTimes, measure
 
 DOCS = Path(__file__).parents[2] / "docs"
 WORKERS, CORES = (1, 2, 4), (4, 8, 16)
@@ -22,15 +22,15 @@ ASSUMED = {one.name: one for one in fields(simulate.SimulatedTerm)}
 
 def _parser() -> argparse.ArgumentParser:
     parser = make_parser(
-        "course.scale",
+        "bench.scale",
         """
         Simulate a term with many students from the service times in docs/scale.json, and write docs/scale.md with its
         figures. --measure and --real take new measurements first.
         """,
         exits={0: "done", 2: "scale.json lacks measurements"},
         examples=(
-            "python -m course.scale",
-            "python -m course.scale --measure 40 --real 1000",
+            "python -m bench.scale",
+            "python -m bench.scale --measure 40 --real 1000",
         ),
     )
     parser.add_argument(

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from course.scale.measure import ServiceTimes
-from course.scale.real import RealRun
-from course.scale.simulate import HOUR, WEEK, SimulatedTerm, WaitingTimes
+from bench.scale.measure import ServiceTimes
+from bench.scale.real import RealRun
+from bench.scale.simulate import HOUR, WEEK, SimulatedTerm, WaitingTimes
 
 FOLDER = Path("images")
 COLOURS = ("#b45309", "#0f766e", "#1d4ed8", "#7c3aed", "#be123c", "#334155")

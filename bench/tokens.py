@@ -1,6 +1,6 @@
 """A token of greedy decoding at published sizes against the reading of its weights, which it cannot do without.
 
-    python -m tfkit.tools.bench_token gpt2 t5-base --compile
+    python -m bench.tokens gpt2 t5-base --compile
 
 One row on one CPU: each step reads every weight of the decoder once and computes little with it. The time of reading is
 that of adding up all float32 numbers that a step needs. Weights are random; times are CPU milliseconds, the best of
@@ -20,9 +20,9 @@ import torch
 from torch import Tensor
 
 import tfkit
-from tfkit.tools.bench import pair
-from tfkit.tools.bench_rows import PUBLISHED, BenchmarkRow
-from tfkit.tools.gpu_cases import is_read
+from bench.gpu_cases import is_read
+from bench.models import pair
+from bench.rows import PUBLISHED, BenchmarkRow
 
 SIZES = [row for row in PUBLISHED if row.generates]
 PROMPT = 32
@@ -88,7 +88,7 @@ def lines(name: str, found: dict[str, float]) -> list[str]:
 def main(arguments: list[str] | None = None) -> int:
     """The command: prints the table, each size as soon as it is measured, and the load of the machine."""
     about = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench_token", description=about)
+    parser = argparse.ArgumentParser(prog="python -m bench.tokens", description=about)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"sizes: {', '.join(row.name for row in SIZES)}")
     parser.add_argument(
         "--turns",

@@ -1,7 +1,7 @@
 """The benchmark of a student's wait: what it asks, and what its page says. The server itself is started by hand."""
 
 from autograder import registry
-from course.bench_checks import GOALS, TimedCheck, draw_answers, markdown_page
+from bench.checks import GOALS, TimedCheck, draw_answers, markdown_page
 
 
 def test_right_and_wrong_answers_of_different_exercises_take_turns():

@@ -6,8 +6,9 @@ import pytest
 
 from autograder import run, verdict
 from autograder.sandbox_client import SandboxClient
-from course import bench, exercises
-from course.bench import PLAIN, UNIT, BenchTiming, GradingCost, Stage, ceiling, measure_rows, page
+from bench import grading as bench
+from bench.grading import PLAIN, UNIT, BenchTiming, GradingCost, Stage, ceiling, measure_rows, page
+from course import exercises
 
 
 def test_every_exercise_of_the_unit_has_plain_asserts():

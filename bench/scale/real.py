@@ -16,7 +16,7 @@ import psutil
 from rich.console import Console
 
 from autograder.cluster.command import STOPPED
-from course.bench import UNIT, Bench
+from bench.grading import UNIT, Bench
 
 MIB = 2**20
 

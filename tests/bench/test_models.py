@@ -9,9 +9,10 @@ import pytest
 import torch
 
 import tfkit
+from bench import collators, loading, tokens, training, transformer_xl
+from bench import models as bench
 from tests.models.table import ours
 from tfkit.hub.loading import shapes_only
-from tfkit.tools import bench, bench_collators, bench_loading, bench_token, bench_training, bench_transformer_xl
 from tfkit.tools.memory import peak_bytes
 
 pytest.importorskip("transformers")
@@ -45,7 +46,7 @@ def test_a_wrong_model_is_not_timed(tmp_path):
 
 FAULTS = """
 import resource, sys, torch
-from tfkit.tools import bench
+from bench import models as bench
 if sys.argv[1] == "kept":
     bench.disable_malloc_trimming()
 for _ in range(3):  # 64 MB each: as in a benchmark, the first calls find their place in the heap
@@ -107,7 +108,7 @@ def test_collators_are_timed_on_the_same_rows():
         seen.append([{k: tuple(v.shape) for k, v in run().items()} for run in (one, other)])
         return 2.0, 1.0
 
-    table = bench_collators.table(lambda one, other, turns: once(one, other), 1)
+    table = collators.table(lambda one, other, turns: once(one, other), 1)
     assert [line.split(" | ")[2] for line in table.splitlines()[2:]] == ["2.0"] * 4
     masked, permuted = seen[:2]
     assert masked[0]["labels"] == masked[1]["labels"] == (64, 128)
@@ -140,7 +141,7 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, capsys):
         yield bench.BenchmarkResult(row.name, 256, {"forward": 2.0})
 
     monkeypatch.setattr(bench, "measure", measure)
-    monkeypatch.setattr(bench_loading, "ROWS", ())  # the page measures loading as well, which takes minutes
+    monkeypatch.setattr(loading, "ROWS", ())  # the page measures loading as well, which takes minutes
     file = tmp_path / "kept.jsonl"
     assert bench.main(["gpt2", "--kept", str(file)]) == 0
     assert bench.main(["bert", "gpt2", "--kept", str(file), "--resume", "--write", str(tmp_path / "page.md")]) == 0
@@ -193,23 +194,23 @@ SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "i
 
 
 def test_a_saved_model_is_loaded_in_a_process_of_its_own(tmp_path):
-    row = bench_loading.LoadingRow("tiny", "BertConfig", "BertForMaskedLM", SMALL, "bfloat16", "float32", "10KB")
-    bench_loading.save(row, str(tmp_path))
+    row = loading.LoadingRow("tiny", "BertConfig", "BertForMaskedLM", SMALL, "bfloat16", "float32", "10KB")
+    loading.save(row, str(tmp_path))
     assert len(list(tmp_path.glob("*.safetensors"))) > 1, "it is saved in shards"
-    seconds, kilobytes = bench_loading.load("tfkit", row, str(tmp_path))
+    seconds, kilobytes = loading.load("tfkit", row, str(tmp_path))
     assert 0 < seconds < 120 and 50_000 < kilobytes < 10_000_000
     ballast = bytearray(b"1") * (kilobytes * 1024 + 200_000_000)  # what this process holds is not the other's
-    assert bench_loading.load("tfkit", row, str(tmp_path))[1] < len(ballast) / 1024 - 50_000
+    assert loading.load("tfkit", row, str(tmp_path))[1] < len(ballast) / 1024 - 50_000
     (tmp_path / "config.json").unlink()
     with pytest.raises(ValueError, match="tiny: tfkit failed to load: .*config.json"):
-        bench_loading.load("tfkit", row, str(tmp_path))
+        loading.load("tfkit", row, str(tmp_path))
 
 
 def test_the_table_takes_each_side_at_its_best(monkeypatch):
     found = {"tfkit": [(2.0, 2048), (1.0, 4096)], "transformers": [(3.0, 8192), (4.0, 4096)]}
-    monkeypatch.setattr(bench_loading, "save", lambda *_: None)
-    monkeypatch.setattr(bench_loading, "load", lambda side, *_: found[side].pop())
-    line = bench_loading.table([bench_loading.LoadingRow("tiny", "", "")], turns=2).splitlines()[-1]
+    monkeypatch.setattr(loading, "save", lambda *_: None)
+    monkeypatch.setattr(loading, "load", lambda side, *_: found[side].pop())
+    line = loading.table([loading.LoadingRow("tiny", "", "")], turns=2).splitlines()[-1]
     assert line == "| tiny | 1.0 | 3.0 | 3.00 | 2 | 4 | 2.00 |"
 
 
@@ -223,10 +224,10 @@ def test_a_new_page_keeps_the_sections_that_it_does_not_write(tmp_path):
 
 def test_rows_of_loading_can_be_chosen(monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr(bench_loading, "table", lambda rows, turns: asked.append(([row.name for row in rows], turns)))
-    assert bench_loading.main(["gpt2-xl", "--turns", "1"]) == 0 and asked == [(["gpt2-xl"], 1)]
+    monkeypatch.setattr(loading, "table", lambda rows, turns: asked.append(([row.name for row in rows], turns)))
+    assert loading.main(["gpt2-xl", "--turns", "1"]) == 0 and asked == [(["gpt2-xl"], 1)]
     with pytest.raises(SystemExit):
-        bench_loading.main(["gpt5"])
+        loading.main(["gpt5"])
     assert "no row is called 'gpt5'" in capsys.readouterr().err
 
 
@@ -248,12 +249,12 @@ def test_times_of_a_cpu_are_those_of_the_process_also_where_there_is_a_card(monk
 def test_a_step_of_training_is_measured_on_both_sides(monkeypatch):
     sizes = {"n_embd": 16, "n_layer": 2, "n_head": 2, "vocab_size": 50, "n_positions": 32}
     row = bench.BenchmarkRow("tiny", "GPT2Config", "GPT2LMHeadModel", sizes)
-    found = bench_training.measure(row, tokens=16, rows=2, turns=2)
+    found = training.measure(row, tokens=16, rows=2, turns=2)
     assert found.tokens == 32 and min(found.tfkit, found.transformers, found.products, *found.memory) > 0
-    line = bench_training.StepTimes("gpt2", 1024, 2.0, 3.0, 1.5, (100, 150)).line()
+    line = training.StepTimes("gpt2", 1024, 2.0, 3.0, 1.5, (100, 150)).line()
     assert line == "| gpt2 | 1,024 | 2,000 | 3,000 | 1.50 | 1,500 | 2.00 | 1.33 | 1.50 |"
     with pytest.raises(SystemExit):
-        bench_training.main(["gpt5"])
+        training.main(["gpt5"])
 
 
 def test_a_step_of_training_of_another_model_is_not_timed(monkeypatch):
@@ -262,23 +263,23 @@ def test_a_step_of_training_of_another_model_is_not_timed(monkeypatch):
         next(candidate.parameters()).data.mul_(1.5)
         return reference, candidate
 
-    monkeypatch.setattr(bench_training, "pair", other)
+    monkeypatch.setattr(training, "pair", other)
     sizes = {"n_embd": 16, "n_layer": 1, "n_head": 2, "vocab_size": 50, "n_positions": 32}
     with pytest.raises(ValueError, match="tiny: the losses are"):
-        bench_training.measure(bench.BenchmarkRow("tiny", "GPT2Config", "GPT2LMHeadModel", sizes), 16, 1, 1)
+        training.measure(bench.BenchmarkRow("tiny", "GPT2Config", "GPT2LMHeadModel", sizes), 16, 1, 1)
 
 
 def test_a_token_is_measured_against_the_reading_of_what_it_reads():
     sizes = {"n_embd": 64, "n_layer": 2, "n_head": 2, "vocab_size": 2000, "n_positions": 64}
     row = bench.BenchmarkRow("tiny", "GPT2Config", "GPT2LMHeadModel", sizes, generates=True)
-    found = bench_token.measure(row, turns=2, new=3)
+    found = tokens.measure(row, turns=2, new=3)
     assert list(found) == ["reading", "transformers", "tfkit", "tfkit, bfloat16", "tfkit, int8"]
     assert found["reading"] > 0 and found["tfkit"] > 0
-    assert bench_token.lines("gpt2", {"reading": 2.0, "tfkit": 3.0}) == [
+    assert tokens.lines("gpt2", {"reading": 2.0, "tfkit": 3.0}) == [
         "| gpt2, reading | 2.0 | 1.00 |", "| gpt2, tfkit | 3.0 | 1.50 |",
     ]  # fmt: skip
     with pytest.raises(SystemExit):
-        bench_token.main(["bert-base-uncased"])
+        tokens.main(["bert-base-uncased"])
 
 
 def test_transformer_xl_is_measured_in_two_processes(monkeypatch, tmp_path, capsys):
@@ -286,15 +287,15 @@ def test_transformer_xl_is_measured_in_two_processes(monkeypatch, tmp_path, caps
     model = tfkit.from_config("transformer_xl", head="causal_lm", vocab_size=4000, cutoffs=(1000, 2000), div_val=2,
         d_model=16, d_embed=16, n_layers=1, n_heads=2, d_head=8, d_ff=16, mem_len=4)  # fmt: skip
     model.save_pretrained(tmp_path / "saved")
-    child = bench_transformer_xl.CHILD.replace(
+    child = transformer_xl.CHILD.replace(
         "tfkit.from_pretrained(directory)", f"tfkit.from_pretrained({str(tmp_path / 'saved')!r})"
     )
-    monkeypatch.setattr(bench_transformer_xl, "CHILD", child.replace('side == "transformers"', "False"))
-    found = bench_transformer_xl.measure(str(tmp_path), rows=2, length=8, turns=2)
+    monkeypatch.setattr(transformer_xl, "CHILD", child.replace('side == "transformers"', "False"))
+    found = transformer_xl.measure(str(tmp_path), rows=2, length=8, turns=2)
     assert set(found) == {"forward", "training step"} and min(found.values()) > 0
-    monkeypatch.setattr(bench_transformer_xl, "CHILD", child)  # the transformers that is installed has none
+    monkeypatch.setattr(transformer_xl, "CHILD", child)  # the transformers that is installed has none
     with pytest.raises(ValueError, match="transformers stopped: ImportError"):
-        bench_transformer_xl.measure(str(tmp_path), rows=2, length=8, turns=1)
+        transformer_xl.measure(str(tmp_path), rows=2, length=8, turns=1)
     with pytest.raises(SystemExit):
-        bench_transformer_xl.main(["--older", str(tmp_path)])
+        transformer_xl.main(["--older", str(tmp_path)])
     assert "there is no transformers in" in capsys.readouterr().err

@@ -1,7 +1,7 @@
-"""Runs each unit's source notebook from top to bottom and writes how long it took: `python -m course.timings`.
+"""Runs each unit's source notebook from top to bottom and writes how long it took: `python -m bench.timings`.
 
-    python -m course.timings --write docs/course-timings.md              # all units
-    python -m course.timings --write docs/course-timings.md --unit 02-masks --unit 03-heads
+    python -m bench.timings --write docs/course-timings.md              # all units
+    python -m bench.timings --write docs/course-timings.md --unit 02-masks --unit 03-heads
 
 Notebooks run with solutions and checks, each in a fresh kernel with one thread. Rows of units that were not run are
 kept. The exit status is 1 if a cell stopped, a check gave less than full marks, or a unit took more than ten minutes
@@ -134,7 +134,7 @@ def merge_rows(page: str, new: Sequence[Timing]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = make_parser(
-        "course.timings",
+        "bench.timings",
         """
         Run the source notebook of each unit from top to bottom, with one thread, and print how long it takes.
         """,
@@ -142,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             0: "every unit ran with full marks within ten minutes of processor time",
             1: "a cell stopped, a check gave less than full marks, or a unit took longer",
         },
-        examples=("python -m course.timings --unit 03-heads",),
+        examples=("python -m bench.timings --unit 03-heads",),
     )
     parser.add_argument("--unit", action="append", metavar="NAME", help="only this unit (may be repeated)")
     parser.add_argument(
@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     folders = {folder.name: folder for folder in units()}
     if unknown := [name for name in options.unit or () if name not in folders]:
-        parser.exit(1, f"course.timings: no unit is called {unknown[0]!r}; available: {', '.join(folders)}\n")
+        parser.exit(1, f"bench.timings: no unit is called {unknown[0]!r}; available: {', '.join(folders)}\n")
     faults = []
     for name in options.unit or folders:
         timing = run(builder.notebook(folders[name]))

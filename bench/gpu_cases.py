@@ -1,4 +1,4 @@
-"""The cases that `tfkit.tools.gpu` measures on a GPU: peak rates and laws, training, decoding, grading. Each returns
+"""The cases that `bench.gpu` measures on a GPU: peak rates and laws, training, decoding, grading. Each returns
 figures."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tfkit.train.process_group import layers
 from tfkit.train.throughput import CountedOperations
 
 Values = dict[str, Any]
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 
 @dataclass

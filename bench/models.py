@@ -1,4 +1,4 @@
-"""`python -m tfkit.tools.bench`: each architecture against transformers, with equal weights, in turns in one process.
+"""`python -m bench.models`: each architecture against transformers, with equal weights, in turns in one process.
 
 Absolute times depend on the machine more than on the code, so the report gives ratios: the time of transformers over
 that of tfkit (above 1: tfkit is faster), from the best of alternating runs. Beside them stands the ratio of tfkit's
@@ -28,9 +28,9 @@ from rich.progress import Progress
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import tfkit
+from bench import collators, loading
+from bench.rows import HEADS, LAYERS, PUBLISHED, ROWS, VOCAB, BenchmarkRow, D
 from tfkit.decode import Beam, Greedy
-from tfkit.tools import bench_collators, bench_loading
-from tfkit.tools.bench_rows import HEADS, LAYERS, PUBLISHED, ROWS, VOCAB, BenchmarkRow, D
 from tfkit.tools.memory import peak_bytes
 
 NEW_TOKENS = 32
@@ -330,17 +330,17 @@ BertGeneration, whose passes are BERT's and BART's. ViT reads pictures of 256 pa
 
 ## Collators
 
-Ids into batches, {bench_collators.ROWS} rows of {bench_collators.LENGTH}. transformers' span corruption and BART's
+Ids into batches, {collators.ROWS} rows of {collators.LENGTH}. transformers' span corruption and BART's
 noise are example scripts outside its package: there its masked LM is the yardstick.
 
-{bench_collators.table(best_times, 20)}
+{collators.table(best_times, 20)}
 
 ## Loading
 
 `from_pretrained` of a checkpoint with random weights, and a forward pass over eight tokens: the whole process, imports
 included, each side in processes of its own, at its best of three. Above 1: tfkit is quicker, or needs less.
 
-{bench_loading.table(bench_loading.ROWS)}
+{loading.table(loading.ROWS)}
 """
 
 
@@ -354,7 +354,7 @@ def with_other_sections(new: str, file: Path) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; returns 1 if the two sides disagree."""
-    parser = argparse.ArgumentParser(prog="python -m tfkit.tools.bench", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m bench.models", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", help="architectures; by default all that have a row")
     parser.add_argument("--turns", type=int, default=7, help="measured calls of each side, at least; default 7")
     parser.add_argument(

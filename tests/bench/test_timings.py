@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from course import timings
+from bench import timings
 
 PASSED = "from IPython.display import HTML\nHTML('<b>2 of 2</b> points')"
 FAILED = "from IPython.display import HTML\nHTML('<b>0.5 of 2</b> points')"

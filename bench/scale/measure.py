@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 from rich.console import Console
 
-from course.bench import BENCH_EXERCISES, BOXES, UNIT, Bench, stopwatches
+from bench.grading import BENCH_EXERCISES, BOXES, UNIT, Bench, stopwatches
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import tfkit
+from bench import gpu, gpu_cases
+from bench.gpu_cases import BenchmarkCase, Setup
 from tfkit.hub.loading import shapes_only
-from tfkit.tools import gpu, gpu_cases
-from tfkit.tools.gpu_cases import BenchmarkCase, Setup
 
 ROOT = Path(__file__).parents[2]
 TINY = Setup("cpu", tiny=True)
@@ -210,8 +210,6 @@ def test_figures_of_another_machine_are_not_mixed_in(tmp_path, monkeypatch, caps
 
 def test_the_page_lists_every_case_and_says_what_was_not_measured(tmp_path):
     text = (ROOT / "docs" / "benchmarks-gpu.md").read_text(encoding="utf-8")
-    assert text == gpu.page(tmp_path) or "Measured on" in text, (
-        "python -m tfkit.tools.gpu --page docs/benchmarks-gpu.md"
-    )
+    assert text == gpu.page(tmp_path) or "Measured on" in text, "python -m bench.gpu --page docs/benchmarks-gpu.md"
     for part in gpu.PARTS.values():
         assert all(f"| {case.name} |" in text for case in part.cases(Setup("cuda", tiny=False)))
