@@ -224,7 +224,7 @@ def _check_course_file(root: Path) -> None:
     try:
         course_file.read(root / course_file.FILE)
     except course_file.CourseFileError as error:
-        raise BadCourse(f"{error}: repair it before you grade") from None
+        raise BadCourse(str(error)) from None
 
 
 def _refuse_unknown_steps(converter: Autograde) -> None:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder import points
+from autograder import cli, points
 from autograder.api import HINTS, PROPERTIES
 from autograder.assistants.rules import BadRules, read_rules
 from autograder.capstone import BadTerms, Terms
 from autograder.capstone import read as read_terms
+from autograder.nbgrader import config
 from autograder.settings import course_file
 from autograder.settings.course_file import ASSISTANTS, CAPSTONE, TABLES, TOP, UNIT, WEIGHTS, CourseFileError
 from course import build, settings
@@ -175,3 +176,16 @@ def test_every_default_and_example_is_valid(tmp_path: Path) -> None:
 def test_a_default_that_is_given_changes_nothing(tmp_path: Path) -> None:
     write(tmp_path, "[capstone]\nbands = [[0.6, 3], [0.25, 6], [0.12, 8], [0.08, 10]]\n[assistants]\nhints = 3\n")
     assert read_terms(tmp_path) == Terms() and read_rules(tmp_path).hints == HINTS
+
+
+@pytest.mark.parametrize("command", [["mcp"], ["capstone", "check", "answer.py", "--course"], ["grade"]])
+def test_a_command_that_needs_the_file_stops_with_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    config.install(tmp_path)
+    write(tmp_path, "[asistants]\nhints = 0\n")
+    with pytest.raises(SystemExit) as end:
+        cli.main([*command, str(tmp_path), *(["02-masks"] if command == ["grade"] else [])])
+    assert end.value.code == 2
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1 and message.endswith("; did you mean [assistants]?\n")
