@@ -77,6 +77,8 @@ def equal_ids_note(number: int) -> str:
 def text_of(path: Path) -> str:
     """The file's text, in UTF-8, UTF-16 or UTF-32, with or without a byte order mark, as editors of Windows write it.
 
+    Every line ends with \\n, so that a file has the same hash whatever its line endings.
+
     Follows no link and opens no device. Raises UnreadableNotebook if the file is not a valid notebook.
     """
     try:
@@ -88,9 +90,10 @@ def text_of(path: Path) -> str:
     except OSError as error:
         raise UnreadableNotebook(reason(error)) from error
     try:
-        return content.decode(json.detect_encoding(content))
+        text = content.decode(json.detect_encoding(content))
     except UnicodeDecodeError as error:
         raise UnreadableNotebook(f"it is not a Jupyter notebook ({_first_line(error)})") from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _bounded(data: Any) -> Any:

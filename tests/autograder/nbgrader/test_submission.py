@@ -7,6 +7,7 @@ import warnings
 import nbformat
 import pytest
 
+from autograder.cluster.bundle import SubmittedNotebook, hash_of_submission
 from autograder.nbgrader import submission
 
 
@@ -21,6 +22,15 @@ def test_a_notebook_of_any_4_becomes_one_whose_cells_have_ids(minor):
     assert nb.cells[0].source == "x = 1" and nb.cells[0].execution_count is None
     assert nb.cells[0].id == "own" if minor >= 5 else nb.cells[0].id
     assert nbformat.validator.isvalid(nb)
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\r"])
+def test_line_endings_of_other_systems_do_not_change_the_hash(ending, tmp_path):
+    """Else a notebook saved on Windows would be graded and returned again."""
+    file, text = tmp_path / "a.ipynb", nbformat.writes(nbformat.v4.new_notebook())
+    file.write_bytes(text.replace("\n", ending).encode())
+    found, expected = ({"a": SubmittedNotebook(one)} for one in (submission.text_of(file), text))
+    assert hash_of_submission(found) == hash_of_submission(expected)
 
 
 def _with_outputs(role, number):
