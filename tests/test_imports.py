@@ -97,6 +97,15 @@ def test_exercises_of_training_need_no_tokenizers(module: str) -> None:
     assert done.returncode == 0, done.stderr[-500:]
 
 
+def test_courses_and_records_are_read_without_what_only_workers_need() -> None:
+    """`[grading]` has nbgrader, and not what `[cluster]` adds."""
+    absent = ["psutil", "dask", "distributed"]
+    modules = "autograder.cluster.course, autograder.cluster.history, autograder.report.scores"
+    code = f"import sys; sys.modules |= dict.fromkeys({absent}); import {modules}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-500:]
+
+
 @pytest.mark.parametrize("package", ["tfkit.text", "tfkit.train"])
 def test_the_names_of_a_lazy_package_are_found_where_their_types_are_declared(package: str) -> None:
     module = importlib.import_module(package)

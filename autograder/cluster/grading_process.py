@@ -19,8 +19,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe
 
-import psutil
-
 from autograder.sandbox import SandboxError
 
 COMMAND = (sys.executable, "-P", "-c", "from autograder.cluster.grading_process import main; main()")
@@ -118,6 +116,8 @@ class GradingProcess:
 
 def _held(pid: int) -> int:
     """The bytes of memory that the process holds; 0 if it has ended."""
+    import psutil  # here, as the records are read on machines without workers too
+
     with suppress(psutil.Error):
         return int(psutil.Process(pid).memory_info().rss)
     return 0
