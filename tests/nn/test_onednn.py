@@ -108,3 +108,19 @@ def test_a_build_without_it_says_so(monkeypatch):
     monkeypatch.setattr(onednn, "is_available", lambda: False)
     with pytest.raises(RuntimeError, match="no oneDNN"), onednn.onednn_products():
         pass
+
+
+def test_a_product_that_is_added_is_added_as_asked(products):
+    start, x, y = torch.randn(5, 7), torch.randn(5, 6), torch.randn(6, 7)
+    for how, taken in (
+        ({}, 1),
+        ({"beta": 0}, 1),
+        ({"beta": 0.5}, 1),
+        ({"alpha": 0.5}, 0),
+        ({"alpha": 2, "beta": 0}, 0),
+    ):
+        before = len(products)
+        with onednn.onednn_products():
+            found = start.clone().addmm_(x, y, **how)
+        torch.testing.assert_close(found, start.clone().addmm_(x, y, **how), rtol=1e-4, atol=1e-5)
+        assert len(products) - before == taken

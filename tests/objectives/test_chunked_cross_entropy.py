@@ -231,3 +231,36 @@ def test_pieces_of_a_chunk_change_nothing(monkeypatch):
         pairs = zip(torch.autograd.grad(found, parts), torch.autograd.grad(expected, parts), strict=True)
         for one, other in pairs:
             torch.testing.assert_close(one, other)
+
+
+def test_a_row_that_does_not_count_may_hold_no_number():
+    (x, weight, bias), labels = drawn()
+    banned = bias.detach().index_fill(0, torch.tensor([0]), float("-inf"))
+    labels = labels.clamp(min=1).index_fill(0, torch.tensor([2, 4]), -100)
+    for states in (x, x.detach().index_fill(0, torch.tensor([4]), float("nan"))):
+        expected = torch.nn.functional.cross_entropy(torch.nn.functional.linear(states, weight, banned), labels)
+        with chunked_logits(3):
+            found = cross_entropy(DeferredLogits(states, weight, banned), labels)
+        torch.testing.assert_close(found, expected)
+        assert found.isfinite()
+
+
+def test_in_float16_no_sum_overflows_before_it_is_divided():
+    x = (torch.full((2048, 4), 50.0) + torch.randn(2048, 4)).half().requires_grad_()
+    weight = torch.randn(11, 4).half().requires_grad_()
+    labels = torch.full((2048,), 3)
+    with chunked_logits():
+        cross_entropy(DeferredLogits(x, weight), labels).backward()
+    logits = torch.nn.functional.linear(x.detach().double(), exact := weight.detach().double().requires_grad_())
+    torch.nn.functional.cross_entropy(logits, labels).backward()
+    assert weight.grad.isfinite().all() and torch.finfo(torch.float16).max < 2048 * 50
+    torch.testing.assert_close(weight.grad.double(), exact.grad, rtol=0.02, atol=0.1)
+
+
+def test_without_gradients_none_is_computed(monkeypatch):
+    parts, labels = drawn()
+    expected = cross_entropy(torch.nn.functional.linear(*parts), labels)
+    monkeypatch.setattr(chunked, "_derivative", None)  # a call would raise
+    for context in (torch.no_grad(), torch.inference_mode()):
+        with chunked_logits(3), context:
+            torch.testing.assert_close(cross_entropy(DeferredLogits(*parts), labels), expected.detach())

@@ -62,8 +62,14 @@ class OneDNNMode(TorchFunctionMode):
             return _Linear.apply(x.flatten(0, -2), weight, bias).view(*x.shape[:-1], -1)
         if func in MATMUL and not kwargs and can_multiply(*args) and args[0].dim() == 2 and not needs_gradient(*args):
             return product(*args)
-        if func is ADD_PRODUCT and can_multiply(*args[1:]) and not needs_gradient(*args):
-            found, beta = product(*args[1:]), (kwargs or {}).get("beta", 1)
+        beta = (kwargs or {}).get("beta", 1)
+        if (
+            func is ADD_PRODUCT
+            and not {*(kwargs or {})} - {"beta"}
+            and can_multiply(*args[1:])
+            and not needs_gradient(*args)
+        ):
+            found = product(*args[1:])
             return args[0].copy_(found) if beta == 0 else args[0].mul_(beta).add_(found)
         return func(*args, **(kwargs or {}))
 

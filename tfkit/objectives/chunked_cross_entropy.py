@@ -7,6 +7,8 @@ computed twice, as recomputation would do (Hsu et al. 2024, arXiv:2410.10989; Wi
 A chunk's logits take as many bytes as the gradient of the weight [V,E] to which the chunk contributes. With fewer rows
 the gradient, a gigabyte for LLaMA's 128,256 words, would be read and written more often than need be.
 
+In float16 all logits are held as ever.
+
     with chunked_logits():
         loss = model(**batch).loss  # the same loss and gradients; the output has no logits
 """
@@ -64,10 +66,22 @@ class DeferredLogits:
 
     def total_loss(self, labels: Tensor, ignored: int) -> Tensor:
         """labels int64 [...] -> the sum of the losses over labels that are not `ignored`, in at least float32"""
-        rows = rows_at_once or rows_of_chunk(self.weight, product_dtype(self.states))
-        x, at = self.states.flatten(0, -2), labels.flatten()
-        total: Tensor = _TotalLoss.apply(x, self.weight, self.bias, at, rows, ignored, self.cap)  # type: ignore[no-untyped-call]
+        x, at, dtype = self.states.flatten(0, -2), labels.flatten(), product_dtype(self.states)
+        if dtype == torch.float16:  # gradients of a sum, which autograd divides only afterwards, overflow there
+            return self._whole_loss(x, at, ignored)
+        rows = rows_at_once or rows_of_chunk(self.weight, dtype)
+        given = [x, self.weight, self.bias]
+        if not torch.is_grad_enabled():  # inside the function parameters would still be said to need gradients
+            given = [t if t is None else t.detach() for t in given]
+        total: Tensor = _TotalLoss.apply(*given, at, rows, ignored, self.cap)  # type: ignore[no-untyped-call]
         return total
+
+    def _whole_loss(self, x: Tensor, labels: Tensor, ignored: int) -> Tensor:
+        """x [N,E], labels [N] -> the same sum, from all logits at once"""
+        logits = F.linear(x, self.weight, self.bias).float()
+        if self.cap is not None:
+            logits = self.cap * (logits / self.cap).tanh()
+        return F.cross_entropy(logits, labels, ignore_index=ignored, reduction="sum")
 
 
 def product_dtype(x: Tensor) -> torch.dtype:
@@ -103,10 +117,10 @@ class _TotalLoss(torch.autograd.Function):
                 here = slice(start, start + rows)
                 counted, at = labels[here] != ignored, x[here].to(narrow)
                 slope = F.linear(at, padded, padded_bias)  # the logits, each of which gives way to its derivative
-                total += _loss_and_slope(slope, words, labels[here], counted, cap, wide)
-                at = at * counted[:, None]  # rows are chosen in x, which is smaller than the slope
+                total += _loss_and_slope(slope, words, labels[here], counted, cap, wide, any(wanted))
+                at = at.masked_fill(~counted[:, None], 0)  # rows are chosen in x, which is smaller than the slope
                 if of_x is not None:
-                    of_x[here] = (slope @ padded) * counted[:, None]
+                    of_x[here] = (slope @ padded).masked_fill(~counted[:, None], 0)
                 if of_weight is not None:
                     _accumulate(of_weight, slope, at, first=start == 0)
                 if of_bias is not None:
@@ -138,10 +152,10 @@ def pad_vocabulary(weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor 
 
 
 def _loss_and_slope(
-    logits: Tensor, words: int, labels: Tensor, counted: Tensor, cap: float | None, wide: torch.dtype
+    logits: Tensor, words: int, labels: Tensor, counted: Tensor, cap: float | None, wide: torch.dtype, wanted: bool
 ) -> Tensor:
-    """logits [R,V], of which the first `words` columns count, labels [R], counted bool [R] -> the summed loss. The
-    logits are replaced by its derivative at them, which is correct where rows count.
+    """logits [R,V], of which the first `words` columns count, labels [R], counted bool [R] -> the summed loss. Where a
+    derivative is wanted, it replaces the logits; it is correct where rows count.
 
     Passes over [R,V] are what this costs on a GPU, so `log_softmax` also converts to the wide dtype."""
     logits[:, words:].fill_(float("-inf"))
@@ -158,9 +172,11 @@ def _loss_and_slope(
             scores[:, words:].fill_(float("-inf"))
         logs = scores.log_softmax(-1, dtype=wide)
         of_label[here] = logs.gather(-1, at[here])
+        if not wanted:
+            continue
         slope = _derivative(logs, at[here], minus_one[here])
         logits[here] = slope if outer is None else slope.mul_(outer)
-    return -(of_label.squeeze(-1) * counted).sum()
+    return -of_label.squeeze(-1).masked_fill(~counted, 0).sum()  # a row that does not count may hold no number
 
 
 def _derivative(logs: Tensor, at: Tensor, minus_one: Tensor) -> Tensor:
