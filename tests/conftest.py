@@ -50,7 +50,7 @@ def _day_of_commit() -> int:
     command = ["git", "-C", str(Path(__file__).parent), "log", "-1", "--format=%ct"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    except OSError:
+    except (OSError, subprocess.TimeoutExpired):
         return 0
     return int(done.stdout) // 86400 if done.returncode == 0 and done.stdout.strip() else 0
 

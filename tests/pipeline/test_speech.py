@@ -85,7 +85,14 @@ def test_each_half_minute_is_read(text: tfkit.Text) -> None:
     samples = sound(61)
     parts = [text.transcribe(part, "en", max_new_tokens=4) for part in samples.split(30 * SECONDS)]
     assert len(parts) == 3
-    assert text.transcribe(samples, "en", max_new_tokens=4) == " ".join(part for part in parts if part)
+    whole = " ".join(part for part in parts if part)
+    assert text.transcribe(samples, "en", max_new_tokens=4) == whole
+    rows: list[int] = []
+    encode = text.model.encode
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text.model, "encode", lambda source, *more: rows.append(len(source)) or encode(source, *more))
+        assert text.transcribe(samples, "en", batch_size=2, max_new_tokens=4) == whole
+    assert rows == [2, 1]
 
 
 def test_a_wave_file_is_its_samples(text: tfkit.Text, tmp_path: Path) -> None:
@@ -106,6 +113,8 @@ def test_what_cannot_be_read_is_said_in_a_line(text: tfkit.Text, tmp_path: Path,
     for audio, kind, message in wrong:
         with pytest.raises(kind, match=message):
             text.transcribe(audio, "en")
+    with pytest.raises(ValueError, match="a recording is transcribed once"):
+        text.transcribe(sound(1), "en", num_return_sequences=2, do_sample=True)
     with pytest.raises(ValueError, match="language 'xx' is not one of"):
         text.transcribe(sound(1), "xx")
     with pytest.raises(TypeError, match="cannot transcribe; it can generate"):

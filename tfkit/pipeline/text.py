@@ -209,24 +209,36 @@ class Text:
         return self.write_texts(rows, strategy, isinstance(text, str), stream, arguments | dict(kwargs))
 
     def transcribe(
-        self, audio: Any, language: str | None = None, task: str = "transcribe", **kwargs: Any
+        self, audio: Any, language: str | None = None, task: str = "transcribe", batch_size: int = 8, **kwargs: Any
     ) -> str | list[str]:
         """What is said in a recording: samples [N] between -1 and 1, 16,000 a second, or the path of a WAV file of one
-        channel at that rate; or a list of them. Half a minute at a time is read, and the pieces' texts are joined.
+        channel at that rate; or a list of them. Half a minute at a time is read, `batch_size` of them at once, and the
+        pieces' texts are joined.
 
         language: a code such as "fr"; without it, a multilingual model's guess from the first half minute. task:
         "translate" writes English. kwargs: as in `generate`. -> str, or a list of them for a list. Raises TypeError for
-        a model that reads no audio, ValueError for other audio, or an unknown language or task.
+        a model that reads no audio, ValueError for other audio, an unknown language or task, or several texts for each.
         """
         self.require("transcribe")
-        single, strategy, found = speech.is_single(audio), kwargs.pop("strategy", None), []
-        for recording in [audio] if single else audio:
-            pieces = speech.pieces(self.model, recording)
-            with evaluating(self.model):
-                prefix = self.model.task_prefix(pieces[:1], language, task)
-            texts = self.write_texts(pieces, strategy, False, False, {"prefix": prefix} | kwargs)
-            found.append(" ".join(text.strip() for text in texts if text.strip()))
+        single = speech.is_single(audio)
+        found = [self._transcribe(one, language, task, batch_size, kwargs) for one in ([audio] if single else audio)]
         return found[0] if single else found
+
+    def _transcribe(
+        self, recording: Any, language: str | None, task: str, batch_size: int, kwargs: Mapping[str, Any]
+    ) -> str:
+        """What is said in one recording."""
+        settings = {**defaults.of(self.model), **kwargs}
+        if (settings.get("num_return_sequences") or 1) > 1:
+            raise ValueError("num_return_sequences: a recording is transcribed once; leave it out, or set it to 1")
+        pieces, how = speech.pieces(self.model, recording), dict(kwargs)
+        strategy = how.pop("strategy", None)
+        with evaluating(self.model):
+            prefix = self.model.task_prefix(pieces[:1], language, task)
+        texts: list[str] = []
+        for part in pieces.split(batch_size):
+            texts += self.write_texts(part, strategy, False, False, {"prefix": prefix} | how)
+        return " ".join(text.strip() for text in texts if text.strip())
 
     @overload
     def chat(
