@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from datetime import datetime
 
 import nbformat
 import pytest
@@ -12,6 +13,7 @@ from nbgrader.exchange import ExchangeError
 from autograder.cluster.course import settings_of, working_in
 from autograder.nbgrader import exchange
 from autograder.nbgrader.exchange import Collect
+from autograder.nbgrader.timestamps import read_timestamp
 
 from .conftest import UNIT
 
@@ -87,3 +89,76 @@ def test_a_full_disk_ends_it_and_leaves_no_half_of_a_submission(own_course, capl
     with pytest.raises(OSError, match="No space left"):
         collect(own_course, caplog)
     assert not (own_course.root / "submitted" / "ada" / UNIT).exists()
+
+
+def test_a_link_in_place_of_a_submission_is_not_followed(own_course, caplog):
+    put(own_course, "ada")
+    link = own_course.root / "exchange/tfkit/inbound" / f"ben+{UNIT}+{WHEN}"
+    link.symlink_to(own_course.root / "source" / UNIT)
+    os.utime(link, (1e9, 1e9))  # the folder's: else it may still be being copied
+    with pytest.raises(ExchangeError, match="not collected: ben"):
+        collect(own_course, caplog)
+    assert "it is a link or a file, not a folder" in caplog.text
+    assert [path.parts[-3] for path in (own_course.root / "submitted").glob("*/*/*.ipynb")] == ["ada"]
+    assert os.listdir(own_course.root / "submitted" / "ben") == []
+
+
+def test_a_later_submission_that_cannot_be_collected_leaves_the_earlier_one(own_course, caplog):
+    put(own_course, "ada")
+    collect(own_course, caplog)
+    folder = put(own_course, "ada", when="2099-01-01 10:00:00.000000 UTC")
+    with (folder / "large").open("wb") as file:
+        file.truncate(200 << 20)  # the limit is 100 MB
+    put(own_course, "ben")
+    with pytest.raises(ExchangeError, match="not collected: ada") as error:
+        collect(own_course, caplog)
+    assert error.value.students == ["ada"] and "max_dir_size" in caplog.text
+    submitted = own_course.root / "submitted"
+    assert (submitted / "ada" / UNIT / "timestamp.txt").read_text() == WHEN
+    assert os.listdir(submitted / "ada") == [UNIT] and (submitted / "ben" / UNIT / f"{UNIT}.ipynb").exists()
+
+
+def test_a_collected_folder_that_may_not_be_changed_is_replaced(own_course, caplog):
+    put(own_course, "ada")
+    collect(own_course, caplog)
+    place = own_course.root / "submitted" / "ada" / UNIT
+    place.chmod(0o555)  # as a copy of an older version has it
+    later = "2099-01-01 10:00:00.000000 UTC"
+    put(own_course, "ada", when=later)
+    collect(own_course, caplog)
+    assert (place / "timestamp.txt").read_text() == later
+
+
+def test_files_that_nobody_may_look_at_cost_themselves_alone(own_course, caplog, monkeypatch):
+    folder = put(own_course, "ada") / "closed"
+    folder.mkdir()
+    (folder / "x.txt").write_text("x")
+    refuse_what_is_below(folder, monkeypatch)
+    assert "closed was not collected" in collect(own_course, caplog)
+    place = own_course.root / "submitted" / "ada" / UNIT
+    assert (place / f"{UNIT}.ipynb").exists() and not (place / "closed").exists()
+
+
+def refuse_what_is_below(folder, monkeypatch):
+    """As for a folder of mode 0644, which can be listed only; the superuser, who runs tests in CI, may do anything."""
+    for name in ("stat", "lstat"):
+        allowed = getattr(os, name)
+
+        def look(path, *rest, allowed=allowed, **how):
+            if not isinstance(path, int) and f"/{folder.name}/" in os.fspath(path):
+                raise PermissionError(13, "Permission denied", path)
+            return allowed(path, *rest, **how)
+
+        monkeypatch.setattr(os, name, look)
+
+
+def test_a_deleted_time_stamp_is_that_of_the_folders_name(own_course, caplog):
+    put(own_course, "ada")
+    collect(own_course, caplog)
+    folder = put(own_course, "ada", when="2099-01-01 10:00:00.000000 UTC")
+    (folder / "timestamp.txt").unlink()
+    os.utime(folder, (1e9, 1e9))  # else it may still be being copied
+    collect(own_course, caplog)
+    place = own_course.root / "submitted" / "ada" / UNIT
+    assert read_timestamp(place) == datetime(2099, 1, 1, 10)
+    assert place.stat().st_mtime == 1e9
