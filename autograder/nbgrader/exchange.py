@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,12 +43,14 @@ class Collect(ExchangeCollect):
     """
 
     src_records: list[dict[str, Any]]
+    left_out: Collection[str] = ()  # students whose submissions are not collected
 
     def init_src(self) -> None:
-        """As in the parent class, without submissions that are not complete yet."""
+        """As in the parent class, without submissions that are left out or not complete yet."""
         self.coursedir.get_existing_timestamp = collected_at
         super().init_src()
-        self.src_records = [one for one in self.src_records if self._whole(Path(self.inbound_path, one["filename"]))]
+        wanted = [one for one in self.src_records if one["username"] not in self.left_out]
+        self.src_records = [one for one in wanted if self._whole(Path(self.inbound_path, one["filename"]))]
 
     def _path_to_record(self, path: str) -> dict[str, Any]:
         """As in the parent class; a folder whose name holds no time has that of its last change."""

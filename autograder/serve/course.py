@@ -19,6 +19,7 @@ from autograder.cluster.gradebook import GradebookWriter
 from autograder.cluster.pool import Pool
 from autograder.cluster.records import CourseBusy, Records
 from autograder.cluster.screen import ProgressScreen
+from autograder.nbgrader.exchange import NotCollected
 from tfkit_course.interrupt import Interrupt
 
 RETRY_S = 60.0  # between two attempts at what could not be graded, returned or passed back
@@ -84,6 +85,7 @@ class ServedCourse:
         self.progress: dict[str, ServiceCounts] = {}
         self._submitted: dict[str, dict[str, int]] = {}  # assignment → student → time of their folder's last change
         self._pending: dict[str, dict[str, None]] = {}  # … → waiting students, longest first
+        self._uncollected: dict[str, dict[str, str]] = {}  # … → whose submission could not be collected, and why
         self._retry: dict[str, float] = {}
 
     def assignments(self) -> list[str]:
@@ -104,7 +106,7 @@ class ServedCourse:
 
     def _step(self, assignment: str) -> bool:
         progress = self.progress.setdefault(assignment, ServiceCounts())
-        self._collect(assignment)
+        uncollected = self._collect(assignment)
         self._queue_new(assignment)
         pending = self._pending[assignment]
         chunk = list(pending)[: self.batch]
@@ -116,19 +118,28 @@ class ServedCourse:
             return False
         for student in chunk:
             del pending[student]
-        self._note_failures(assignment, failed, progress)
+        self._note_failures(assignment, uncollected | failed, progress)
         progress.waiting = len(pending)
         return bool(chunk or back)
 
     # -- what is new ---------------------------------------------------------------------------------------------------
-    def _collect(self, assignment: str) -> None:
+    def _collect(self, assignment: str) -> dict[str, str]:
+        """Collect what is new; returns whose could not be, and why. These are left out until the retry is due."""
+        if time.monotonic() >= self._retry.get(assignment, 0.0):
+            self._uncollected.pop(assignment, None)
+        uncollected = self._uncollected.setdefault(assignment, {})
         coursedir = self.app.coursedir
         coursedir.assignment_id, coursedir.student_id = assignment, "*"
         with working_in(self.root):
             try:
-                ExchangeFactory(parent=self.app).Collect(coursedir=coursedir, parent=self.app, update=True).start()
+                collect = ExchangeFactory(parent=self.app).Collect(coursedir=coursedir, parent=self.app, update=True)
+                collect.left_out = set(uncollected)
+                collect.start()
+            except NotCollected as error:
+                uncollected |= dict.fromkeys(error.students, "not collected; tried again")
             except ExchangeError:  # not released yet, so there are no submissions
-                return
+                pass
+        return uncollected
 
     def _queue_new(self, assignment: str) -> None:
         """Queue students who submitted since the last look; at the first look, and when it is due, the whole class."""

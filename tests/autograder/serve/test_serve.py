@@ -130,6 +130,23 @@ def test_what_arrives_is_graded_once_and_goes_back(course, pool, service, return
     assert running.status()["courses"]["tfkit"][UNIT] == {"waiting": 0, "graded": 2, "returned": 2, "failures": {}}
 
 
+def test_what_cannot_be_collected_is_a_failure_and_is_tried_again(course, pool, service):
+    submit(course, "ada")
+    large = submit(course, "ben") / "large"
+    with large.open("wb") as file:
+        file.truncate(200 << 20)  # the limit is 100 MB
+    running = service()
+    assert running.run() == 2 and pool.sent == ["ada"]
+    assert running.status()["courses"]["tfkit"][UNIT]["failures"] == {"ben": "not collected; tried again"}
+    large.unlink()
+    submit(course, "cleo")
+    assert running.run() == 2 and pool.sent == ["ada", "cleo"]  # ben's is not due yet
+    (served_course,) = running.courses
+    served_course._retry[UNIT] = 0.0
+    assert running.run() == 0 and course.grades("ben") == FULL
+    assert running.status()["courses"]["tfkit"][UNIT]["failures"] == {}
+
+
 def test_odd_files_of_some_cost_nobody_else_a_grade_or_the_feedback(course, pool, service):
     def back(root, assignment, students):
         for student in students:
