@@ -37,7 +37,7 @@ from autograder.nbgrader import predictions, unfinished
 from autograder.nbgrader.config import CONFIG
 from autograder.nbgrader.execute import BoxedExecute
 from autograder.nbgrader.rebuild import sources
-from autograder.nbgrader.submission import UnreadableNotebook, special_files, text_of
+from autograder.nbgrader.submission import UnreadableNotebook, drop_special, special_files, text_of
 from autograder.nbgrader.timestamps import timestamp_fault
 from autograder.report.text import one_line
 from autograder.settings import course_file
@@ -124,9 +124,8 @@ class Course:
         return found
 
     def _submission(self, student: str, folder: Path) -> Submission:
-        """One student's submission, after the hook, which deletes links and special files."""
-        special = [one_line(os.path.relpath(path, folder)) for path in special_files(folder)]
-        remarks = [f"links and special files were deleted: {', '.join(special)}"] if special else []
+        """One student's submission, without links and special files, after the hook."""
+        remarks = _drop_special(folder)
         with working_in(self.root):
             self.converter.notebooks = [str(path) for path in sorted(folder.glob("*.ipynb"))]
             self.converter.run_pre_convert_hook()
@@ -294,6 +293,14 @@ def _read_submitted(path: Path) -> SubmittedNotebook:
         if isinstance(error.__cause__, PermissionError):  # the grader lacks a right; that says nothing of the answer
             return SubmittedNotebook(missing=f"no notebook {path.name} that may be read")
         return SubmittedNotebook(unreadable=str(error))
+
+
+def _drop_special(folder: Path) -> list[str]:
+    """Delete links and special files from a submission; returns a remark on those deleted, and one on those not."""
+    deleted, left = drop_special(folder), special_files(folder)
+    told = (("were deleted", deleted), ("could not be deleted and are not read", left))
+    return [f"links and special files {what}: {', '.join(one_line(os.path.relpath(path, folder)) for path in paths)}"
+            for what, paths in told if paths]  # fmt: skip
 
 
 def _class_name(step: Any) -> str:

@@ -72,7 +72,10 @@ def take_renamed(folder: Path, released: Mapping[str, ReleasedNotebook]) -> str:
     others = [name for name in other_files(folder, released) if name.endswith(".ipynb")]
     if len(missing) != 1 or len(others) != 1 or not _is_of(folder / others[0], released[missing[0]]):
         return ""
-    (folder / others[0]).rename(folder / f"{missing[0]}.ipynb")
+    try:
+        (folder / others[0]).rename(folder / f"{missing[0]}.ipynb")
+    except OSError as error:  # such as a folder that may not be changed
+        return f"{one_line(others[0])} could not be renamed {missing[0]}.ipynb: {error.strerror}"
     return f"{one_line(others[0])} was renamed {missing[0]}.ipynb"
 
 

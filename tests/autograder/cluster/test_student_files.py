@@ -276,6 +276,40 @@ def test_a_notebook_under_another_name_is_taken_where_that_is_asked_for(own_clas
     assert run(own_class, workers=1)[1] == ["all 3 submissions are graded already"]
 
 
+def test_a_notebook_that_cannot_be_renamed_stops_nobody(own_class, monkeypatch):
+    renamed("mine.ipynb")(own_class.hand_in("ada", own_class.released()).parent)
+    own_class.hand_in("ben", own_class.released())
+    rename = Path.rename
+
+    def refuse(path, target):  # the superuser, who runs tests in CI, may change every folder
+        if path.name == "mine.ipynb":
+            raise PermissionError(13, "Permission denied", str(path))
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    code, lines = run(own_class, workers=1, take_renamed=True)
+    assert code == 0 and own_class.grades("ben") == FULL and own_class.grades("ada") == WAITS
+    assert f"ada: mine.ipynb could not be renamed {NOTEBOOK}: Permission denied" in lines
+
+
+def test_only_links_that_were_deleted_are_called_so(own_class, monkeypatch):
+    folder = own_class.hand_in("ada", own_class.released()).parent
+    (folder / NOTEBOOK).unlink()  # nbgrader's hook sees folders with a notebook only
+    for name in ("gone", "kept"):
+        (folder / name).symlink_to("/dev/null")
+    remove = os.remove
+
+    def refuse(path, **how):
+        if os.fspath(path).endswith("kept"):
+            raise PermissionError(13, "Permission denied", path)
+        remove(path, **how)
+
+    monkeypatch.setattr(os, "remove", refuse)
+    _, lines = run(own_class, workers=1)
+    assert f"ada: {DELETED.format('gone')}" in lines and not os.path.lexists(folder / "gone")
+    assert "ada: links and special files could not be deleted and are not read: kept" in lines
+
+
 def test_a_missing_notebook_of_two_earns_nothing_unless_another_may_be_it(own_class, monkeypatch):
     folder = own_class.hand_in("ada", own_class.released()).parent
     opened = command.Course(own_class.root, UNIT)
