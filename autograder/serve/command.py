@@ -27,9 +27,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from autograder import error_messages
 from autograder.cluster import pool as pools
 from autograder.cluster.course import BadCourse
-from autograder.cluster.grading_process import warm_up
+from autograder.cluster.grading_process import GradingFailed, GradingProcessDied, warm_up
 from autograder.cluster.pool import Pool, PoolError
 from autograder.nbgrader.config import CONFIG
+from autograder.sandbox import SandboxError
 from autograder.serve.course import RETRY_S, Return, ServedCourse
 from autograder.serve.feedback import FeedbackError, give_feedback
 from autograder.serve.passback import Passback
@@ -89,11 +90,20 @@ def _run(options: ServeOptions, console: Console, interrupt: Interrupt, shown: S
     with ExitStack() as stack:
         with interrupt.interruptible():
             pool = stack.enter_context(_pool(options, console, interrupt))
-            pool.client.run(warm_up)
+            _warm_up(pool)
         back = stack.enter_context(Returner(max(1, min(pool.slots(), CPU_COUNT))))
         shown.service = service = GradingService(options, pool, back, console, interrupt)
         console.print(f"grading new submissions of {', '.join(map(str, options.courses))}; {pool.slots()} workers")
         return service.run()
+
+
+def _warm_up(pool: Pool) -> None:
+    """Have each worker load what it needs. Raises PoolError if one cannot."""
+    try:
+        pool.client.run(warm_up)
+    except (GradingFailed, GradingProcessDied, SandboxError) as error:
+        reason = _in_one_line(error, "the workers")
+        raise PoolError(f"the workers cannot start: {reason}: run `autograder doctor` on their machine") from error
 
 
 def leave_closed_directory(console: Console) -> None:

@@ -11,12 +11,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from http.client import HTTPConnection
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 from tornado.web import Application, RequestHandler
 
+from autograder.cli import main
+from autograder.cluster import grading_process
 from autograder.cluster.pool import PoolError
 from autograder.serve import command, port
 from tfkit_course.interrupt import Interrupt
@@ -153,6 +157,27 @@ def test_a_service_whose_workers_do_not_start_tries_again(monkeypatch, tmp_path)
     assert out.getvalue().splitlines() == ["! not started, tried again: no sandbox"] * 2
     with pytest.raises(PoolError):  # in a terminal, somebody reads it
         command.serve(options, Console(quiet=True))
+
+
+ANSWER = """import sys; from multiprocessing.connection import Connection
+channel = Connection(int(sys.argv[1])); [channel.recv_bytes() for _ in range(3)]
+channel.send_bytes({!r})"""
+WORKERS = {  # what the process of a worker does → the reason that is given
+    "raise SystemExit(3)": "the grading process ended with 3",
+    ANSWER.format(rb'e["", "ImportError: no torch\nat all"]'): "ImportError: no torch",
+    ANSWER.format(b'e["SandboxError", "no sandbox works here"]'): "no sandbox works here",
+}
+
+
+@pytest.mark.parametrize("program", WORKERS, ids=WORKERS.values())
+def test_workers_that_cannot_start_are_one_line_in_a_terminal(program, monkeypatch, tmp_path, capsys):
+    pool = SimpleNamespace(client=SimpleNamespace(run=lambda call: call()))
+    monkeypatch.setattr(command, "_pool", lambda *_: nullcontext(pool))
+    monkeypatch.setattr(grading_process, "COMMAND", (sys.executable, "-c", program))
+    with pytest.raises(SystemExit) as end:
+        main(["serve", str(tmp_path)])
+    said = f"the workers cannot start: {WORKERS[program]}: run `autograder doctor` on their machine"
+    assert end.value.code == 2 and capsys.readouterr().err == f"autograder: {said}\n"
 
 
 def test_a_wait_ends_at_a_signal():
