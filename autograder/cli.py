@@ -403,7 +403,7 @@ def _report(course: Path, assignment: str) -> str:
         found = None
     ways, verified = (
         attempts.full_marks(history.read(course, assignment)),
-        history.last_verification(course, assignment),
+        history.verifications(course, assignment),
     )
     return page.page(assignment, students, ways, found, verified)
 

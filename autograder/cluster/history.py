@@ -24,12 +24,12 @@ from records r join rounds n on n.number = r.round left join ends e on e.round =
 left join commits c on c.round = r.round and c.student = r.student and c.assignment = r.assignment
   and c.submission = r.submission and c.checks = r.checks
 where r.assignment = ? order by r.student, r.at"""
-VERIFICATION = "select at, verdicts, equal from verifications where assignment = ? order by at desc limit 1"
+VERIFICATIONS = "select at, verdicts, equal from verifications where assignment = ? and verdicts > 0 order by at"
 
 
 @dataclass(frozen=True)
 class Verification:
-    """How many verdicts were graded again by the last `autograder verify`, and how many were equal."""
+    """How many verdicts one `autograder verify` or `autograder grade` graded again, and how many were equal."""
 
     at: datetime
     verdicts: int
@@ -66,15 +66,15 @@ def read(root: Path, assignment: str) -> list[AttemptRecord]:
     return list(_attempts(_rows_of(root, QUERY, assignment)))
 
 
-def last_verification(root: Path, assignment: str) -> Verification | None:
-    """The last comparison of verdicts with those of a second grading; None if there was none.
+def verifications(root: Path, assignment: str) -> list[Verification]:
+    """All comparisons of verdicts with those of a second grading, by time; without those that compared none.
 
     Raises BadCourse if the course cannot be read.
     """
     if not _rows_of(root, "select 1 from sqlite_master where name = ?", "verifications"):  # of an older version
-        return None
-    rows = _rows_of(root, VERIFICATION, assignment)
-    return Verification(datetime.fromisoformat(rows[0][0]), *rows[0][1:]) if rows else None
+        return []
+    rows = _rows_of(root, VERIFICATIONS, assignment)
+    return [Verification(datetime.fromisoformat(at), *counts) for at, *counts in rows]
 
 
 def _rows_of(root: Path, query: str, name: str) -> list[tuple]:

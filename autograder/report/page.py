@@ -47,10 +47,10 @@ def page(
     students: Sequence[Verdicts],
     ways: Sequence[FullMarks] = (),
     scores: Scores | None = None,
-    verified: Verification | None = None,
+    verified: Sequence[Verification] = (),
 ) -> str:
     """The whole page. `ways`: the attempts until full marks, if recorded; `scores`: those in the gradebook; `verified`:
-    the last comparison with a second grading."""
+    the comparisons with a second grading, by time."""
     found = exercises(students)
     lead = (
         f"<p>{len(students)} graded submissions, as the autograder marked them; people's marks and lateness are in "
@@ -61,11 +61,20 @@ def page(
     return document(f"{assignment}: how the class did", "".join(parts))
 
 
-def _verified(found: Verification | None) -> str:
-    if found is None:
+def _verified(found: Sequence[Verification]) -> str:
+    if not found:
         return " <code>autograder verify</code> grades a sample again, and names every difference."
-    when = f"{found.at.astimezone():%Y-%m-%d}"
-    return f" {found.equal} of {found.verdicts} verdicts were equal when graded again ({when})."
+    days = list(dict.fromkeys(_day(one) for one in (found[0], found[-1])))
+    equal, verdicts = sum(one.equal for one in found), sum(one.verdicts for one in found)
+    others = "".join(
+        f" {one.verdicts - one.equal} of {one.verdicts} differed on {_day(one)}."
+        for one in found if one.equal < one.verdicts
+    )  # fmt: skip
+    return f" {equal} of {verdicts} verdicts were equal when graded again ({' to '.join(days)}).{others}"
+
+
+def _day(one: Verification) -> str:
+    return f"{one.at.astimezone():%Y-%m-%d}"
 
 
 def document(title: str, body: str, style: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -130,6 +131,23 @@ def test_the_report_counts_attempts_and_time_to_green():
     assert "a.multi</th><td>3</td><td>1</td><td>2</td><td>0</td><td>2</td><td>13.0 h</td>" in text
     assert "a.split</th><td>3</td><td>2</td><td>0</td><td>1</td><td>1</td><td>–</td>" in text
     assert "Attempts</h2>" not in page.page(UNIT, [verdicts])
+
+
+def test_the_report_counts_every_second_grading_and_names_the_days_of_differences(tmp_path):
+    """A later one, of fewer submissions, does not hide what an earlier one found; one that compared none says nothing."""
+    with Records(tmp_path) as records:
+        for verdicts, equal in ((400, 395), (0, 0), (20, 20)):
+            records.add_verification(UNIT, verdicts, equal)
+        records.add_verification("04-other", 3, 0)
+    first, last = found = history.verifications(tmp_path, UNIT)
+    assert [(one.verdicts, one.equal) for one in found] == [(400, 395), (20, 20)] and first.at < last.at
+    days = [datetime(2026, 3, day, 12, tzinfo=UTC) for day in (1, 5)]
+    dated = [replace(one, at=at) for one, at in zip(found, days, strict=True)]
+    words = (
+        "415 of 420 verdicts were equal when graded again (2026-03-01 to 2026-03-05). 5 of 400 differed on 2026-03-01."
+    )
+    assert words in page.page(UNIT, [], verified=dated)
+    assert "20 of 20 verdicts were equal when graded again (2026-03-05).</p>" in page.page(UNIT, [], verified=dated[1:])
 
 
 def test_who_handed_in_once_tells_nothing():

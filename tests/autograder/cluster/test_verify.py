@@ -55,15 +55,15 @@ def test_the_same_verdicts_are_counted_and_the_report_says_so(course):
     with pytest.raises(BadCourse, match="no submission is graded"):
         run(verify.verify, VerifyOptions(course.root, UNIT))
     assert run(command.grade, command.Options(course.root, UNIT))[0] == 0
-    assert history.last_verification(course.root, UNIT) is None
+    assert history.verifications(course.root, UNIT) == []
     many = 3 * len(IDS)
     assert run(verify.verify, VerifyOptions(course.root)) == (0, [SUM.format(many, many, 3)])
     assert run(verify.verify, VerifyOptions(course.root, UNIT, sample=2))[1] == [
         SUM.format(2 * len(IDS), 2 * len(IDS), 2)
     ]
-    found = history.last_verification(course.root, UNIT)
-    assert (found.verdicts, found.equal) == (2 * len(IDS), 2 * len(IDS))
-    words = f"{2 * len(IDS)} of {2 * len(IDS)} verdicts were equal when graded again"
+    found = history.verifications(course.root, UNIT)
+    assert [(one.verdicts, one.equal) for one in found] == [(many, many), (2 * len(IDS), 2 * len(IDS))]
+    words = f"{5 * len(IDS)} of {5 * len(IDS)} verdicts were equal when graded again"
     assert words in page.page(UNIT, [], verified=found)
     assert course.grades("ada") == course.grades("chen")
 
