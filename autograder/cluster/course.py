@@ -33,12 +33,11 @@ from autograder.cluster.bundle import (
 )
 from autograder.cluster.grading_process import CourseKey
 from autograder.cluster.student_files import missing_notebook, other_files, take_renamed, unreadable_files
-from autograder.nbgrader import predictions, unfinished
+from autograder.nbgrader import predictions, timestamps, unfinished
 from autograder.nbgrader.config import CONFIG
 from autograder.nbgrader.execute import BoxedExecute
 from autograder.nbgrader.rebuild import sources
 from autograder.nbgrader.submission import UnreadableNotebook, drop_special, special_files, text_of
-from autograder.nbgrader.timestamps import timestamp_fault
 from autograder.report.text import one_line
 from autograder.settings import course_file
 
@@ -133,8 +132,20 @@ class Course:
             remarks.append(take_renamed(folder, self.released))
         if unreadable := unreadable_files(folder):
             remarks.append(f"these may not be read and are left out: {', '.join(map(one_line, unreadable))}")
-        remarks += [timestamp_fault(folder), predictions.predictions_fault(folder) if self._predictions else ""]
+        remarks += [self._time_remark(folder), predictions.predictions_fault(folder) if self._predictions else ""]
         return Submission(self._key(student, folder), folder, tuple(filter(None, remarks)))
+
+    def _time_remark(self, folder: Path) -> str:
+        """What the instructor is told where the time of a submission is unknown; "" where it is not."""
+        if self._has_due_date and not os.path.lexists(folder / timestamps.FILE):
+            return (f"no {timestamps.FILE}: graded as on time, or with the time of an earlier attempt that is graded; "
+                    "whether it is late is for you to decide")  # fmt: skip
+        return timestamps.timestamp_fault(folder)
+
+    @cached_property
+    def _has_due_date(self) -> bool:
+        with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
+            return gradebook.find_assignment(self.assignment).duedate is not None
 
     def _wanted(self, student: str) -> bool:
         if student in self.coursedir.student_id_exclude.split(","):

@@ -338,6 +338,18 @@ def test_files_that_may_not_be_read_are_named(own_class, monkeypatch):
     assert "ada: these may not be read and are left out: notes.txt" in lines
 
 
+def test_a_missing_time_stamp_is_told_where_there_is_a_due_date(own_class):
+    for student in ("ada", "ben"):
+        folder = own_class.hand_in(student, own_class.released()).parent
+    timestamp(b"2026-01-31 10:00:00 UTC")(folder)
+    with Gradebook(f"sqlite:///{own_class.root / 'gradebook.db'}", "tfkit") as gradebook:
+        gradebook.update_or_create_assignment(UNIT, duedate="2026-02-01 10:00:00 UTC")
+    code, lines = run(own_class, workers=1)
+    assert code == 0 and [line for line in lines if LATE in line] == [
+        "ada: no timestamp.txt: graded as on time, or with the time of an earlier attempt that is graded; " + LATE
+    ]
+
+
 def test_predictions_that_cannot_be_read_are_told_where_they_count(own_class, monkeypatch):
     folder = own_class.hand_in("ada", own_class.released()).parent
     made(PREDICTIONS, lambda path: path.write_bytes(b"\xff{"))(folder)
