@@ -130,6 +130,15 @@ def test_frozen_weights_stay_frozen_and_shared_ones_shared():
     assert all(getattr(module, "config", model.config) is model.config for module in model.modules())
 
 
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
+def test_the_present_size_leaves_the_parameters_that_an_optimizer_holds(name):
+    model = built(name, ROWS[name].head)
+    before = dict(model.named_parameters())
+    assert model.resize_token_embeddings(VOCAB) is model.get_input_embeddings()
+    after = dict(model.named_parameters())
+    assert before.keys() == after.keys() and all(after[key] is weight for key, weight in before.items())
+
+
 def test_a_model_generates_its_new_words():
     model, ids = built("gpt2", "causal_lm"), drawn(1, 4)
     expected = tfkit.generate(model, ids, max_new_tokens=3, end_id=-1)

@@ -240,9 +240,9 @@ class Model(nn.Module):
 
     def resize_token_embeddings(self, new_num_tokens: int | None = None, *, mean_resizing: bool = True) -> nn.Module:
         """Changes the number of tokens, in all tables and biases over the vocabulary and in the configuration ->
-        the input embeddings. New rows are the mean of the others, or with mean_resizing=False drawn around zero. None:
-        changes nothing. Raises TypeError or ValueError, before anything is changed, for a size that cannot be, and for
-        a model with several vocabularies."""
+        the input embeddings. New rows are the mean of the others, or with mean_resizing=False drawn around zero. None
+        and the present number change nothing. Raises TypeError or ValueError, before anything is changed, for a size
+        that cannot be, and for a model with several vocabularies."""
         from ._vocabulary import resize
 
         return resize(self, new_num_tokens, mean_resizing)

@@ -72,6 +72,8 @@ def resize(model: Any, size: int | None, mean_resizing: bool = True) -> nn.Modul
     if size is None:
         return table
     check_size(model, size)
+    if size == model.config.vocab_size:  # an optimizer may hold the parameters
+        return table
     old_size, changed = model.config.vocab_size, dict[int, nn.Parameter]()
     for path in TABLES:
         if isinstance(part := submodule(model, path), nn.Embedding | nn.Linear):
