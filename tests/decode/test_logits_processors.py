@@ -138,6 +138,10 @@ def test_both_forms_of_a_sequence_bias_are_the_same():
         (dict(encoder_no_repeat_ngram_size=-1), "encoder_no_repeat_ngram_size=-1: must be at least 0"),
         (dict(encoder_repetition_penalty=0.0), "encoder_repetition_penalty=0.0: must be above 0"),
         (dict(exponential_decay_length_penalty=3), "exponential_decay_length_penalty=3: must be two numbers"),
+        (
+            dict(exponential_decay_length_penalty=("a", 1.5)),
+            r"exponential_decay_length_penalty\[0\]='a': must be a whole number",
+        ),
     ],
 )
 def test_wrong_settings_are_named(wrong, message):

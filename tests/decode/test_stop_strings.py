@@ -115,6 +115,13 @@ def test_a_trace_marks_the_end():
     assert len(steps) == found.size(1) - ids.size(1) < 9
 
 
+@pytest.mark.parametrize("none", [[], ()])
+def test_an_empty_list_names_no_stop_string_and_needs_no_tokenizer(none):
+    ours, ids = pair("gpt2")[1], sentences("gpt2")[0]
+    how = dict(max_new_tokens=3, end_id=-1, pad_id=PAD)
+    assert torch.equal(tfkit.generate(ours, ids, stop_strings=none, **how), tfkit.generate(ours, ids, **how))
+
+
 @pytest.mark.parametrize(
     ("how", "message"),
     [
@@ -122,6 +129,7 @@ def test_a_trace_marks_the_end():
         (dict(stop_strings="a", tokenizer=5), "tokenizer is of type int: give a tfkit.text.Tokenizer"),
         (dict(stop_strings=[5], tokenizer="words"), r"stop_strings=\[5\]: give a text, or a list of them"),
         (dict(stop_strings=[""], tokenizer="words"), "stop_strings holds an empty text"),
+        (dict(stop_strings=""), "stop_strings holds an empty text"),
     ],
 )
 def test_errors_say_what_to_do(how, message):

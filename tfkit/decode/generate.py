@@ -239,7 +239,7 @@ def guidance_of(
 
 def stop_strings_of(settings: Mapping[str, Any], tokenizer: Any) -> StopStrings | None:
     """The test for the stop strings of the settings, or None if they name none."""
-    if (strings := settings.get("stop_strings")) is None:
+    if (strings := settings.get("stop_strings")) in (None, [], ()):
         return None
     from tfkit.decode.stop_strings import StopStrings  # which needs the library of tokenizers
 

@@ -65,7 +65,8 @@ class LogitsProcessors:
         if (decay := self.exponential_decay_length_penalty) is not None:
             if isinstance(decay, str) or not isinstance(decay, Sequence) or len(decay) != 2:
                 raise TypeError(f"exponential_decay_length_penalty={decay!r}: must be two numbers, (start, factor)")
-            require_number("exponential_decay_length_penalty", decay[1], above=0)
+            require_whole("exponential_decay_length_penalty[0]", decay[0])
+            require_number("exponential_decay_length_penalty[1]", decay[1], above=0)
 
     def bind(
         self, prompt: Tensor, max_new_tokens: int, eos_token_ids: Sequence[int], source: Tensor | None = None
