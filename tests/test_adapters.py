@@ -223,6 +223,11 @@ def test_errors_say_what_to_do(call, message):
     [
         (dict(peft_type="IA3"), "peft_type is 'IA3'; only 'LORA' is read"),
         (dict(use_dora=True), "use_dora is True; only False is implemented"),
+        (dict(use_qalora=True), "use_qalora is True; only False is implemented"),
+        (dict(init_lora_weights="pissa"), "init_lora_weights is 'pissa', which changes the base's weights"),
+        (dict(init_lora_weights="pissa_niter_4"), "init_lora_weights is 'pissa_niter_4'"),
+        (dict(init_lora_weights="olora"), "init_lora_weights is 'olora'"),
+        (dict(alpha_pattern={"h.(0": 2}), r"alpha_pattern has 'h\.\(0', no regular expression"),
         (dict(r="x"), "r is 'x'; it must be a number above 0"),
     ],
 )
@@ -230,7 +235,28 @@ def test_files_that_are_not_read_are_named(config, message, tmp_path):
     peft_adapter(tmp_path / "a", "h.0.attn.c_proj", 16, 16, **config)
     with pytest.raises(ValueError, match=message) as error:
         tfkit.load_adapter(built("gpt2"), tmp_path / "a")
-    assert "adapter_config.json" in str(error.value)
+    assert "adapter_config.json" in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "alpha"),
+    [
+        ({r"h\.[0-1]\.attn\.c_proj": 12}, 12),
+        ({"attn.c_proj": 12, "c_proj": 9}, 12),
+        ({"attn": 12}, 6),
+        ({"_proj": 12}, 6),
+        ({r"^transformer\..*c_proj": 12}, 12),
+        ({"^h.0.attn.c_proj": 12}, 6),
+    ],
+)
+@pytest.mark.parametrize("start", [None, True, "gaussian"])
+@torch.no_grad()
+def test_patterns_of_alpha_are_regular_expressions(pattern, alpha, start, tmp_path):
+    model, module = built("gpt2"), "transformer.h.0.attn.c_proj"
+    width = model.config.d_model
+    peft_adapter(tmp_path / "a", module, width, width, alpha_pattern=pattern, init_lora_weights=start)
+    (layer,) = tfkit.load_adapter(model, tmp_path / "a").layers.values()
+    assert layer.scale == pytest.approx(alpha / 3)
 
 
 def test_damaged_and_foreign_adapters_are_refused_in_a_line(tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,10 @@ TASKS = {"causal_lm": "CAUSAL_LM", "seq2seq_lm": "SEQ_2_SEQ_LM", None: "FEATURE_
 NOT_READ = {  # settings of PEFT that change what an adapter computes -> the value with which they do not
     "use_dora": False, "bias": "none", "modules_to_save": None, "lora_bias": False, "target_parameters": None,
     "trainable_token_indices": None, "layer_replication": None, "alora_invocation_tokens": None,
+    "use_qalora": False,
 }  # fmt: skip
+# values of init_lora_weights with which the base keeps its weights; PiSSA and its like change them
+STARTS = (None, True, False, "gaussian", "eva", "orthogonal")
 # published module -> for each of its rows, the number of a layer and the row there
 Origins = dict[str, tuple[Tensor, Tensor]]
 
@@ -178,9 +182,16 @@ def check_config(config: dict[str, Any], file: Path) -> dict[str, Any]:
     for name, neutral in NOT_READ.items():
         if config.get(name) not in (None, neutral, []):
             raise ValueError(f"{file}: {name} is {config[name]!r}; only {neutral!r} is implemented")
+    if (start := config.get("init_lora_weights")) not in STARTS:
+        raise ValueError(f"{file}: init_lora_weights is {start!r}, which changes the base's weights; known: {STARTS}")
     for name in ("r", "lora_alpha"):
         if isinstance(config.get(name), bool) or not isinstance(config.get(name), int | float) or config[name] <= 0:
             raise ValueError(f"{file}: {name} is {config.get(name)!r}; it must be a number above 0")
+    for pattern in config.get("alpha_pattern") or {}:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"{file}: alpha_pattern has {pattern!r}, no regular expression: {error}") from None
     return config
 
 
@@ -208,8 +219,9 @@ def match(module: str, places: Origins, file: Path) -> str:
 
 
 def scale_of(config: Mapping[str, Any], module: str, rank: int) -> float:
-    """What the product of a module's matrices counts."""
+    """What the product of a module's matrices counts. As in PEFT, the keys of alpha_pattern are regular expressions for
+    the last components of a path, and the first that matches counts."""
     patterns: Mapping[str, float] = config.get("alpha_pattern") or {}
-    own = [alpha for name, alpha in patterns.items() if f".{module}".endswith(f".{name}")]
+    own = [alpha for name, alpha in patterns.items() if re.match(rf"(.*\.)?({name})$", module)]
     alpha = float(own[0] if own else config["lora_alpha"])
     return alpha / math.sqrt(rank) if config.get("use_rslora") else alpha / rank
