@@ -172,6 +172,26 @@ def test_without_targets_it_is_the_papers_two_or_what_comes_next_to_them(name, k
     assert {path.rpartition(".")[2] for path in tfkit.lora(built(name), 2).layers} == kinds
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_beside_half_precision_the_adapter_keeps_small_steps(dtype, tmp_path):
+    model, ids = built("llama").to(dtype), drawn(2, 5)
+    adapter = drawn_adapter(tfkit.lora(model, 2))
+    layer = next(iter(adapter.layers.values()))
+    assert all((torch.ones_like(weight) + 1e-4 > 1).all() for weight in adapter.parameters())
+    out = model(ids).logits
+    out.float().square().mean().backward()
+    assert out.dtype == layer.weight.dtype == dtype and layer.b.grad.any() and layer.b.grad.dtype == torch.float32
+    adapter.save_pretrained(tmp_path)
+    saved = load_file(tmp_path / "adapter_model.safetensors")
+    assert {tensor.dtype for tensor in saved.values()} == {torch.float32}
+    assert {weight.dtype for weight in adapter.merge().parameters()} == {dtype}
+    torch.testing.assert_close(model(ids).logits.float(), out.detach().float(), rtol=0.05, atol=0.05)
+    adapter.remove()
+    again = tfkit.load_adapter(model, tmp_path)
+    assert all(torch.equal(again.layers[path].b, layer.b) for path, layer in adapter.layers.items())
+    assert torch.equal(model(ids).logits, out)
+
+
 def test_a_merged_model_is_saved_and_an_adapted_one_is_not(tmp_path):
     model, ids = built("gpt2"), drawn(1, 5)
     adapter = drawn_adapter(tfkit.lora(model, 2))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import torch
 from torch import Tensor, nn
 
 from .decode.checks import require_number, require_whole
@@ -22,9 +23,26 @@ TARGETS = (("q_proj", "v_proj"), ("qkv_proj",))  # as in the paper; where one la
 ALL = "all-linear"
 OUTPUTS = ("lm_head", "output", "task_head", "out_proj", "pooler")  # a head, which all-linear leaves alone
 
+HALF = (torch.float16, torch.bfloat16)
+
 
 class AdaptedLinear(LoRALinear):
-    """A LoRALinear that also answers for the linear layer in whose place it is, for code that reads its weight."""
+    """A LoRALinear that also answers for the linear layer in whose place it is, for code that reads its weight. Beside
+    a base in half precision, which would round small steps away, `a` and `b` are float32, as in PEFT."""
+
+    def __init__(self, base: nn.Linear, rank: int, alpha: float) -> None:
+        super().__init__(base, rank, alpha)
+        if base.weight.dtype in HALF:
+            self.a, self.b = nn.Parameter(self.a.detach().float()), nn.Parameter(self.b.detach().float())
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x [...,in] -> [...,out], in the base's dtype"""
+        out: Tensor = self.base(x)
+        return (out + self.scale * (x.to(self.a.dtype) @ self.a.T @ self.b.T)).to(out.dtype)
+
+    def merged(self) -> Tensor:
+        """-> [out,in]: the weight and its adapter in one, in the base's dtype"""
+        return super().merged().to(self.base.weight.dtype)
 
     @property
     def weight(self) -> Tensor:
