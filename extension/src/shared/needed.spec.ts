@@ -30,39 +30,62 @@ it('knows which cells above an answer it may need', () => {
   expect([startCell(cells), startCell([answer])]).toEqual([start, null]);
 });
 
-/** A kernel in which this code succeeds, and what it was asked. */
-const kernelWith = (known: string[]) => ({
-  requestExecute: vi.fn(({ code }: { code: string }) => ({
-    done: Promise.resolve({ content: { status: known.includes(code) || code.includes(' = ') ? 'ok' : 'error' } })
-  }))
-});
+/** A kernel in which this code succeeds. It remembers which set-up cells it is told to have run, and what it was asked. */
+const kernelWith = (known: string[]) => {
+  const noted = new Set<string>();
+  const isFine = (code: string): boolean => {
+    const id = /"(.*)"/.exec(code)?.[1] ?? '';
+    if (code.startsWith('_tfkit_ran = ')) {
+      noted.add(id);
+      return true;
+    }
+    return known.includes(code) || noted.has(id);
+  };
+  return {
+    requestExecute: vi.fn(({ code }: { code: string }) => ({
+      done: Promise.resolve({ content: { status: isFine(code) ? 'ok' : 'error' } })
+    }))
+  };
+};
 type Kernel = Parameters<typeof succeeds>[0];
 
 /** The cells that are run before a check in such a kernel, and whether the check may follow. */
-async function prepared(known: string[], failing: ICell[] = []): Promise<[string[], boolean, number]> {
+async function prepared(
+  kernel: ReturnType<typeof kernelWith>,
+  checked = answer,
+  failing: ICell[] = []
+): Promise<[string[], boolean, number]> {
   const ran: string[] = [];
   const run = (some: readonly ICell[]): Promise<boolean> => {
     ran.push(...some.map(({ model }) => model.id));
     return Promise.resolve(!some.some(one => failing.includes(one)));
   };
   const installing = vi.fn();
-  const kernel = kernelWith(known) as unknown as Kernel;
-  const fine = await prepareTab(kernel, cells, answer, run, installing);
+  const fine = await prepareTab(kernel as unknown as Kernel, cells, checked, run, installing);
   return [ran, fine, installing.mock.calls.length];
 }
 
 it('runs in a new kernel what installs the course, and the set-up cells', async () => {
-  expect(await prepared([])).toEqual([['tab-start', 'imports', 'given'], true, 1]);
+  expect(await prepared(kernelWith([]))).toEqual([['tab-start', 'imports', 'given'], true, 1]);
 });
 
 it('installs nothing twice, and runs nothing where all is there', async () => {
-  expect(await prepared(['import autograder'])).toEqual([['imports', 'given'], true, 0]);
-  expect(await prepared(['import autograder', '_tfkit_ready'])).toEqual([[], true, 0]);
+  const kernel = kernelWith(['import autograder']);
+  expect(await prepared(kernel)).toEqual([['imports', 'given'], true, 0]);
+  expect(await prepared(kernel)).toEqual([[], true, 0]);
 });
 
-it('checks nothing where the course cannot be installed, or a set-up cell stops', async () => {
-  expect(await prepared([], [start])).toEqual([['tab-start'], false, 1]);
-  expect(await prepared([], [given])).toEqual([['tab-start', 'imports', 'given'], false, 1]);
+it('runs a set-up cell between two answers before the second one is checked', async () => {
+  const kernel = kernelWith(['import autograder']);
+  expect(await prepared(kernel, given)).toEqual([['imports'], true, 0]);
+  expect(await prepared(kernel, answer)).toEqual([['given'], true, 0]);
+});
+
+it('checks nothing where the course cannot be installed, or a set-up cell stops, and runs that cell again', async () => {
+  expect(await prepared(kernelWith([]), answer, [start])).toEqual([['tab-start'], false, 1]);
+  const kernel = kernelWith([]);
+  expect(await prepared(kernel, answer, [given])).toEqual([['tab-start', 'imports', 'given'], false, 1]);
+  expect((await prepared(kernel))[0]).toEqual(['tab-start', 'given']);
 });
 
 it('asks a kernel without a trace in the notebook', async () => {

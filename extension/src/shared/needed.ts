@@ -9,7 +9,7 @@ interface IHasModel {
 const UNNEEDED = ['demo', 'experiment', 'predict', 'check']; // no answer counts with these: see `sources_of` in autograder/run.py
 const START = 'tab-start'; // the cell that installs the course in a tab: see course/lite/site.py
 const INSTALLED = 'import autograder';
-const READY = '_tfkit_ready'; // set in a kernel that has run the cells of `setupAbove`
+const RAN = '_tfkit_ran'; // in a kernel: the ids of the set-up cells that checks have run there
 
 /** The cells above one that an answer there may need: set-up, earlier answers and the student's own. */
 export function neededAbove<T extends IHasModel>(cells: readonly T[], one: T): T[] {
@@ -54,8 +54,15 @@ export async function prepareTab<T extends IHasModel>(
       return false;
     }
   }
-  if (await succeeds(kernel, READY)) {
-    return true;
+  for (const needed of setupAbove(cells, cell)) {
+    const id = JSON.stringify(needed.model.id);
+    const there = await succeeds(kernel, `assert ${id} in ${RAN}`);
+    if (!there && !((await run([needed])) && (await succeeds(kernel, noteRun(id))))) {
+      return false;
+    }
   }
-  return (await run(setupAbove(cells, cell))) && succeeds(kernel, `${READY} = True`);
+  return true;
 }
+
+/** Python that adds the id of a cell to those that a kernel has run. */
+const noteRun = (id: string): string => `${RAN} = {*globals().get('${RAN}', ()), ${id}}`;

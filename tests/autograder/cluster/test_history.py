@@ -134,7 +134,7 @@ def test_the_report_counts_attempts_and_time_to_green():
 
 
 def test_the_report_counts_every_second_grading_and_names_the_days_of_differences(tmp_path):
-    """A later one, of fewer submissions, does not hide what an earlier one found; one that compared none says nothing."""
+    """A later one, of fewer submissions, does not hide what an earlier one found; one of nothing is left out."""
     with Records(tmp_path) as records:
         for verdicts, equal in ((400, 395), (0, 0), (20, 20)):
             records.add_verification(UNIT, verdicts, equal)
