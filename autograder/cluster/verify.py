@@ -52,11 +52,15 @@ class SecondGrading:
 
     def lines(self) -> Iterator[str]:
         """A line for each difference and failure, then the sum."""
-        for one in self.differences:
-            why = f" ({'; '.join(one.checks)})" if one.checks else ""
-            yield f"✗ {one.student} · {self.assignment} · {one.exercise}: {one.before} → {one.after}{why}"
+        yield from (f"✗ {difference}" for difference in self.named_differences())
         yield from (f"! {failure}" for failure in self.failures)
         yield self.summary
+
+    def named_differences(self) -> Iterator[str]:
+        """Each with student, exercise, points and checks."""
+        for one in self.differences:
+            why = f" ({'; '.join(one.checks)})" if one.checks else ""
+            yield f"{one.student} · {self.assignment} · {one.exercise}: {one.before} → {one.after}{why}"
 
     @property
     def summary(self) -> str:

@@ -211,7 +211,8 @@ class GradingService:
         while True:
             busy = self.step()
             if self.options.once and not busy:
-                failed = any(one.failures for course in self.courses for one in course.progress.values())
+                counts = [one for course in self.courses for one in course.progress.values()]
+                failed = any(one.failures or one.differences for one in counts)
                 unsent = self.passback is not None and self.passback.has_failed()
                 return 2 if failed or unsent or self.error or self.waiting else 0
             if not busy:

@@ -60,6 +60,7 @@ class ServiceCounts:
     graded: int = 0
     returned: int = 0
     failures: dict[str, str] = field(default_factory=dict)
+    differences: list[str] = field(default_factory=list)  # verdicts that were others when graded again
 
 
 def _exists(database: str) -> bool:
@@ -164,6 +165,8 @@ class ServedCourse:
         run.pool = self.pool
         before = records.current_keys(assignment)
         run.run()
+        if run.verified is not None:
+            progress.differences += run.verified.named_differences()
         after = records.current_keys(assignment)
         progress.graded += sum(after.get(name) != before.get(name) for name in students)
         return {key.student: "not graded; tried again" for key in run.submissions if after.get(key.student) != key}

@@ -75,21 +75,26 @@ def page(found: dict[str, Any]) -> str:
 
 
 def _course(name: str, assignments: dict[str, Any]) -> str:
-    rows, failures = [], []
+    rows, failures, differences = [], [], []
     for assignment, one in assignments.items():
         counts = (one["waiting"], one["graded"], one["returned"], len(one["failures"]))
         cells = "".join(f"<td>{count}" for count in counts)
         rows.append(f'<tr><th scope="row">{html.escape(assignment)}{cells}</tr>')
         reasons = {html.escape(who): html.escape(why) for who, why in one["failures"].items()}
         failures += [f"{html.escape(assignment)}, <b>{who}</b>: {why}" for who, why in reasons.items()]
+        differences += [html.escape(difference) for difference in one["differences"]]
     if not rows:
         return ""
     head = "".join(f'<th scope="col">{column}' for column in COLUMNS)
-    listed = "".join(f"<li>{one}" for one in failures)
-    failed = f"<h3>Could not be graded</h3><ul>{listed}</ul>" if listed else ""
+    lists = _list("Could not be graded", failures) + _list("Other verdicts when graded again", differences)
     box = f'<div class="scroll" role="group" aria-label="{html.escape(name)}" tabindex="0">'  # keys must scroll it too
     table = f"{box}<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    return f"<h2>{html.escape(name)}</h2>{table}{failed}\n"
+    return f"<h2>{html.escape(name)}</h2>{table}{lists}\n"
+
+
+def _list(title: str, items: list[str]) -> str:
+    listed = "".join(f"<li>{item}" for item in items)
+    return f"<h3>{title}</h3><ul>{listed}</ul>" if listed else ""
 
 
 def application(status: Status, prefix: str, secret: bytes) -> Application:

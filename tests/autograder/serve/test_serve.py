@@ -127,7 +127,29 @@ def test_what_arrives_is_graded_once_and_goes_back(course, pool, service, return
     submit(course, "cleo")
     assert running.run() == 0 and course.grades("ben") == FULL and course.grades("cleo") == FULL
     assert Counter(pool.sent) == Counter(returned) == {"ada": 1, "ben": 2, "cleo": 1}
-    assert running.status()["courses"]["tfkit"][UNIT] == {"waiting": 0, "graded": 2, "returned": 2, "failures": {}}
+    assert running.status()["courses"]["tfkit"][UNIT] == {
+        "waiting": 0, "graded": 2, "returned": 2, "failures": {}, "differences": []
+    }  # fmt: skip
+
+
+def test_a_verdict_that_is_another_when_graded_again_is_shown(course, pool, service, monkeypatch):
+    grade = pool.grade
+
+    def differently(work, secret):
+        for done in grade(work, secret):
+            if pool.sent.count(done.key.student) > 1:
+                done.record.verdicts[0]["score"] = 0.0
+            yield done
+
+    monkeypatch.setattr("autograder.cluster.command.VERIFIED", 1)
+    monkeypatch.setattr(pool, "grade", differently)
+    submit(course, "ada")
+    running = service()
+    assert running.run() == 2 and course.grades("ada") == FULL
+    counts = running.status()["courses"]["tfkit"][UNIT]
+    assert counts["failures"] == {} and len(counts["differences"]) == 1
+    assert counts["differences"][0].startswith(f"ada · {UNIT} · {IDS[0]}: 2 → 0")
+    assert f"again</h3><ul><li>{counts['differences'][0]}</ul>" in status.page(running.status())
 
 
 def test_what_cannot_be_collected_is_a_failure_and_is_tried_again(course, pool, service):
@@ -349,7 +371,9 @@ def test_the_hub_shows_counts_to_those_who_may_see_them(monkeypatch):
         "error": "",
         "starting": False,
         "waiting": {},
-        "courses": {"a<b": {UNIT: {"waiting": 3, "graded": 2, "returned": 1, "failures": {"x": "y"}}}},
+        "courses": {
+            "a<b": {UNIT: {"waiting": 3, "graded": 2, "returned": 1, "failures": {"x": "y"}, "differences": []}}
+        },
     }
     assert "a&lt;b" in status.page(found) and "<td>3<td>2<td>1<td>1" in status.page(found)
     assert "<b>x</b>: y" in status.page(found) and "Grading has stopped" not in status.page(found)
