@@ -259,7 +259,7 @@ def find_faulty_operand(trace: Trace, found: Departure, right_traces: Sequence[T
             break
         shared, actual, expected = _shared(trace, index, *best)
         if shared and actual is None and expected is not None and _omits_argument(trace, index):
-            return FaultyVersion(result.version, result.replacement, _caller(trace, index))
+            return FaultyVersion(result.version, result.replacement, caller(trace, index))
         if not shared or actual is None or expected is None:
             break
         if not _is_operand_at_fault(trace, index, actual, best[0].values[expected]):
@@ -378,7 +378,7 @@ def _omits_argument(trace: Trace, index: int) -> bool:
     return any(trace.values[one].kind == TEXT and trace.values[one].dtype == 4 for one in used)  # the text of None
 
 
-def _caller(trace: Trace, index: int) -> int | None:
+def caller(trace: Trace, index: int) -> int | None:
     """The call of the function to which an event belongs; its value is that of the function's `return`."""
     frame, given = trace.events[index].frame, None
     for at in range(index, len(trace.events)):

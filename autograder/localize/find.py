@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +23,7 @@ from autograder.localize.align import (
     FaultyVersion,
     KnownValues,
     Rules,
+    caller,
     departs_only_in_form,
     departure,
     find_faulty_operand,
@@ -58,7 +59,8 @@ def find(
 ) -> FaultLocation | None:  # fmt: skip
     """The first line in `cells` that departs; None if it cannot be found. Runs the subject once more.
 
-    `elsewhere`: the cells that answer other exercises. Of what departs in them, the line that calls it is found.
+    `elsewhere`: the cells that answer other exercises. Of what departs in them, the line that calls it is found, if
+    it is known what to say of that call.
     """
     chosen = _chosen(findings)
     if chosen is None:
@@ -75,20 +77,39 @@ def find(
 
 
 def _called(found: FaultLocation | None, elsewhere: Collection[str]) -> FaultLocation | None:
-    """The location; of one in another exercise's cell the call that leads there, the first event outside after it."""
+    """The location; of one in another exercise's cell the call that leads there, if it is known what to say of it."""
     if found is None or found.cell not in elsewhere:
         return found
     trace, faulty, event = found.trace, found.faulty_version, found.event
-    if trace is not None and faulty is not None:
-        event = trace.values[faulty.version].event if faulty.event is None else faulty.event
-    if trace is None or event is None:
+    if trace is None or _only_form(trace, found):
         return None
-    for at in range(event + 1, len(trace.events)):
-        node = trace.node(at)
-        if node.cell not in elsewhere:
-            return FaultLocation(node.cell, node.line, trace, found.right_traces, finding=found.finding,
-                                 inside=node.operation)  # fmt: skip
-    return None
+    if faulty is not None:
+        event = trace.values[faulty.version].event if faulty.event is None else faulty.event
+    call = _call_outside(trace, event, elsewhere)
+    if call is None:
+        return None
+    node = trace.node(call)
+    place = replace(found, cell=node.cell, line=node.line, event=None, faulty_version=None, inside=node.operation)
+    if found.finding is not None and found.finding.check.property == "purity":
+        return place
+    if faulty is None:  # a step that no right answer takes may be right
+        return None
+    return replace(place, faulty_version=replace(faulty, event=call), inside="") if faulty.unfinished else place
+
+
+def _call_outside(trace: Trace, event: int | None, elsewhere: Collection[str]) -> int | None:
+    """The call outside these cells during which an event inside them happened."""
+    while event is not None and trace.node(event).cell in elsewhere:
+        event = caller(trace, event)
+    return event if event is not None and trace.node(event).is_call else None
+
+
+def _only_form(trace: Trace, found: FaultLocation) -> bool:
+    """Whether the values are right, and only their dtype or gradient isn't."""
+    if found.finding is not None and found.finding.check.property in ("dtypes", "gradients"):
+        return True
+    departs = found.departure
+    return departs is not None and departs_only_in_form(trace, departs, found.right_traces) is not None
 
 
 def _stop(trace: Trace, elsewhere: Collection[str]) -> Node | None:

@@ -34,6 +34,7 @@ class Node:
     tests: list[int] = field(
         default_factory=list
     )  # the conditions and loops around it, which decided that it is computed
+    is_call: bool = False
 
 
 @dataclass
@@ -126,6 +127,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node, WRAPPED) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and not _slices(node):
             number = self._add(node, _operation(node), once, often)
             self.nodes[number].text = text
+            self.nodes[number].is_call = isinstance(node, ast.Call)
             self.open[-1][0].append(number)
             return _call(VALUE, number, node) if not method else _call(METHOD, number, once[0], node)
         self.open[-1][isinstance(node, LAZY)].extend([*once, *often])

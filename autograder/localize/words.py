@@ -29,8 +29,12 @@ def sentence(found: FaultLocation) -> str:
     trace, faulty = found.trace, found.faulty_version
     if trace is None:
         return say("the parameters that do not match are created here")
-    if found.finding is not None and found.finding.check.property == "purity" and found.event is not None:
+    purity = found.finding is not None and found.finding.check.property == "purity"
+    if purity and found.event is not None:
         return say("this changes {it}, which the caller still needs", it=_name_of(trace.node(found.event)))
+    if purity and found.inside:
+        return say("this call of `{operation}` changes what the caller still needs, in the code of another cell",
+                   operation=found.inside)  # fmt: skip
     if found.inside:
         return say("the values go wrong inside this call of `{operation}`, in the code of another cell",
                    operation=found.inside)  # fmt: skip

@@ -150,6 +150,41 @@ def test_of_another_exercises_cell_the_call_is_named(question_sets):
     assert "stops with an error here" in sentence(place)
 
 
+SCORES = """
+def scores_of(q, k):
+    return q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+"""
+UNMASKED = """
+def scaled_dot_product_attention(q, k, v, mask=None):
+    s = scores_of(q, k)
+    weights = s.softmax(-1)
+    return weights @ v, weights
+"""
+MASKED = UNMASKED.replace(
+    "    weights = s", "    s = s if mask is None else s.masked_fill(~mask, -1e9)\n    weights = s"
+)
+
+
+def test_the_right_code_of_another_cell_is_not_blamed(question_sets):
+    place = in_two_cells(SCORES, UNMASKED, question_sets)
+    assert place.cell == "own" and "s = scores_of" in UNMASKED.splitlines()[place.line - 1]
+    assert sentence(place).startswith("`s` is right so far, but no right answer continues like this")
+
+
+def test_a_side_effect_in_another_cell_is_called_a_change(question_sets):
+    changes = "def scores_of(q, k):\n    q /= q.size(-1) ** 0.5\n    return q @ k.transpose(-2, -1)\n"
+    place = in_two_cells(changes, MASKED, question_sets)
+    assert place.cell == "own" and "s = scores_of" in MASKED.splitlines()[place.line - 1]
+    words = "this call of `scores_of` changes what the caller still needs, in the code of another cell"
+    assert sentence(place) == words
+
+
+def test_a_helper_of_another_cell_that_is_not_called_by_name_is_not_told(question_sets):
+    wrong = SCORES.replace("/ q.size(-1) ** 0.5", "/ q.size(-1)")
+    mapped = MASKED.replace("s = scores_of(q, k)", "(s,) = map(scores_of, [q], [k])")
+    assert mapped != MASKED and in_two_cells(wrong, mapped, question_sets) is None
+
+
 def test_a_mask_upside_down_is_found_in_loops(question_sets):
     assert found(ATTENTION, ROW_BY_ROW, question_sets).line in (7, 8)
 
