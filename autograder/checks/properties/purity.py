@@ -78,12 +78,13 @@ def _traces(case: Case, subject: Any) -> dict[str, Any]:
 
 def _traces_in_box(case: Case, subject: Any) -> dict[str, Any]:
     """The traces in a student's process, where we can seed all generators and ask for the numbers that follow."""
+    wanted = _expected()  # before any other code has run
 
     def observed(call: Callable[[], list[Any]]) -> tuple[list[Any], dict[str, list[str]]]:
         """The answer, and what differs after the call."""
         subject.call("given_seed", SEED)
         answer = call()
-        return answer, _differing(_expected(), subject.call("given_after", MATRIX))
+        return answer, _differing(wanted, subject.call("given_after", MATRIX))
 
     return _traces_of(case, subject, observed)
 
@@ -91,13 +92,14 @@ def _traces_in_box(case: Case, subject: Any) -> dict[str, Any]:
 def _traces_here(case: Case, subject: Any) -> dict[str, Any]:
     """The traces of trusted code in this process, whose global generators other threads may use at the same time:
     nothing is seeded, and only what this thread draws counts. Torch stays as it was."""
+    expected = _expected()  # before any other code has run
 
     def observed(call: Callable[[], list[Any]]) -> tuple[list[Any], dict[str, list[str]]]:
         """The answer, and what differs after the call."""
         with _generators_used() as used:
             answer = call()
         after = {"settings": afterwards.settings(), "library": afterwards.library(MATRIX)}
-        wanted = {name: value for name, value in _expected().items() if name in after}
+        wanted = {name: value for name, value in expected.items() if name in after}
         return answer, {"draw": used, **_differing(wanted, after)}
 
     with _as_before():
