@@ -12,9 +12,10 @@ import torch
 from autograder import registry
 from autograder.answers import answers
 from autograder.checks import Case, afterwards, purity
+from autograder.checks.compare import compare
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
-from autograder.checks.properties.purity import NOTHING, _expected
+from autograder.checks.properties.purity import MATRIX, NOTHING, _expected, _traces
 from autograder.run import grade_source
 from autograder.sandbox import choose
 from autograder.sandbox_client import Cell, SandboxClient
@@ -206,3 +207,17 @@ def test_a_disturbed_grader_gives_no_verdict(monkeypatch):
     monkeypatch.setattr("autograder.checks.properties.purity.NOTHING", disturbed)
     verdict = grade_source(exercise, right, backend=choose())
     assert verdict.status == "not_graded" and "the grader was disturbed" in verdict.reason
+
+
+def test_what_nothing_changes_is_computed_before_the_first_answer_runs():
+    """Otherwise the functions of an answer that replaces torch's would be what later answers are compared with."""
+    softmax = torch.softmax
+    replaces = "import torch\ndef twice(x):\n    torch.softmax = lambda x, dim: x.exp()\n    return 2 * x\n"
+    subject = local(replaces)
+    _expected.cache_clear()
+    try:
+        found = _traces(Case("twice", (torch.ones(3),)), subject)
+    finally:
+        torch.softmax = softmax
+    assert found["library"]
+    assert compare(afterwards.library(MATRIX), _expected()["library"]) is None

@@ -1,7 +1,11 @@
 """The exercises of the contract are there, in order, and their references exist."""
 
+import pytest
+
 from autograder import registry
 from autograder.checks.reference import reference_of
+from autograder.run import grade_source
+from autograder.sandbox import choose
 
 
 def test_every_exercise_has_a_reference_and_checks():
@@ -13,3 +17,38 @@ def test_every_exercise_has_a_reference_and_checks():
 def test_units_in_order():
     units = [exercise.unit for exercise in registry.exercises()]
     assert units == sorted(units) and len(units) >= 20
+
+
+PATCHES = """
+import copy
+def run_patched(module, child, value, *args):
+    {}
+    try:
+        return module(*args)
+    finally:
+        for handle in handles:
+            handle.remove()
+"""
+OF_A_COPY = """module = copy.deepcopy(module)
+    handles = [module.get_submodule(child).register_forward_hook(lambda *_: value)]"""
+BY_LAST_NAME = """parts = [one for name, one in module.named_modules() if name.split('.')[-1] == child.split('.')[-1]]
+    for one in parts:
+        one.forward = lambda *_: value
+    class Handle:
+        def remove(self):
+            for one in parts:
+                one.__dict__.pop('forward', None)
+    handles = [Handle()]"""
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (OF_A_COPY, "the module that was passed in did not run, only a copy of it"),
+        (BY_LAST_NAME, "parts of the module that were not asked for did not run"),
+    ],
+    ids=["a copy", "others with the same last name"],
+)
+def test_only_an_answer_that_copies_is_told_of_a_copy(body, message):
+    verdict = grade_source(registry.find("inside.patch"), PATCHES.format(body), backend=choose())
+    assert {check.name: check.message for check in verdict.checks}["nothing is left behind"] == message

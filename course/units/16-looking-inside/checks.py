@@ -155,7 +155,7 @@ def _left_behind(case: Case, subject) -> dict:
 def _of_traces(expected: dict, actual: dict) -> str:
     if compare(expected["calls"], actual["calls"]):
         calls = actual["calls"]
-        if isinstance(calls, dict) and not any(calls.values()):
+        if type(calls) is dict and all(ran is False for ran in calls.values()):  # a box may say anything
             return "the module that was passed in did not run, only a copy of it"
         return "parts of the module that were not asked for did not run"
     if compare(expected["error"], actual["error"]):
