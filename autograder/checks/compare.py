@@ -14,7 +14,9 @@ from torch import Tensor
 from autograder.sandbox.inside.wire import MappingCopy
 
 FACTOR = 4.0  # above the spread measured between equivalent implementations of the references
-NUMBERS = re.compile(r"[\[(]*-?\d[\d.,\s\-+e\[\]()]*")  # one number, or several in a row such as a shape
+NUMBERS = re.compile(
+    r"0x[0-9a-fA-F]+|[\[(]*-?\d[\d.,\s\-+e\[\]()]*"
+)  # an address, a number, or several such as a shape
 ROUNDING = 128  # float32 eps: how far an answer may be off that is right in float64
 FLOOR = 1e-9  # relative: torch's own losses have an epsilon of 1e-12, while float32 is off by 6e-8
 

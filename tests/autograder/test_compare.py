@@ -177,3 +177,12 @@ def test_the_room_of_a_layer_in_bfloat16_is_measured_in_its_own_dtype():
     case = cast(Case("Linear", (torch.full((4, 3), 0.7),), init=(3, 2), state=state), torch.bfloat16)
     probe = value_probe(case, LocalSubject({"Linear": torch.nn.Linear}))
     assert 0 < float(probe.tolerance.spread) < 0.1
+
+
+def test_an_outline_has_neither_numbers_nor_addresses():
+    messages = [
+        "TypeError: <function f at 0x7f3a9c> takes 2, got 3",
+        "TypeError: <function f at 0x55be01> takes 4, got 12",
+    ]
+    one, other = (RaisedError("exception", message).outline for message in messages)
+    assert one == other and "takes" in one
