@@ -142,7 +142,7 @@ def a_thread_that_draws():
     done = threading.Event()
 
     def draw():
-        while not done.is_set():
+        while not done.wait(1e-4):  # without a pause it would hold the interpreter for 5 ms at each call of torch
             random.random()
             numpy.random.rand()
 
