@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import nbformat
-from bench.data import steps, writer
+from timings.data import steps, writer
 from marked import live, marked
 
 from course.build import build

@@ -7,7 +7,7 @@ module.exports = {
   timeout: 600000,
   webServer: {
     ...tests.webServer,
-    command: 'python bench/data.py .tmp/root && python -m jupyterlab --config jupyter_config.py',
+    command: 'python timings/data.py .tmp/root && python -m jupyterlab --config jupyter_config.py',
     cwd: join(__dirname, '..')
   }
 };
