@@ -1,0 +1,60 @@
+"""The time limit stops code that does not end, and leaves nothing behind in the interpreter."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
+
+SWALLOWED = """
+try:
+    with time_limit(0.05):
+        try:
+            while True:
+                pass
+        except BaseException:
+            pass
+except TimeLimitExceeded:
+    pass
+"""
+RAISED = """
+try:
+    with time_limit(0.05):
+        while True:
+            pass
+except TimeLimitExceeded:
+    pass
+"""
+PROFILED = """
+import sys
+from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
+def called():
+    return "went on"
+{}
+sys.setprofile(lambda *event: None)
+answer = called()
+sys.setprofile(None)
+print(answer)
+"""
+
+
+def test_code_that_does_not_end_is_stopped():
+    with pytest.raises(TimeLimitExceeded), time_limit(0.05):
+        while True:
+            pass
+
+
+def test_code_that_ends_in_time_is_left_alone():
+    with time_limit(60):
+        answer = sum(range(1000))
+    assert answer == 499500
+
+
+@pytest.mark.parametrize("stopped", [RAISED, SWALLOWED], ids=["raised", "swallowed"])
+def test_nothing_is_pending_afterwards(stopped):
+    # Python 3.11 never gets past the start of a profiled function while it believes that an exception is pending
+    command = [sys.executable, "-c", PROFILED.format(stopped)]
+    assert subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout == "went on\n"
