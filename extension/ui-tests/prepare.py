@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import nbformat
-from timings.data import steps, writer
 from marked import live, marked
+from timings.data import steps, writer
 
 from course.build import build
 from tfkit_lab import to_html
