@@ -16,9 +16,9 @@ from autograder import error_messages, help_texts, misconceptions, registry
 from autograder.api import Exercise, Verdict, with_hints
 from autograder.benchmark import command as benchmark
 from autograder.capstone import command as capstone
+from autograder.feedback.text import plain, verdict_text
 from autograder.help_format import add_command
 from autograder.marking import command as marking
-from autograder.report.text import plain, verdict_text
 from tfkit_course import install, replace_unencodable
 
 RECIPES = ("github-classroom", "gradescope-autograder")  # these export no scores, but the checks for another grader
@@ -426,7 +426,7 @@ def _page(arguments: argparse.Namespace) -> int:
         from autograder.cluster.course import BadCourse
     except ImportError as error:
         raise BadInput(_lack(arguments.page, error, "grading")) from error
-    from autograder.report.files import write_new
+    from autograder.feedback.files import write_new
     from autograder.sandbox import SandboxError
 
     if arguments.output.exists():  # refuse now, before some minutes of work

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.answers import Answer, answers
 from autograder.api import BESIDES, SEPARATOR, Exercise
 from autograder.diagnosis.compose import find_combination
-from autograder.translate import say, translate_text
+from autograder.feedback.translate import say, translate_text
 
 if TYPE_CHECKING:
     from autograder.checks.local import LocalSubject

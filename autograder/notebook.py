@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder import kernel_state
+from autograder.feedback.html import style
+from autograder.feedback.translate import say
+from autograder.feedback.words import SIGNS, STATES
 from autograder.fork_server import ForkedProcess, check_processes
 from autograder.misconceptions import misconception_options
-from autograder.report.html import style
-from autograder.report.words import SIGNS, STATES
-from autograder.translate import say
 from autograder.warm import Process, explain_failure, request
 
 SECONDS = 300.0
@@ -188,7 +188,7 @@ def _only_checks(source: str) -> bool:
 def as_html(found: dict[str, Any]) -> str:
     """The verdict as an HTML fragment."""
     from autograder.api import CheckResult, Verdict
-    from autograder.report import verdict_html
+    from autograder.feedback.html import verdict_html
 
     fields = {**found, "checks": tuple(CheckResult(**one) for one in found["checks"])}
     page = verdict_html(Verdict(**fields))

@@ -19,10 +19,10 @@ from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrink_counterexample
 from autograder.checks.steps import first_wrong_step
 from autograder.diagnose import Misconception, subject_of
+from autograder.feedback.translate import title_of
 from autograder.localize.fault import localize_fault
 from autograder.parse import parse_source
 from autograder.sandbox_client import Cell, CellOutcome, SandboxClient, StudentError
-from autograder.translate import title_of
 from autograder.verdict import Attempt, has_other_findings, unwritten_symbols, verdict_of
 
 CPU_ALONE = "the CPU alone was asked for"

@@ -15,9 +15,9 @@ from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import reference_of
 from autograder.diagnose import Misconception, counterexample, diagnose, diagnose_edge
 from autograder.diagnosis.kinds import kind
-from autograder.report.words import sentence
+from autograder.feedback.translate import say
+from autograder.feedback.words import sentence
 from autograder.sandbox_client import CellOutcome
-from autograder.translate import say
 
 NOTHING_FITS = "This is not one of the known mistakes; what the checks found may tell you where to look."
 NOT_WRITTEN = "not written yet"

@@ -25,8 +25,8 @@ import polib
 from nbformat import NotebookNode
 
 from autograder.diagnose import known_answers, student_sentence
+from autograder.feedback.translate import OWN_FOLDER, catalogue
 from autograder.help_format import make_parser
-from autograder.translate import OWN_FOLDER, catalogue
 from course import all_exercises, units
 from course import build as builder
 

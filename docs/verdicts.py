@@ -15,10 +15,10 @@ from PIL import Image, ImageChops
 
 from autograder import registry
 from autograder.answers import answers
-from autograder.report.html import as_dict, verdict_html
+from autograder.feedback.html import as_dict, verdict_html
+from autograder.feedback.translate import title_of
 from autograder.run import grade_source
 from autograder.sandbox import choose
-from autograder.translate import title_of
 
 IMAGES = Path(__file__).parent / "images"
 SEED = 3

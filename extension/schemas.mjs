@@ -82,12 +82,12 @@ export async function generated() {
     files[`${kind}.valid.ts`] = validator(schema);
   }
   const imports = kinds.map(kind => `import { mount as ${kind} } from '../widgets/${kind}';`).join('\n');
-  const sheet = readFileSync(join(HERE, '../autograder/report/tokens.css'), 'utf-8');
+  const sheet = readFileSync(join(HERE, '../autograder/feedback/tokens.css'), 'utf-8');
   const names =
     /--tfk-(ink(-soft)?|card|sunk|page|(on-)?accent|line(-strong)?|(on-)?lit|font-ui|t[124]|s[1-4]|r2|quick|seq-\w+|void|hatch|grid|bar|c[12]):/;
   const framing = line => names.test(line); // what a stepper needs
   const parts = { FRAME: line => framing(line), SCALES: line => !framing(line) };
-  files['tokens.ts'] = `${BANNER.replace('the schema', 'autograder/report/tokens.css')}\n`;
+  files['tokens.ts'] = `${BANNER.replace('the schema', 'autograder/feedback/tokens.css')}\n`;
   for (const [name, wanted] of Object.entries(parts)) {
     const lines = sheet.split('\n').filter(line => !line.trim().startsWith('--') || wanted(line));
     const { code } = await transform(lines.join('\n'), { loader: 'css', minify: true });

@@ -25,7 +25,7 @@ from autograder.assistants.log import AssistantLog, LogError, fingerprint
 from autograder.assistants.rules import AssistantRules
 from autograder.assistants.secrecy import solution_lines, withhold
 from autograder.assistants.statement import StatementError, statement_of
-from autograder.report.text import plain
+from autograder.feedback.text import plain
 from tfkit_course import NAME as DISTRIBUTION
 
 INSTRUCTIONS = """\

@@ -22,8 +22,8 @@ from autograder.cluster.job import GradingRecord, ungraded_record
 from autograder.cluster.pool import GradingTask, JobOutcome, Pool, PoolError
 from autograder.cluster.records import CourseBusy, Records, Round
 from autograder.cluster.screen import ProgressScreen
+from autograder.feedback.text import one_line
 from autograder.nbgrader.execute import KILLED_TWICE
-from autograder.report.text import one_line
 from tfkit_course.interrupt import Interrupt
 
 STOPPED = 130

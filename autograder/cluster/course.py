@@ -33,12 +33,12 @@ from autograder.cluster.bundle import (
 )
 from autograder.cluster.grading_process import CourseKey
 from autograder.cluster.student_files import missing_notebook, other_files, take_renamed, unreadable_files
+from autograder.feedback.text import one_line
 from autograder.nbgrader import predictions, timestamps, unfinished
 from autograder.nbgrader.config import CONFIG
 from autograder.nbgrader.execute import BoxedExecute
 from autograder.nbgrader.rebuild import sources
 from autograder.nbgrader.submission import UnreadableNotebook, drop_special, special_files, text_of
-from autograder.report.text import one_line
 from autograder.settings import course_file
 
 SANITIZE = ("RebuildFromGradebook", "OverwriteKernelspec", "CheckCellMetadata")

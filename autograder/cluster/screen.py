@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from autograder.cluster.job import GradingRecord
-from autograder.report.text import one_line, reasons
+from autograder.feedback.text import one_line, reasons
 
 MAX_NAMES = 4  # students named next to the progress bar
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from nbgrader.utils import find_all_files, rmtree
 
 from autograder.cluster.bundle import ReleasedNotebook
+from autograder.feedback.text import one_line
 from autograder.nbgrader.rebuild import grade_id
 from autograder.nbgrader.submission import UnreadableNotebook, parse, text_of
-from autograder.report.text import one_line
 
 OF_NBGRADER = ("timestamp.txt", "submission_secret.txt")
 MAX_NAMES = 4  # of files in a message

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
 from autograder.checks.compare import RaisedError, compare_values, wrong_entries
-from autograder.translate import say
+from autograder.feedback.translate import say
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply

@@ -21,7 +21,7 @@ from autograder.diagnosis.facts import argument, fact, holds_nan, influence, ten
 from autograder.diagnosis.mutations import explain_by_mutation
 from autograder.diagnosis.shares import of_rows, of_scores, of_sequence
 from autograder.diagnosis.transformations import OUTPUT
-from autograder.translate import say
+from autograder.feedback.translate import say
 
 if TYPE_CHECKING:
     from autograder.checks.local import LocalSubject

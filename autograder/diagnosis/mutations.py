@@ -15,7 +15,7 @@ from autograder.checks.local import LocalSubject
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 from autograder.diagnosis.programs import Program, Values, programs
 from autograder.diagnosis.transformations import INSIDE
-from autograder.translate import say
+from autograder.feedback.translate import say
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply

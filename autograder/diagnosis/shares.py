@@ -11,7 +11,7 @@ from torch import Tensor
 
 from autograder.checks.compare import compare_values
 from autograder.diagnosis.facts import always, differing, holds_nan
-from autograder.translate import say
+from autograder.feedback.translate import say
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply

@@ -15,9 +15,9 @@ from jupyterhub.utils import url_path_join
 from tornado.web import HTTPError
 from traitlets import Dict, Unicode
 
+from autograder.feedback.page import document
 from autograder.launch import platforms
 from autograder.launch.flow import Launch, LaunchError, LaunchFlow, WebRequest
-from autograder.report.page import document
 
 CHOICE = """<p>Each becomes a link and a column of marks in your course.</p>
 <form method="post" action="{action}"><input type="hidden" name="launch" value="{launch}">

@@ -12,12 +12,12 @@ import numpy as np
 import torch
 
 from autograder.diagnosis.transformations import TENSORS
+from autograder.feedback.translate import say
 from autograder.localize.align import TOLERANCE, factor
 from autograder.localize.find import FaultLocation
 from autograder.localize.instrument import Node
 from autograder.localize.recorder import TENSOR, TEXT
 from autograder.localize.trace import Trace, Value
-from autograder.translate import say
 
 LARGEST = 8  # rows and columns of the matrix that is shown
 CLOSE = 1e-4

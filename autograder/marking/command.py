@@ -45,8 +45,8 @@ def _requests(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
         from autograder.marking import regrades
     except ImportError as error:
         raise bad_input(f"`autograder requests` needs {error.name}: {install('grading')}") from error
+    from autograder.feedback.text import plain
     from autograder.marking.store import BadMark
-    from autograder.report.text import plain
 
     try:
         found = regrades.list_requests(arguments.course.resolve())

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.cluster.course import settings_of, working_in
+from autograder.feedback.translate import say
 from autograder.marking import desk, requests
 from autograder.marking.answers import answers, source_of
 from autograder.marking.marks import (
@@ -20,7 +21,6 @@ from autograder.marking.marks import (
 )
 from autograder.marking.store import BadMark, MarkingStore, RegradeRequest
 from autograder.serve.feedback import FeedbackError, give_feedback
-from autograder.translate import say
 
 ACCEPTED, DECLINED = "On your request: {sentence}", "Your request was declined: {sentence}"
 

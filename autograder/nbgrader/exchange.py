@@ -17,9 +17,9 @@ from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.utils import ignore_patterns
 
+from autograder.feedback.text import one_line
 from autograder.nbgrader.submission import drop_special
 from autograder.nbgrader.timestamps import FILE, changed_at, collected_at
-from autograder.report.text import one_line
 
 COPYING_S = 60.0  # a submission without a time stamp after that long will never get one
 FULL = (errno.ENOSPC, errno.EDQUOT)  # errors of the disk, which would meet every other student too

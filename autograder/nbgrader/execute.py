@@ -17,10 +17,11 @@ from traitlets.utils.importstring import import_item
 
 from autograder import misconceptions, points, registry
 from autograder.api import CheckResult, Exercise, Limits, Verdict
+from autograder.feedback.html import verdict_html
+from autograder.feedback.text import verdict_line
+from autograder.feedback.translate import title_of
 from autograder.nbgrader import predictions, unfinished
-from autograder.report import verdict_html, verdict_line
 from autograder.sandbox import Backend, choose
-from autograder.translate import title_of
 
 KILLED_TWICE = "the grader was killed twice while it graded this submission: grade it by hand"
 

@@ -20,11 +20,11 @@ from pygments.formatters import HtmlFormatter
 from traitlets import Integer
 
 from autograder.api import HINTS
+from autograder.feedback.formulas import render_formulas
+from autograder.feedback.html import verdict_html
+from autograder.feedback.sanitize import sanitize_html
+from autograder.feedback.tokens import light_theme_tokens, page_tokens
 from autograder.nbgrader.rebuild import UNGRADED_ROLES
-from autograder.report import verdict_html
-from autograder.report.formulas import render_formulas
-from autograder.report.sanitize import sanitize_html
-from autograder.report.tokens import light_theme_tokens, page_tokens
 
 # MIME types that may be shown, best first; text/html is cleaned, an svg becomes an <img>, which runs no scripts
 MIMES = ("text/html", "text/markdown", "text/latex", "image/svg+xml", "image/png", "image/jpeg", "text/plain")

@@ -8,9 +8,9 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import SaveAutoGrades
 
+from autograder.feedback.text import reasons
 from autograder.nbgrader.late import extension
 from autograder.nbgrader.timestamps import timestamp_fault
-from autograder.report.text import reasons
 
 
 class SaveVerdicts(SaveAutoGrades):

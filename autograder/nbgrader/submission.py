@@ -18,10 +18,10 @@ from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 from nbgrader.converters import Autograde
 from traitlets import log as traitlets_log
 
+from autograder.feedback.text import plain
 from autograder.nbgrader import unfinished
 from autograder.nbgrader.rebuild import UNGRADED_ROLES
 from autograder.nbgrader.timestamps import timestamp_fault, tolerate_timestamps
-from autograder.report.text import plain
 from tfkit_course.small_file import read_small, reason
 
 LARGEST = 50 << 20  # bytes; a lesson has 50 kB, or some MB with all outputs

@@ -9,7 +9,7 @@ from pathlib import Path
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
 
-from autograder.report.text import one_line
+from autograder.feedback.text import one_line
 from tfkit_course.small_file import read_small_text, reason
 
 FILE = "timestamp.txt"

@@ -25,7 +25,7 @@ from nbgrader.converters import NbGraderException
 from traitlets import log as traitlets_log
 
 from autograder.error_messages import SERVER_ADVICE
-from autograder.report.text import plain
+from autograder.feedback.text import plain
 
 LOCKS = ".grading"
 DEATHS = "deaths"  # the folder in LOCKS of files with one line per killed grader

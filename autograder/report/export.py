@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.report.files import write_new
+from autograder.feedback.files import write_new
 from autograder.report.scores import ExportError, Scores, StudentScores, read
 
 Cell = str | float | None

@@ -9,8 +9,8 @@ from typing import Any
 
 from autograder import cli, registry
 from autograder.api import HINTS, Verdict, with_hints
+from autograder.feedback.text import verdict_text
 from autograder.help_format import make_parser
-from autograder.report.text import verdict_text
 from autograder.sandbox import SandboxError, choose
 
 

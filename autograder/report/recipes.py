@@ -17,8 +17,8 @@ from nbgrader.api import Gradebook
 from autograder import registry
 from autograder.api import HINTS
 from autograder.cluster.course import BadCourse, released_in, settings_of
+from autograder.feedback.files import write_new
 from autograder.nbgrader.feedback import ShowVerdicts
-from autograder.report.files import write_new
 from autograder.report.scores import ExportError
 from tfkit_course import NAME, origin
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from autograder.report.page import document, histogram, row_head, table
+from autograder.feedback.page import document, histogram, row_head, table
 from autograder.report.similar import MIN_SHARE, KnownAnswerMatch, Match, SimilarityReport, SimilarPair
 
 MAX_PAIRS = 50  # pairs whose code is on the page

@@ -21,10 +21,10 @@ from autograder.checks.compare import compare
 from autograder.checks.probe import Finding, distinguishing_answers
 from autograder.cluster.course import BadCourse, boxed_settings, settings_of, students_in
 from autograder.diagnosis.edits import difference, entry
+from autograder.feedback.translate import say
 from autograder.nbgrader.execute import name_answers
 from autograder.run import CellSource, Grader, sources_of
 from autograder.sandbox import Backend, choose
-from autograder.translate import say
 from autograder.verdict import NOTHING_FITS, Attempt
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.prompt import Prompt
 
 from autograder import registry
-from autograder.report.files import write_new
+from autograder.feedback.files import write_new
 from autograder.report.unexplained import (
     Cluster,
     CourseClass,

@@ -10,10 +10,10 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from autograder.report import verdict_html
-from autograder.report.page import document
+from autograder.feedback.html import verdict_html
+from autograder.feedback.page import document
+from autograder.feedback.text import plain, verdict_text
 from autograder.report.similar_page import STYLE
-from autograder.report.text import plain, verdict_text
 from autograder.report.unexplained import Cluster, UnexplainedAnswer
 
 MAX_ANSWERS = 4  # answers of a cluster whose code is shown

@@ -9,7 +9,7 @@ from nbgrader.converters import GenerateFeedback
 from nbgrader.exchange import ExchangeFactory
 
 from autograder.cluster.course import settings_of, working_in
-from autograder.report.text import one_line
+from autograder.feedback.text import one_line
 
 
 class FeedbackError(Exception):

@@ -11,7 +11,7 @@ from typing import Any
 from jupyterhub.services.auth import HubOAuthCallbackHandler, HubOAuthenticated
 from tornado.web import Application, RequestHandler, authenticated
 
-from autograder.report.page import document
+from autograder.feedback.page import document
 
 Status = Callable[[], dict[str, Any]]
 COLUMNS = ("Assignment", "Waiting", "Graded", "Returned", "Failed")

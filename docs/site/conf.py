@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from autograder.report.formulas import mathml, split_at_quads
+from autograder.feedback.formulas import mathml, split_at_quads
 
 project = "tfkit"
 html_title = "tfkit"

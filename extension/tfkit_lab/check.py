@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from autograder.feedback.html import verdict_html
 from autograder.fork_server import check_processes
 from autograder.misconceptions import misconception_options
-from autograder.report import verdict_html
 from autograder.warm import explain_failure, request
 from tfkit_lab.course import STATES
 

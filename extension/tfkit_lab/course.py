@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from autograder.report.words import is_unwritten
+from autograder.feedback.words import is_unwritten
 from tfkit_lab import live, sealed
 
 try:

@@ -72,14 +72,14 @@ def render_output(output: Any) -> Iterator[Part]:
 def _render_markdown(source: str, attachments: Any = None) -> str:
     from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-    from autograder.report.formulas import render_formulas
+    from autograder.feedback.formulas import render_formulas
 
     renderer = IPythonRenderer(escape=False, attachments=attachments or {})
     return render_formulas(_cleaned(MarkdownWithMath(renderer=renderer).render(source)))
 
 
 def _cleaned(text: str) -> str:
-    from autograder.report.sanitize import sanitize_html  # imported here, because it loads bleach
+    from autograder.feedback.sanitize import sanitize_html  # imported here, because it loads bleach
 
     return sanitize_html(text)
 

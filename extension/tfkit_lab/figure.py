@@ -16,7 +16,7 @@ Colour = tuple[int, int, int]
 Names = tuple[Sequence[str], Sequence[str]]
 
 NAMELESS: Names = ((), ())
-SEQUENTIAL: tuple[Colour, ...] = ((227, 237, 240), (85, 169, 181), (20, 44, 99))  # as in autograder/report/tokens.css
+SEQUENTIAL: tuple[Colour, ...] = ((227, 237, 240), (85, 169, 181), (20, 44, 99))  # as in autograder/feedback/tokens.css
 NEGATIVE, ZERO, POSITIVE = (147, 52, 10), (243, 243, 240), (26, 92, 168)
 LETTER = 6.1  # pixels of one letter of a name
 LONGEST = 10  # letters of a name

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.report.tokens import DARK_FRAME
+from autograder.feedback.tokens import DARK_FRAME
 
 State = Mapping[str, Any]  # the state of a view: its trace, and the position in it
 STATIC = Path(__file__).parent / "static"

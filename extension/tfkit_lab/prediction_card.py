@@ -14,7 +14,7 @@ CAME_TRUE, CAME_OTHERWISE = "✓", "≠"
 @cache
 def style() -> str:
     """The style sheet of verdicts, which these cards share, with their additions."""
-    shared = files("autograder.report").joinpath("card.css").read_text(encoding="utf-8")
+    shared = files("autograder.feedback").joinpath("card.css").read_text(encoding="utf-8")
     return shared + (Path(__file__).parent / "prediction.css").read_text(encoding="utf-8")
 
 

@@ -16,7 +16,7 @@ from autograder.checks.device import DeviceSubject
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers, examine, questions
 from autograder.checks.reference import reference_of
-from autograder.report.html import verdict_html
+from autograder.feedback.html import verdict_html
 from autograder.sandbox import SandboxError, choose
 from autograder.sandbox_client import Cell, SandboxClient, StudentError
 

@@ -173,6 +173,6 @@ def test_what_passed_says_what_was_not_run():
     source = answers(SPLIT, "right")[0].read_text()
     verdict = graded(SPLIT, source)
     assert verdict.status == "passed" and verdict.reason.startswith("Not run here: on a CUDA device (")
-    from autograder.report.text import verdict_text
+    from autograder.feedback.text import verdict_text
 
     assert "passed (not run: on a CUDA device)" in verdict_text(verdict.as_json())

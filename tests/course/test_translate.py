@@ -7,7 +7,7 @@ import shutil
 import nbformat
 import pytest
 
-import autograder.translate as reader
+import autograder.feedback.translate as reader
 import course
 from autograder import registry
 from autograder.checks.corpus import ask_reference, examine_answer

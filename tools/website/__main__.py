@@ -86,7 +86,7 @@ def write_sources(source: Path, names: list[str], kept: Path | None) -> None:
     static.mkdir(exist_ok=True)
     for file in ("site.css", "views.js", "landing.js"):
         shutil.move(source / file, static / file)
-    shutil.copy(ROOT / "autograder" / "report" / "tokens.css", static / "tokens.css")
+    shutil.copy(ROOT / "autograder" / "feedback" / "tokens.css", static / "tokens.css")
     shutil.copytree(DOCS / "images", static / "images", dirs_exist_ok=True)
     views.write_scripts(static / "views", set(every_view()), set(LANGUAGES) - {"en"})
     (source / "facts.json").write_text(json.dumps(facts()), encoding="utf-8")

@@ -1,5 +1,5 @@
 /**
- * One style sheet for lab, exported page and static host, on the tokens of autograder/report/tokens.css, which are included.
+ * One style sheet for lab, exported page and static host, on the tokens of autograder/feedback/tokens.css, which are included.
  * In a low window, as one is at a zoom of 200 %, a box that scrolls sideways does not scroll down too: the page does.
  */
 import { FRAME, SCALES } from '../generated/tokens';

@@ -140,7 +140,7 @@ describe('a link', () => {
 
 describe('numbers on their colours', () => {
   type Lab = [number, number, number];
-  const THEMES = readFileSync('../autograder/report/tokens.css', 'utf-8')
+  const THEMES = readFileSync('../autograder/feedback/tokens.css', 'utf-8')
     .split(/\n\s*body\b/)
     .slice(1);
   const token = (theme: number, name: string): string =>

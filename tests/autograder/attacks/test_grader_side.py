@@ -14,9 +14,9 @@ from nbformat.v4 import new_code_cell, new_notebook, writes
 
 from autograder import registry, run
 from autograder.api import Limits
+from autograder.feedback.text import verdict_text
 from autograder.nbgrader import own_tests, submission
 from autograder.nbgrader.feedback import PAPER, wrap_in_box
-from autograder.report.text import verdict_text
 from autograder.sandbox import choose
 
 HERE = Path(__file__).parent / "grader"

@@ -9,8 +9,8 @@ from rich.console import Console
 from autograder.cluster.bundle import Key
 from autograder.cluster.job import GradingRecord
 from autograder.cluster.screen import ProgressScreen
+from autograder.feedback.text import reasons
 from autograder.report import console
-from autograder.report.text import reasons
 
 UNREADABLE = (
     "Your notebook could not be read: it is not a Jupyter notebook (Expecting value: line 1 column 1 (char 0))."

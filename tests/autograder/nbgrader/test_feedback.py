@@ -8,9 +8,9 @@ from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_markdown_cell, new_notebook
 from nbgrader.preprocessors import ClearHiddenTests, ClearMarkScheme
 
+from autograder.feedback.sanitize import sanitize_html
 from autograder.nbgrader import feedback
 from autograder.nbgrader.feedback import PAPER, VIEWPORT, FeedbackExporter, SafePage, page_style, wrap_in_box
-from autograder.report.sanitize import sanitize_html
 
 FETCHES = [
     "list-style:url(http://evil.test/a)", "list-style: square URL('//evil.test/b')", "fill:url(http://evil.test/c#d)",

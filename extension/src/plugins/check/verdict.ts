@@ -1,4 +1,4 @@
-/** The card of a verdict under its cell. The server draws it (autograder/report/html.py), as it does for check() and feedback. */
+/** The card of a verdict under its cell. The server draws it (autograder/feedback/html.py), as it does for check() and feedback. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { h } from '../../widgets/dom';

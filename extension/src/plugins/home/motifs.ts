@@ -1,4 +1,4 @@
-/** A picture for each unit, 240 by 108, drawn from the unit's own formula in the colours of autograder/report/tokens.css. */
+/** A picture for each unit, 240 by 108, drawn from the unit's own formula in the colours of autograder/feedback/tokens.css. */
 import { svg } from '../../widgets/dom';
 
 const [WIDTH, HEIGHT] = [240, 108];

@@ -13,9 +13,9 @@ import autograder
 from autograder import notebook
 from autograder.api import PROPERTIES, CheckResult, Verdict
 from autograder.diagnosis import facts, kinds, mutations, shares, transformations
-from autograder.report import matrix, messages, words
-from autograder.report.html import STEP_COLUMNS, verdict_html
-from autograder.report.text import verdict_text
+from autograder.feedback import matrix, messages, words
+from autograder.feedback.html import STEP_COLUMNS, verdict_html
+from autograder.feedback.text import verdict_text
 from autograder.verdict import NOTHING_FITS
 
 ROOT = Path(autograder.__file__).parent

@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 from pygments.formatters import HtmlFormatter
 
+from autograder.feedback import page
+from autograder.feedback.tokens import blocks, light_theme_tokens, page_tokens
 from autograder.nbgrader.feedback import DARK_CODE
-from autograder.report import page, similar_page
-from autograder.report.tokens import blocks, light_theme_tokens, page_tokens
+from autograder.report import similar_page
 
 ROOT = Path(__file__).parents[3]
 STYLES = [
-    *ROOT.glob("autograder/report/*.css"),
-    *ROOT.glob("autograder/report/*page.py"),
+    *ROOT.glob("autograder/*/*.css"),
+    *ROOT.glob("autograder/*/*page.py"),
     *ROOT.glob("extension/style/*.css"),
     *ROOT.glob("extension/tfkit_lab/*.css"),
     *ROOT.glob("extension/src/**/*.ts"),
@@ -26,7 +27,7 @@ def names(text):
 
 def test_every_token_that_is_used_is_there():
     """A misspelled one paints nothing, and nobody is told."""
-    sheet = names(blocks().light) | names((ROOT / "autograder/report/card.css").read_text(encoding="utf-8"))
+    sheet = names(blocks().light) | names((ROOT / "autograder/feedback/card.css").read_text(encoding="utf-8"))
     for path in STYLES:
         text = path.read_text(encoding="utf-8")
         scripts = "".join(script.read_text(encoding="utf-8") for script in path.parent.glob("*.ts"))

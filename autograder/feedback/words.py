@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.report.messages import translate_message
-from autograder.translate import say
+from autograder.feedback.messages import translate_message
+from autograder.feedback.translate import say
 
 SIGNS = {"passed": "✓", "failed": "✗", "not_graded": "?", "not_run": "–", "unwritten": "○"}
 STATES = {"passed": "passed", "failed": "not yet right", "not_graded": "not graded", "not_run": "not run",

@@ -10,7 +10,7 @@ import polib
 
 from autograder.api import Exercise
 
-OWN_FOLDER = Path(__file__).parent
+OWN_FOLDER = Path(__file__).parents[1]  # autograder/locale
 
 
 def languages() -> list[str]:

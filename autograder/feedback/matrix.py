@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from autograder.report.words import place, places, sentence, size
-from autograder.translate import say
+from autograder.feedback.translate import say
+from autograder.feedback.words import place, places, sentence, size
 
 WIDEST = 12  # rows and columns of a matrix
 MAX_MATRICES = 4  # matrices of one tensor

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from autograder.api import CheckResult, Verdict
-from autograder.report import verdict_html, verdict_line
-from autograder.report.sanitize import sanitize_html
-from autograder.report.text import verdict_text
+from autograder.feedback.html import verdict_html
+from autograder.feedback.sanitize import sanitize_html
+from autograder.feedback.text import verdict_line, verdict_text
 
 NAN = "the result at [0, 1] is nan where a finite number is expected"
 OFF = "the result at [0, 0, 0] is off by 0.5 (1 of 2 entries differ)"

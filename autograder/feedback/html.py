@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import BESIDES, HINTS, SEPARATOR, misconceptions_of, with_hints
-from autograder.report.matrix import corner, example, flow, mark_code, matrices, render_matrix
-from autograder.report.words import (
+from autograder.feedback.matrix import corner, example, flow, mark_code, matrices, render_matrix
+from autograder.feedback.translate import say
+from autograder.feedback.words import (
     SIGNS,
     STATES,
     chips,
@@ -28,7 +29,6 @@ from autograder.report.words import (
     sentence,
     size,
 )
-from autograder.translate import say
 
 CELL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 STEP_COLUMNS = ("", "line", "your code", "your shape", "a right one’s")

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbconvert.filters import markdown2html
 
+from autograder.feedback.formulas import ATTRIBUTES, LONGEST, TAGS, mathml, render_formulas, split_at_quads
 from autograder.nbgrader.feedback import FeedbackExporter
-from autograder.report.formulas import ATTRIBUTES, LONGEST, TAGS, mathml, render_formulas, split_at_quads
 from course import build, units
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from autograder.report import verdict_line
-from autograder.report.text import plain, verdict_text
+from autograder.feedback.text import plain, verdict_line, verdict_text
 
 from .test_html import CASES, verdict
 

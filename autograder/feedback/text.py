@@ -9,10 +9,10 @@ from textwrap import shorten
 from typing import Any
 
 from autograder.api import SEPARATOR, misconceptions_of
-from autograder.report.html import as_dict
-from autograder.report.matrix import WIDEST, Matrix, answers, entry_text, inputs_of, matrices, sentences
-from autograder.report.words import SIGNS, chips, correct_so_far, line_of, missing_points, number, places
-from autograder.translate import say
+from autograder.feedback.html import as_dict
+from autograder.feedback.matrix import WIDEST, Matrix, answers, entry_text, inputs_of, matrices, sentences
+from autograder.feedback.translate import say
+from autograder.feedback.words import SIGNS, chips, correct_so_far, line_of, missing_points, number, places
 
 # Control characters of terminals, and characters that change the direction of the surrounding text
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")

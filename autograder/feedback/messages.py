@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from autograder.translate import say
+from autograder.feedback.translate import say
 
 TEMPLATES = (
     "{name} is off by {by} ({wrong} of {count} entries differ)",

@@ -1,0 +1,1 @@
+"""How a verdict looks: on a page, in a terminal, and in French."""
