@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import html
-import json
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Container
@@ -15,15 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from autograder import kernel_state
+from autograder.checking import client
+from autograder.checking.client import CheckClient, CheckFailed, OnProgress
 from autograder.feedback.html import style
 from autograder.feedback.translate import say
 from autograder.feedback.words import SIGNS, STATES
-from autograder.fork_server import ForkedProcess, check_processes
-from autograder.misconceptions import misconception_options
-from autograder.warm import Process, explain_failure, request
 
-SECONDS = 300.0
-PROGRESS_S = 1.0  # seconds between two progress reports
 MIME = "application/vnd.tfkit.verdict+json"  # the lab's front end reads it to store progress
 PENDING = "application/vnd.tfkit.pending+json"  # of a running check, whose output is later replaced by its verdict
 NOT_RUN = "application/vnd.tfkit.not-run+json"  # instead of a verdict; the front end offers to run the cells above
@@ -38,13 +32,8 @@ PRACTICE = (
 )
 BROWSER = "emscripten"  # Python in a browser tab
 STILL_CHECKING = "Go on working: the verdict will appear here."
-_warm = check_processes("--trust")
+_client = CheckClient(trust=True)
 _turn = threading.Lock()  # "Run All" starts many checks at once; one after the other they finish sooner
-OnProgress = Callable[[float], object]  # called regularly with the seconds so far
-
-
-class CheckFailed(RuntimeError):
-    """The check could not be run; the message says why."""
 
 
 def check(exercise: str) -> None:
@@ -83,7 +72,7 @@ def _show_verdict_later(shown: Any, exercise: str, history: list[str], names: Co
         shown.update(pending(exercise, time.monotonic() - started), raw=True)
 
     try:
-        while not _turn.acquire(timeout=PROGRESS_S):
+        while not _turn.acquire(timeout=client.PROGRESS_S):
             on_progress(0.0)
         try:
             found = output(exercise, history, names, lambda: verdict(exercise, history, on_progress))
@@ -123,7 +112,7 @@ def not_run(exercise: str, reason: str) -> dict[str, Any]:
 
 def pending(exercise: str, seconds: float) -> dict[str, Any]:
     """The output of a running check."""
-    since = say("Checking, {seconds} s", seconds=f"{seconds:.0f}") if seconds >= PROGRESS_S else say("Checking")
+    since = say("Checking, {seconds} s", seconds=f"{seconds:.0f}") if seconds >= client.PROGRESS_S else say("Checking")
     page = (
         f'{style()}<div class="tfkit-verdict tfkit-is-pending"><div class="tfkit-v-head"><span class="tfkit-v-badge">'
         f"… {since}</span> <code>{html.escape(exercise)}</code></div><p>{say(STILL_CHECKING)}</p></div>"
@@ -143,41 +132,17 @@ def verdict(exercise: str, history: list[str], on_progress: OnProgress = lambda 
 
     Raises CheckFailed if there is none.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "notebook.ipynb"
-        file.write_text(json.dumps(_notebook(history)), encoding="utf-8")
-        command = ["check", exercise, str(file), "--json", "--trust", *misconception_options(Path.cwd())]
-        with _warm.process() as process:
-            out, err = _answer(process, request(command), exercise, on_progress)
-    lines = out.splitlines()
-    if not lines:
-        raise CheckFailed(explain_failure(err))
-    return json.loads(lines[-1])
+    with _client.check(exercise, _cells(history), Path.cwd()) as running:
+        return running.verdict(on_progress)
 
 
-def _answer(
-    process: Process | ForkedProcess, command: str | None, exercise: str, on_progress: OnProgress
-) -> tuple[str, str]:
-    """The standard output and error of the process, within the time limit."""
-    end = time.monotonic() + SECONDS
-    while True:
-        try:
-            return process.communicate(command, min(PROGRESS_S, SECONDS))
-        except subprocess.TimeoutExpired:
-            if time.monotonic() > end:
-                raise CheckFailed(f"the check of {exercise} took longer than {SECONDS:g} s and was stopped") from None
-            command = None  # it was sent already
-            on_progress(SECONDS - (end - time.monotonic()))
-
-
-def _notebook(history: list[str]) -> dict[str, Any]:
+def _cells(history: list[str]) -> list[dict[str, Any]]:
     """The cells in the order in which they were run, without those that only call `check`."""
     sources = [source for source in history if source.strip() and not _only_checks(source)]
-    cells = [
+    return [
         {"cell_type": "code", "id": f"run-{index}", "metadata": {}, "source": source, "outputs": []}
         for index, source in enumerate(sources)
     ]
-    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
 
 
 def _only_checks(source: str) -> bool:

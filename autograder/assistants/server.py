@@ -20,11 +20,12 @@ from pydantic import Field
 
 from autograder import registry
 from autograder.api import HINTS, Exercise, with_hints
-from autograder.assistants.engine import Engine, EngineError
+from autograder.assistants.engine import Engine
 from autograder.assistants.log import AssistantLog, LogError, fingerprint
 from autograder.assistants.rules import AssistantRules
 from autograder.assistants.secrecy import solution_lines, withhold
 from autograder.assistants.statement import StatementError, statement_of
+from autograder.checking.client import CheckFailed
 from autograder.feedback.text import plain
 from tfkit_course import NAME as DISTRIBUTION
 
@@ -101,7 +102,7 @@ class Tutor:
             raise Refusal("`code` must be the student's answer, Python source")
         try:
             verdict = await self.engine.check(exercise.id, code, on_progress)
-        except EngineError as error:
+        except CheckFailed as error:
             raise Refusal(str(error)) from error
         first = min(1, self.rules.hints)
         self._last[exercise.id], self._hints_given[exercise.id] = (verdict, code), first

@@ -6,22 +6,22 @@ import asyncio
 import json
 import math
 import re
-import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from autograder.checking.client import CheckClient, CheckFailed
 from autograder.feedback.html import verdict_html
-from autograder.fork_server import check_processes
-from autograder.misconceptions import misconception_options
-from autograder.warm import explain_failure, request
+from autograder.warm import NO_SANDBOX
 from tfkit_lab.course import STATES
 
-SECONDS = 300.0  # a limit for when the autograder hangs; it has limits of its own
 MAX_CELLS = 500
 MAX_SOURCE = 2 << 20  # characters in total
 MAX_CODE = 4000  # characters of a generated cell
-_warm = check_processes(own_group=True)
+NO_SANDBOX_HERE = (
+    "no sandbox works on this server, so the button cannot check here: run the cell with check(…) instead, "
+    "which counts as well (for the administrator: `autograder doctor` says what is missing)"
+)
+_client = CheckClient(own_group=True)
 _CALL = re.compile(r"[A-Za-z_]\w*(\([\w\s.,=]*\))?")
 _EXERCISE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 _META = ("role", "exercise")
@@ -29,10 +29,6 @@ _META = ("role", "exercise")
 
 class BadRequest(ValueError):
     """The request is not valid; the message says why."""
-
-
-class CheckError(RuntimeError):
-    """The check itself could not be run; the message says why."""
 
 
 def parse(body: bytes) -> tuple[str, list[dict[str, Any]], str]:
@@ -112,39 +108,21 @@ async def prepare() -> None:
 
 def prepare_blocking() -> None:
     """As `prepare`, for a thread of its own."""
-    _warm.prepare()
+    _client.prepare()
 
 
 async def check(exercise: str, cells: list[dict[str, Any]], folder: Path | None = None) -> dict[str, Any]:
-    """The verdict's JSON. Cancelling the task ends the whole process group. Raises CheckError without a verdict.
+    """The verdict's JSON. Cancelling the task ends the whole process group. Raises CheckFailed without a verdict.
 
     `folder`: the notebook's folder, which may contain the course's own misconceptions.
     """
-    with tempfile.TemporaryDirectory(prefix="tfkit-check-") as temporary:
-        notebook = Path(temporary) / "notebook.ipynb"
-        document = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
-        notebook.write_text(json.dumps(document), encoding="utf-8")
-        with _warm.process() as process:
-            request_line = request(["check", exercise, str(notebook), "--json", *misconception_options(folder)])
-            try:
-                out, err = await asyncio.to_thread(process.communicate, request_line, SECONDS)
-            except subprocess.TimeoutExpired as error:
-                raise CheckError(f"no verdict after {SECONDS:.0f} s: the check was stopped") from error
-    return _verdict(exercise, out, err)
-
-
-def _verdict(exercise: str, out: str, err: str) -> dict[str, Any]:
-    """The JSON object on standard output for this exercise."""
-    for line in reversed(out.splitlines()):
-        try:
-            found = json.loads(line)
-        except ValueError:
-            continue  # not the verdict, but a library's warning
-        if isinstance(found, dict) and found.get("exercise") == exercise:
-            # the temporary file's name would not help the reader
-            card = verdict_html(found, styled=False)  # the front end has the style sheet
-            return {**found, "file": "", "code": drawing(found.get("counterexample")), "html": card}
-    raise CheckError(explain_failure(err))
+    try:
+        with _client.check(exercise, cells, folder) as running:
+            found = await asyncio.to_thread(running.verdict)
+    except CheckFailed as error:
+        raise (CheckFailed(NO_SANDBOX_HERE) if NO_SANDBOX in str(error) else error) from None
+    card = verdict_html(found, styled=False)  # the front end has the style sheet
+    return {**found, "code": drawing(found.get("counterexample")), "html": card}
 
 
 def drawing(example: Any) -> str | None:

@@ -15,8 +15,9 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
 
+from autograder.checking.client import CheckFailed
 from tfkit_lab import classes, course, family, live, sealed
-from tfkit_lab.check import BadRequest, CheckError, check, parse, parse_outcome, prepare, prepare_blocking
+from tfkit_lab.check import BadRequest, check, parse, parse_outcome, prepare, prepare_blocking
 from tfkit_lab.page import STATIC, page
 from tfkit_lab.trace import SCHEMAS
 
@@ -45,7 +46,7 @@ class Queue:
     async def check(
         self, user: str, exercise: str, cells: list[dict[str, Any]], folder: Path | None = None
     ) -> dict[str, Any]:
-        """The verdict's JSON, after waiting for a free slot. Raises CheckError as `check` does."""
+        """The verdict's JSON, after waiting for a free slot. Raises CheckFailed as `check` does."""
         self.pending += 1
         self._of[user] += 1
         try:
@@ -122,7 +123,7 @@ class CheckHandler(_Handler):
         except asyncio.CancelledError:
             self.log.info("tfkit_lab: a check was cancelled")
             return
-        except CheckError as error:
+        except CheckFailed as error:
             return self.respond(500, str(error))
         await asyncio.to_thread(self.record, verdict)
         self.finish(json.dumps(verdict))

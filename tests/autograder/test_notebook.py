@@ -6,6 +6,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder import kernel_state, notebook, registry
 from autograder.answers import answers
+from autograder.checking import client
 
 CAUSAL = registry.find("masks.causal")
 
@@ -123,7 +124,7 @@ class Shown:
 
 
 def test_a_check_that_goes_on_says_so_until_its_verdict_is_there(monkeypatch):
-    monkeypatch.setattr(notebook, "PROGRESS_S", 0.05)
+    monkeypatch.setattr(client, "PROGRESS_S", 0.05)
     shown = Shown()
     notebook._show_verdict_later(shown, CAUSAL.id, [answers(CAUSAL, "right")[0].read_text()])
     *waiting, last = shown.told

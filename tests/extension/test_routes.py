@@ -20,6 +20,7 @@ from tornado.httpclient import HTTPClientError
 import tfkit_lab
 from autograder import fork_server, sandbox, warm
 from autograder import notebook as in_kernel
+from autograder.checking import client
 from autograder.warm import NO_SANDBOX
 from course.build import build
 from tfkit_course import install
@@ -44,7 +45,7 @@ def prepared(monkeypatch):
 def grader(monkeypatch, tmp_path):
     """Puts a script in the autograder's place: what is tested here is the way there and back."""
     processes = warm.WarmProcesses(own_group=True)
-    monkeypatch.setattr(engine, "_warm", processes)
+    monkeypatch.setattr(engine._client, "processes", processes)
 
     def install(body: str) -> None:
         script = tmp_path / "grader.py"
@@ -191,11 +192,11 @@ def test_a_case_is_written_as_a_cell_that_runs_or_not_at_all():
 
 
 async def test_a_check_that_hangs_is_stopped(jp_fetch, grader, monkeypatch):
-    monkeypatch.setattr(engine, "SECONDS", 0.5)
+    monkeypatch.setattr(client, "SECONDS", 0.5)
     grader("time.sleep(60)")
     with pytest.raises(HTTPClientError) as caught:
         await post(jp_fetch, {"exercise": EXERCISE, "cells": CELLS})
-    assert "no verdict after" in json.loads(caught.value.response.body)["message"]
+    assert "no verdict on masks.causal after 0.5 s" in json.loads(caught.value.response.body)["message"]
 
 
 @pytest.mark.parametrize("route", ["course", "check"])
@@ -223,7 +224,7 @@ async def test_a_lab_with_a_course_makes_ready_for_the_first_check(jp_fetch, jp_
     notebook(jp_root_dir / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
     await jp_fetch("tfkit", "course")
     await until(lambda: prepared, "the first check to be made ready")  # the answer does not wait for it
-    assert prepared == [engine._warm]
+    assert prepared == [engine._client.processes]
 
 
 async def test_a_server_in_a_courses_folder_makes_ready_while_it_starts(jp_serverapp, jp_root_dir, prepared):
