@@ -1,6 +1,24 @@
 """The checks of unit 03: random inputs, and the properties that a solution must have for each of them."""
 
-from autograder.checks import ATTENTION, Case, Check, Draw, built, edges, function, module, squared_error, trains
+from dataclasses import replace
+
+import torch
+
+from autograder.checks import (
+    ATTENTION,
+    Case,
+    Check,
+    Draw,
+    built,
+    edges,
+    extremes,
+    function,
+    module,
+    squared_error,
+    trains,
+)
+
+LOW = -12_000.0  # all scores that a query sees, in one case: a fixed score for what is hidden would be above them
 
 
 def split_heads() -> list[Check]:
@@ -32,12 +50,21 @@ def multi_head() -> list[Check]:
             args = (*inputs, mask)
             yield draw.module("MultiHeadAttention", (width, heads), args, length=16 * width, amplify=4.0)
 
+    def low(draw: Draw):  # biases of the queries and of the keys, whose product is the score; the inputs hardly count
+        for batch, queries, keys, width, heads in [(1, 2, 3, 2, 2), (2, 3, 4, 8, 2)]:
+            inputs = (0.01 * draw.normal(batch, queries, width), 0.01 * draw.normal(batch, keys, width))
+            args = (*inputs, draw.normal(batch, keys, width), draw.mask(batch, 1, queries, keys))
+            case = draw.module("MultiHeadAttention", (width, heads), args, length=16 * width, amplify=-LOW)
+            bias = torch.full((width,), (-LOW / (width // heads) ** 0.5) ** 0.5)
+            yield replace(case, state={**(case.state or {}), "q_proj.bias": bias, "k_proj.bias": -bias})
+
     def lesson(draw: Draw):
         x, wanted = draw.normal(2, 4, 8), draw.normal(2, 4, 8)
         case = draw.module("MultiHeadAttention", (8, 2), (x, x, x), length=128, amplify=4.0, select=_output)
         yield case, squared_error(wanted)
 
-    return [*module(cases), edges(nothing, "a row that may see nothing"), trains(lesson), built(cases, ATTENTION)]
+    own = [edges(nothing, "a row that may see nothing"), extremes(low), trains(lesson), built(cases, ATTENTION)]
+    return [*module(cases), *own]
 
 
 def _output(value):
