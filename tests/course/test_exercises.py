@@ -52,3 +52,10 @@ BY_LAST_NAME = """parts = [one for name, one in module.named_modules() if name.s
 def test_only_an_answer_that_copies_is_told_of_a_copy(body, message):
     verdict = grade_source(registry.find("inside.patch"), PATCHES.format(body), backend=choose())
     assert {check.name: check.message for check in verdict.checks}["nothing is left behind"] == message
+
+
+def test_a_patch_is_asked_for_on_the_module_itself_under_the_whole_name_of_its_part():
+    """What the two answers above lose points for, the statement has to say."""
+    statement = " ".join(reference_of(registry.find("inside.patch")).namespace["run_patched"].__doc__.split())
+    assert "The module itself runs" in statement and "not a copy" in statement
+    assert "the submodule's whole name" in statement and "no other submodule is patched" in statement

@@ -14,9 +14,11 @@ def logit_lens(states, gain, unembed, eps=1e-6):
 
 
 def run_patched(module, child, value, *args):
-    """`module(*args)`, with `value` in the place of what its submodule `child` returns. Nothing is left behind.
+    """`module(*args)`, in which `value` itself is what its submodule `child` returns, at every call of it.
 
-    child: the submodule's name, with dots for those inside others -> what the module returns
+    child: the submodule's whole name, with dots for those inside others; no other submodule is patched
+    The module itself runs, with its own weights and hooks, and not a copy of it; only `child` need not run. Nothing is
+    left behind, after an error either. -> what the module returns
     """
     handle = module.get_submodule(child).register_forward_hook(lambda *_: value)
     try:

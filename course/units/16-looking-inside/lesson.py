@@ -117,6 +117,9 @@ except NotImplementedError:
 # In PyTorch this is done by a **forward hook**: what the hook returns takes the place of the module's output. Two things go wrong in practice. A hook that is not removed patches every later run, too. And a hook that is removed only if the
 # run succeeds stays in place when the run ends in an error.
 #
+# The model that you were given has to run itself, with its own weights and the hooks that others registered, and not a copy: what it counts or records while it runs would be lost with the copy. Only the part that is asked for is patched,
+# by its whole name, and its output is the value itself, so that gradients reach it.
+#
 # **Predict, then run.** One symbol of the first copy is exchanged, and the prediction in the *second* copy changes. Which position of layer 0's output, taken from the clean run, restores the old answer?
 
 # %% role="predict"
