@@ -146,6 +146,31 @@ def test_a_box_that_answers_a_long_input_with_less_work_and_other_values_is_told
     assert "on a long input the values are wrong" in boxed(counting, SHORT).message
 
 
+class ListedMeasurements(SandboxClient):
+    """Lists what was asked of the box, in order."""
+
+    def __init__(self, backend):
+        super().__init__(backend)
+        self.asked = []
+
+    def steady_memory(self):
+        self.asked.append("steady memory")
+        super().steady_memory()
+
+    def measure(self):
+        self.asked.append("measure")
+        return super().measure()
+
+
+def test_time_is_measured_before_freed_memory_goes_back_to_the_kernel_at_once(counting):
+    """Blocks that go back cost page faults when they are made again, as many as the answer is long."""
+    with ListedMeasurements(counting) as student:
+        student.run_cells([Cell("answer", WINDOW)])
+        assert examine([narrow()], student, fake_student(WINDOW), 1)[0].message == ""
+    assert student.asked[:4] == ["measure"] * 4  # three lengths, after a call as a warm-up
+    assert student.asked[-2:] == ["steady memory", "measure"] and student.asked.count("steady memory") == 1
+
+
 def test_where_nobody_counts_the_check_is_not_run():
     backend = BubblewrapOnly()
     try:

@@ -80,27 +80,44 @@ def measure_box(
 ) -> str:
     """WITHIN_LIMIT, TOO_EXPENSIVE or OTHER_VALUES, from the control group's measurements at three lengths.
 
-    Each try draws new inputs, so that cached answers are of no use."""
+    Each try draws new inputs, so that cached answers are of no use. Memory is measured after time, and once: for it the
+    box's C library is told to keep no large block, and every such block then costs page faults, which take time too.
+    """
     if not student.is_metered:
         raise NotRun(f"no control group measures the {student.backend.name} box, whose own report is not trusted")
     reference = without_device(reference)
-    student.steady_memory()
+
+    def used_at(part: int, *place: int) -> tuple[ResourceUsage, int] | None:
+        """What the call at the longest length / `part` uses, and its answer's bytes; None if the values are wrong."""
+        one = case(Draw(seed, *place, part, reference=reference), longest // part)
+        return _measured(student, one, one.value(reference))
+
     for turn in range(TRIES):
-        spent: list[ResourceUsage] = []
+        seconds: list[float] = []
         for part in (DOUBLINGS[0], *DOUBLINGS):  # the very first call is a warm-up
-            one = case(Draw(seed, turn, len(spent), part, reference=reference), longest // part)
-            expected = one.value(reference)
-            student.limit_answer(_size(expected))
-            with student.measure() as used:
-                actual = one.value(student)
-            spent.append(used)
-            if compare(expected, actual, one.tolerance) is not None:
+            found = used_at(part, turn, len(seconds))
+            if found is None:
                 return OTHER_VALUES
-        if spent[-1].grown_bytes > SLACK_BYTES + ROOM**2 * _size(expected):
-            return TOO_EXPENSIVE
-        if not _grows([used.cpu_s for used in spent[1:]]):
-            return WITHIN_LIMIT
-    return TOO_EXPENSIVE
+            seconds.append(found[0].cpu_s)
+        if not _grows(seconds[1:]):
+            break
+    else:
+        return TOO_EXPENSIVE
+    student.steady_memory()
+    found = used_at(1, TRIES)
+    if found is None:
+        return OTHER_VALUES
+    used, size = found
+    return TOO_EXPENSIVE if used.grown_bytes > SLACK_BYTES + ROOM**2 * size else WITHIN_LIMIT
+
+
+def _measured(student: SandboxClient, case: Case, expected: Any) -> tuple[ResourceUsage, int] | None:
+    """What the student's call uses, and the bytes of its answer; None if that is not the expected one."""
+    size = _size(expected)
+    student.limit_answer(size)
+    with student.measure() as used:
+        actual = case.value(student)
+    return None if compare(expected, actual, case.tolerance) is not None else (used, size)
 
 
 def _grows(seconds: list[float]) -> bool:
