@@ -2,21 +2,27 @@
 
 `exec(test, Names(student, imports))` runs an unchanged nbgrader test outside the box. Tensors, numbers and lists come
 back as themselves, everything else as a Proxy. What the test imports or defines lives in the grader, not in the box.
-No comparison is ever made in the box: an object that the student's code would have to compare fails the test.
+
+What a test asks of an object (a call, an attribute, an item, its length or text) is a question to the box; what it
+makes of the answers is judgement, and made outside on plain data alone. An object of the student's that meets an
+operator or a comparison therefore fails the test: the difference of two answers would be whatever the student's class
+says, and the other operand, which may be the expected value, would be carried into the box.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import dis
 import re
 import sys
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import torch
 
 from autograder.parse import parse_source
@@ -35,18 +41,14 @@ VISIBLE_DUNDERS = (
     "__doc__",
     "__module__",
 )  # the names with underscores that tests may read
-FORWARDED_DUNDERS = """len getitem setitem delitem str repr int float add radd sub rsub mul rmul matmul rmatmul truediv
-rtruediv
-    floordiv mod pow neg abs""".split()  # noqa: SIM905
-COMPARISON_DUNDERS = (
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "bool",
-)  # never called in the box, since the result would be the verdict
+QUESTIONS = ("len", "getitem", "setitem", "delitem", "str", "repr")  # asked of the box, as calls and attributes are
+OPERATORS = """add radd sub rsub mul rmul matmul rmatmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg
+    pos abs int float""".split()  # noqa: SIM905  # run in the box only in a test with the line OBJECTS
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge", "bool")  # never, since the result would be the verdict
+# Methods of tensors and arrays, and other comparisons: on an object that the student's code returned instead of data,
+# a call such as `out.sub(expected)` is an operator by another name. Those that modules have as well are questions.
+DATA_METHODS = ({*dir(torch.Tensor), *dir(np.ndarray), "startswith", "endswith", "count", "issubset", "issuperset",
+                 "isdisjoint", "equals"} - set(dir(torch.nn.Module)))  # fmt: skip
 
 
 # Imports that these names stand for in a test, where its notebook imports them in a cell that students can change.
@@ -55,6 +57,8 @@ USUAL_IMPORTS = {name: f"import {name}" for name in ("torch", "numpy", *TRUSTED[
 }  # fmt: skip
 # A marker line of a test: calls may change the test's own arguments in place. Without it the box gets copies.
 IN_PLACE = re.compile(r"(?m)^\s*#\s*autograder: in place\s*$")
+# Another: operators and methods of the student's own objects are what the test is about, as in `Vector(1) + Vector(2)`.
+OBJECTS = re.compile(r"(?m)^\s*#\s*autograder: objects\s*$")
 
 
 WRITES_BACK: WeakKeyDictionary[SandboxClient, bool] = WeakKeyDictionary()
@@ -63,16 +67,35 @@ CALLS: WeakKeyDictionary[SandboxClient, list[Call]] = (
 )  # made from functions by a test, together with the answers
 
 
-class StudentComparisonError(TypeError):
-    """A test compared an object that only the student's own code can compare."""
+ALLOWS_OBJECTS: WeakKeyDictionary[SandboxClient, bool] = WeakKeyDictionary()
+PROBLEMS: WeakKeyDictionary[SandboxClient, list[TestProblem]] = WeakKeyDictionary()  # of a test, even if it caught them
+
+
+class TestProblem(TypeError):
+    """A test cannot go on. `fault`: it is the answer's, which fails; else the test is not graded and a person decides.
+
+    Every one is kept in PROBLEMS, so that a test which catches all exceptions is not passed by it.
+    """
+
+    __test__ = False  # no class of tests, for pytest
+
+    def __init__(self, student: SandboxClient, message: str, fault: bool) -> None:
+        super().__init__(message)
+        self.fault = fault
+        PROBLEMS.setdefault(student, []).append(self)
 
 
 class Names(dict):
-    """The globals of a test: names that it defined itself, trusted imports, then the student's names."""
+    """The globals of a test: names that it defined itself, trusted imports, then the student's names.
 
-    def __init__(self, student: SandboxClient, imports: dict[str, str]) -> None:
+    imports: name → statement. classes: names of classes that the released text gives to the answers. reserved: name →
+    why it has no value, for names that only cells of the instructor may define, and whether that is the answer's fault.
+    """
+
+    def __init__(self, student: SandboxClient, imports: dict[str, str], classes: Collection[str] = ()) -> None:
         super().__init__()
-        self.student, self.imports = student, imports
+        self.student, self.imports, self.classes = student, imports, classes
+        self.reserved: dict[str, tuple[str, bool]] = {}
 
     def __missing__(self, name: str) -> Any:
         if hasattr(builtins, name):
@@ -80,15 +103,38 @@ class Names(dict):
         if name in self.imports:
             exec(self.imports[name], self)
             return self[name]
+        if name in self.reserved:
+            raise TestProblem(self.student, *self.reserved[name])
         try:
-            value = wrap(self.student, self.student.value(name))
-            if type(value) is Proxy:
-                value._handle.name = name
-            return value
+            return wrap(self.student, self.student.value(name), "class" if name in self.classes else "", name)
         except StudentError as error:
             if error.kind == "missing":
                 raise KeyError(name) from None  # Python turns it into a NameError
             raise
+
+    def reserve(self, names: Iterable[str], why: str, fault: bool) -> None:
+        """Names that were not defined by the cell that should have: they never come from the box."""
+        self.reserved |= {name: (f"`{name}` {why}", fault) for name in names if name not in self}
+
+
+def stored_names(source: str) -> set[str]:
+    """The names that running this code as a module would bind. Raises SyntaxError."""
+    code = compile(source, "<cell>", "exec")
+    return {one.argval for one in dis.get_instructions(code) if one.opname in ("STORE_NAME", "STORE_GLOBAL")}
+
+
+def defined_names(source: str, classes: bool = False) -> set[str]:
+    """The names that a student's or a released cell defines itself, at its top level and without imports.
+
+    classes: those of classes only. Empty for a cell that does not parse.
+    """
+    found = set()
+    for node in _statements(source):
+        if isinstance(node, ast.ClassDef) or (not classes and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)):
+            found.add(node.name)
+        elif not classes:
+            found |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return found
 
 
 def imports_of(sources: Iterable[str], nested: bool = False) -> dict[str, str]:
@@ -118,24 +164,32 @@ def _bound(node: ast.Import | ast.ImportFrom, nested: bool) -> Iterator[tuple[st
 
 
 class Proxy:
-    """A student's object: calls, attributes and operators run in the box."""
+    """A student's object: calls, attributes and items are asked of the box.
 
-    def __init__(self, handle: Handle) -> None:
-        self._handle = handle
+    role: "class" for a class that the released text names, "made" for an instance of one and its attributes, "data" for
+    a method that data would have, of an object that was returned in place of data; "" for anything else.
+    """
+
+    def __init__(self, handle: Handle, role: str = "") -> None:
+        self._handle, self._role = handle, role
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the object in the box. Raises what the student's code raised, see `student_exception`."""
-        return _ask(self._handle, None, args, kwargs)
+        if self._role == "data" and (args or kwargs) and not ALLOWS_OBJECTS.get(self._handle.student):
+            raise _used_as_data(self)
+        return _ask(self._handle, None, args, kwargs, "made" if self._role == "class" else "")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in VISIBLE_DUNDERS:
             raise AttributeError(name)
+        role = self._role or ("data" if name in DATA_METHODS else "")
         with student_exception():
-            return wrap(self._handle.student, self._handle.attribute(name))
+            return wrap(self._handle.student, self._handle.attribute(name), role)
 
     def __iter__(self) -> Iterator[Any]:
+        role = "made" if self._role == "made" else ""
         with student_exception():
-            return iter([wrap(self._handle.student, item) for item in self._handle.items()])
+            return iter([wrap(self._handle.student, item, role) for item in self._handle.items()])
 
     def __instancecheck__(self, thing: Any) -> bool:
         if not isinstance(thing, Proxy):
@@ -145,56 +199,100 @@ class Proxy:
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:  # type: ignore[override]
-        """The nearest of its classes that is torch's or Python's, so that isinstance(model, nn.Module) is true."""
+        """The nearest of its classes that is torch's or Python's, so that isinstance(model, nn.Module) is true.
+
+        Never a class of data, since data comes as itself: a student's class may call itself torch.Tensor.
+        """
         kinds = self._handle.kinds()
         return next(filter(None, map(_library_class, kinds)), Proxy)
 
 
 def _special(name: str) -> Any:
     def operator(self: Proxy, *args: Any) -> Any:
-        """Runs the operator in the box; NotImplemented is passed on, so that Python tries the other operand."""
-        value = _ask(self._handle, name, args, {})
+        """Asks the box; NotImplemented is passed on, so that Python tries the other operand. Raises TypeError for an
+        object without such a method, as Python does: `list` asks a generator for its length."""
+        try:
+            value = _ask(self._handle, name, args, {}, "made" if self._role == "made" else "")
+        except StudentError as error:
+            if error.kind == "missing":
+                raise TypeError(error.message) from None
+            raise
         unknown = isinstance(value, Proxy) and "NotImplementedType" in value._handle.ref.type_name
         return NotImplemented if unknown else value
 
     return operator
 
 
-def _refuse_comparison(self: Proxy, *_: Any) -> Any:
-    kind = self._handle.ref.type_name.removeprefix("__main__.")
-    raise StudentComparisonError(f"an object of {kind} was compared: only tensors, numbers and lists can be")
+def _operator(name: str) -> Any:
+    in_the_box = _special(name)
+
+    def operator(self: Proxy, *args: Any) -> Any:
+        """Runs in the box if the test allows it. Raises TestProblem."""
+        if not ALLOWS_OBJECTS.get(self._handle.student):
+            raise _used_as_data(self)
+        return in_the_box(self, *args)
+
+    return operator
 
 
-for _name in FORWARDED_DUNDERS:
-    setattr(Proxy, f"__{_name}__", _special(f"__{_name}__"))
-for _name in COMPARISON_DUNDERS:
-    setattr(Proxy, f"__{_name}__", _refuse_comparison)
+def _used_as_data(proxy: Proxy) -> TestProblem:
+    """An object of a class that the release asks for is none of the answer's faults: the test needs the marker line."""
+    kind = proxy._handle.ref.type_name.removeprefix("__main__.")
+    return TestProblem(
+        proxy._handle.student,
+        f"an object of {kind} was used as if it were data: only tensors, numbers and lists can be. If the test is "
+        "about such objects, its author allows it by the line `# autograder: objects`",
+        fault=proxy._role != "made",
+    )
+
+
+def _comparison(name: str) -> Any:
+    def refuse(self: Proxy, *args: Any) -> Any:
+        """Raises TestProblem, but for None, which comes as itself: no proxy is equal to it."""
+        if args == (None,) and name in ("eq", "ne"):
+            return name == "ne"
+        kind = self._handle.ref.type_name.removeprefix("__main__.")
+        message = f"an object of {kind} was compared: only tensors, numbers and lists can be"
+        raise TestProblem(self._handle.student, message, fault=True)
+
+    return refuse
+
+
+for _names, _make in ((QUESTIONS, _special), (OPERATORS, _operator)):
+    for _name in _names:
+        setattr(Proxy, f"__{_name}__", _make(f"__{_name}__"))
+for _name in COMPARISONS:
+    setattr(Proxy, f"__{_name}__", _comparison(_name))
+DATA = (torch.Tensor, torch.Size, torch.dtype, torch.device, bool, int, float, complex, str, bytes, list, tuple, dict)
 
 
 def _library_class(name: str) -> type | None:
-    """The class of that dotted name in torch or among Python's own; None for any other."""
+    """The class of that dotted name in torch or among Python's own; None for any other, and for classes of data."""
     module, _, rest = name.partition(".")
+    thing: Any
     if module == "builtins":
-        found = getattr(types, "FunctionType" if rest == "function" else "", None) or getattr(builtins, rest, None)
-        return found if isinstance(found, type) and found is not object else None
-    if module != "torch":
+        thing = getattr(types, "FunctionType" if rest == "function" else "", None) or getattr(builtins, rest, None)
+    elif module == "torch":
+        thing = sys.modules["torch"]
+        for part in rest.split("."):
+            thing = getattr(thing, part, None)
+    else:
         return None
-    thing: Any = sys.modules["torch"]
-    for part in rest.split("."):
-        thing = getattr(thing, part, None)
-    return thing if isinstance(thing, type) else None
+    return thing if isinstance(thing, type) and thing is not object and not issubclass(thing, DATA) else None
 
 
-def wrap(student: SandboxClient, value: Any) -> Any:
-    """`value` with a Proxy for every object that stayed in the box."""
+def wrap(student: SandboxClient, value: Any, role: str = "", name: str = "") -> Any:
+    """`value` with a Proxy for every object that stayed in the box; `name`: by which the test asked for it."""
     if isinstance(value, wire.Ref):
-        return Proxy(Handle(student, value))
+        handle = Handle(student, value)
+        handle.name = name
+        return Proxy(handle, role)
     if isinstance(value, wire.NamedContainer):
-        return value.map_items(lambda item: wrap(student, item))
+        return value.map_items(lambda item: wrap(student, item, role))
     if isinstance(value, (list, tuple)):
-        return type(value)(wrap(student, item) for item in value)
+        return type(value)(wrap(student, item, role) for item in value)
     if isinstance(value, dict):
-        return {key: wrap(student, item) for key, item in value.items()}
+        return {key: wrap(student, item, role) for key, item in value.items()}
     return value
 
 
@@ -221,9 +319,9 @@ def student_exception() -> Iterator[None]:
         raise both(error.kind, error.message, error.traceback) from None
 
 
-def _ask(handle: Handle, method: str | None, args: tuple, kwargs: dict[str, Any]) -> Any:
+def _ask(handle: Handle, method: str | None, args: tuple, kwargs: dict[str, Any], role: str) -> Any:
     """A call in the box on copies of its arguments, which stay unchanged unless the test allows it, see IN_PLACE.
-    Gradients flow through it."""
+    Gradients flow through it. role: of the objects in its result."""
     sent, named = list(_unwrap(args)), _unwrap(kwargs)
     inputs = list(leaves([sent, named]))
     wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in inputs)
@@ -237,7 +335,7 @@ def _ask(handle: Handle, method: str | None, args: tuple, kwargs: dict[str, Any]
             (handle.name, copy_without_history(sent), copy_without_history(named), copy_without_history(watched.value))
         )
     value = _differentiable(handle, method, kept, inputs, watched.value) if wanted else watched.value
-    return wrap(handle.student, value)
+    return wrap(handle.student, value, role)
 
 
 def copy_without_history(value: Any) -> Any:

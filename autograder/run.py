@@ -26,6 +26,7 @@ from autograder.sandbox_client import Cell, CellOutcome, SandboxClient, StudentE
 from autograder.verdict import Attempt, has_other_findings, unwritten_symbols, verdict_of
 
 CPU_ALONE = "the CPU alone was asked for"
+RESTARTS = 5  # of boxes that a submission's cells ended; each costs the time of a box
 PUBLIC_KEY = b"public"  # without a course key anyone can generate the same inputs
 
 

@@ -13,6 +13,7 @@ import io
 import json
 import math
 import os
+import resource
 import select
 import signal
 import time
@@ -23,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 from nbformat import NotebookNode
 
 from autograder.api import CheckResult, Limits, Verdict
-from autograder.run import sources_of
+from autograder.parse import parse_source
+from autograder.run import RESTARTS, sources_of
 from autograder.sandbox_client import Cell, SandboxClient, StudentError
 from autograder.stored_mutants import StoredMutant, matching_mutant
 
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
     from autograder.proxies import Names
 
 TRAILING = ("%", "!")  # lines that only IPython understands
+# Libraries' names that are never the student's; the others in USUAL_IMPORTS are those of common functions too.
+LIBRARIES = ("torch", "numpy", "np", "nn", "F", "math")
+NO_MEMORY = ("can't allocate memory", "not enough memory", "std::bad_alloc")  # in torch's RuntimeError
+ENDED = "your cells end their process: after {} of them the rest was not run"
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,8 @@ def grade(nb: NotebookNode, tests: dict[str, float], names: dict[str, str], back
     verdicts: dict[str, Verdict] = {}
     killer_steps: set[str] = set()  # steps that ended a box; they are left out from then on
     while any(id not in verdicts for id in tests):
+        if len(killer_steps) > RESTARTS:
+            return {id: _ended(names[id], points, backend.name) for id, points in tests.items()} | verdicts
         left = [step for step in steps if step.id not in killer_steps]
         with SandboxClient(backend, limits) as student:
             results = list(_in_child(student, left, limits, mutants))
@@ -79,6 +87,11 @@ def grade(nb: NotebookNode, tests: dict[str, float], names: dict[str, str], back
                 verdict = _verdict(names[one["id"]], tests[one["id"]], one, backend.name, limits)
                 verdicts.setdefault(one["id"], verdict)
     return verdicts
+
+
+def _ended(name: str, points: float, sandbox: str) -> Verdict:
+    check = CheckResult(name="test", status="failed", message=ENDED.format(RESTARTS + 1))
+    return Verdict(exercise=name, status="failed", score=0.0, max_score=points, checks=(check,), sandbox=sandbox)
 
 
 def _verdict(name: str, points: float, found: dict[str, Any], sandbox: str, limits: Limits) -> Verdict:
@@ -100,6 +113,7 @@ def _in_child(student: SandboxClient, steps: Sequence[TestStep], limits: Limits,
     if pid == 0:
         try:
             os.close(reading)
+            _limit_memory(limits.memory_mb << 20)
             _child(student, steps, writing, mutants)
         finally:
             os._exit(0)
@@ -110,6 +124,14 @@ def _in_child(student: SandboxClient, steps: Sequence[TestStep], limits: Limits,
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
+
+
+def _limit_memory(most: int) -> None:
+    """Let this process allocate as much as a box may, besides what it shares with the grader: a test can make what the
+    student's answer says, such as `torch.ones(out.shape)`."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        used = next((int(line.split()[1]) << 10 for line in file if line.startswith("VmData:")), 0)
+    resource.setrlimit(resource.RLIMIT_DATA, (used + most, used + most))
 
 
 def _lines(pipe: io.RawIOBase, seconds: float) -> Iterator[dict[str, Any]]:
@@ -128,10 +150,8 @@ def _lines(pipe: io.RawIOBase, seconds: float) -> Iterator[dict[str, Any]]:
 def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, mutants: Sequence[StoredMutant]) -> None:
     import torch
 
-    from autograder.proxies import Names
-
     torch.set_num_threads(1)  # a parallel region after a fork hangs
-    names = Names(student, _imports(steps))
+    names = names_of(student, steps)
     for step in steps:
         lived = student.alive
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
@@ -146,35 +166,76 @@ def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, mutants
             return
 
 
-def _imports(steps: Sequence[TestStep]) -> dict[str, str]:
-    """Name → import statement, from locked cells and from answers as released. A student's own import only shows that a
-    name such as `np` is used, and never decides what it stands for."""
-    from autograder.proxies import USUAL_IMPORTS, imports_of
+def names_of(student: SandboxClient, steps: Sequence[TestStep]) -> Names:
+    """The globals of the tests in these steps, before any of them has run."""
+    from autograder.proxies import Names, defined_names
 
     free = [step for step in steps if step.points is None and not step.locked]
-    wanted = imports_of((step.source for step in free), nested=True)
-    usual = {name: statement for name, statement in USUAL_IMPORTS.items() if name in wanted}
-    trusted = [step.source if step.locked else step.released for step in steps if step.points is None]
-    return usual | imports_of(trusted)
+    classes = set().union(*(defined_names(step.released, classes=True) for step in free))
+    names = Names(student, _imports(steps), classes)
+    given = set().union(*(defined_names(step.released) for step in free))
+    for name in given & names.imports.keys():
+        del names.imports[name]
+    own = set().union(*(defined_names(step.source) for step in free)) - given - set(LIBRARIES)
+    doubtful = own & names.imports.keys() - _trusted_imports(steps).keys()
+    for name in doubtful:  # a function to be written, or a library's name that the student took
+        del names.imports[name]
+    why = "is the name of a library and of something in the answer: import it in a locked cell, or release its `def`"
+    names.reserve(doubtful, why, fault=False)
+    return names
+
+
+def _imports(steps: Sequence[TestStep]) -> dict[str, str]:
+    """Name → import statement. A usual name is its library's whether or not the student's cells import it."""
+    from autograder.proxies import USUAL_IMPORTS
+
+    return USUAL_IMPORTS | _trusted_imports(steps)
+
+
+def _trusted_imports(steps: Sequence[TestStep]) -> dict[str, str]:
+    """Name → import statement, from locked cells and from answers as released."""
+    from autograder.proxies import imports_of
+
+    return imports_of(step.source if step.locked else step.released for step in steps if step.points is None)
 
 
 def _one(student: SandboxClient, names: Names, step: TestStep, mutants: Sequence[StoredMutant]) -> dict[str, Any]:
+    from autograder.proxies import defined_names
+
     if step.points is not None:
         return _tested(step, names, mutants)
     student.run_cells([Cell(step.id, step.source)])
     if not step.locked:
+        for name in defined_names(step.released):  # the release gives it to this answer, whatever an earlier cell did
+            names.reserved.pop(name, None)
         return {}
     try:  # an instructor's helpers run here, and are never taken from the box
         _run(step.source, names)
     except Exception as error:
-        return {"message": f"{type(error).__name__}: {error}"}
+        cell = step.name or step.id
+        why = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}"
+        _reserve(names, step, f"has no value, since the locked cell {cell} stopped with {why}", fault=False)
     return {}
+
+
+def _reserve(names: Names, step: TestStep, why: str, fault: bool) -> None:
+    """Names that a cell of the instructor's should have defined do not come from the student instead."""
+    from autograder.proxies import stored_names
+
+    try:
+        names.reserve(stored_names(_python(step.source)), why, fault)
+    except SyntaxError:  # nothing of it ran in the box either
+        return
+
+
+def _python(source: str) -> str:
+    """The cell without the lines that only IPython understands."""
+    return "\n".join("" if line.lstrip().startswith(TRAILING) else line for line in source.splitlines())
 
 
 def _run(source: str, names: dict[str, Any]) -> Any:
     """Execute a cell; returns the value of its last line where that is an expression."""
-    lines = ["" if line.lstrip().startswith(TRAILING) else line for line in source.splitlines()]
-    tree = ast.parse("\n".join(lines))
+    tree = parse_source(_python(source))
     last = tree.body[-1] if tree.body else None
     if not isinstance(last, ast.Expr):
         exec(compile(tree, "<test>", "exec"), names)
@@ -185,16 +246,29 @@ def _run(source: str, names: dict[str, Any]) -> Any:
 
 def _tested(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> dict[str, Any]:
     """The score as nbgrader gives it: full marks if nothing is raised; a number as the last value is the score."""
-    from autograder.proxies import CALLS, IN_PLACE, WRITES_BACK, StudentComparisonError
-    from autograder.sandbox.inside.wire import WireError
+    from autograder.proxies import ALLOWS_OBJECTS, CALLS, IN_PLACE, OBJECTS, PROBLEMS, WRITES_BACK
 
     assert step.points is not None
-    CALLS[names.student] = []
+    CALLS[names.student], PROBLEMS[names.student] = [], []
     WRITES_BACK[names.student] = IN_PLACE.search(step.source) is not None
+    ALLOWS_OBJECTS[names.student] = OBJECTS.search(step.source) is not None
+    result = _scored(step, names, mutants)
+    if result["score"] != step.points or result["message"]:
+        why = f"has no value, since the test {step.name or step.id} stopped before"
+        _reserve(names, step, why, fault=True)
+    if problem := next(iter(PROBLEMS[names.student]), None):  # the test may have caught it
+        return {"score": 0.0, "message": str(problem)} if problem.fault else {"score": None, "unsent": str(problem)}
+    return result
+
+
+def _scored(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> dict[str, Any]:
+    from autograder.proxies import CALLS
+    from autograder.sandbox.inside.wire import WireError
+
     try:
         value = _run(step.source, names)
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        score = float(value) if number else step.points
+        score = float(value if number else step.points or 0.0)
         if not math.isfinite(score):
             return {"score": 0.0, "message": "the test's score is not a finite number"}
         return {"score": score, "message": ""}
@@ -204,10 +278,11 @@ def _tested(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> di
     except StudentError as error:
         return {"score": 0.0, "message": f"your code stopped: {error}"[:1000]}
     except WireError as error:  # not the student's mistake, since no student code ran
-        return {"score": None, "unsent": f"the test passes a value that cannot be sent into the sandbox: {error}"}
-    except StudentComparisonError as error:
-        return {"score": 0.0, "message": str(error)}
+        return {"score": None, "message": "",
+                "unsent": f"the test passes a value that cannot be sent into the sandbox: {error}"}  # fmt: skip
     except Exception as error:  # raised by the test, usually because the answer has the wrong type
+        if isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY):
+            return {"score": 0.0, "message": "the test needs more memory for your answer than it may have"}
         return {"score": 0.0, "message": f"the test stopped with {type(error).__name__}"}
 
 

@@ -40,10 +40,10 @@ class GradebookCell:
         return known | flags | points
 
     def role(self) -> dict[str, Any]:
-        """The cell's `metadata.tfkit`. `released`: an answer's text as students got it, for the imports in it."""
+        """The cell's `metadata.tfkit`. `released`: an answer's text as released, for its imports and names."""
         kind = "check" if self.grade and not self.solution else "exercise" if self.solution else "setup"
-        imports = self.solution and self.cell_type == "code" and "import" in self.source
-        return {"role": kind} | ({"released": self.source} if imports else {})
+        answer = self.solution and self.cell_type == "code"
+        return {"role": kind} | ({"released": self.source} if answer else {})
 
 
 def sources(gradebook: Gradebook, notebook: str, assignment: str) -> list[GradebookCell]:
