@@ -9,7 +9,7 @@ refuse_strangers()
 
 
 def check(exercise: str):
-    """Check the answer that this notebook defines for `exercise`; see `autograder.notebook.check`."""
-    from .notebook import check as run
+    """Check the answer that this notebook defines for `exercise`; see `autograder.checking.notebook.check`."""
+    from .checking.notebook import check as run
 
     return run(exercise)

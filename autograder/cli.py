@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from autograder import error_messages, help_texts, misconceptions, registry
-from autograder.api import Exercise, Verdict, with_hints
+from autograder import help_texts, registry
 from autograder.benchmark import command as benchmark
 from autograder.capstone import command as capstone
-from autograder.feedback.text import plain, verdict_text
+from autograder.checking import command as checking
+from autograder.console.base import BadInput, exit_status
 from autograder.help_format import add_command
 from autograder.marking import command as marking
 from tfkit_course import install, replace_unencodable
 
 RECIPES = ("github-classroom", "gradescope-autograder")  # these export no scores, but the checks for another grader
 POSIX = ("fcntl", "grp", "pwd", "resource", "termios")  # modules of Python's that Windows does not have
-
-
-class BadInput(Exception):
-    """The request cannot be carried out; the message says what was wrong, where, and what to do."""
 
 
 def _lack(command: str, error: ImportError, *extras: str) -> str:
@@ -40,20 +34,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run the command; exits with the status that the command's help describes."""
     replace_unencodable()
     arguments = _parser().parse_args(argv)
-    try:
-        code = arguments.run(arguments)
-    except (registry.UnknownExercise, registry.TwoExercises, BadInput, benchmark.BenchmarkError) as error:
-        print(plain(f"autograder: {error}"), file=sys.stderr)
-        code = 2
-    except BrokenPipeError:  # `autograder list | head`
-        code = 0
-    except Exception as error:
-        message = error_messages.explain(error, f"the course {getattr(arguments, 'course', '')} and its gradebook")
-        if message is None:
-            raise
-        print(plain(f"autograder: {message}"), file=sys.stderr)
-        code = 2
-    sys.exit(code)
+    where = f"the course {getattr(arguments, 'course', '')} and its gradebook"
+    refusals = (registry.UnknownExercise, registry.TwoExercises, benchmark.BenchmarkError)
+    sys.exit(exit_status(lambda: arguments.run(arguments), where, *refusals))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -63,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
         "a command.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
-    _check_parser(add_command(commands, "check", help_texts.CHECK))
+    checking.add_options(add_command(commands, "check", help_texts.CHECK))
     _grade_parser(add_command(commands, "grade", help_texts.GRADE))
     _verify_parser(add_command(commands, "verify", help_texts.VERIFY))
     _serve_parser(add_command(commands, "serve", help_texts.SERVE))
@@ -193,22 +176,6 @@ def _mcp_parser(command: argparse.ArgumentParser) -> None:
     command.add_argument("--log", action="store_true",
                          help="print the logged requests of assistants instead of serving")  # fmt: skip
     command.set_defaults(run=_mcp)
-
-
-def _check_parser(check: argparse.ArgumentParser) -> None:
-    check.add_argument("exercise", metavar="ID", help="an exercise id, as shown by `autograder list`")
-    check.add_argument("files", nargs="+", type=Path, metavar="FILE.{py,ipynb}",
-                       help="Python files or notebooks that define the answer")  # fmt: skip
-    check.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help=help_texts.DEVICE)
-    check.add_argument("--seed", type=int, metavar="N", help="the seed of an earlier verdict, to draw the same inputs")
-    check.add_argument("--json", action="store_true", help="print one JSON object per file")
-    check.add_argument("--hints", type=int, choices=range(4), default=3, metavar="N",
-                       help="how much help to show: 0 none, 1 the concept, 2 also the symptoms and the line, 3 also "
-                       "the counter-example (default: %(default)s)")  # fmt: skip
-    check.add_argument("--known", type=Path, metavar="DIR",
-                       help="a folder with a course's own misconceptions.toml, as a released unit has")  # fmt: skip
-    check.add_argument("--trust", action="store_true", help=help_texts.TRUST)
-    check.set_defaults(run=_check)
 
 
 def _grade_parser(grade: argparse.ArgumentParser) -> None:
@@ -569,66 +536,6 @@ def _list(arguments: argparse.Namespace) -> int:
     for exercise in registry.exercises():
         print(exercise.id)
     return 0
-
-
-def _check(arguments: argparse.Namespace) -> int:
-    exercise = registry.find(arguments.exercise)
-    submissions = [(file, read(file)) for file in arguments.files]  # read every file before the first is graded
-    from autograder.sandbox import SandboxError, choose
-
-    try:
-        backend = choose(trust=arguments.trust)
-        known = misconceptions.read(arguments.known / misconceptions.FILE) if arguments.known else {}
-    except SandboxError as error:
-        raise BadInput(f"{error} (--trust)") from error
-    except misconceptions.BadMisconceptions as error:
-        raise BadInput(str(error)) from error
-    verdicts = []
-    for file, content in submissions:
-        how = {"device": arguments.device, "seed": arguments.seed, "known": known}
-        verdict = grade_answer(exercise, file, content, backend, **how)
-        verdicts.append(verdict)
-        shown = with_hints(verdict.as_json(), arguments.hints)
-        print(json.dumps(shown) if arguments.json else verdict_text(shown), flush=True)
-    if any(verdict.status == "not_graded" for verdict in verdicts):
-        return 2
-    return 0 if all(verdict.status == "passed" for verdict in verdicts) else 1
-
-
-def grade_answer(exercise: Exercise, file: Path, content: Any, backend: Any, **how: Any) -> Verdict:
-    """The verdict on what `read` returned; keywords: device, seed and known."""
-    from autograder import run
-
-    if isinstance(content, str):
-        verdict = run.grade_source(exercise, content, backend=backend, **how)
-    else:
-        verdict = run.grade_notebook(content, [exercise], student=file.name, backend=backend, **how)[0]
-    return replace(verdict, file=str(file))
-
-
-def read(file: Path) -> Any:
-    """A Python file's text or a notebook's object; raises BadInput."""
-    if file.suffix not in (".py", ".ipynb"):
-        raise BadInput(f"{file} is neither a .py nor an .ipynb file")
-    try:
-        content = file.read_bytes()
-        return content.decode("utf-8-sig") if file.suffix == ".py" else _notebook(file, content)
-    except FileNotFoundError:
-        raise BadInput(f"there is no file {file}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{file} cannot be read: {error}") from None
-
-
-def _notebook(file: Path, content: bytes) -> dict[str, Any]:
-    try:
-        notebook = json.loads(content)  # in UTF-8, 16 or 32
-        cells = notebook["cells"]
-        sound = isinstance(cells, list) and all(isinstance(cell.get("metadata", {}), dict) for cell in cells)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        sound = False
-    if not sound:
-        raise BadInput(f"{file} is not a notebook of format 4: open it in JupyterLab and save it again")
-    return notebook
 
 
 def _doctor(arguments: argparse.Namespace) -> int:

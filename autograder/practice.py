@@ -98,7 +98,7 @@ def practise(exercise: Exercise, cells: Sequence[str], namespace: Mapping[str, A
 
 
 def practice_verdict(exercise: str, history: Sequence[str], namespace: Mapping[str, Any]) -> dict[str, Any]:
-    """As `autograder.notebook.verdict`, of what a kernel has run; raises UnknownExercise."""
+    """As `autograder.checking.notebook.verdict`, of what a kernel has run; raises UnknownExercise."""
     found = registry.find(exercise)
     return practise(found, defining(found.symbols, history), namespace).as_json()
 

@@ -20,11 +20,11 @@ from pydantic import Field
 
 from autograder import registry
 from autograder.api import HINTS, Exercise, with_hints
-from autograder.assistants.engine import Engine
 from autograder.assistants.log import AssistantLog, LogError, fingerprint
 from autograder.assistants.rules import AssistantRules
 from autograder.assistants.secrecy import solution_lines, withhold
 from autograder.assistants.statement import StatementError, statement_of
+from autograder.checking.assistant import Engine
 from autograder.checking.client import CheckFailed
 from autograder.feedback.text import plain
 from tfkit_course import NAME as DISTRIBUTION

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from autograder.fork_server import ForkedProcess, check_processes
+from autograder.checking.fork import ForkedProcess, check_processes
+from autograder.checking.processes import Process, explain_failure, request
 from autograder.misconceptions import misconception_options
-from autograder.warm import Process, explain_failure, request
 
 SECONDS = 300.0  # a limit for when the autograder hangs; it has limits of its own
 PROGRESS_S = 1.0  # seconds between two progress reports
@@ -90,7 +90,7 @@ class CheckClient:
         with tempfile.TemporaryDirectory(prefix="tfkit-check-") as temporary, self.processes.process() as process:
             file = _write(answer, Path(temporary))
             options = [*self._options, *misconception_options(folder)]
-            yield RunningCheck(process, exercise, ["check", exercise, str(file), "--json", *options])
+            yield RunningCheck(process, exercise, [exercise, str(file), "--json", *options])
 
 
 def _write(answer: str | list[dict[str, Any]], folder: Path) -> Path:

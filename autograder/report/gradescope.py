@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder import cli, registry
+from autograder import registry
 from autograder.api import HINTS, Verdict, with_hints
+from autograder.console.base import BadInput
 from autograder.feedback.text import verdict_text
+from autograder.grade.file import grade_answer, read
 from autograder.help_format import make_parser
 from autograder.sandbox import SandboxError, choose
 
@@ -21,12 +23,12 @@ def results(
     backend = choose(trust=trust)
     try:
         file = _file(assignment, submission)
-        content = cli.read(file)
-    except cli.BadInput as error:
+        content = read(file)
+    except BadInput as error:
         return {"score": 0.0, "output": f"Not graded: {error}"}
     tests = []
     for name, most in points.items():
-        verdict = cli.grade_answer(registry.find(name), file, content, backend, device="auto", seed=None)
+        verdict = grade_answer(registry.find(name), file, content, backend, device="auto", seed=None)
         tests.append(_test(name, most, replace(verdict, file=file.name), hints))
     ungraded = [test["name"] for test in tests if test["output"].startswith("Not graded")]
     summary = f"Not graded, through no fault of yours: {', '.join(ungraded)}" if ungraded else assignment
@@ -40,7 +42,7 @@ def _file(assignment: str, submission: Path) -> Path:
     found = [path for path in wanted if path.is_file()] or (others if len(others) == 1 else [])
     if not found:
         names = ", ".join(p.name for p in others) or "no notebook"
-        raise cli.BadInput(f"submit {assignment}.ipynb; you submitted: {names}")
+        raise BadInput(f"submit {assignment}.ipynb; you submitted: {names}")
     return found[0]
 
 

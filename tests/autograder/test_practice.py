@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from autograder import notebook, practice, registry
+from autograder import practice, registry
 from autograder.answers import answer
+from autograder.checking import notebook
 
 CAUSAL = "masks.causal"
 

@@ -18,10 +18,11 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 import tfkit_lab
-from autograder import fork_server, sandbox, warm
-from autograder import notebook as in_kernel
-from autograder.checking import client
-from autograder.warm import NO_SANDBOX
+from autograder import sandbox
+from autograder.checking import client, fork
+from autograder.checking import notebook as in_kernel
+from autograder.checking import processes as warm
+from autograder.checking.processes import NO_SANDBOX
 from course.build import build
 from tfkit_course import install
 from tfkit_lab import check as engine
@@ -36,7 +37,7 @@ CELLS = [{"source": "def causal_mask(): ...", "role": "exercise", "exercise": EX
 def prepared(monkeypatch):
     """How often a lab with a course made ready for a check; no process is started for it."""
     calls = []
-    for kind in (warm.WarmProcesses, fork_server.ForkServer):
+    for kind in (warm.WarmProcesses, fork.ForkServer):
         monkeypatch.setattr(kind, "prepare", lambda self: calls.append(self))
     return calls
 
@@ -49,7 +50,7 @@ def grader(monkeypatch, tmp_path):
 
     def install(body: str) -> None:
         script = tmp_path / "grader.py"
-        heading = "import json, os, sys, time, pathlib\n_, exercise, file, _, *known = json.loads(input())\n"
+        heading = "import json, os, sys, time, pathlib\nexercise, file, _, *known = json.loads(input())\n"
         script.write_text(heading + textwrap.dedent(body))
         monkeypatch.setattr(warm, "COMMAND", (sys.executable, str(script)))
 

@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from autograder import warm
-from autograder.checking import client
+from autograder.checking import client, processes
 
 EXERCISE = "masks.causal"
 FOUND = {"exercise": EXERCISE, "status": "passed", "file": ""}
@@ -19,11 +18,11 @@ FOUND = {"exercise": EXERCISE, "status": "passed", "file": ""}
 def asked(monkeypatch):
     """A client of a script in the place of the autograder, whose arguments are `arguments` there."""
     asking = client.CheckClient(own_group=True)
-    monkeypatch.setattr(asking, "processes", warm.WarmProcesses(own_group=True))
+    monkeypatch.setattr(asking, "processes", processes.WarmProcesses(own_group=True))
 
     def script(body):
         heading = "import json, pathlib, sys, time\narguments = json.loads(input())\n"
-        monkeypatch.setattr(warm, "COMMAND", (sys.executable, "-c", heading + textwrap.dedent(body)))
+        monkeypatch.setattr(processes, "COMMAND", (sys.executable, "-c", heading + textwrap.dedent(body)))
         return asking
 
     yield script
@@ -60,7 +59,7 @@ def test_where_there_is_no_verdict_the_last_line_says_why(asked, ending, words):
 )
 def test_an_answer_is_source_or_cells_and_may_hold_what_is_not_utf_8(asked, answer, name, content):
     body = (
-        f"file = pathlib.Path(arguments[2])\nprint(json.dumps({FOUND} | dict(name=file.name, text=file.read_text())))"
+        f"file = pathlib.Path(arguments[1])\nprint(json.dumps({FOUND} | dict(name=file.name, text=file.read_text())))"
     )
     found = verdict(asked(body), answer)
     assert found["name"] == name and content in found["text"]

@@ -42,7 +42,7 @@ def test_what_functions_import_is_covered_and_what_does_not_grade_is_not():
     scoring = {"verdict.py", "api.py", "proxies.py", "parse.py", "stored_mutants.py", "registry.py", "points.py"}
     steps = {f"nbgrader/{name}.py" for name in ("execute", "own_tests", "predictions", "rebuild", "submission")}
     assert scoring | steps <= names()
-    others = ("assistants/", "launch/", "lint/", "marking/", "serve/", "cli.py", "notebook.py", "warm.py")
+    others = ("assistants/", "launch/", "lint/", "marking/", "serve/", "cli.py", "checking/")
     assert [name for name in names() if name.startswith(others)] == []
 
 

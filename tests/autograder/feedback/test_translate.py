@@ -10,8 +10,8 @@ import polib
 import pytest
 
 import autograder
-from autograder import notebook
 from autograder.api import PROPERTIES, CheckResult, Verdict
+from autograder.checking import notebook
 from autograder.diagnosis import facts, kinds, mutations, shares, transformations
 from autograder.feedback import matrix, messages, words
 from autograder.feedback.html import STEP_COLUMNS, verdict_html

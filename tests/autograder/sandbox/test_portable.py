@@ -102,7 +102,7 @@ def test_a_check_without_posix(tmp_path):
     file.write_text(answers(registry.find(CAUSAL), "wrong")[0].read_text(encoding="utf-8"))
     code = f"""
 from autograder.cli import main
-import autograder.warm, tfkit.decode, course.build
+import autograder.checking.child, tfkit.decode, course.build
 from autograder.sandbox_client import Cell, SandboxClient
 with SandboxClient(portable.Portable()) as student:
     print(student.run_cells([Cell("a", "while True: pass")], seconds=4)[0].error)

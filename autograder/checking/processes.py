@@ -1,8 +1,8 @@
-"""Commands of the autograder in a process that has loaded torch and started a box in advance.
+"""Checks in processes that have loaded torch and started a box in advance, each for one check.
 
     warm = WarmProcesses("--trust")
     with warm.process() as process:
-        out, err = process.communicate(request(["check", "masks.causal", "mine.py", "--json"]), timeout=300)
+        out, err = process.communicate(request(["masks.causal", "mine.py", "--json"]), timeout=300)
 
 A check of a few tensors takes less time than its imports. So two processes wait for their arguments on standard input,
 and the second of two checks in a row also finds one that is ready. A used process is replaced when it has ended, or at
@@ -11,8 +11,6 @@ once if no other waits. `prepare` starts them before the first request.
 
 from __future__ import annotations
 
-import gc
-import importlib
 import json
 import os
 import re
@@ -22,15 +20,14 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import NoReturn
 
 from tfkit_course import install
 
-COMMAND = (sys.executable, "-P", "-m", "autograder.warm")  # -P: nothing is imported from where the notebook lies
+# -P: nothing is imported from where the notebook lies
+COMMAND = (sys.executable, "-P", "-m", "autograder.checking.child")
 WAIT_S = 600.0  # processes are ended, and their memory freed, after that long without a request
 N_WAITING = 1 if "JUPYTERHUB_USER" in os.environ else 2  # on a hub, each user has some
 
-LATE = ("torch.fx.experimental.symbolic_shapes",)  # imported by few operations; takes 0.4 s with sympy
 MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 NO_SANDBOX = "no sandbox works here"  # as sandbox.choose says it
 GROUPS = hasattr(os, "killpg")  # not on Windows
@@ -105,7 +102,7 @@ class WarmProcesses:
 
 
 def request(arguments: Sequence[str]) -> str:
-    """What a waiting process reads: the arguments of `autograder`."""
+    """What a waiting process reads: the arguments of `autograder check`."""
     return json.dumps(list(arguments)) + "\n"
 
 
@@ -118,91 +115,3 @@ def explain_failure(err: str) -> str:
             f"packages there ({install()}), or ask the administrator of this server to do so, and check again"
         )
     return last[:500]
-
-
-def load(trust: bool) -> None:
-    """Loads a box, and whatever a check of any exercise would load. Raises ImportError without torch."""
-    rest = load_remaining()
-    load_essentials(trust, rest)
-    for _ in rest:
-        continue
-
-
-def load_essentials(trust: bool, rest: Iterator[None]) -> None:
-    """Loads a box, and what every check needs; then as much of `rest` as is possible before the box is ready.
-
-    Raises ImportError without torch."""
-    from autograder import sandbox
-
-    with suppress(sandbox.SandboxError, ImportError):  # who asks will be told
-        # before torch is imported here: a thread beside that import waits 5 ms for each file that it looks at
-        sandbox.launch(trust)
-    collects, box = gc.isenabled(), threading.Thread(target=_choose_box, args=(trust,))
-    gc.disable()  # collecting while torch is imported takes a quarter of a second and finds nothing
-    box.start()
-    try:
-        import torch  # noqa: F401
-
-        from autograder import cli, run  # noqa: F401
-
-        while box.is_alive() and next(rest, "done") is None:
-            continue
-    finally:
-        box.join()
-        if collects:
-            gc.enable()
-
-
-def load_remaining() -> Iterator[None]:
-    """Loads what only some checks use, a part at each step: every exercise's checks and reference, and LATE."""
-    from autograder import registry
-    from autograder.checks.reference import reference_of
-
-    with suppress(Exception):  # a unit that cannot be loaded: a check of its exercises will report it
-        for exercise in registry.exercises():
-            registry.check_function(exercise)
-            reference_of(exercise)
-            yield
-    for name in LATE:
-        with suppress(ImportError):
-            importlib.import_module(name)
-        yield
-
-
-def _choose_box(trust: bool) -> None:
-    from autograder import sandbox
-
-    with suppress(sandbox.SandboxError, ImportError):  # the check will report it
-        sandbox.choose(trust=trust)
-
-
-def main() -> None:
-    """Loads what a check needs, waits for one line of arguments, and is `autograder` from then on."""
-    # a notebook's interrupt is meant for the cell that runs; with SIG_IGN the box's processes would ignore it for ever
-    signal.signal(signal.SIGINT, lambda *_: None)
-    load("--trust" in sys.argv)
-    line = sys.stdin.readline()
-    if not line:  # the process that started this one is gone
-        return
-    from autograder import cli
-
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        cli.main(json.loads(line))
-    except SystemExit as end:
-        leave(end.code if isinstance(end.code, int) else 1)
-
-
-def leave(code: int) -> NoReturn:
-    """Ends this process at once. Python would first free all that was loaded, which takes 0.8 s."""
-    from autograder import sandbox
-
-    sandbox.close_all()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):  # nobody reads it any more
-            stream.flush()
-    os._exit(code)
-
-
-if __name__ == "__main__":
-    main()

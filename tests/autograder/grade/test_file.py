@@ -1,4 +1,4 @@
-"""What `autograder check` makes of the files that it is given."""
+"""Reading what is to be graded: Python files and notebooks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from autograder.cli import BadInput, read
+from autograder.console.base import BadInput
+from autograder.grade.file import read
 
 NOTEBOOK = {"cells": [{"cell_type": "code", "source": "é = 1", "metadata": {}}], "nbformat": 4, "nbformat_minor": 5}
 

@@ -2,20 +2,17 @@
 
     server = ForkServer("--trust")
     with server.process() as process:
-        out, err = process.communicate(request(["check", "masks.causal", "mine.py", "--json"]), timeout=300)
+        out, err = process.communicate(request(["masks.causal", "mine.py", "--json"]), timeout=300)
 
-It has the interface of `warm.WarmProcesses`, whose processes serve one check each and take seconds to replace. Here the
-process that loads serves no check itself. A file of a unit that changes makes it load everything again.
+It has the interface of `processes.WarmProcesses`, whose processes serve one check each and take seconds to replace.
+Here the process that loads serves no check itself. A file of a unit that changes makes it load everything again.
 """
 
 from __future__ import annotations
 
 import array
-import gc
-import importlib
 import json
 import os
-import random
 import selectors
 import signal
 import socket
@@ -23,19 +20,14 @@ import subprocess
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import NoReturn
 
-from autograder.warm import WAIT_S, WarmProcesses, leave, load_essentials, load_remaining
+from autograder.checking.processes import WAIT_S, WarmProcesses
 
-COMMAND = (sys.executable, "-P", "-m", "autograder.fork_server")
+COMMAND = (sys.executable, "-P", "-m", "autograder.checking.fork_child")
 SUPPORTED = sys.platform == "linux"
-SUFFIXES = (".py", ".toml")  # of a unit's files; others are read when they are needed
 CHUNK = 1 << 16
-RARE = "torch._dynamo"  # imported by torch.utils.checkpoint and torch.optim at their first use; takes some seconds
-IDLE_S = 1.0
 
 
 class ForkedProcess:
@@ -227,123 +219,3 @@ class ForkServer:
 def check_processes(*options: str, own_group: bool = False) -> ForkServer | WarmProcesses:
     """The fastest source of processes for checks on this system."""
     return (ForkServer if SUPPORTED else WarmProcesses)(*options, own_group=own_group)
-
-
-def main() -> None:
-    """Loads what a check needs, and forks a process for each request until the socket is closed."""
-    from autograder import sandbox
-
-    signal.signal(signal.SIGINT, lambda *_: None)  # a notebook's interrupt is meant for the cell that runs
-    control, trust, load_error = socket.socket(fileno=int(sys.argv[1])), "--trust" in sys.argv, ""
-    rest = load_remaining()
-    sandbox.launch(trust)  # first of all: the box's process needs as long as this one to load torch
-    try:
-        import torch
-
-        torch.set_num_threads(1)  # a fork after a multi-threaded region would hang
-        load_essentials(trust, rest)
-    except ImportError:
-        load_error = traceback.format_exc()
-    loaded_from = {} if load_error else unit_files()
-    pauses = iter(()) if load_error else _load_in_pauses(rest)
-    gc.freeze()  # else a collection in a fork would copy all that was loaded
-    pause_s: float | None = IDLE_S
-    with selectors.DefaultSelector() as selector:
-        selector.register(control, selectors.EVENT_READ)
-        while True:
-            if not selector.select(pause_s):
-                pause_s = next(pauses, None)
-                continue
-            if not load_error and (unit_files() != loaded_from or not sandbox.all_alive()):
-                _load_again(control)
-            message, fds, _, _ = socket.recv_fds(control, CHUNK, 4)
-            if not message:
-                return
-            _serve(control, fds, json.loads(message)["own_group"], load_error)
-            pause_s = pause_s if pause_s is None else IDLE_S
-            if load_error:  # the missing package may be installed before the next request
-                return
-
-
-def _load_in_pauses(rest: Iterator[None]) -> Iterator[float]:
-    """Loads what only some checks use, while there is no request: yields the time to wait before each next part.
-
-    A request that comes meanwhile is served between two parts.
-    """
-    for _ in rest:
-        yield 0.0
-    with suppress(ImportError):
-        importlib.import_module(RARE)
-    gc.collect()
-    gc.freeze()
-
-
-def unit_files() -> dict[str, int]:
-    """The files of the units that can be checked, each with the time of its last change."""
-    from autograder import registry
-
-    folders = {exercise.folder for exercise in registry.exercises() if exercise.folder is not None}
-    files = (file for folder in folders for file in folder.glob("*") if file.suffix in SUFFIXES)
-    return {str(file): file.stat().st_mtime_ns for file in files}
-
-
-def _load_again(control: socket.socket) -> NoReturn:
-    """Starts this program anew. The request that has come stays in the socket."""
-    from autograder import sandbox
-
-    sandbox.close_all()
-    control.set_inheritable(True)
-    os.execv(sys.executable, [*COMMAND, str(control.fileno()), *sys.argv[2:]])
-
-
-def _serve(control: socket.socket, fds: list[int], own_group: bool, load_error: str) -> None:
-    """Forks a process that is `autograder` with the arguments that it reads from the first descriptor."""
-    while True:  # those that have ended
-        try:
-            if not os.waitpid(-1, os.WNOHANG)[0]:
-                break
-        except ChildProcessError:
-            break
-    if os.fork():
-        for fd in fds:
-            os.close(fd)
-        return
-    try:
-        control.close()
-        if own_group:
-            os.setsid()
-        for place, fd in enumerate(fds[:3]):
-            os.dup2(fd, place)
-            os.close(fd)
-        os.write(fds[3], b"%d\n" % os.getpid())
-        _check(fds[3], load_error)
-    finally:
-        os._exit(1)
-
-
-def _check(report: int, load_error: str) -> NoReturn:
-    """Runs one command of `autograder`, and reports its exit code."""
-    from autograder import cli, sandbox
-
-    random.seed()
-    line, code = sys.stdin.readline(), 1
-    if load_error:
-        print(load_error, file=sys.stderr)
-    elif line:  # an empty line: the requester is gone
-        sandbox.adopt_all()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        try:
-            cli.main(json.loads(line))
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else 1
-        except BaseException:
-            traceback.print_exc()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):
-            stream.flush()
-    os.write(report, b"%d\n" % code)
-    leave(code)
-
-
-if __name__ == "__main__":
-    main()

@@ -11,7 +11,7 @@ from autograder import registry
 from autograder.answers import answer, answers
 
 ID = "attention.split_heads"
-OWN = ["-p", "autograder.pytest_plugin"] if not any(
+OWN = ["-p", "autograder.checking.pytest_plugin"] if not any(
     point.name == "tfkit" for point in __import__("importlib.metadata").metadata.entry_points(group="pytest11")
 ) else []  # fmt: skip
 

@@ -11,8 +11,9 @@ import time
 import psutil
 import pytest
 
-from autograder import registry, warm
+from autograder import registry
 from autograder.answers import answers
+from autograder.checking import processes as warm
 
 CAUSAL = registry.find("masks.causal")
 ECHO = "import json, os; print(json.dumps([os.getpid(), json.loads(input())]))"
@@ -96,8 +97,8 @@ def test_nobody_waits_for_ever(processes, monkeypatch):
 
 def test_one_that_waits_goes_with_whoever_started_it():
     code = (
-        "import os, sys; from autograder import warm; w = warm.WarmProcesses()\n"
-        "with w.process() as p: p.communicate(warm.request(['list']))\n"
+        "import os, sys; from autograder.checking.processes import WarmProcesses, request; w = WarmProcesses()\n"
+        "with w.process() as p: p.communicate(request(['masks.causal']))\n"
         "print(w._waiting[0].pid, flush=True); os._exit(0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -109,9 +110,9 @@ def test_a_file_beside_the_notebook_takes_no_modules_place(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     processes = warm.WarmProcesses()
     with processes.process() as process:
-        out, err = process.communicate(warm.request(["list"]), timeout=120)
+        _, err = process.communicate(warm.request(["no.such", "mine.py"]), timeout=120)
     processes.close()
-    assert CAUSAL.id in out and "the wrong one" not in err
+    assert "no exercise is called 'no.such'" in err and "the wrong one" not in err
 
 
 def test_an_interrupt_is_not_meant_for_the_one_that_waits():
@@ -123,17 +124,19 @@ def test_an_interrupt_is_not_meant_for_the_one_that_waits():
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
-        told = warm.request(["check", CAUSAL.id, str(right), "--json", "--trust"])
+        told = warm.request([CAUSAL.id, str(right), "--json", "--trust"])
         out, err = process.communicate(told, timeout=120)
     processes.close()
     assert process.returncode == 0, err
     assert json.loads(out)["status"] == "passed"
 
 
-@pytest.mark.parametrize(("arguments", "code"), [(["list"], 0), (["check", "no.such", "mine.py"], 2)])
+@pytest.mark.parametrize(
+    ("arguments", "code"), [([CAUSAL.id, str(answers(CAUSAL, "right")[0]), "--trust"], 0), (["no.such", "mine.py"], 2)]
+)
 def test_one_that_has_answered_ends_at_once_and_leaves_no_box(arguments, code):
     """Python would take apart all that was loaded, while somebody waits."""
-    start = "import atexit; from autograder import warm; atexit.register(print, 'taken apart'); warm.main()"
+    start = "import atexit; from autograder.checking import child; atexit.register(print, 'taken apart'); child.main()"
     running = subprocess.Popen(
         [sys.executable, "-c", start, "--trust"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True,
@@ -149,10 +152,11 @@ def test_one_that_has_answered_ends_at_once_and_leaves_no_box(arguments, code):
 
 def test_one_that_waits_has_loaded_what_a_check_would():
     """No module of a unit, of the library or of sympy is left for the time in which somebody waits."""
-    right, code = answers(CAUSAL, "right")[0], "import sys; from autograder import cli, warm; warm.load(True)\n"
-    code += "before = set(sys.modules)\ntry:\n    cli.main(sys.argv[1:])\nfinally:\n    "
+    right = answers(CAUSAL, "right")[0]
+    code = "import sys; from autograder.checking import child, command\n"
+    code += "child.load(True)\nbefore = set(sys.modules)\ntry:\n    command.check(sys.argv[1:])\nfinally:\n    "
     code += "print(sorted(set(sys.modules) - before), file=sys.stderr)"
-    command = [sys.executable, "-c", code, "check", CAUSAL.id, str(right), "--json", "--trust"]
+    command = [sys.executable, "-c", code, CAUSAL.id, str(right), "--json", "--trust"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert json.loads(done.stdout)["status"] == "passed"
     late = ast.literal_eval(done.stderr.splitlines()[-1])

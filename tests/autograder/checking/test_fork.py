@@ -13,12 +13,13 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from autograder import fork_server, registry
+from autograder import registry
 from autograder.answers import answers
-from autograder.fork_server import ForkedProcess, ForkServer, check_processes
-from autograder.warm import WarmProcesses, explain_failure, request
+from autograder.checking import fork
+from autograder.checking.fork import ForkedProcess, ForkServer, check_processes
+from autograder.checking.processes import WarmProcesses, explain_failure, request
 
-pytestmark = pytest.mark.skipif(not fork_server.SUPPORTED, reason="processes are forked on Linux only")
+pytestmark = pytest.mark.skipif(not fork.SUPPORTED, reason="processes are forked on Linux only")
 CAUSAL = registry.find("masks.causal")
 ENDLESS = "def causal_mask(length):\n    while True:\n        pass\n"
 
@@ -31,7 +32,7 @@ def server():
 
 
 def told(path):
-    return request(["check", CAUSAL.id, str(path), "--json", "--trust"])
+    return request([CAUSAL.id, str(path), "--json", "--trust"])
 
 
 def until(condition, what):
@@ -53,16 +54,16 @@ def test_each_check_is_a_process_of_its_own_and_all_are_of_one_that_has_loaded(s
     assert found == [("passed", 0, ""), ("failed", 1, "")]
     assert len({pid for pid, _ in pids}) == 2 and len({pid for _, pid in pids}) == 1
     with server.process() as process:
-        out, err = process.communicate(request(["check", "no.such", "mine.py"]), timeout=120)
+        out, err = process.communicate(request(["no.such", "mine.py"]), timeout=120)
     assert out == "" and "no exercise is called 'no.such'" in err and process.returncode == 2
 
 
 def test_it_serves_before_it_has_loaded_every_unit_and_loads_them_in_pauses():
     code = (
-        "import sys; from autograder import fork_server; "
+        "import sys; from autograder.checking import child; "
         "loaded = lambda: any(name.startswith('autograder_unit_') or name == 'sympy' for name in sys.modules); "
-        "fork_server.load_essentials(True, iter(())); before = loaded(); "
-        "print(before, next(fork_server.load_remaining()), loaded(), 'sympy' in sys.modules)"
+        "child.load_essentials(True, iter(())); before = loaded(); "
+        "print(before, next(child.load_remaining()), loaded(), 'sympy' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "None", "True", "False"]
@@ -71,11 +72,11 @@ def test_it_serves_before_it_has_loaded_every_unit_and_loads_them_in_pauses():
 def test_the_boxes_process_starts_before_torch_is_loaded_here():
     """Each of the two needs as long for it as the other, and the first check waits for both."""
     code = (
-        "import socket, sys; from autograder import fork_server, sandbox; "
+        "import socket, sys; from autograder import sandbox; from autograder.checking import fork_child; "
         "launch = sandbox.launch; "
         "sandbox.launch = lambda *how: (print('torch' in sys.modules, len(sandbox._launched)), launch(*how)); "
         "ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET); ours.close(); "
-        "sys.argv = ['', str(theirs.fileno())]; fork_server.main(); "
+        "sys.argv = ['', str(theirs.fileno())]; fork_child.main(); "
         "print('torch' in sys.modules, len(sandbox._launched), len(sandbox._chosen))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -111,7 +112,7 @@ def sleeping(started=True):
     """A process that sleeps instead of checking, and its ForkedProcess; not started: its server is still loading."""
     requester, server = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     process = ForkedProcess(requester, own_group=False)
-    _, fds, _, _ = socket.recv_fds(server, fork_server.CHUNK, 4)
+    _, fds, _, _ = socket.recv_fds(server, fork.CHUNK, 4)
     sleeper = None
     if started:
         sleeper = subprocess.Popen(["sleep", "60"], stdin=fds[0], stdout=fds[1], stderr=fds[2], pass_fds=fds[3:])
@@ -186,8 +187,8 @@ def test_one_that_died_is_replaced(server):
 
 
 def test_who_lacks_torch_is_told_so(monkeypatch):
-    without = "import sys; sys.modules['torch'] = None; from autograder import fork_server; fork_server.main()"
-    monkeypatch.setattr(fork_server, "COMMAND", (sys.executable, "-c", without))
+    without = "import sys; sys.modules['torch'] = None; from autograder.checking import fork_child; fork_child.main()"
+    monkeypatch.setattr(fork, "COMMAND", (sys.executable, "-c", without))
     made = ForkServer()
     with made.process() as process:
         out, err = process.communicate(told("mine.py"), timeout=60)
@@ -197,7 +198,8 @@ def test_who_lacks_torch_is_told_so(monkeypatch):
 
 def test_the_server_ends_with_whoever_started_it():
     code = (
-        "from autograder.fork_server import ForkServer; import os; s = ForkServer(); s.prepare(); print(s._server.pid)"
+        "from autograder.checking.fork import ForkServer; import os; "
+        "s = ForkServer(); s.prepare(); print(s._server.pid)"
     )
     done = subprocess.run([sys.executable, "-c", f"{code}; os._exit(0)"], capture_output=True, text=True, check=True)
     pid = int(done.stdout)
@@ -206,7 +208,7 @@ def test_the_server_ends_with_whoever_started_it():
 
 
 def test_nobody_waits_for_ever(monkeypatch):
-    monkeypatch.setattr(fork_server, "WAIT_S", 0.1)
+    monkeypatch.setattr(fork, "WAIT_S", 0.1)
     made = ForkServer()
     made.prepare()
     made._timer.join(30)
@@ -214,5 +216,5 @@ def test_nobody_waits_for_ever(monkeypatch):
 
 
 def test_elsewhere_each_process_serves_one_check(monkeypatch):
-    monkeypatch.setattr(fork_server, "SUPPORTED", False)
+    monkeypatch.setattr(fork, "SUPPORTED", False)
     assert isinstance(check_processes(), WarmProcesses)

@@ -11,8 +11,7 @@ from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
-from autograder import kernel_state
-from autograder.checking import client
+from autograder.checking import client, kernel_state
 from autograder.checking.client import CheckClient, CheckFailed, OnProgress
 from autograder.feedback.html import style
 from autograder.feedback.translate import say

@@ -1,0 +1,1 @@
+"""How a command speaks: its refusals and its errors, one line each."""

@@ -1,0 +1,1 @@
+"""From one submission to its verdicts."""
