@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from autograder.feedback.words import is_unwritten
 from tfkit_lab import live, sealed
+from tfkit_lab.steps import steps
 
 try:
     import fcntl
@@ -83,7 +84,9 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         due, assigned = _due(unit), _assigned(unit, exercises)
         worth, prose = _points(notebook["cells"]), _prose(notebook["cells"])
         project = _project(notebook["cells"])
-        predicted = _predicted(unit, path.parent)
+        entries = sealed.read(path.parent)
+        predicted = _predicted(unit, entries)
+        asked = steps(notebook["cells"], assigned, entries)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     if not assigned and project is None:
@@ -108,6 +111,7 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         "exercises": listed,
         "project": project,
         "predictions": predicted,
+        "steps": asked,
         "terms": [{"word": word, "means": means} for word, means in _TERM.findall(prose.get("glossary", ""))],
     }
 
@@ -126,11 +130,10 @@ def _distinct_titles(titles: dict[str, str]) -> dict[str, str]:
     return {key: f"{title} ({last[key]})" if title in twice else title for key, title in titles.items()}
 
 
-def _predicted(unit: dict[str, Any], folder: Path) -> dict[str, int]:
+def _predicted(unit: dict[str, Any], known: dict[str, dict[str, Any]]) -> dict[str, int]:
     """The numbers of predictions that the unit asks for and that are sealed; skipped ones don't count."""
     named = unit.get("predictions")
     names = {name for name in named if isinstance(name, str)} if isinstance(named, list) else set()
-    known = sealed.read(folder) if names else {}
     made = sum(known.get(name, {}).get("answers") is not None for name in names)
     return {"asked": len(names), "made": made}
 
@@ -207,14 +210,35 @@ def _exercises(cells: list[dict[str, Any]]) -> tuple[dict[str, str], str]:
 
 
 def _state(entry: Any) -> dict[str, Any]:
-    if not isinstance(entry, dict) or entry.get("status") not in STATES:
-        return {"state": "not_started", "score": 0.0, "max_score": 0.0, "at": None}
-    scores = {key: entry.get(key, 0.0) for key in ("score", "max_score")}
-    return {"state": entry["status"], **scores, "at": entry["at"] if isinstance(entry.get("at"), str) else None}
+    """The best outcome, which counts, and when the last check was; `last` is its outcome, if it was not as good."""
+    if not _is_outcome(entry):
+        return {"state": "not_started", "score": 0.0, "max_score": 0.0, "at": None, "last": None}
+    best = best_of(entry)
+    scores = {key: best.get(key, 0.0) for key in ("score", "max_score")}
+    last = entry["status"] if _rank(entry) < _rank(best) else None
+    at = entry["at"] if isinstance(entry.get("at"), str) else None
+    return {"state": best["status"], **scores, "at": at, "last": last}
+
+
+def best_of(entry: dict[str, Any]) -> dict[str, Any]:
+    """The best outcome of an exercise's checks; that of the last one where no better one is stored."""
+    best = entry.get("best")
+    return best if _is_outcome(best) and _rank(best) > _rank(entry) else entry
+
+
+def _is_outcome(one: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(one, dict) and one.get("status") in STATES
+
+
+def _rank(outcome: dict[str, Any]) -> tuple[int, float]:
+    """Passed is better than failed, which is better than a check that could not be run; then the score decides."""
+    score, most = outcome.get("score"), outcome.get("max_score")
+    share = score / most if isinstance(score, int | float) and isinstance(most, int | float) and most > 0 else 0.0
+    return ("not_graded", "failed", "passed").index(outcome["status"]), share
 
 
 def read_progress(root: Path) -> dict[str, Any]:
-    """Last verdict by exercise; empty when there is none yet or the file is damaged."""
+    """Last verdict by exercise, and the best one with it; empty when there is none yet or the file is damaged."""
     found = _read(root).get("exercises")
     return found if isinstance(found, dict) else {}
 
@@ -257,10 +281,15 @@ def _with_outcome(exercises: dict[str, Any], verdict: dict[str, Any]) -> dict[st
     before = exercises.get(verdict["exercise"])
     kept = {key: verdict.get(key) for key in ("status", "score", "max_score", "misconception", "misconceptions")}
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    if is_unwritten(verdict):
+    known = _is_outcome(before)
+    passed = known and best_of(before)["status"] == "passed"
+    if is_unwritten(verdict) and not passed:
         exercises.pop(verdict["exercise"], None)  # whoever checks the released stub has not started
-    else:
-        exercises[verdict["exercise"]] = {**kept, "at": now, **_failing(before, kept["status"], now)}
+        return exercises
+    entry = {**kept, "at": now, **_failing(before, kept["status"], now)}
+    if known and _rank(best := best_of(before)) > _rank(entry):  # who tries something out keeps what was earned
+        entry["best"] = {key: best.get(key) for key in ("status", "score", "max_score")}
+    exercises[verdict["exercise"]] = entry
     return exercises
 
 

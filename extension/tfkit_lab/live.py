@@ -120,6 +120,8 @@ def _entry(one: Any) -> dict[str, Any] | None:
         since = datetime.fromisoformat(one.get("since") or one["at"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return None
+    if isinstance(best := one.get("best"), dict) and best.get("status") == "passed":
+        status, failed = "passed", 0  # who tries out a mistake after passing is not stuck
     sound = status in ("passed", "failed", "not_graded") and isinstance(failed, int)
     sound = sound and isinstance(one.get("misconception"), str | None)
     sound = sound and at.tzinfo is not None and since.tzinfo is not None

@@ -106,6 +106,9 @@ def test_a_check_is_counted_where_the_class_can_see_it(tmp_path, monkeypatch):
     course.record(tmp_path, failed | {"status": "passed"})
     (row,) = live.of_class(str(shared), checks=1, minutes=0)["exercises"]
     assert (row["passed"], row["stuck"]) == (1, 0)
+    course.record(tmp_path, failed)  # after passing, to see what the mistake does
+    (row,) = live.of_class(str(shared), checks=1, minutes=0)["exercises"]
+    assert (row["passed"], row["stuck"]) == (1, 0)
     assert len(list(shared.iterdir())) == 1  # one file for each student
     assert sealed.of_class(tmp_path, str(shared)) == []  # and it is no prediction
 

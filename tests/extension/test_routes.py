@@ -259,6 +259,29 @@ def test_checking_the_released_stub_is_no_attempt(tmp_path):
     assert [e["state"] for unit in course.units(tmp_path) for e in unit["exercises"]] == ["failed"]
 
 
+def test_trying_out_a_mistake_after_passing_takes_nothing_away(tmp_path):
+    notebook(tmp_path / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
+    found = {"exercise": EXERCISE, "max_score": 2, "checks": [{"name": "values", "status": "failed"}]}
+
+    def state():
+        (exercise,) = course.units(tmp_path)[0]["exercises"]
+        return exercise["state"], exercise["score"], exercise["last"]
+
+    course.record(tmp_path, found | {"status": "failed", "score": 1.5})
+    course.record(tmp_path, found | {"status": "failed", "score": 0.5})
+    assert state() == ("failed", 1.5, "failed")  # the best counts, the last is shown
+    course.record(tmp_path, found | {"status": "passed", "score": 2})
+    assert state() == ("passed", 2, None)
+    for status in ("failed", "not_graded", "failed"):
+        course.record(tmp_path, found | {"status": status, "score": 0})
+        assert state() == ("passed", 2, status)
+    stub = [{"name": "written", "status": "failed"}]
+    course.record(tmp_path, found | {"status": "failed", "score": 0, "checks": stub})  # the notebook fetched again
+    assert state() == ("passed", 2, "failed")
+    course.record(tmp_path, found | {"status": "passed", "score": 2})
+    assert state() == ("passed", 2, None)
+
+
 async def test_a_check_in_the_kernel_counts_as_the_button_does(jp_fetch, jp_root_dir):
     notebook(jp_root_dir / "02-masks" / "02-masks.ipynb", (EXERCISE, "The future"))
     found = {"exercise": EXERCISE, "status": "passed", "score": 2.0, "max_score": 2.0, "misconception": None}

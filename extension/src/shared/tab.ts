@@ -46,7 +46,7 @@ export function withProgress(units: readonly IUnit[], kept: Progress): IUnit[] {
       ? { ...exercise, state: found.status, score: found.score, max_score: found.max_score, at: found.at }
       : exercise;
   };
-  return units.map(unit => ({ ...unit, exercises: unit.exercises.map(known) }));
+  return units.map(unit => ({ ...unit, steps: undefined, exercises: unit.exercises.map(known) }));
 }
 
 function place(): string {

@@ -36,8 +36,24 @@ export interface IExercise {
   readonly points: number | null;
   /** When it was last checked, as ISO 8601 in UTC, or null. */
   readonly at: string | null;
+  /** The outcome of the last check where it was not as good as the best, which counts; or null. */
+  readonly last?: ExerciseState | null;
   /** Whether the notebook has lost the cell that the build gave it. */
   readonly lost?: boolean;
+}
+
+/** Something that a lesson asks for, in the order of its cells. */
+export interface IStep {
+  readonly kind: 'predict' | 'exercise' | 'compare' | 'experiment' | 'task';
+  /** The cell's id, or null where the cell is gone. */
+  readonly cell: string | null;
+  /** The heading above it. */
+  readonly title: string;
+  /** Whether it is done; null for an exercise, whose state says it. */
+  readonly done: boolean | null;
+  readonly exercise?: string;
+  /** The name of the prediction that is asked for, or compared. */
+  readonly prediction?: string;
 }
 
 /** A word of a unit's glossary. */
@@ -71,6 +87,8 @@ export interface IUnit {
   readonly leaderboard?: ILeaderboard | null;
   /** How many predictions its notebook asks for, and how many are sealed. */
   readonly predictions: { readonly asked: number; readonly made: number };
+  /** What the lesson asks for, in its order; absent where nobody can say what is done, as in a tab. */
+  readonly steps?: readonly IStep[];
   readonly terms: readonly ITerm[];
 }
 

@@ -23,7 +23,7 @@ import { request } from '../../shared/server';
 import { inTab } from '../../shared/tab';
 import { ICourse, ITraceViews } from '../../shared/tokens';
 import { RecordedModel } from '../../widgets/model';
-import { nextOf } from '../panel/ahead';
+import { nextOf, targetOf } from '../panel/ahead';
 import { digest, IStoredVerdict, isStale, storeVerdict, storedVerdict, State } from './storedVerdict';
 import { IFaultLine, markLine } from './line';
 import { Pointer } from './pointer';
@@ -133,7 +133,7 @@ class Checker {
   private _drawCard(panel: NotebookPanel, cell: Cell, kept: IStoredVerdict, actions: readonly IAction[] = []): void {
     const shown = this._verdictUnder(panel, cell);
     const exercise = exerciseOf(cell.model);
-    const next = { label: this._trans.__('Next exercise'), strong: true, run: () => this._openNext(exercise ?? '') };
+    const next = { label: this._trans.__('Next'), strong: true, run: () => this._openNext(exercise ?? '') };
     const offered = kept.status === 'passed' ? [...actions, next] : actions;
     shown.showVerdict(kept, isStale(kept, cell.model.sharedModel.getSource()), offered);
     this._mark(panel, cell, shown.place);
@@ -272,7 +272,7 @@ export const checkPlugin: JupyterFrontEndPlugin<void> = {
       void traceOf(title, maps).then(trace => openView(app, views, trace));
     const openNext = (from: string): void => {
       const next = nextOf(course.units, from);
-      void app.commands.execute(next ? OPEN : HOME, { path: next?.unit.path, exercise: next?.exercise.id });
+      void (next ? app.commands.execute(OPEN, targetOf(next)) : app.commands.execute(HOME));
     };
     const { serverSettings } = app.serviceManager;
     const checker = new Checker(serverSettings, course, trans, sanitizer ?? new Sanitizer(), draw, openNext);

@@ -7,12 +7,13 @@ import { Notebook, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { ServerConnection } from '@jupyterlab/services';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { ISignal, Signal } from '@lumino/signaling';
-import { notRunIn, outcomesOf, PendingChecks, showCell, showExercise } from '../../shared/cells';
+import { meta, notRunIn, outcomesOf, PendingChecks, showCell, showExercise } from '../../shared/cells';
 import { neededAbove } from '../../shared/needed';
 import { runEach } from '../../shared/run';
 import { request } from '../../shared/server';
 import { ICourse, IUnit } from '../../shared/tokens';
 import { missingName, someNotRun } from './names';
+import { placeOf, withRuns } from './runs';
 
 /** Opens the notebook `path`, at the cell of an `exercise` or at the one whose id is `cell`, if either is given. */
 const OPEN = 'tfkit:open-exercise';
@@ -34,7 +35,8 @@ class Course implements ICourse {
 
   async refresh(): Promise<void> {
     try {
-      this._units = (await request<{ units: IUnit[] }>(this._settings, 'course')).units;
+      const { units } = await request<{ units: IUnit[] }>(this._settings, 'course');
+      this._units = units.map(unit => withRuns(unit, this._ran));
       this._error = null;
     } catch (error) {
       this._error = error instanceof Error ? error.message : String(error);
@@ -42,11 +44,18 @@ class Course implements ICourse {
     this._changed.emit();
   }
 
+  /** Notes that a cell was run: an experiment is done then, which its file tells only once it is saved. */
+  noteRun(cell: string): Promise<void> {
+    this._ran.add(cell);
+    return this.refresh();
+  }
+
   async record(outcome: unknown): Promise<void> {
     await request(this._settings, 'progress', { method: 'POST', body: JSON.stringify(outcome) });
     await this.refresh();
   }
 
+  private readonly _ran = new Set<string>(); // of all notebooks, as `placeOf` names them
   private _units: IUnit[] = [];
   private _error: string | null = null;
   private readonly _changed = new Signal<ICourse, void>(this);
@@ -95,6 +104,17 @@ function offerAfterCheck(notebook: Notebook, cell: Cell, reason: string, offers:
   }
 }
 
+/** Keeps the course up to date with experiments that are run, and predictions that are compared. */
+function noteRewards(course: Course): void {
+  NotebookActions.executed.connect((_, { notebook, cell, success }) => {
+    const isReward =
+      meta(cell.model).role === 'experiment' || cell.model.sharedModel.getSource().includes('predicted(');
+    if (success && isReward && notebook.parent instanceof NotebookPanel) {
+      void course.noteRun(placeOf(notebook.parent.context.localPath, cell.model.id));
+    }
+  });
+}
+
 /** The message about an exercise whose cell was deleted or has lost its metadata. */
 const missingCell = (trans: TranslationBundle, exercise: string, path: string): string =>
   trans.__(
@@ -129,6 +149,7 @@ export const coursePlugin: JupyterFrontEndPlugin<ICourse> = {
       });
     });
     offerAfterNameErrors(app, trans, offers);
+    noteRewards(course);
     app.commands.addCommand(OPEN, {
       label: trans.__('Open an Exercise'),
       execute: async args => {

@@ -1,6 +1,6 @@
 /** The content of the home page: progress, the next exercise, due units, and search results. */
 import type { IExercise, ITerm, IUnit } from '../../shared/tokens';
-import { IPlace, isLate, nextOf } from '../panel/ahead';
+import { IPlace, isLate, lastChecked, nextOf } from '../panel/ahead';
 
 export interface ITally {
   readonly passed: number;
@@ -29,13 +29,10 @@ export interface IResumePoint extends IPlace {
   readonly started: boolean;
 }
 
-/** Where to continue: the exercise that was checked last, or the next open one where that is passed; null where all are passed. */
+/** Where to continue, by the rule of the panel; null where nothing is left to do. */
 export function resumePoint(units: readonly IUnit[]): IResumePoint | null {
-  const checked = units.flatMap(unit => unit.exercises.filter(({ at }) => at).map(exercise => ({ unit, exercise })));
-  const last = checked.sort((a, b) => (a.exercise.at! < b.exercise.at! ? 1 : -1))[0] as IPlace | undefined;
-  const place =
-    last && last.exercise.state !== 'passed' && !last.exercise.lost ? last : nextOf(units, last?.exercise.id);
-  return place && { ...place, started: last !== undefined };
+  const place = nextOf(units);
+  return place && { ...place, started: lastChecked(units) !== null };
 }
 
 /** Whether nothing is left to do in a unit. A project is never finished, as this page does not know its result. */

@@ -3,10 +3,10 @@ import { searchIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { courseIcon, stateIcons } from '../../shared/icons';
-import type { ExerciseState, ICourse, IUnit } from '../../shared/tokens';
+import type { ExerciseState, ICourse, IExercise, IUnit } from '../../shared/tokens';
 import { h, svg } from '../../widgets/dom';
 import { leaderboards } from '../instructor/leaderboard';
-import { isLate } from '../panel/ahead';
+import { isLate, nameOf, targetOf } from '../panel/ahead';
 import {
   comingDue,
   isFinished,
@@ -111,24 +111,23 @@ export class HomePage extends Widget {
     });
   }
 
-  /** The exercise to go on with. */
-  private _resume({ unit, exercise, started }: IResumePoint): HTMLElement {
+  /** The step to go on with. */
+  private _resume(stop: IResumePoint): HTMLElement {
+    const { unit, exercise, started } = stop;
     const words = started ? this._trans.__('Continue where you stopped') : this._trans.__('Start the course');
-    const place = this._trans.__(
-      'Exercise %1 of %2 in %3',
-      unit.exercises.indexOf(exercise) + 1,
-      unit.exercises.length,
-      unit.title
-    );
     const left = minutesLeft(unit);
     const facts = [
-      place,
-      ...(exercise.state === 'not_started' ? [] : [this._state(exercise.state)]),
+      exercise ? this._placeOf(exercise, unit) : unit.title,
+      ...(!exercise || exercise.state === 'not_started' ? [] : [this._state(exercise.state)]),
       ...(left ? [this._trans.__('about %1 minutes left in this unit', left)] : [])
     ];
     // a course starts at the top of its first notebook: there are the introduction and the cell with the imports
-    const to = started ? { path: unit.path, exercise: exercise.id } : { path: unit.path };
-    return this._ahead(unit, exercise.title, facts, words, to);
+    const to = started ? targetOf(stop) : { path: unit.path };
+    return this._ahead(unit, nameOf(stop, this._trans), facts, words, to);
+  }
+
+  private _placeOf(exercise: IExercise, { exercises, title }: IUnit): string {
+    return this._trans.__('Exercise %1 of %2 in %3', exercises.indexOf(exercise) + 1, exercises.length, title);
   }
 
   /** The next step, with the main button of the page. */
@@ -216,8 +215,8 @@ export class HomePage extends Widget {
       className: `tfkit-Card${done ? ' tfkit-done' : here ? ' tfkit-here' : ''}`
     });
     card.dataset.key = unit.path;
-    const exercise = unit.exercises.some(({ state }) => state !== 'not_started') ? next?.exercise.id : undefined;
-    card.onclick = () => this._go({ path: unit.path, exercise });
+    const begun = unit.exercises.some(({ state }) => state !== 'not_started');
+    card.onclick = () => this._go(begun && next ? targetOf(next) : { path: unit.path });
     const picture = h('span', { className: 'tfkit-Picture' }, motif(unit.name));
     const title = h(
       'span',

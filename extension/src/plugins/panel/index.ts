@@ -9,7 +9,7 @@ import { exerciseOf } from '../../shared/cells';
 import { courseIcon, stateIcons } from '../../shared/icons';
 import { ExerciseState, ICourse, IExercise, IUnit } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
-import { isLate, nextOf } from './ahead';
+import { isLate, nameOf, nextOf, targetOf } from './ahead';
 
 const SHOW = 'tfkit:show-course';
 const OPEN = 'tfkit:open-exercise';
@@ -93,9 +93,9 @@ class CoursePanel extends Widget {
     if (!next) {
       return [];
     }
-    const words = this._trans.__('Next: %1', `${next.exercise.title} (${next.unit.title})`);
+    const words = this._trans.__('Next: %1', `${nameOf(next, this._trans)} (${next.unit.title})`);
     const button = h('button', { type: 'button', className: 'tfkit-Next' }, words);
-    button.onclick = () => this._open({ path: next.unit.path, exercise: next.exercise.id });
+    button.onclick = () => this._open(targetOf(next));
     return [h('p', {}, button)];
   }
 
@@ -144,10 +144,16 @@ class CoursePanel extends Widget {
     const icon = exercise.lost ? stateIcons.not_graded : stateIcons[exercise.state];
     const mark = icon.element({ tag: 'span', className: 'tfkit-State' });
     mark.setAttribute('aria-hidden', 'true');
-    const state = exercise.lost ? this._trans.__('its cell is missing from the notebook') : this._name(exercise.state);
+    const state = exercise.lost ? this._trans.__('its cell is missing from the notebook') : this._said(exercise);
     const seen = exercise.state === 'not_started' && !exercise.lost ? 'tfkit-Hidden' : 'tfkit-StateName'; // the icon says it
     button.append(mark, h('span', {}, exercise.title), h('span', { className: seen }, state));
     return button;
+  }
+
+  /** The best state, which counts, and that of the last check where it was another one. */
+  private _said({ state, last }: IExercise): string {
+    const name = this._name(state);
+    return last && last !== state ? this._trans.__('%1 · last check: %2', name, this._name(last)) : name;
   }
 
   private _name(state: ExerciseState): string {
