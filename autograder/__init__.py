@@ -1,6 +1,6 @@
 """An nbgrader plugin that grades student code against a reference; the two never run in the same process."""
 
-from autograder.variants import variant
+from autograder.exercises.variants import variant
 from tfkit_course import refuse_strangers
 
 __all__ = ["check", "variant"]

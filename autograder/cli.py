@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from autograder import help_texts, registry
+from autograder import help_texts
 from autograder.benchmark import command as benchmark
 from autograder.capstone import command as capstone
 from autograder.checking import command as checking
 from autograder.console.base import BadInput, exit_status
+from autograder.exercises import registry
 from autograder.help_format import add_command
 from autograder.marking import command as marking
 from tfkit_course import install, replace_unencodable
@@ -449,7 +450,7 @@ def _misconceptions(arguments: argparse.Namespace) -> int:
         from autograder.report import unexplained, unexplained_command
     except ImportError as error:
         raise BadInput(_lack("misconceptions", error, "grading")) from error
-    from autograder.misconceptions import BadMisconceptions
+    from autograder.diagnosis.misconceptions import BadMisconceptions
     from autograder.sandbox import SandboxError
 
     try:
@@ -551,10 +552,10 @@ def _corpus(arguments: argparse.Namespace) -> int:
         return _show(arguments.exercises[1:])
     if arguments.seeds:
         return _stability(arguments)
-    from autograder.checks.corpus import combine_scores, lines_of
     from autograder.checks.mutation import total
-    from autograder.diagnosis import measure
-    from autograder.diagnosis.goals import goal_lines, goals
+    from autograder.corpus import diagnosis as measure
+    from autograder.corpus.goals import goal_lines, goals
+    from autograder.corpus.judge import combine_scores, lines_of
 
     measured = []
     for one in _measure_each(_exercise_ids(arguments), arguments):
@@ -612,7 +613,7 @@ def _results_file(arguments: argparse.Namespace) -> Any:
     if arguments.results is None:
         return None
     from autograder.checks.stability import Stability
-    from autograder.diagnosis.results_file import CorpusResultsFile, ResultsFileError
+    from autograder.corpus.results_file import CorpusResultsFile, ResultsFileError
 
     options = {name: getattr(arguments, name) for name in ("seed", "report", "mutants")}
     try:
@@ -651,9 +652,9 @@ def _one_thread() -> None:
 
 def _measure(name: str, seed: int, report: bool, mutants: bool) -> tuple[Any, ...]:
     """An exercise's score, first wrong lines, diagnosis and mutants; None for what is not asked for."""
-    from autograder.checks.corpus import ask_reference, judge, lines
     from autograder.checks.mutation import mutation_score
-    from autograder.diagnosis.measure import measure_diagnosis
+    from autograder.corpus.diagnosis import measure_diagnosis
+    from autograder.corpus.judge import ask_reference, judge, lines
 
     exercise = registry.find(name)
     question_sets = ask_reference(exercise, seed)
@@ -679,7 +680,7 @@ def _measure_seeds(name: str, seeds: Sequence[int]) -> tuple[Any, ...]:
 
 def _show(wanted: list[str]) -> int:
     """Print the whole of one collected answer."""
-    from autograder.answers import answer
+    from autograder.exercises.answers import answer
 
     if len(wanted) != 2:
         raise BadInput("`autograder corpus show` needs two names: the exercise's and the answer's")

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from autograder import registry
+from autograder.exercises import registry
 from autograder.sandbox import SYSTEM, Backend, SandboxError, backends, choose
 from tfkit_course import NAME, install
 

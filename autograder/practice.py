@@ -16,11 +16,11 @@ from typing import Any
 
 import torch
 
-from autograder import injected_modules, registry
 from autograder.api import Exercise, Verdict
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Check, QuestionSet, questions
-from autograder.parse import parse_source
+from autograder.exercises import injected_modules, registry
+from autograder.exercises.parse import parse_source
 from autograder.run import CellSource, Grader
 from autograder.verdict import Attempt
 

@@ -25,10 +25,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 
-from autograder.parse import parse_source
+from autograder.exercises.parse import parse_source
+from autograder.sandbox.client import Handle, SandboxClient, StudentError
 from autograder.sandbox.inside import wire
 from autograder.sandbox.inside.agent import leaves
-from autograder.sandbox_client import Handle, SandboxClient, StudentError
 from autograder.stored_mutants import Call
 
 TRUSTED = ("torch", "numpy", "math", "random", "itertools", "functools", "collections", "typing", "copy", "re", "json",

@@ -10,19 +10,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder import injected_modules, misconceptions, registry
-from autograder.answers import answers
 from autograder.api import Exercise, Limits, Verdict
 from autograder.checks import device as devices
 from autograder.checks.probe import QuestionSet, collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrink_counterexample
 from autograder.checks.steps import first_wrong_step
-from autograder.diagnose import Misconception, subject_of
+from autograder.diagnosis import misconceptions
+from autograder.diagnosis.diagnose import Misconception, subject_of
+from autograder.exercises import injected_modules, registry
+from autograder.exercises.answers import answers
+from autograder.exercises.parse import parse_source
 from autograder.feedback.translate import title_of
 from autograder.localize.fault import localize_fault
-from autograder.parse import parse_source
-from autograder.sandbox_client import Cell, CellOutcome, SandboxClient, StudentError
+from autograder.sandbox.client import Cell, CellOutcome, SandboxClient, StudentError
 from autograder.verdict import Attempt, has_other_findings, unwritten_symbols, verdict_of
 
 CPU_ALONE = "the CPU alone was asked for"
@@ -297,8 +298,8 @@ def grade_notebook(
 ) -> list[Verdict]:
     """Grade these exercises of a notebook (a dict in nbformat 4). `progress` is called with each verdict at once.
 
-    `weights`: the properties' weights, from `autograder.points.read`; `known`: the course's own misconceptions, from
-    `autograder.misconceptions.read`.
+    `weights`: the properties' weights, from `autograder.settings.points.read`; `known`: the course's own
+    misconceptions, from `autograder.diagnosis.misconceptions.read`.
     """
     sources = sources_of(nb)
     attempt = attempt_of(student, sources)

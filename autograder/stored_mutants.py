@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.diagnosis.edits import apply_replacements, parse_replacements
+from autograder.exercises.edits import apply_replacements, parse_replacements
 
 StoredMutant = dict[str, Any]  # {"words": …, "source": …, "caught by": [grade ids]}
 Call = tuple[str, list[Any], dict[str, Any], Any]  # a function's name, its arguments, its result

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder import points
 from autograder.api import CheckResult, Exercise, Status, Verdict
 from autograder.checks.compare import RaisedError
 from autograder.checks.probe import Finding
 from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import reference_of
-from autograder.diagnose import Misconception, counterexample, diagnose, diagnose_edge
+from autograder.diagnosis.diagnose import Misconception, counterexample, diagnose, diagnose_edge
 from autograder.diagnosis.kinds import kind
 from autograder.feedback.translate import say
 from autograder.feedback.words import sentence
-from autograder.sandbox_client import CellOutcome
+from autograder.sandbox.client import CellOutcome
+from autograder.settings import points
 
 NOTHING_FITS = "This is not one of the known mistakes; what the checks found may tell you where to look."
 NOT_WRITTEN = "not written yet"

@@ -26,8 +26,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from autograder import registry
-from autograder.answers import answers
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 from autograder.help_format import make_parser
 from course.build import build
 

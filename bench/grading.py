@@ -309,7 +309,7 @@ STAGES = {
 def stopwatches() -> Iterator[GradingCost]:
     """Times the stages of grading within a context; afterwards the functions are restored."""
     from autograder import run, verdict
-    from autograder.sandbox_client import SandboxClient
+    from autograder.sandbox.client import SandboxClient
 
     spent, before = GradingCost(), (SandboxClient.__enter__, SandboxClient.__exit__, SandboxClient._ask)
     modules = {name: verdict if name == "diagnose" else run for name in STAGES}
@@ -339,7 +339,7 @@ def stopwatches() -> Iterator[GradingCost]:
 def floor(number: int = 10) -> float:
     """Seconds for a box that starts, reports ready and ends: a lower bound for grading in a box."""
     from autograder.sandbox import choose
-    from autograder.sandbox_client import SandboxClient
+    from autograder.sandbox.client import SandboxClient
 
     backend = choose()
     with SandboxClient(backend) as student:

@@ -10,8 +10,8 @@ import importlib.util
 from dataclasses import replace
 from pathlib import Path
 
-from autograder import registry
 from autograder.api import Exercise
+from autograder.exercises import registry
 
 UNITS = Path(__file__).parent / "units"
 

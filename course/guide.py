@@ -16,9 +16,9 @@ from typing import Any
 from nbformat import NotebookNode
 
 from autograder import error_messages
-from autograder.answers import Answer
 from autograder.api import Exercise
-from autograder.diagnose import known_answers
+from autograder.diagnosis.diagnose import known_answers
+from autograder.exercises.answers import Answer
 from autograder.help_format import make_parser
 from course import all_exercises, glossary, units
 from course import build as builder

@@ -18,8 +18,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 from traitlets.config import Config
 
-from autograder.answers import answers
 from autograder.api import Exercise
+from autograder.exercises.answers import answers
 from autograder.help_format import make_parser
 from course import all_exercises
 from course.settings import LessonError

@@ -24,7 +24,7 @@ from typing import Any
 import polib
 from nbformat import NotebookNode
 
-from autograder.diagnose import known_answers, student_sentence
+from autograder.diagnosis.diagnose import known_answers, student_sentence
 from autograder.feedback.translate import OWN_FOLDER, catalogue
 from autograder.help_format import make_parser
 from course import all_exercises, units

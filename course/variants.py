@@ -1,4 +1,4 @@
-"""Prints each student's own numbers (autograder.variants): `python -m course.variants 02-masks ada ben`."""
+"""Prints each student's own numbers (autograder.exercises.variants): `python -m course.variants 02-masks ada ben`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from autograder.exercises.variants import variant
 from autograder.help_format import make_parser
 from autograder.lint.notebook import code, tree
-from autograder.variants import variant
 from course import build as builder
 from course import units
 from tfkit_course import replace_unencodable

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from PIL import Image, ImageChops
 
-from autograder import registry
-from autograder.answers import answers
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 from autograder.feedback.html import as_dict, verdict_html
 from autograder.feedback.translate import title_of
 from autograder.run import grade_source

@@ -71,7 +71,7 @@ for mine in (right, wrong):
 def test_sandbox(plugin: dict[str, str]) -> None:
     code = """
 from autograder import sandbox
-from autograder.sandbox_client import Cell, SandboxClient
+from autograder.sandbox.client import Cell, SandboxClient
 backend = sandbox.choose(trust=True, name="nice")
 with SandboxClient(backend) as student:
     student.run_cells([Cell("c", "import os; level = os.nice(0)")])

@@ -8,8 +8,8 @@ import torch
 
 import course
 import tfkit
-from autograder.answers import answer as answer_called
-from autograder.answers import answers
+from autograder.exercises.answers import answer as answer_called
+from autograder.exercises.answers import answers
 from tests.models.table import ROWS, drawn
 from tests.models.test_laws import make
 from tfkit import nn as parts

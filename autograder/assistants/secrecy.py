@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from autograder import registry
-from autograder.answers import answers
 from autograder.api import Exercise
 from autograder.assistants.statement import StatementError, definition, parse, statement_of
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 
 WITHHELD = "[a line of a solution was withheld]"
 SHORTEST = 12  # characters; shorter lines, such as `return x + y`, reveal nothing

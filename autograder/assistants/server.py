@@ -18,7 +18,6 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from autograder import registry
 from autograder.api import HINTS, Exercise, with_hints
 from autograder.assistants.log import AssistantLog, LogError, fingerprint
 from autograder.assistants.rules import AssistantRules
@@ -26,6 +25,7 @@ from autograder.assistants.secrecy import solution_lines, withhold
 from autograder.assistants.statement import StatementError, statement_of
 from autograder.checking.assistant import Engine
 from autograder.checking.client import CheckFailed
+from autograder.exercises import registry
 from autograder.feedback.text import plain
 from tfkit_course import NAME as DISTRIBUTION
 

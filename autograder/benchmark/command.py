@@ -62,8 +62,8 @@ def _export(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from autograder import registry
     from autograder.benchmark.grader import graders
+    from autograder.exercises import registry
 
     exercises = registry.exercises()
     for name, grader in graders().items():
@@ -152,9 +152,9 @@ def _graders(names: list[str] | None) -> dict[str, BenchmarkGrader]:
 
 def _rows(arguments: argparse.Namespace, chosen: Mapping[str, BenchmarkGrader]) -> list[Row]:
     """The answers to be judged: of the named exercises, or of those that a grader other than this project's covers."""
-    from autograder import registry
     from autograder.benchmark import measure
     from autograder.benchmark.dataset import answer_rows
+    from autograder.exercises import registry
 
     if arguments.sample is not None and arguments.sample < 1:
         raise BenchmarkError(f"--sample {arguments.sample} leaves no answers: must be 1 or more")

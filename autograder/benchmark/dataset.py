@@ -22,10 +22,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from autograder import registry
-from autograder.answers import KINDS, EditedAnswer, answers
 from autograder.api import Exercise
 from autograder.assistants.statement import statement_of
+from autograder.exercises import registry
+from autograder.exercises.answers import KINDS, EditedAnswer, answers
 from tfkit_course import NAME
 
 SPLITS = {"right": "tuning", "wrong": "tuning", "edge": "tuning", "rewritten": "held_out"}

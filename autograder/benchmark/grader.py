@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from autograder import injected_modules, plugins, registry
 from autograder.api import Exercise, Limits
+from autograder.exercises import injected_modules, plugins, registry
 from autograder.sandbox.base import Backend
-from autograder.sandbox_client import Cell, SandboxClient
+from autograder.sandbox.client import Cell, SandboxClient
 
 GROUP = "autograder.graders"
 FOLDER = Path(__file__).parent / "graders"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from autograder import registry
 from autograder.benchmark.dataset import Row
 from autograder.benchmark.grader import BenchmarkGrader
+from autograder.exercises import registry
 from autograder.sandbox.base import Backend, SandboxError
 
 TFKIT = "tfkit"

@@ -1,6 +1,5 @@
 """The capstone: the student's own language model, trained in the box within a budget and measured by the grader."""
 
-from .language import SyntheticLanguage
-from .settings import BadTerms, Terms, read
+from autograder.capstone.language import SyntheticLanguage
 
-__all__ = ["BadTerms", "SyntheticLanguage", "Terms", "read"]
+__all__ = ["SyntheticLanguage"]

@@ -10,8 +10,8 @@ from typing import Any
 
 from autograder import help_texts
 from autograder.capstone import results
-from autograder.capstone.settings import Terms, read
 from autograder.help_format import add_command
+from autograder.settings.capstone import Terms, read
 
 NAME = "17-capstone"
 CELL = "project-language-model"  # its points are stored as nbgrader's manual score

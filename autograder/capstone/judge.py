@@ -17,12 +17,12 @@ from typing import Any
 
 import torch
 
-from autograder import injected_modules, registry
 from autograder.api import Limits
 from autograder.capstone.language import SyntheticLanguage
-from autograder.capstone.settings import Terms
+from autograder.exercises import injected_modules, registry
 from autograder.sandbox.base import Backend
-from autograder.sandbox_client import Cell, Handle, SandboxClient, StudentError
+from autograder.sandbox.client import Cell, Handle, SandboxClient, StudentError
+from autograder.settings.capstone import Terms
 
 SYMBOL = "LanguageModel"
 BYTES = 256

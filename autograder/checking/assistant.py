@@ -11,7 +11,7 @@ import anyio
 from anyio import to_thread
 
 from autograder.checking.client import PROGRESS_S, CheckClient, CheckFailed
-from autograder.parse import LONGEST
+from autograder.exercises.parse import LONGEST
 
 OnProgress = Callable[[float, str], Awaitable[object]]  # receives the seconds and the current stage
 

@@ -52,8 +52,8 @@ def load_essentials(trust: bool, rest: Iterator[None]) -> None:
 
 def load_remaining() -> Iterator[None]:
     """Loads what only some checks use, a part at each step: every exercise's checks and reference, and LATE."""
-    from autograder import registry
     from autograder.checks.reference import reference_of
+    from autograder.exercises import registry
 
     with suppress(Exception):  # a unit that cannot be loaded: a check of its exercises will report it
         for exercise in registry.exercises():

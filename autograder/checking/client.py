@@ -20,7 +20,7 @@ from typing import Any
 
 from autograder.checking.fork import ForkedProcess, check_processes
 from autograder.checking.processes import Process, explain_failure, request
-from autograder.misconceptions import misconception_options
+from autograder.diagnosis.misconceptions import misconception_options
 
 SECONDS = 300.0  # a limit for when the autograder hangs; it has limits of its own
 PROGRESS_S = 1.0  # seconds between two progress reports

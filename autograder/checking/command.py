@@ -7,9 +7,11 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder import help_texts, misconceptions, registry
+from autograder import help_texts
 from autograder.api import with_hints
 from autograder.console.base import BadInput, exit_status
+from autograder.diagnosis import misconceptions
+from autograder.exercises import registry
 from autograder.feedback.text import verdict_text
 from autograder.grade.file import grade_answer, read
 from tfkit_course import replace_unencodable

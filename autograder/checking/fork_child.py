@@ -75,7 +75,7 @@ def _load_in_pauses(rest: Iterator[None]) -> Iterator[float]:
 
 def unit_files() -> dict[str, int]:
     """The files of the units that can be checked, each with the time of its last change."""
-    from autograder import registry
+    from autograder.exercises import registry
 
     folders = {exercise.folder for exercise in registry.exercises() if exercise.folder is not None}
     files = (file for folder in folders for file in folder.glob("*") if file.suffix in SUFFIXES)

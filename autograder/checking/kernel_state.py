@@ -14,8 +14,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder import registry
-from autograder.parse import parse_source
+from autograder.exercises import registry
+from autograder.exercises.parse import parse_source
 
 NAME_ERROR = re.compile(r"NameError: name '(\w+)' is not defined")
 MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)

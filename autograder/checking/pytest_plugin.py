@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from autograder import registry
 from autograder.api import HINTS, CheckResult, Exercise, Verdict, with_hints
+from autograder.exercises import registry
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_map
 from autograder.checks.compare import WrongDevice
 from autograder.checks.local import LocalHandle
 from autograder.sandbox import SandboxError
-from autograder.sandbox_client import Handle, SandboxClient, StudentError
+from autograder.sandbox.client import Handle, SandboxClient, StudentError
 
 
 def choose(requested: str, backend: Any) -> tuple[str, str]:

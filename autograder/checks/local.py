@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_map
 
+from autograder.sandbox.client import StudentError
 from autograder.sandbox.inside.agent import leaves, vector_jacobian_products
-from autograder.sandbox_client import StudentError
 
 _sizes: ContextVar[list[int] | None] = ContextVar("sizes", default=None)
 LEAF_BYTES = 64  # bytes that a number, a word or a tensor's header takes in a frame

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder import injected_modules, registry
 from autograder.api import Exercise
 from autograder.checks.compare import RaisedError, compare
 from autograder.checks.local import LocalSubject
 from autograder.checks.operators import Key, Mutant, mutants
 from autograder.checks.probe import QuestionSet, observe
+from autograder.exercises import injected_modules, registry
 
 SECONDS = 10  # a mutant's loop may never end
 

@@ -27,9 +27,9 @@ from autograder.checks.compare import (
     compare_values,
 )
 from autograder.checks.local import answer_sizes
+from autograder.sandbox.client import StudentError
 from autograder.sandbox.inside import wire
 from autograder.sandbox.inside.agent import leaves
-from autograder.sandbox_client import StudentError
 
 FORM_CHECK = "shapes and types"  # a separate check of the answers to other checks
 FATAL = ("timeout", "memory", "crash")  # these end the box

@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from autograder import injected_modules, points, registry
-from autograder.answers import KINDS, Answer, answers
 from autograder.api import Exercise, Limits
-from autograder.checks.corpus import ask_reference
 from autograder.checks.probe import Finding, QuestionSet, collect_answers
+from autograder.corpus.judge import ask_reference
+from autograder.exercises import injected_modules, registry
+from autograder.exercises.answers import KINDS, Answer, answers
 from autograder.sandbox.base import Backend
-from autograder.sandbox_client import Cell, SandboxClient
+from autograder.sandbox.client import Cell, SandboxClient
+from autograder.settings import points
 
 Outcome = tuple[float, str]  # the share of the points, and the first failed check with its message
 BOX_S = 7200.0  # wall time of a box that is asked at every seed, on a busy machine; each call keeps its own limit

@@ -13,7 +13,7 @@ from torch import Tensor
 from autograder.checks.compare import compare
 from autograder.checks.probe import FATAL, Answer, Finding
 from autograder.feedback.translate import say
-from autograder.sandbox_client import StudentError
+from autograder.sandbox.client import StudentError
 
 SPY = '''
 import torch

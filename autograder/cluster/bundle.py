@@ -12,10 +12,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from autograder import misconceptions, registry
-from autograder.answers import FOLDER, Answer, answers
 from autograder.api import Exercise
 from autograder.cluster.engine import engine_files, source_files
+from autograder.diagnosis import misconceptions
+from autograder.exercises import registry
+from autograder.exercises.answers import FOLDER, Answer, answers
 from autograder.nbgrader.rebuild import GradebookCell
 
 # settings of BoxedExecute that say where code runs: by default machines differ in that anyway

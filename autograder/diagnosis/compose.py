@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from autograder.answers import Answer, EditedAnswer
 from autograder.api import SEPARATOR
-from autograder.diagnosis.edits import apply_replacements, compatible
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
+from autograder.exercises.answers import Answer, EditedAnswer
+from autograder.exercises.edits import apply_replacements, compatible
 
 if TYPE_CHECKING:
     from autograder.checks.local import LocalSubject

@@ -269,7 +269,7 @@ def _parameters(reply: Reply, reference: LocalSubject) -> list[str]:
 
 def _answers(reply: Reply, change: Change, reference: LocalSubject) -> bool:
     """Whether the reference, given the changed arguments, answers as the student did."""
-    from autograder.sandbox_client import StudentError
+    from autograder.sandbox.client import StudentError
 
     case = reply.probe.case
     try:

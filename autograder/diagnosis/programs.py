@@ -9,11 +9,11 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-from autograder import injected_modules
-from autograder.answers import answers
 from autograder.api import Exercise
 from autograder.checks.operators import NodeChange, changes
 from autograder.diagnosis.rewrites import MODULES, REWRITES, rename_variables
+from autograder.exercises import injected_modules
+from autograder.exercises.answers import answers
 
 EXTRA_IMPORT = "import torch.nn.functional as F"  # for activations that the answer itself does not use
 MAX_PROGRAMS = 12  # right answers that are taken apart

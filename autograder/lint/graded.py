@@ -145,7 +145,7 @@ def paste_cells(nb: NotebookNode) -> NotebookNode:
 
 def corpus_faults(exercise: Exercise) -> Problems:
     """Every collected wrong answer must fail, every right one pass."""
-    from autograder.checks.corpus import ask_reference, judge
+    from autograder.corpus.judge import ask_reference, judge
 
     score = judge(exercise, ask_reference(exercise, 0))
     if not score.wrong:

@@ -16,7 +16,7 @@ import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 
-from autograder import registry
+from autograder.exercises import registry
 
 GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+")  # what nbgrader takes
 SCHEME_POINTS = re.compile(r"(?m)^[-*] (\d+(?:\.\d+)?) points?\b")

@@ -11,13 +11,14 @@ from typing import Any
 from torch import Tensor
 from torch.utils._pytree import tree_flatten
 
-from autograder import injected_modules
-from autograder.answers import answers
 from autograder.api import Exercise
 from autograder.checks.compare import RaisedError
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe
 from autograder.checks.properties.parameters import PARAMETERS
+from autograder.exercises import injected_modules
+from autograder.exercises.answers import answers
+from autograder.exercises.parse import parse_source
 from autograder.localize.align import (
     Departure,
     FaultyVersion,
@@ -32,8 +33,7 @@ from autograder.localize.align import (
 )
 from autograder.localize.instrument import InstrumentedCode, Node, instrument
 from autograder.localize.trace import BadTrace, Trace, trace_answer
-from autograder.parse import parse_source
-from autograder.sandbox_client import StudentError
+from autograder.sandbox.client import StudentError
 
 LARGEST_CASE = 2000  # numbers in the inputs of the question that is repeated
 

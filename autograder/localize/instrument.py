@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.parse import parse_source
+from autograder.exercises.parse import parse_source
 
 VALUE, METHOD, TOUCH, EACH, ERROR = "_trace_value", "_trace_method", "_trace_touch", "_trace_each", "_trace_error"
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)

@@ -19,7 +19,7 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Probe, observe
 from autograder.localize.instrument import EACH, ERROR, METHOD, TOUCH, VALUE, InstrumentedCode, Node
 from autograder.localize.recorder import CALLERS, DTYPES, EVENTS, LARGEST, NUMBERS, OPAQUE, PLAIN, TENSOR, TEXT
-from autograder.sandbox_client import Cell, SandboxClient
+from autograder.sandbox.client import Cell, SandboxClient
 
 BEGIN, END = "_trace_begin", "_trace_end"
 AXES = 8

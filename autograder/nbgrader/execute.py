@@ -15,13 +15,15 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Dict, Float, Int, List, Unicode
 from traitlets.utils.importstring import import_item
 
-from autograder import misconceptions, points, registry
 from autograder.api import CheckResult, Exercise, Limits, Verdict
+from autograder.diagnosis import misconceptions
+from autograder.exercises import registry
 from autograder.feedback.html import verdict_html
 from autograder.feedback.text import verdict_line
 from autograder.feedback.translate import title_of
 from autograder.nbgrader import predictions, unfinished
 from autograder.sandbox import Backend, choose
+from autograder.settings import points
 
 KILLED_TWICE = "the grader was killed twice while it graded this submission: grade it by hand"
 

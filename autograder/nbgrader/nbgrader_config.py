@@ -8,7 +8,9 @@ import os
 import warnings
 from pathlib import Path
 
-from autograder import misconceptions, points, stored_mutants
+from autograder import stored_mutants
+from autograder.diagnosis import misconceptions
+from autograder.settings import points
 
 # nbgrader's own code provokes three of these for each new submission, whose rows come out right all the same
 warnings.filterwarnings("ignore", message="Object of type <Submitted", module=r"nbgrader\.api")

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 from nbformat import NotebookNode
 
 from autograder.api import CheckResult, Limits, Verdict
-from autograder.parse import parse_source
+from autograder.exercises.parse import parse_source
 from autograder.run import RESTARTS, sources_of
-from autograder.sandbox_client import Cell, SandboxClient, StudentError
+from autograder.sandbox.client import Cell, SandboxClient, StudentError
 from autograder.stored_mutants import StoredMutant, matching_mutant
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
-from autograder import injected_modules, registry
-from autograder.answers import answers
 from autograder.api import Exercise
 from autograder.cluster.course import BadCourse, released_in, settings_of, students_in
+from autograder.exercises import injected_modules, registry
+from autograder.exercises.answers import answers
 from autograder.nbgrader.rebuild import UNGRADED_ROLES
 
 OWN_CELLS = "cells of their own"

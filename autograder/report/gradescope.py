@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder import registry
 from autograder.api import HINTS, Verdict, with_hints
 from autograder.console.base import BadInput
+from autograder.exercises import registry
 from autograder.feedback.text import verdict_text
 from autograder.grade.file import grade_answer, read
 from autograder.help_format import make_parser

@@ -21,17 +21,17 @@ import torch
 from rich.console import Console
 from rich.progress import track
 
-from autograder import injected_modules, registry
 from autograder.api import Exercise, Limits
 from autograder.checks.compare import RaisedError
 from autograder.checks.probe import Draw, Probe, observe
 from autograder.checks.reference import reference_of
 from autograder.cluster.course import BadCourse, boxed_settings, settings_of, students_in
+from autograder.exercises import injected_modules, registry
 from autograder.nbgrader.execute import name_answers
 from autograder.report.similar import Match, SimilarPair, most_holders
 from autograder.run import CellSource, sources_of
 from autograder.sandbox import Backend, choose
-from autograder.sandbox_client import Cell, SandboxClient, StudentError
+from autograder.sandbox.client import Cell, SandboxClient, StudentError
 
 MAX_OPERATIONS = 2000  # operations of one question that are compared
 SHORT = 5  # operations; fewer are the same in many answers by chance

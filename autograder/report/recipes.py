@@ -14,9 +14,9 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook
 
-from autograder import registry
 from autograder.api import HINTS
 from autograder.cluster.course import BadCourse, released_in, settings_of
+from autograder.exercises import registry
 from autograder.feedback.files import write_new
 from autograder.nbgrader.feedback import ShowVerdicts
 from autograder.report.scores import ExportError

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from autograder.parse import parse_source
+from autograder.exercises.parse import parse_source
 
 K = 12  # nodes, about a line and a half; shorter runs occur in many answers by chance
 MIN_SHARE = 0.7  # of the rare fingerprints of the shorter answer

@@ -14,13 +14,14 @@ import nbformat
 from rich.console import Console
 from rich.progress import track
 
-from autograder import misconceptions, registry
-from autograder.answers import EditedAnswer, answers
 from autograder.api import Exercise, Limits, Verdict
 from autograder.checks.compare import compare
 from autograder.checks.probe import Finding, distinguishing_answers
 from autograder.cluster.course import BadCourse, boxed_settings, settings_of, students_in
-from autograder.diagnosis.edits import difference, entry
+from autograder.diagnosis import misconceptions
+from autograder.exercises import registry
+from autograder.exercises.answers import EditedAnswer, answers
+from autograder.exercises.edits import difference, entry
 from autograder.feedback.translate import say
 from autograder.nbgrader.execute import name_answers
 from autograder.run import CellSource, Grader, sources_of

@@ -9,7 +9,7 @@ import sys
 from rich.console import Console
 from rich.prompt import Prompt
 
-from autograder import registry
+from autograder.exercises import registry
 from autograder.feedback.files import write_new
 from autograder.report.unexplained import (
     Cluster,

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
-from autograder import plugins
+from autograder.exercises import plugins
 from autograder.sandbox.base import Backend, Box, SandboxError, Usage
 
 __all__ = ["Backend", "Box", "SandboxError", "Usage", "adopt_all", "all_alive", "backends", "choose", "close_all",

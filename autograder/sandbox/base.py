@@ -151,7 +151,7 @@ class Backend(ABC):
     def probe(self) -> None:
         """Runs a tiny box as a test. Raises SandboxError with one line where the isolation does not work, whether the
         box says so or the system refuses to start it in time."""
-        from autograder.sandbox_client import SandboxClient, StudentError
+        from autograder.sandbox.client import SandboxClient, StudentError
 
         try:
             with SandboxClient(self, Limits(wall_s=START_S, memory_mb=512)) as student:

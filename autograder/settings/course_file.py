@@ -1,7 +1,7 @@
 """The one owner of course.toml: every table and key with its type, default and meaning; reading and checking the file.
 
-The modules that use a table (course.settings, autograder.points, .assistants.rules and .capstone.settings) take it from
-`read`, and their defaults from the tables below. The tables of docs/settings.md are written from here, too
+The modules that use a table (course.settings, points and capstone beside it, assistants.rules) take it from `read`, and
+their defaults from the tables below. The tables of docs/settings.md are written from here, too
 (autograder.settings.page). The whole file is checked, whichever table is wanted: a misspelt name is refused by every
 command that reads the file, rather than ignored by all of them.
 """

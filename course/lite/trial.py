@@ -50,7 +50,7 @@ def summary(found: Sequence[dict[str, Any]]) -> str:
 
 
 def _here(exercises: Sequence[str], every: int) -> Iterator[dict[str, Any]]:
-    from autograder import registry
+    from autograder.exercises import registry
 
     # tokenizers has no build for Pyodide, so no check may need it
     sys.modules["tokenizers"] = None  # type: ignore[assignment]
@@ -60,9 +60,9 @@ def _here(exercises: Sequence[str], every: int) -> Iterator[dict[str, Any]]:
 
 
 def _trial(exercise: Any, every: int) -> dict[str, Any]:
-    from autograder import registry
-    from autograder.answers import answers
     from autograder.checks.reference import reference_of
+    from autograder.exercises import registry
+    from autograder.exercises.answers import answers
     from autograder.practice import mark_unsupported
 
     found: dict[str, Any] = {"lacks": "", "left": [], "right": 0, "refused": [], "wrong": 0, "missed": []}

@@ -7,7 +7,7 @@ records the trace and names the class that draws it as `VIEW`. Another package n
 
 from __future__ import annotations
 
-from autograder import plugins
+from autograder.exercises import plugins
 from tfkit_lab.trace import SCHEMAS
 from tfkit_lab.widgets import View
 

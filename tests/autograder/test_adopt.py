@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder import adopt, stored_mutants
 from autograder.api import Limits
 from autograder.cli import main
-from autograder.diagnosis.edits import apply_replacements, parse_replacements
+from autograder.exercises.edits import apply_replacements, parse_replacements
 from autograder.nbgrader import own_tests
 from autograder.sandbox import choose
 

@@ -8,17 +8,18 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder import registry, run
-from autograder.answers import answers
+from autograder import run
 from autograder.api import with_hints
 from autograder.checks import Case, device, gradients, precision, values
 from autograder.checks.device import DeviceSubject
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers, examine, questions
 from autograder.checks.reference import reference_of
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 from autograder.feedback.html import verdict_html
 from autograder.sandbox import SandboxError, choose
-from autograder.sandbox_client import Cell, SandboxClient, StudentError
+from autograder.sandbox.client import Cell, SandboxClient, StudentError
 
 from .pretended import DEVICE, pretended
 

@@ -8,7 +8,7 @@ import torch
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case
 from autograder.sandbox import choose
-from autograder.sandbox_client import Cell, SandboxClient
+from autograder.sandbox.client import Cell, SandboxClient
 
 SOURCE = """
 import torch

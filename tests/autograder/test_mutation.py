@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder import registry
 from autograder.checks import mutation
-from autograder.checks.corpus import Score, ask_reference
 from autograder.checks.operators import Mutant, mutants
+from autograder.corpus.judge import Score, ask_reference
+from autograder.exercises import registry
 
 PAIRS = [
     ("a + b", "drop_term", {"a", "b"}),

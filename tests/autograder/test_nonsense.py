@@ -2,7 +2,8 @@
 
 import pytest
 
-from autograder import registry, run
+from autograder import run
+from autograder.exercises import registry
 from autograder.sandbox import choose
 
 # A stranger value at each call. `a` is what the answer was called with.

@@ -7,7 +7,7 @@ from autograder.checks import Case, peak
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
 from autograder.sandbox import choose
-from autograder.sandbox_client import Cell, SandboxClient
+from autograder.sandbox.client import Cell, SandboxClient
 
 ROWS, COLUMNS, BLOCK = 32, 256, 8
 

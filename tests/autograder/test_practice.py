@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from autograder import practice, registry
-from autograder.answers import answer
+from autograder import practice
 from autograder.checking import notebook
+from autograder.exercises import registry
+from autograder.exercises.answers import answer
 
 CAUSAL = "masks.causal"
 

@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from autograder import registry, run
-from autograder.answers import answers
+from autograder import run
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 from autograder.sandbox import choose
 from autograder.verdict import NOTHING_FITS, WITHHELD
 

@@ -5,15 +5,16 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from autograder import registry, run
-from autograder.answers import answers
+from autograder import run
 from autograder.checks import Case, shrink, values
-from autograder.checks.corpus import ask_reference, examine_answer
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import CALLS, SECONDS, shrink_counterexample
-from autograder.diagnose import counterexample, diagnose, simplest, subject_of
+from autograder.corpus.judge import ask_reference, examine_answer
+from autograder.diagnosis.diagnose import counterexample, diagnose, simplest, subject_of
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 from autograder.sandbox import choose
 
 SHAPES = {  # by query, keys, values, mask: the smallest on which the mistake can show

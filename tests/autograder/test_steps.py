@@ -2,14 +2,14 @@
 
 import pytest
 
-from autograder import registry
-from autograder.answers import answers
 from autograder.checks import Case, flow
-from autograder.checks.corpus import ask_reference
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers, examine
 from autograder.checks.reference import reference_of
 from autograder.checks.steps import first_wrong_step
+from autograder.corpus.judge import ask_reference
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 
 LAYER = registry.find("transformer.encoder_layer")
 

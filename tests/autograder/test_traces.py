@@ -9,16 +9,16 @@ import numpy
 import pytest
 import torch
 
-from autograder import registry
-from autograder.answers import answers
 from autograder.checks import Case, afterwards, purity
 from autograder.checks.compare import compare
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
 from autograder.checks.properties.purity import MATRIX, NOTHING, _expected, _traces
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 from autograder.run import grade_source
 from autograder.sandbox import choose
-from autograder.sandbox_client import Cell, SandboxClient
+from autograder.sandbox.client import Cell, SandboxClient
 
 PURE = "def twice(x):\n    return 2 * x\n"
 MUTATES = "def twice(x):\n    return x.mul_(2).clone()\n"

@@ -4,14 +4,15 @@ import pytest
 import torch
 from torch import nn
 
-from autograder import registry, run
-from autograder.answers import answers
+from autograder import run
 from autograder.checks import squared_error, trains
-from autograder.checks.corpus import ask_reference, examine_answer
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers, examine, questions
 from autograder.checks.properties.trains import Adam, GradientDescent
 from autograder.checks.reference import reference_of
+from autograder.corpus.judge import ask_reference, examine_answer
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 from autograder.sandbox import choose
 
 ONLY_HERE = {

@@ -13,7 +13,7 @@ from autograder.checks.properties._spy import ATTENTION, SPY, spy_on
 from autograder.checks.properties.cost import _grows
 from autograder.sandbox import SandboxError, choose
 from autograder.sandbox.bubblewrap_alone import BubblewrapOnly
-from autograder.sandbox_client import Cell, SandboxClient
+from autograder.sandbox.client import Cell, SandboxClient
 
 BY_HAND = "def attend(q, k, v):\n    return (q @ k.transpose(-2, -1) / q.size(-1) ** 0.5).softmax(-1) @ v"
 BORROWED = {

@@ -1,6 +1,6 @@
 """The benchmark of a student's wait: what it asks, and what its page says. The server itself is started by hand."""
 
-from autograder import registry
+from autograder.exercises import registry
 from bench.checks import GOALS, TimedCheck, draw_answers, markdown_page
 
 

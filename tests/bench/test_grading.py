@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from autograder import run, verdict
-from autograder.sandbox_client import SandboxClient
+from autograder.sandbox.client import SandboxClient
 from bench import grading as bench
 from bench.grading import PLAIN, UNIT, BenchTiming, GradingCost, Stage, ceiling, measure_rows, page
 from course import exercises

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from autograder.answers import answers
+from autograder.exercises.answers import answers
 from autograder.nbgrader import config
 from course import build, exercises
 from course.demo import Demo, generate, other_units

@@ -2,8 +2,8 @@
 
 import pytest
 
-from autograder import registry
 from autograder.checks.reference import reference_of
+from autograder.exercises import registry
 from autograder.run import grade_source
 from autograder.sandbox import choose
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import course
-from autograder.diagnose import known_answers
+from autograder.diagnosis.diagnose import known_answers
 from course import build as builder
 from course import guide
 

@@ -15,9 +15,9 @@ from nbgrader.preprocessors import ClearSolutions
 
 import course
 from autograder.assistants.rules import read_rules
-from autograder.capstone import settings as capstone
 from autograder.nbgrader import config
 from autograder.report import teams
+from autograder.settings import capstone
 from autograder.settings.course_file import UNIT
 from course import build as builder
 from course import settings

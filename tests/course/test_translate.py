@@ -9,9 +9,9 @@ import pytest
 
 import autograder.feedback.translate as reader
 import course
-from autograder import registry
-from autograder.checks.corpus import ask_reference, examine_answer
-from autograder.diagnose import diagnose, student_sentence, wrong_answers
+from autograder.corpus.judge import ask_reference, examine_answer
+from autograder.diagnosis.diagnose import diagnose, student_sentence, wrong_answers
+from autograder.exercises import registry
 from course import build as builder
 from course import lint, translate
 

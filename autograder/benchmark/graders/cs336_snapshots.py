@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from autograder import registry
 from autograder.api import Exercise
 from autograder.benchmark.grader import Judgement, TestSource
 from autograder.checks.local import LocalSubject
 from autograder.checks.reference import reference_of
+from autograder.exercises import registry
 from autograder.sandbox.base import Backend
 
 HELPERS = """

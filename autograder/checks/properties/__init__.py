@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder import plugins
+from autograder.exercises import plugins
 
 GROUP = "autograder.checks"
 

@@ -18,7 +18,7 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case, Check, Draw, NotRun, Probe
 from autograder.checks.properties._spy import spy_on
 from autograder.sandbox.cgroup import ResourceUsage
-from autograder.sandbox_client import SandboxClient
+from autograder.sandbox.client import SandboxClient
 
 ROOM = 4  # times the reference's own count: another style costs less, another order of growth costs more
 DOUBLINGS = (4, 2, 1)  # the lengths at which a box is measured: the longest divided by these

@@ -8,7 +8,7 @@ import pytest
 from my_unit import exercises
 
 from autograder.api import Exercise
-from autograder.checks.corpus import ask_reference, judge
+from autograder.corpus.judge import ask_reference, judge
 from autograder.checks.mutation import mutation_score
 from course import build
 

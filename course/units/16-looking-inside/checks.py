@@ -4,7 +4,7 @@ from functools import partial
 
 from autograder.checks import Case, Check, Draw, Part, Probe, edges, extremes, function
 from autograder.checks.compare import compare
-from autograder.sandbox_client import StudentError
+from autograder.sandbox.client import StudentError
 
 
 def logit_lens() -> list[Check]:

@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from autograder import registry
-from autograder.answers import answers
 from autograder.assistants import secrecy
 from autograder.assistants.secrecy import LONGEST, WITHHELD, solution_lines, squeeze, withhold
 from autograder.assistants.statement import definition
-from autograder.diagnose import student_sentence
+from autograder.diagnosis.diagnose import student_sentence
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 
 LINE = "h = torch.tanh(x @ w_x + h @ w_h + b)"  # of rnn.cell's reference, in its own words
 

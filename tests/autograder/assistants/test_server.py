@@ -16,10 +16,10 @@ import psutil
 import pytest
 from mcp import Client, StdioServerParameters
 
-from autograder import registry
-from autograder.answers import answer, answers
 from autograder.assistants.secrecy import WITHHELD
 from autograder.assistants.statement import definition
+from autograder.exercises import registry
+from autograder.exercises.answers import answer, answers
 from tfkit.nn import attention
 
 pytestmark = pytest.mark.slow  # three checks in boxes; test_tutor.py holds the rules without one

@@ -7,12 +7,12 @@ import anyio
 import pytest
 from mcp import Client
 
-from autograder import registry
 from autograder.assistants.rules import AssistantRules
 from autograder.assistants.secrecy import WITHHELD
 from autograder.assistants.server import Refusal, Tutor, find, make_server
 from autograder.assistants.statement import definition, statement_of, stub
 from autograder.checking import assistant as engines
+from autograder.exercises import registry
 
 CAUSAL = "masks.causal"
 CHECK = {"name": "right values", "status": "failed", "message": "off by 1", "points": 0.0, "of": 1.0, "map": []}

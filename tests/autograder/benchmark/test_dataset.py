@@ -5,9 +5,10 @@ from functools import lru_cache
 
 import pytest
 
-from autograder import cli, registry
-from autograder.answers import KINDS, answers
+from autograder import cli
 from autograder.benchmark.dataset import DatasetError, dataset, export
+from autograder.exercises import registry
+from autograder.exercises.answers import KINDS, answers
 
 
 @lru_cache(maxsize=1)

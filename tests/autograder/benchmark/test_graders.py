@@ -2,10 +2,11 @@
 
 import pytest
 
-from autograder import cli, registry
-from autograder.answers import answer, answers
+from autograder import cli
 from autograder.benchmark.grader import graders
 from autograder.benchmark.measure import from_lines
+from autograder.exercises import registry
+from autograder.exercises.answers import answer, answers
 from autograder.sandbox import choose
 
 OTHERS = {name: grader for name, grader in graders().items() if name != "tfkit"}

@@ -2,7 +2,6 @@
 
 import pytest
 
-from autograder import registry
 from autograder.benchmark.grader import Judgement
 from autograder.benchmark.measure import (
     Rate,
@@ -16,6 +15,7 @@ from autograder.benchmark.measure import (
     sample,
     table,
 )
+from autograder.exercises import registry
 from autograder.sandbox import SandboxError
 
 

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from autograder import sandbox
-from autograder.capstone import SyntheticLanguage, Terms
+from autograder.capstone import SyntheticLanguage
 from autograder.capstone.judge import CapstoneError, check_distribution, judge, leaderboard_choices
+from autograder.settings.capstone import Terms
 
 SUBMISSIONS = Path(__file__).parent / "submissions"
 TERMS = Terms(seconds=2, letters=40_000, windows=12, length=40, bands=((1.7, 4), (0.1, 10)))

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from autograder import registry
-from autograder.answers import answers
 from autograder.checking import fork
 from autograder.checking.fork import ForkedProcess, ForkServer, check_processes
 from autograder.checking.processes import WarmProcesses, explain_failure, request
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 
 pytestmark = pytest.mark.skipif(not fork.SUPPORTED, reason="processes are forked on Linux only")
 CAUSAL = registry.find("masks.causal")

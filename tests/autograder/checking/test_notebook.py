@@ -4,9 +4,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder import registry
-from autograder.answers import answers
 from autograder.checking import client, kernel_state, notebook
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 
 CAUSAL = registry.find("masks.causal")
 

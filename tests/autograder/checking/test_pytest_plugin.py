@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder import registry
-from autograder.answers import answer, answers
+from autograder.exercises import registry
+from autograder.exercises.answers import answer, answers
 
 ID = "attention.split_heads"
 OWN = ["-p", "autograder.checking.pytest_plugin"] if not any(

@@ -9,11 +9,11 @@ import sys
 
 import pytest
 
-from autograder import misconceptions
 from autograder.cluster import bundle, engine
 from autograder.cluster.bundle import Bundle, Key, ReleasedNotebook, hash_of_checks
 from autograder.cluster.grading_process import CourseKey, WrongVersion
 from autograder.cluster.job import grade
+from autograder.diagnosis import misconceptions
 from autograder.nbgrader.rebuild import GradebookCell
 
 LOADED = """
@@ -39,7 +39,8 @@ def test_every_module_that_grading_loads_is_covered():
 
 
 def test_what_functions_import_is_covered_and_what_does_not_grade_is_not():
-    scoring = {"verdict.py", "api.py", "proxies.py", "parse.py", "stored_mutants.py", "registry.py", "points.py"}
+    scoring = {"verdict.py", "api.py", "proxies.py", "exercises/parse.py", "stored_mutants.py"}
+    scoring |= {"exercises/registry.py", "settings/points.py"}
     steps = {f"nbgrader/{name}.py" for name in ("execute", "own_tests", "predictions", "rebuild", "submission")}
     assert scoring | steps <= names()
     others = ("assistants/", "launch/", "lint/", "marking/", "serve/", "cli.py", "checking/")

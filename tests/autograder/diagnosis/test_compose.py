@@ -8,14 +8,14 @@ import time
 
 import pytest
 
-from autograder import registry
-from autograder.answers import answer
-from autograder.checks.corpus import ask_reference
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers
-from autograder.diagnose import HINT_SEPARATOR, diagnose, known_answers
+from autograder.corpus.judge import ask_reference
 from autograder.diagnosis.compose import CombinedMistakes, fit
+from autograder.diagnosis.diagnose import HINT_SEPARATOR, diagnose, known_answers
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
+from autograder.exercises import registry
+from autograder.exercises.answers import answer
 
 ATTENTION = registry.find("attention.scaled_dot_product")
 

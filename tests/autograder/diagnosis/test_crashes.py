@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from autograder import registry
 from autograder.checks.compare import RaisedError
-from autograder.checks.corpus import ask_reference, examine_answer
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Answer, Case, Probe, behaves_like, collect_answers, questions
 from autograder.checks.reference import reference_of
-from autograder.diagnose import diagnose, known_answers
+from autograder.corpus.judge import ask_reference, examine_answer
+from autograder.diagnosis.diagnose import diagnose, known_answers
+from autograder.exercises import registry
 
 STOPS = """
 from torch import nn

@@ -7,15 +7,15 @@ from functools import lru_cache
 import pytest
 import torch
 
-from autograder import registry
 from autograder.checks.compare import compare
-from autograder.checks.corpus import ask_reference
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Answer, Case, Check, Finding, Probe, collect_answers
 from autograder.checks.reference import reference_of
-from autograder.diagnose import diagnose, edge_answers
+from autograder.corpus.diagnosis import held_out, measure_diagnosis
+from autograder.corpus.judge import ask_reference
+from autograder.diagnosis.diagnose import diagnose, edge_answers
 from autograder.diagnosis.kinds import _common, _of_entries, kind
-from autograder.diagnosis.measure import held_out, measure_diagnosis
+from autograder.exercises import registry
 
 question_sets = lru_cache(maxsize=4)(ask_reference)
 CAUSAL, ATTENTION, RAG = "masks.causal", "attention.scaled_dot_product", "rag.token"

@@ -7,14 +7,14 @@ from functools import lru_cache
 
 import pytest
 
-from autograder import registry
-from autograder.checks.corpus import ask_reference
 from autograder.checks.local import LocalSubject
 from autograder.checks.operators import changes
 from autograder.checks.probe import collect_answers
+from autograder.corpus.judge import ask_reference
 from autograder.diagnosis import mutations
 from autograder.diagnosis.programs import Program, Values
 from autograder.diagnosis.rewrites import REWRITES, rename_variables
+from autograder.exercises import registry
 
 question_sets = lru_cache(maxsize=4)(ask_reference)
 SWIGLU = """

@@ -11,10 +11,10 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.preprocessors import ClearMarkScheme, ClearSolutions
 
-from autograder import registry
 from autograder.api import Limits
 from autograder.cli import main
 from autograder.cluster.bundle import ReleasedNotebook
+from autograder.exercises import registry
 from autograder.lint import graded, notebook, release
 from autograder.nbgrader import config
 from autograder.nbgrader.rebuild import GradebookCell

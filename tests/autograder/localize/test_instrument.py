@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from autograder import injected_modules, registry
-from autograder.answers import answers
 from autograder.checks import Case
 from autograder.checks.compare import compare
-from autograder.checks.corpus import ask_reference
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Probe
+from autograder.corpus.judge import ask_reference
+from autograder.exercises import injected_modules, registry
+from autograder.exercises.answers import answers
 from autograder.localize.instrument import MOST_NODES, instrument
 from autograder.localize.trace import trace_answer
 

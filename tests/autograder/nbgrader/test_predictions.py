@@ -13,10 +13,10 @@ import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell
 
-from autograder import registry
-from autograder.answers import answers
 from autograder.cluster import course as cluster
 from autograder.cluster.job import GradingRecord, grade
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 from autograder.nbgrader import config, predictions
 from course import build as builder
 from course import settings

@@ -8,9 +8,9 @@ from dataclasses import replace
 import nbformat
 import pytest
 
-from autograder import registry
-from autograder.answers import answers
 from autograder.cli import main
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 from autograder.report import operations, similar_page
 from autograder.report.similar import compare
 

@@ -10,12 +10,13 @@ from dataclasses import replace
 import nbformat
 import pytest
 
-from autograder import misconceptions, registry
 from autograder.api import Exercise
 from autograder.checks.local import LocalSubject
 from autograder.checks.reference import reference_of
 from autograder.cli import main
 from autograder.cluster import bundle
+from autograder.diagnosis import misconceptions
+from autograder.exercises import registry
 from autograder.nbgrader import config
 
 from ..nbgrader.conftest import UNIT, Course, find, source_notebook
@@ -144,8 +145,8 @@ def subject(source):
 
 
 def described(exercise: Exercise, source: str):
-    from autograder.checks.corpus import ask_reference
     from autograder.checks.probe import collect_answers
+    from autograder.corpus.judge import ask_reference
 
     return misconceptions.describe_findings(
         collect_answers(ask_reference(exercise, misconceptions.SEED), subject(source))

@@ -14,8 +14,8 @@ import torch
 from autograder.api import Limits
 from autograder.sandbox import SandboxError
 from autograder.sandbox.bubblewrap import Bubblewrap
+from autograder.sandbox.client import Cell, SandboxClient, StudentError
 from autograder.sandbox.inside.agent import InjectedModules
-from autograder.sandbox_client import Cell, SandboxClient, StudentError
 
 ROOT = Path(__file__).resolve().parents[3]
 LIMITS = Limits(wall_s=30, call_s=2, memory_mb=512, processes=16, output_bytes=20_000)
@@ -209,7 +209,7 @@ def test_each_end_has_its_reason(student, body, kind):
 
 
 def test_code_that_will_not_stop_is_ended_by_its_work(backend, monkeypatch):
-    monkeypatch.setattr("autograder.sandbox_client.BACKSTOP", 1000)
+    monkeypatch.setattr("autograder.sandbox.client.BACKSTOP", 1000)
     body = """
 while True:
     try:

@@ -14,9 +14,9 @@ from autograder.api import Limits
 from autograder.sandbox.base import Backend, SandboxError, WarmBackend
 from autograder.sandbox.bubblewrap import distributions, find_bwrap, top_level_entries
 from autograder.sandbox.bubblewrap_alone import BubblewrapOnly
+from autograder.sandbox.client import Cell, SandboxClient
 from autograder.sandbox.inside import seccomp, zygote
 from autograder.sandbox.plain import Subprocess
-from autograder.sandbox_client import Cell, SandboxClient
 
 
 def test_untrusted_code_never_gets_a_plain_process(monkeypatch):

@@ -15,10 +15,10 @@ from autograder.api import Limits
 from autograder.sandbox import SandboxError
 from autograder.sandbox.base import interpreter
 from autograder.sandbox.bubblewrap import Bubblewrap, find_bwrap
+from autograder.sandbox.client import Cell, SandboxClient, StudentError
 from autograder.sandbox.cold import ColdBackend
 from autograder.sandbox.container import Docker, Podman, binds, empty_image, hidden
 from autograder.sandbox.gvisor import GVisor
-from autograder.sandbox_client import Cell, SandboxClient, StudentError
 
 ROOT = Path(__file__).resolve().parents[3]
 LIMITS = Limits(memory_mb=300, processes=7, call_s=20)

@@ -19,8 +19,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder import run
 from autograder.nbgrader import rebuild, submission
+from autograder.sandbox.client import UNREADABLE, _outputs
 from autograder.sandbox.inside import wire
-from autograder.sandbox_client import UNREADABLE, _outputs
 
 CASES = int(os.environ.get("FUZZ_CASES", "500"))
 COUNTS = pytest.mark.parametrize("cases", [100, pytest.param(CASES, marks=[pytest.mark.slow, pytest.mark.timeout(0)])])

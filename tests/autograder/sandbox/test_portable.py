@@ -15,11 +15,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import registry, run, sandbox
-from autograder.answers import answers
+from autograder import run, sandbox
 from autograder.api import Limits
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 from autograder.sandbox import SandboxError, job, portable
-from autograder.sandbox_client import Cell, SandboxClient
+from autograder.sandbox.client import Cell, SandboxClient
 
 CAUSAL = "masks.causal"
 WITHOUT_POSIX = """
@@ -103,7 +104,7 @@ def test_a_check_without_posix(tmp_path):
     code = f"""
 from autograder.cli import main
 import autograder.checking.child, tfkit.decode, course.build
-from autograder.sandbox_client import Cell, SandboxClient
+from autograder.sandbox.client import Cell, SandboxClient
 with SandboxClient(portable.Portable()) as student:
     print(student.run_cells([Cell("a", "while True: pass")], seconds=4)[0].error)
 main(["check", {CAUSAL!r}, {str(file)!r}, "--trust", "--json"])

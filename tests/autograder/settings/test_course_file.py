@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder import cli, points
+from autograder import cli
 from autograder.api import HINTS, PROPERTIES
 from autograder.assistants.rules import BadRules, read_rules
-from autograder.capstone import BadTerms, Terms
-from autograder.capstone import read as read_terms
 from autograder.nbgrader import config
-from autograder.settings import course_file
+from autograder.settings import course_file, points
+from autograder.settings.capstone import BadTerms, Terms
+from autograder.settings.capstone import read as read_terms
 from autograder.settings.course_file import ASSISTANTS, CAPSTONE, TABLES, TOP, UNIT, WEIGHTS, CourseFileError
 from course import build, settings
 

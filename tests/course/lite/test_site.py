@@ -18,9 +18,9 @@ from nbgrader.utils import parse_utc
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from autograder import registry
-from autograder.answers import answer
 from autograder.cluster.course import settings_of
+from autograder.exercises import registry
+from autograder.exercises.answers import answer
 from autograder.nbgrader import config
 from course import build as builder
 from course import units

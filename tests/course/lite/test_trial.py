@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder import registry
+from autograder.exercises import registry
 from course.lite import site, trial
 
 SAMPLE = ("masks.causal", "attention.scaled_dot_product", "positions.rotary", "objectives.causal_lm")

@@ -14,13 +14,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from autograder.answers import KINDS
 from autograder.api import Exercise
-from autograder.checks.corpus import Score
 from autograder.checks.mutation import MutationScore
 from autograder.cluster.bundle import hash_of_code
-from autograder.diagnosis.measure import DiagnosisReport
-from autograder.localize.measure import Lines
+from autograder.corpus.diagnosis import DiagnosisReport
+from autograder.corpus.judge import Score
+from autograder.corpus.lines import Lines
+from autograder.exercises.answers import KINDS
 
 RESULT_TYPES = (Score, Lines, DiagnosisReport, MutationScore)
 LINE_START = b'{"exercise": '

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from autograder import registry
-from autograder.answers import BadCorpus, EditedAnswer, answer, answers
 from autograder.cli import main
-from autograder.diagnosis.edits import BadChange, apply_replacements, compatible, difference, entry, parse_replacements
+from autograder.exercises import registry
+from autograder.exercises.answers import BadCorpus, EditedAnswer, answer, answers
+from autograder.exercises.edits import BadChange, apply_replacements, compatible, difference, entry, parse_replacements
 
 BASE = "def f(x):\n    y = x + 1\n    z = y * 2\n    return z\n"
 

@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from autograder import cli, registry
-from autograder.checks.corpus import Score
-from autograder.diagnosis.measure import DiagnosisReport
-from autograder.diagnosis.results_file import CorpusResultsFile, ResultsFileError
-from autograder.localize.measure import Lines
+from autograder import cli
+from autograder.corpus.diagnosis import DiagnosisReport
+from autograder.corpus.judge import Score
+from autograder.corpus.lines import Lines
+from autograder.corpus.results_file import CorpusResultsFile, ResultsFileError
+from autograder.exercises import registry
 
 TWO = ["masks.causal", "masks.padding"]
 
@@ -67,7 +68,7 @@ def test_other_options_or_code_are_measured_again(tmp_path, monkeypatch):
     CorpusResultsFile(file, {"seed": 0}).append(exercise, (None, None, None, None))
     assert CorpusResultsFile(file, {"seed": 0}).find(exercise) == (None, None, None, None)
     assert CorpusResultsFile(file, {"seed": 1}).find(exercise) is None
-    monkeypatch.setattr("autograder.diagnosis.results_file.hash_of_code", lambda *_: "other code")
+    monkeypatch.setattr("autograder.corpus.results_file.hash_of_code", lambda *_: "other code")
     assert CorpusResultsFile(file, {"seed": 0}).find(exercise) is None
 
 

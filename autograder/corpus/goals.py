@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from autograder.checks.corpus import Score
-    from autograder.diagnosis.measure import DiagnosisReport
-    from autograder.localize.measure import Lines
+    from autograder.corpus.diagnosis import DiagnosisReport
+    from autograder.corpus.judge import Score
+    from autograder.corpus.lines import Lines
 
 
 @dataclass(frozen=True)

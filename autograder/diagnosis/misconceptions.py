@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.diagnosis.edits import toml_text
+from autograder.exercises.edits import toml_text
 
 if TYPE_CHECKING:
     from autograder.api import Exercise
@@ -201,9 +201,9 @@ def _stored_questions(exercise: Exercise, entry: Entry) -> Iterator[tuple[Probe,
 def _check_of(exercise: Exercise, entry: Entry, name: str) -> tuple[Check, Sequence[Probe]] | None:
     """The check that still asks the stored questions, with them. Questions depend on the check's name, so those of one
     that was renamed are drawn by the name that is stored."""
-    from autograder import registry
     from autograder.checks.probe import Draw
     from autograder.checks.reference import reference_of
+    from autograder.exercises import registry
 
     reference, own = reference_of(exercise), [answer for answer in entry["answers"] if answer["check"] == name]
     known = all("asked" in answer for answer in own)  # else only the name says which check it was

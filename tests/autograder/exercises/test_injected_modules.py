@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder import injected_modules, registry
+from autograder.exercises import injected_modules, registry
 
 EXERCISES = registry.exercises()
 

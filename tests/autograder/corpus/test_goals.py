@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from autograder.checks.corpus import Score
 from autograder.cli import main
-from autograder.diagnosis.goals import Goal, goals
-from autograder.diagnosis.measure import DiagnosisReport
-from autograder.localize.measure import Lines
+from autograder.corpus.diagnosis import DiagnosisReport
+from autograder.corpus.goals import Goal, goals
+from autograder.corpus.judge import Score
+from autograder.corpus.lines import Lines
 
 
 def measured(**changed):

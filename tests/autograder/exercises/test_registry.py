@@ -6,7 +6,8 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from autograder import cli, registry
+from autograder import cli
+from autograder.exercises import registry
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from autograder.answers import Answer, EditedAnswer
 from autograder.api import Exercise
-from autograder.diagnose import diagnose, known_answers
 from autograder.diagnosis.compose import CombinedMistakes, agrees, fit
+from autograder.diagnosis.diagnose import diagnose, known_answers
+from autograder.exercises.answers import Answer, EditedAnswer
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Finding, QuestionSet
@@ -68,7 +68,7 @@ def measure_diagnosis(
     exercise: Exercise, question_sets: list[QuestionSet], seed: int, every: int = 3
 ) -> DiagnosisReport:
     """Diagnose sampled pairs of compatible mistakes, and each n-th mistake while it is hidden."""
-    from autograder.checks.corpus import examine_answer
+    from autograder.corpus.judge import examine_answer
 
     score = DiagnosisReport(exercise.id)
     for pair, findings in _pairs(exercise, question_sets, seed, score):

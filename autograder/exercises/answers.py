@@ -2,7 +2,7 @@
 
 `right/<style>.py` and `rewritten/<misconception>.py` are files. A wrong answer is an entry of `wrong.toml`, one that is
 wrong only in edge cases an entry of `edge.toml`: the right answer that it starts from, and the lines that it replaces
-(autograder.diagnosis.edits). An answer unlike every right one may be a file, `wrong/<misconception>.py`.
+(autograder.exercises.edits). An answer unlike every right one may be a file, `wrong/<misconception>.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from autograder.api import Exercise
-from autograder.diagnosis.edits import BadChange, Replacement, apply_replacements, parse_replacements
+from autograder.exercises.edits import BadChange, Replacement, apply_replacements, parse_replacements
 
 FOLDER, ARCHIVE = "submissions", "submissions.zip"
 KINDS = ("right", "wrong", "edge", "rewritten")

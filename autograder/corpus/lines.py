@@ -7,10 +7,10 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from autograder.answers import Answer, EditedAnswer
 from autograder.api import Exercise
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Finding
+from autograder.exercises.answers import Answer, EditedAnswer
 from autograder.localize.find import find
 
 NEAR_LINES = 2  # lines

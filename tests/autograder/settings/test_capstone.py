@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.capstone import BadTerms, Terms, read
+from autograder.settings.capstone import BadTerms, Terms, read
 
 
 def test_a_course_says_its_own(tmp_path):

@@ -11,7 +11,7 @@ import torch
 
 from autograder.api import Limits
 from autograder.sandbox import SandboxError, backends
-from autograder.sandbox_client import Cell, SandboxClient, StudentError
+from autograder.sandbox.client import Cell, SandboxClient, StudentError
 
 CODE = """
 import random

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from autograder.answers import Answer, answers
 from autograder.api import BESIDES, SEPARATOR, Exercise
 from autograder.diagnosis.compose import find_combination
+from autograder.exercises.answers import Answer, answers
 from autograder.feedback.translate import say, translate_text
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder import points, registry
-from autograder.answers import Answer, EditedAnswer, answers
 from autograder.api import MAX_EDGE_SHARE, Exercise
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Finding, QuestionSet, collect_answers, questions
 from autograder.checks.reference import reference_of
-from autograder.diagnose import (
+from autograder.corpus.lines import Lines, measure_answer
+from autograder.diagnosis.compose import CombinedMistakes, agrees
+from autograder.diagnosis.diagnose import (
     Misconception,
     answers_to_compare,
     diagnose,
@@ -22,9 +22,10 @@ from autograder.diagnose import (
     known_answers,
     wrong_answers,
 )
-from autograder.diagnosis.compose import CombinedMistakes, agrees
 from autograder.diagnosis.kinds import kind
-from autograder.localize.measure import Lines, measure_answer
+from autograder.exercises import registry
+from autograder.exercises.answers import Answer, EditedAnswer, answers
+from autograder.settings import points
 
 SCORE_SHARE_LINE = re.compile(r"^# keeps (\S+) of the points$", re.MULTILINE)  # a line of each answer in edge/
 MIN_EDGE_SCORE = 1 - MAX_EDGE_SHARE

@@ -7,11 +7,11 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from autograder import registry
-from autograder.answers import ArchivedAnswer, answers
 from autograder.cluster import bundle
+from autograder.exercises import registry
+from autograder.exercises.answers import ArchivedAnswer, answers
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ID = "masks.causal"
 CELLS = frozenset({"check-masks-causal"})
 

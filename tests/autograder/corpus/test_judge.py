@@ -4,11 +4,11 @@ from functools import lru_cache
 
 import pytest
 
-from autograder import registry
-from autograder.answers import answers
-from autograder.checks.corpus import ask_reference, combine_scores, examine_answer, is_combination, judge
 from autograder.checks.mutation import mutation_score, total
-from autograder.diagnose import Misconception, known_answers
+from autograder.corpus.judge import ask_reference, combine_scores, examine_answer, is_combination, judge
+from autograder.diagnosis.diagnose import Misconception, known_answers
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 
 EXERCISES = registry.exercises()
 question_sets = lru_cache(maxsize=1)(ask_reference)  # the tests of one exercise follow one another
@@ -83,7 +83,7 @@ def test_whatever_is_drawn(exercise, seed):
 
 
 def test_wrong_answers_have_a_sentence_for_the_student():
-    from autograder.diagnose import student_sentence
+    from autograder.diagnosis.diagnose import student_sentence
 
     for exercise in EXERCISES:
         for path in [*answers(exercise, "wrong"), *answers(exercise, "edge")]:

@@ -1,0 +1,1 @@
+"""What an exercise is, and the answers to it that are known."""
