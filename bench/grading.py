@@ -35,8 +35,8 @@ from autograder.help_format import make_parser
 from autograder.nbgrader import config
 from course import exercises, truth
 from course.build import build
-from course.demo import COURSE
 from course.mock_class import HEADS, STUDENTS, MockStudent, check_cell, hand_in
+from course.release import COURSE
 from course.truth import WrongGrade
 
 UNIT = HEADS

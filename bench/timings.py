@@ -27,8 +27,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from autograder.help_format import make_parser
-from course import build as builder
 from course import units
+from course.notebook import source_notebook
 
 LONGEST = 600.0  # seconds of processor time that a unit may take
 CPU = """import resource as _r
@@ -154,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.exit(1, f"bench.timings: no unit is called {unknown[0]!r}; available: {', '.join(folders)}\n")
     faults = []
     for name in options.unit or folders:
-        timing = run(builder.notebook(folders[name]))
+        timing = run(source_notebook(folders[name]))
         faults += timing.faults()
         print(timing.stopped or timing.row(), flush=True)
         if options.write and not timing.stopped:  # after each, so that nothing is lost

@@ -25,19 +25,13 @@ from autograder.api import Exercise
 from autograder.help_format import make_parser
 from autograder.nbgrader import config
 from course import truth
-from course.build import build, unit_names
+from course.build import build
 from course.mock_class import ALL, STUDENTS, MockStudent, hand_in, submit_one
+from course.release import COURSE, NOT_FOR_STUDENTS, generate
+from course.settings import unit_names
 from course.truth import Outcome, Outcomes, exercises_of
 
-COURSE = "tfkit"
 WIDTH = 110
-NOT_FOR_STUDENTS = (  # of JupyterLab's plugins, in the lab that shows the course as a student sees it
-    "@jupyter/nbgrader",  # all of it: there is no class here to fetch from or hand in to
-    "@jupyterlab/apputils-extension:announcements",
-    "@tfkit/lab:instructor",
-    "jupyterlab-jupytext",  # installed to read the lessons; its commands fill menus and launcher
-    "@jupyterlite/pyodide-kernel-extension",  # for labs in a tab: here it finds no kernel to start, and logs an error
-)
 OUTBOUND = "exchange/tfkit/outbound"
 
 
@@ -226,22 +220,6 @@ def submit(root: Path, home: Path, student: str, unit: str) -> None:
     exchange = Config(root=str(root / "exchange"), cache=str(root / "exchange" / "cache"))
     settings = Config(CourseDirectory=Config(course_id=COURSE, root=str(root)), Exchange=exchange)
     submit_one(settings, home, student, unit)
-
-
-def generate(root: Path, unit: str) -> None:
-    """nbgrader's own `generate_assignment`, in this process: a separate command for each unit would take seconds to
-    start."""
-    from nbgrader.converters import GenerateAssignment
-    from nbgrader.coursedir import CourseDirectory
-
-    from autograder.cluster.course import settings_of
-
-    settings = Config(settings_of(root).config)
-    settings.CourseDirectory.update(course_id=COURSE, root=str(root), assignment_id=unit)
-    settings.GenerateAssignment.force = True
-    converter = GenerateAssignment(coursedir=CourseDirectory(config=settings), config=settings)
-    converter.log.setLevel("ERROR")
-    converter.start()
 
 
 def other_units(units: Sequence[str] = ALL) -> list[str]:

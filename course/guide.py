@@ -21,8 +21,8 @@ from autograder.diagnosis.diagnose import known_answers
 from autograder.exercises.answers import Answer
 from autograder.help_format import make_parser
 from course import all_exercises, glossary, units
-from course import build as builder
-from course.settings import Unit
+from course.notebook import SCHEME, source_notebook
+from course.settings import LessonError, Unit, read
 from course.variants import choices
 from tfkit_course import replace_unencodable
 
@@ -31,7 +31,7 @@ SKIPPED_HEADINGS = ("Reading", "Read on", "In your own words", glossary.TITLE)
 
 def guide(folder: Path, unit: Unit) -> str:
     """The guide of one unit as the course gives it, as markdown. LessonError if its lesson cannot be built."""
-    notebook = builder.notebook(folder, unit)
+    notebook = source_notebook(folder, unit)
     own = [exercise for exercise in all_exercises() if exercise.unit == folder.name]
     exercises = [exercise for exercise in own if unit.requires(exercise)]
     parts = [
@@ -113,7 +113,7 @@ def _tasks(notebook: NotebookNode) -> list[NotebookNode]:
 
 
 def _questions(notebook: NotebookNode) -> Iterator[str]:
-    begin, end = builder.SCHEME
+    begin, end = SCHEME
     for task in _tasks(notebook):
         question, _, rest = task.source.partition(begin)
         body = "\n".join(line for line in question.splitlines() if not line.startswith("## ")).strip()
@@ -128,12 +128,12 @@ def write(course_dir: Path, names: list[str] | None = None) -> list[Path]:
     """
     folders = {folder.name: folder for folder in units()}
     if unknown := [name for name in names or () if name not in folders]:
-        raise builder.LessonError(f"no unit is called {unknown[0]!r}; available: {', '.join(folders)}")
-    given = {unit.name: unit for unit in builder.read(course_dir)}
-    whole = {unit.name: unit for unit in builder.read()}
+        raise LessonError(f"no unit is called {unknown[0]!r}; available: {', '.join(folders)}")
+    given = {unit.name: unit for unit in read(course_dir)}
+    whole = {unit.name: unit for unit in read()}
     if not course_dir.is_dir():
         make = f"`python -m course.build {course_dir}` makes one"
-        raise builder.LessonError(f"there is no course in {course_dir}: {make}")
+        raise LessonError(f"there is no course in {course_dir}: {make}")
     directory = course_dir / "instructors"
     directory.mkdir(parents=True, exist_ok=True)
     written = []
@@ -162,7 +162,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         for path in write(options.directory, options.unit):
             print(f"wrote {path}")
-    except builder.LessonError as error:
+    except LessonError as error:
         parser.exit(1, f"course.guide: {error}\n")
     except OSError as error:
         parser.exit(1, f"course.guide: {error_messages.explain(error, str(options.directory)) or error}\n")

@@ -33,6 +33,8 @@ from autograder.lint import notebook as reading
 from autograder.lint.notebook import Fault, Problems, code, tree
 from course import all_exercises, glossary, translate, units
 from course import build as builder
+from course.notebook import source_notebook
+from course.settings import LessonError, read, unit_names
 from tfkit_course import replace_unencodable
 from tfkit_lab import show
 
@@ -46,7 +48,7 @@ NAMED = re.compile(r"`([a-z0-9_]+\.[a-z0-9_.]+)/([a-z0-9_]+)`")
 
 
 def faults(notebook: NotebookNode) -> list[Fault]:
-    """Every broken rule of one built notebook (course.build.notebook), in the order of the rules."""
+    """Every broken rule of one built notebook (course.notebook.source_notebook), in the order of the rules."""
     unit = notebook.metadata.tfkit.unit
     return [Fault(unit, cell, what) for rule in RULES for cell, what in rule(notebook)]
 
@@ -234,7 +236,7 @@ def _anchor(title: str) -> str:
 
 def table(notebooks: list[NotebookNode]) -> Table:
     """Per unit: exercises, questions for a person, points of both, cells, and the minutes that course.toml plans."""
-    minutes = {unit.name: unit.minutes for unit in builder.read()}
+    minutes = {unit.name: unit.minutes for unit in read()}
     rows = [_row(notebook, minutes.get(notebook.metadata.tfkit.unit)) for notebook in notebooks]
     shown = Table(title="The course", title_justify="left", show_footer=True)
     totals = ["all", *(f"{sum(row[column] or 0 for row in rows):g}" for column in range(1, 6))]
@@ -255,7 +257,7 @@ def _row(notebook: NotebookNode, minutes: float | None) -> tuple:
 
 def lint(directory: Path) -> tuple[list[NotebookNode], list[Fault]]:
     """Build all units into `directory`; the notebooks and every fault. LessonError for a unit that cannot be built."""
-    names = builder.unit_names()
+    names = unit_names()
     unmatched = {folder.name for folder in units()} ^ set(names)
     found = [Fault(name, "-", "is in units/ or in course.toml, but not in both") for name in sorted(unmatched)]
     notebooks = [nbformat.read(one.path, as_version=4) for one in builder.build(directory, names)]
@@ -268,7 +270,7 @@ def translation_faults(folder: Path) -> list[Fault]:
     found = []
     for language in sorted(path.stem for path in folder.glob("locale/*.po")):
         name = f"{folder.name} ({language})"
-        notebook = translate.in_language(folder, builder.notebook(folder), language)
+        notebook = translate.in_language(folder, source_notebook(folder), language)
         rules = [rule for rule in RULES if rule is not unused_terms]  # the glossary's words are English
         broken = [fault for rule in rules for fault in rule(notebook)]
         found += [Fault(name, cell, what) for cell, what in [*translate.faults(folder, language), *broken]]
@@ -298,7 +300,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         notebooks, found = lint(options.directory)
-    except builder.LessonError as error:
+    except LessonError as error:
         parser.exit(1, f"course.lint: {error}\n")
     console = Console(highlight=False, soft_wrap=True)
     console.width = max(console.width, 110)  # a pipe counts as 80, which squeezes the table

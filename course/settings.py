@@ -131,3 +131,8 @@ def _all_known(where: str, name: str, ids: Iterable[str]) -> None:
     for one in ids:
         if one not in own:
             raise LessonError(f"{where} has no exercise {one!r}; available: {', '.join(own)}")
+
+
+def unit_names(course_dir: str | Path | None = None) -> list[str]:
+    """The units in the order of course.toml."""
+    return [unit.name for unit in read(course_dir)]

@@ -28,7 +28,7 @@ from autograder.diagnosis.diagnose import known_answers, student_sentence
 from autograder.feedback.translate import OWN_FOLDER, catalogue
 from autograder.help_format import make_parser
 from course import all_exercises, units
-from course import build as builder
+from course.notebook import source_notebook
 
 BETWEEN = re.compile(r"(\n[ \t]*\n)")
 FORMULA = re.compile(r"\s*\$\$.*\$\$\s*", re.DOTALL)
@@ -116,7 +116,7 @@ def in_language(folder: Path, notebook: NotebookNode, language: str | None) -> N
 def texts_to_translate(folder: Path) -> dict[str, list[str]]:
     """Text -> its location, for the whole unit."""
     found: dict[str, list[str]] = {}
-    for where, text in [*texts(builder.notebook(folder)), *titles(folder.name), *hints(folder.name)]:
+    for where, text in [*texts(source_notebook(folder)), *titles(folder.name), *hints(folder.name)]:
         found.setdefault(text, []).append(where)
     return found
 
@@ -137,7 +137,7 @@ def faults(folder: Path, language: str) -> Iterator[tuple[str, str]]:
             yield where, f"{language}.po loses {min(lost)} from {_short(text)}"
     for text in have.keys() - texts.keys():
         yield "-", f"{language}.po translates a text that the unit does not have (any more): {_short(text)}"
-    for where, text in _fixed_options(builder.notebook(folder)):
+    for where, text in _fixed_options(source_notebook(folder)):
         if text in have and have[text].msgstr != text:
             yield (
                 where,

@@ -13,8 +13,9 @@ from rich.table import Table
 from autograder.exercises.variants import variant
 from autograder.help_format import make_parser
 from autograder.lint.notebook import code, tree
-from course import build as builder
 from course import units
+from course.notebook import source_notebook
+from course.settings import LessonError
 from tfkit_course import replace_unencodable
 
 
@@ -22,11 +23,11 @@ def choices(folder: Path) -> dict[str, Sequence[Any]]:
     """The values from which `variant(…)` chooses in the unit's lesson. Raises LessonError for one that is not a plain
     list or range."""
     found: dict[str, Sequence[Any]] = {}
-    for cell in code(builder.notebook(folder)):
+    for cell in code(source_notebook(folder)):
         for node in (node for top in tree(cell) for node in ast.walk(top) if isinstance(node, ast.Call)):
             if ast.unparse(node.func) == "variant":
                 if not node.args or ast.unparse(node.args[0]) != repr(folder.name):
-                    raise builder.LessonError(f"{folder.name}, {cell.id}: variant(…) must begin with the unit's name")
+                    raise LessonError(f"{folder.name}, {cell.id}: variant(…) must begin with the unit's name")
                 found |= {str(one.arg): _literal(folder.name, one) for one in node.keywords}
     return found
 
@@ -38,7 +39,7 @@ def _literal(unit: str, keyword: ast.keyword) -> Sequence[Any]:
             return range(*(ast.literal_eval(argument) for argument in value.args))
         return list(ast.literal_eval(value))
     except (ValueError, TypeError):
-        raise builder.LessonError(
+        raise LessonError(
             f"{unit}: variant(… {keyword.arg}={ast.unparse(value)}): write a list or a range of plain values"
         ) from None
 
@@ -47,7 +48,7 @@ def table(folder: Path, students: Sequence[str]) -> Table:
     """A row for each student. Raises LessonError if the unit has no variants."""
     of = choices(folder)
     if not of:
-        raise builder.LessonError(f"{folder.name} is the same for all students: no cell of it calls variant(…)")
+        raise LessonError(f"{folder.name} is the same for all students: no cell of it calls variant(…)")
     shown = Table("student", *of, title=folder.name, title_justify="left")
     for student in students:
         shown.add_row(student, *(str(value) for value in vars(variant(folder.name, student, **of)).values()))
@@ -74,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.exit(1, f"course.variants: no unit is called {options.unit!r}; available: {', '.join(folders)}\n")
     try:
         Console(highlight=False).print(table(folders[options.unit], options.students))
-    except builder.LessonError as error:
+    except LessonError as error:
         parser.exit(1, f"course.variants: {error}\n")
     return 0
 

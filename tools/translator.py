@@ -25,10 +25,11 @@ def cells(corpus: str, minutes: float) -> list[str]:
 
     Raises ValueError if the lesson no longer has a line that is replaced.
     """
-    from course import build, units
+    from course import units
+    from course.notebook import source_notebook
 
     (folder,) = [folder for folder in units() if folder.name == UNIT]
-    code = [cell for cell in build.notebook(folder).cells if cell.cell_type == "code"]
+    code = [cell for cell in source_notebook(folder).cells if cell.cell_type == "code"]
     sources = [str(cell.source) for cell in code if cell.metadata.get("tfkit", {}).get("role") in ROLES]
     last = [number for number, source in enumerate(sources) if LAST in source]
     whole = "\0".join(sources[: last[-1] + 1] if last else sources)

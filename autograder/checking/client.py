@@ -51,7 +51,8 @@ class RunningCheck:
 
     def _outputs(self, on_progress: OnProgress) -> tuple[str, str]:
         """The standard output and error of the process, within the time limit."""
-        started, sent = time.monotonic(), request(self._arguments)
+        started = time.monotonic()
+        sent: str | None = request(self._arguments)
         while (seconds := time.monotonic() - started) < SECONDS:
             try:
                 return self._process.communicate(sent, min(PROGRESS_S, SECONDS - seconds))

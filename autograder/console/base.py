@@ -19,9 +19,10 @@ def exit_status(run: Callable[[], int], where: str, *refusals: type[Exception]) 
     where: what an error of the machine is about if it names no file; refusals: raised with a line for the user, like
     BadInput. Raises whatever else `run` raises.
     """
+    expected: tuple[type[Exception], ...] = (BadInput, *refusals)
     try:
         return run()
-    except (BadInput, *refusals) as error:
+    except expected as error:
         message: str | None = str(error)
     except BrokenPipeError:  # `autograder list | head`
         return 0

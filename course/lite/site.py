@@ -69,7 +69,7 @@ def write_site_of(
 ) -> str:
     """Make the students' notebooks of a course that was built, write its site, and print its path. Raises
     LessonError."""
-    from course.demo import generate
+    from course.release import generate
 
     _check_folders(folder, wheels, pyodide)
     names = list(units) if units else [unit.name for unit in read(course_dir)]

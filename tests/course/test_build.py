@@ -18,6 +18,9 @@ from traitlets.config import Config
 
 import course
 from course import build as builder
+from course.notebook import ANSWER, SCHEME, source_notebook
+from course.settings import LessonError, unit_names
+from course.solution import _module_source, solution
 
 TASK = '# %% [markdown] role="task"'
 MARKS = "# ### BEGIN MARK SCHEME\n# - because\n# ### END MARK SCHEME\n"
@@ -34,7 +37,7 @@ def read(one):
 
 
 def test_builds_every_unit_of_the_course(built):
-    assert [one.path.stem for one in built[1]] == builder.unit_names() == [unit.name for unit in course.units()]
+    assert [one.path.stem for one in built[1]] == unit_names() == [unit.name for unit in course.units()]
     for one in built[1]:
         nbformat.validate(read(one))
 
@@ -86,13 +89,13 @@ def test_each_unit_asks_a_question_that_a_person_marks(built):
     for one in built[1]:
         cells = read(one).cells
         (task,) = [cell for cell in cells if cell.metadata.get("nbgrader", {}).get("task")]
-        assert task.cell_type == "markdown" and "point" in task.source.partition(builder.SCHEME[0])[2]
+        assert task.cell_type == "markdown" and "point" in task.source.partition(SCHEME[0])[2]
         assert task.metadata.nbgrader == {
             "grade": False, "grade_id": task.id, "locked": True, "points": 2, "schema_version": 3, "solution": False,
             "task": True,
         }  # fmt: skip
         answer = cells[cells.index(task) + 1]
-        assert answer.source == builder.ANSWER and "nbgrader" not in answer.metadata
+        assert answer.source == ANSWER and "nbgrader" not in answer.metadata
 
 
 def test_a_second_build_writes_nothing(built):
@@ -120,13 +123,13 @@ class WithoutTypes(ast.NodeTransformer):
 
 def test_the_solution_is_the_librarys_own_source():
     for exercise in course.exercises():
-        text = builder.solution(exercise)
+        text = solution(exercise)
         tree = ast.parse(text)
         assert [node.name for node in tree.body] == list(exercise.symbols)
         plain = "\n".join(line for line in text.splitlines() if "### " not in line)
         for reference in exercise.references:
             module, _, symbol = reference.partition(":")
-            library = ast.parse(builder._module_source(module)).body
+            library = ast.parse(_module_source(module)).body
             (node,) = [n for n in library if getattr(n, "name", None) == symbol]
             node = WithoutTypes().visit(node)
             assert ast.unparse(node) in ast.unparse(ast.parse(plain))
@@ -141,7 +144,7 @@ def test_release_has_no_solution_and_its_stubs_raise(built, tmp_path, monkeypatc
     config.CourseDirectory.root = str(tmp_path)
     config.CourseDirectory.db_url = f"sqlite:///{tmp_path / 'gradebook.db'}"
     api = NbGraderAPI(config=config)
-    for name in builder.unit_names():
+    for name in unit_names():
         result = api.generate_assignment(name)
         assert result["success"], result.get("log") or result.get("error")
         released = nbformat.read(tmp_path / "release" / name / f"{name}.ipynb", as_version=4)
@@ -181,8 +184,8 @@ def test_a_faulty_lesson_is_named_in_one_line(tmp_path, lesson, message):
     folder = tmp_path / "02-masks"
     folder.mkdir()
     (folder / "lesson.py").write_text(lesson)
-    with pytest.raises(builder.LessonError, match=message) as error:
-        builder.notebook(folder)
+    with pytest.raises(LessonError, match=message) as error:
+        source_notebook(folder)
     assert "\n" not in str(error.value)
 
 

@@ -6,8 +6,8 @@ import pytest
 
 import course
 from autograder.diagnosis.diagnose import known_answers
-from course import build as builder
 from course import guide
+from course.settings import read
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def written(tmp_path_factory):
 
 
 def test_each_unit_has_one_with_its_exercises_points_and_misconceptions(written):
-    minutes = {unit.name: unit.minutes for unit in builder.read()}
+    minutes = {unit.name: unit.minutes for unit in read()}
     assert list(written) == [folder.name for folder in course.units()]
     for exercise in course.exercises():
         text = written[exercise.unit]

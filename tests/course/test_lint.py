@@ -7,8 +7,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import course
-from course import build as builder
 from course import glossary, lint
+from course.notebook import source_notebook
+from course.settings import unit_names
 
 
 def notebook(*cells):
@@ -45,7 +46,7 @@ def test_the_course_breaks_no_rule_and_the_table_adds_up(tmp_path, capsys):
     questions = [mark["points"] for mark in marks if mark.get("task")]
     projects = [mark["points"] for mark in marks if mark.get("grade") and mark.get("solution")]
     points = sum(exercise.points for exercise in course.exercises()) + sum(questions) + sum(projects)
-    assert all(name in out for name in builder.unit_names())
+    assert all(name in out for name in unit_names())
     total = next(line for line in out.splitlines() if line.startswith("│ all"))
     assert [cell.strip() for cell in total.split("│")][2:5] == [
         str(len(course.exercises())), str(len(questions)), f"{points:g}"
@@ -106,7 +107,7 @@ CAPSTONE = "17-capstone"  # it shows no figure and brings in no word: what it as
 
 def test_each_lesson_loses_its_figures_words_at_its_peril():
     for folder in (folder for folder in course.units() if folder.name != CAPSTONE):
-        built = builder.notebook(folder)
+        built = source_notebook(folder)
         before = list(lint.undescribed_figures(built))
         for cell in built.cells:
             if cell.cell_type == "markdown":
@@ -121,7 +122,7 @@ def test_a_word_that_the_lesson_does_not_say_is_named():
 
 def test_each_unit_ends_with_its_words_and_points_there():
     for folder in (folder for folder in course.units() if folder.name != CAPSTONE):
-        first, *_, last = builder.notebook(folder).cells
+        first, *_, last = source_notebook(folder).cells
         assert last.id == "glossary" and last.source.startswith("## Glossary\n\n- **")
         assert first.source.endswith("[glossary](#Glossary) at the end.")
         own = [term for term in glossary.terms() if term.unit == folder.name]

@@ -12,7 +12,7 @@ import torch
 
 import course
 import tfkit
-from course import build as builder
+from course.notebook import source_notebook
 from tfkit.models import bert, dpr, gpt2, longformer, t5
 from tfkit.namemap import FusedTensors
 
@@ -29,7 +29,7 @@ def cell(unit: str) -> str:
     """The code of the unit's cell that leaves rows open."""
     (folder,) = [folder for folder in course.units() if folder.name == unit]
     name = TABLES[unit][0]
-    (found,) = [c.source for c in builder.notebook(folder).cells if f"\n{name} = {{" in c.source]
+    (found,) = [c.source for c in source_notebook(folder).cells if f"\n{name} = {{" in c.source]
     return found
 
 

@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 from nbgrader.preprocessors import ClearSolutions
 
 import course
-from course import build as builder
+from course.notebook import source_notebook
 
 UNITS = [unit.name for unit in course.units()]
 # what a lesson's text says of a cell, as a pattern of what that cell prints
@@ -37,7 +37,7 @@ LESSON = {"setup", "predict", "exercise", "project", "demo"}  # the roles of the
 def run(unit, roles, folder, *, released=False):
     """Execute the unit's cells that have one of the roles, in a kernel of its own; the first exception fails."""
     (path,) = [path for path in course.units() if path.name == unit]
-    notebook = builder.notebook(path)
+    notebook = source_notebook(path)
     if released:
         notebook, _ = ClearSolutions().preprocess(notebook, {})
     notebook.cells = [cell for cell in notebook.cells if cell.metadata.get("tfkit", {}).get("role") in roles]

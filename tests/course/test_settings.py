@@ -21,6 +21,8 @@ from autograder.settings import capstone
 from autograder.settings.course_file import UNIT
 from course import build as builder
 from course import settings
+from course.due import set_due_dates
+from course.settings import LessonError
 
 OWN = """
 [[unit]]
@@ -104,7 +106,7 @@ def test_due_dates_go_to_the_gradebook_that_the_course_has(directory):
     with (directory / "nbgrader_config.py").open("a") as file:
         file.write("\nc.CourseDirectory.db_url = f\"sqlite:///{HERE / 'grades.db'}\"\n")
         file.write('c.CourseDirectory.course_id = "nlp"\n')
-    assert builder.set_due_dates(directory)
+    assert set_due_dates(directory)
     with Gradebook(f"sqlite:///{directory / 'grades.db'}", "nlp") as gradebook:
         assert gradebook.find_assignment("02-masks").duedate.isoformat() == "2026-10-12T16:00:00"
     assert not (directory / "gradebook.db").exists()
@@ -117,12 +119,12 @@ def test_a_due_date_whose_line_is_gone_is_cleared_but_not_one_from_the_formgrade
 
     def build(text):
         file.write_text(text)
-        said = builder.set_due_dates(tmp_path)
+        said = set_due_dates(tmp_path)
         with book as gradebook:
             return said, gradebook.find_assignment("02-masks").duedate
 
     file.write_text(none)
-    assert builder.set_due_dates(tmp_path) == [] and not (tmp_path / "gradebook.db").exists()
+    assert set_due_dates(tmp_path) == [] and not (tmp_path / "gradebook.db").exists()
     book = Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}", "tfkit")
     dated = f"{none}due = 2026-10-12T18:00:00+02:00\n"
     assert build(dated)[1].isoformat() == "2026-10-12T16:00:00"
@@ -174,7 +176,7 @@ def test_a_folder_that_takes_nothing_is_said_in_a_line(capsys):
 )
 def test_what_is_wrong_is_told_in_one_line(tmp_path, text, message):
     (tmp_path / "course.toml").write_text(text)
-    with pytest.raises(builder.LessonError) as error:
+    with pytest.raises(LessonError) as error:
         builder.build(tmp_path)
     assert message in str(error.value) and "\n" not in str(error.value).strip()
     with pytest.raises(SystemExit):

@@ -16,6 +16,7 @@ from traitlets.config import Config
 from autograder.nbgrader import config
 from course import build as builder
 from course.mock_class import STUDENTS, hand_in
+from course.notebook import ANSWER
 
 UNIT, STUDENT, TASK = "02-masks", "ada", "task-too-good-a-loss"
 CODE = 5.0
@@ -32,7 +33,7 @@ class Course:
         (student,) = [student for student in STUDENTS if student.name == STUDENT]
         path = hand_in(student, UNIT, root / "release", root / "submitted" / STUDENT)
         nb = nbformat.read(path, as_version=4)
-        (answer,) = [cell for cell in nb.cells if cell.source == builder.ANSWER]
+        (answer,) = [cell for cell in nb.cells if cell.source == ANSWER]
         answer.source = "It has seen the future."
         nbformat.write(nb, path)
         self.nbgrader("autograde")

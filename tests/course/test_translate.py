@@ -14,6 +14,7 @@ from autograder.diagnosis.diagnose import diagnose, student_sentence, wrong_answ
 from autograder.exercises import registry
 from course import build as builder
 from course import lint, translate
+from course.notebook import source_notebook
 
 UNIT = "02-masks"
 FRENCH = [
@@ -75,7 +76,7 @@ def test_a_new_paragraph_stays_english_and_is_named(folder):
         "fr.po translates a text that the unit does not have (any more): "
         "'A decoder hides the future *and* the padding: a k…'",
     ]
-    text = "\n".join(cell.source for cell in translate.in_language(folder, builder.notebook(folder), "fr").cells)
+    text = "\n".join(cell.source for cell in translate.in_language(folder, source_notebook(folder), "fr").cells)
     assert "Filling concerns" in text and "Le masque de remplissage" in text
 
 
@@ -151,7 +152,7 @@ def test_a_language_begins_by_one_command(tmp_path, monkeypatch, capsys):
     french = [reader.catalogue(folder, "fr") for folder in (*folders, tmp_path / "autograder")]
     for new, old in zip(begun, french, strict=True):
         assert {entry.msgid for entry in new} == {entry.msgid for entry in old} and not new.translated_entries()
-    english = builder.notebook(folders[1])
+    english = source_notebook(folders[1])
     notebook = translate.in_language(folders[1], english, "es")
     assert [cell.source for cell in notebook.cells] == [cell.source for cell in english.cells]
     assert not list(translate.faults(folders[1], "es"))  # its turn has not come

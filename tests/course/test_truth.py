@@ -14,8 +14,8 @@ import pytest
 
 from autograder.nbgrader import config
 from course import build, truth
-from course.demo import COURSE, generate
 from course.mock_class import HEADS, MockStudent, hand_in, submit_one
+from course.release import COURSE, generate
 from course.truth import Outcome, WrongGrade, exercises_of, small_class
 from tfkit_lab import check as lab
 

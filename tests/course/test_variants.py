@@ -9,8 +9,8 @@ import pytest
 
 import course
 from autograder import variant
-from course import build as builder
 from course import variants
+from course.settings import LessonError
 
 CHOICES = {"letters": [10, 12, 14], "seed": range(100)}
 
@@ -73,5 +73,5 @@ def test_a_lesson_that_draws_in_another_way_is_named(call, said, tmp_path):
     shutil.copytree(folder, tmp_path / "02-masks")
     lesson = tmp_path / "02-masks" / "lesson.py"
     lesson.write_text(lesson.read_text().replace("LETTERS, LENGTH, WIDTH =", f"{call}\nLETTERS, LENGTH, WIDTH ="))
-    with pytest.raises(builder.LessonError, match=said):
+    with pytest.raises(LessonError, match=said):
         variants.choices(tmp_path / "02-masks")

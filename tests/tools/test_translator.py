@@ -18,6 +18,6 @@ def test_the_lessons_cells_are_run_on_the_corpus_that_is_named():
 
 def test_a_lesson_without_the_switch_is_an_error(monkeypatch):
     other = new_notebook(cells=[new_code_cell("corpus = None", metadata={"tfkit": {"role": "experiment"}})])
-    monkeypatch.setattr("course.build.notebook", lambda folder: other)
+    monkeypatch.setattr("course.notebook.source_notebook", lambda folder: other)
     with pytest.raises(ValueError, match="lesson.py has no 'corpus = parallel_corpus"):
         translator.cells("vscode-de", 0.5)

@@ -12,7 +12,8 @@ import pytest
 
 pytest.importorskip("nbgrader", reason="nbgrader, of the extra `grading`, is not installed")
 
-from course import build, units
+from course import units
+from course.notebook import source_notebook
 from course.settings import read
 from tfkit import registry
 from tools.website import DOCS, SiteError, book, check, outputs, pages, parity, views, zoo
@@ -89,7 +90,7 @@ def test_a_projects_cell_is_a_box_without_its_solution(tmp_path):
 
 
 def test_a_page_with_a_solution_is_found(tmp_path):
-    solved = next(cell for cell in build.notebook(FOLDERS["02-masks"]).cells if cell.id == "solution-masks-softmax")
+    solved = next(cell for cell in source_notebook(FOLDERS["02-masks"]).cells if cell.id == "solution-masks-softmax")
     place = site(tmp_path, page=f"<pre>{solved.source.replace('<', '&lt;')}</pre>")
     assert "shows hidden lines of 02-masks/solution-masks-softmax" in next(check.solutions(place, place.glob("*.html")))
 
@@ -109,7 +110,7 @@ def test_a_view_in_a_lesson_tells_no_expression_of_the_solution():
 
 def test_a_cell_that_has_changed_since_it_was_run_shows_nothing():
     cell = next(
-        cell for cell in build.notebook(FOLDERS["02-masks"]).cells if cell.id in outputs.load_outputs("02-masks")
+        cell for cell in source_notebook(FOLDERS["02-masks"]).cells if cell.id in outputs.load_outputs("02-masks")
     )
     assert outputs.outputs_of("02-masks", cell)
     cell.source += "\n"

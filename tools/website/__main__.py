@@ -13,8 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from course import build, glossary, units
-from course.settings import LessonError, Unit, read
+from course import glossary, units
+from course.settings import LessonError, Unit, read, unit_names
 from tfkit_lab.views import views as every_view
 from tools.website import DOCS, ROOT, SiteError, book, check, pages, views, zoo
 
@@ -101,7 +101,7 @@ def facts() -> dict[str, object]:
     return {
         "film": views.view({"trace": trace, "step": 3}, "film", ""),
         "walk": views.view(walk, "walk", ""),
-        "units": len(build.unit_names()),
+        "units": len(unit_names()),
         "exercises": n_exercises,
         "architectures": len(zoo.docstrings()),
         "words": len(glossary.terms()),
@@ -163,7 +163,7 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as scratch:
         source, built = Path(scratch) / "source", Path(scratch) / "site"
         try:
-            names = build.unit_names()
+            names = unit_names()
             write_sources(source, names[:1] if options.fast else names, None if options.fast else KEPT)
             sphinx(source, built)
             if not options.fast:

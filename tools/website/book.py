@@ -12,7 +12,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from course import build
+from course.notebook import CHECK_IMPORT, source_notebook
 from course.settings import Unit
 from course.translate import in_language
 from tools.website import outputs, views
@@ -37,7 +37,7 @@ WORDS = {
 
 def release_notebook(folder: Path, unit: Unit, language: str) -> NotebookNode:
     """The notebook of a unit as nbgrader releases it: without solutions and mark schemes."""
-    made = in_language(folder, build.notebook(folder, unit), language)
+    made = in_language(folder, source_notebook(folder, unit), language)
     return clear_notebook(made)
 
 
@@ -53,7 +53,7 @@ def clear_notebook(notebook: NotebookNode) -> NotebookNode:
 @cache
 def source_cells(folder: Path) -> dict[str, NotebookNode]:
     """The English source notebook's cells by their ids: outputs are stored for these."""
-    return {cell.id: cell for cell in build.notebook(folder).cells}
+    return {cell.id: cell for cell in source_notebook(folder).cells}
 
 
 class Page:
@@ -90,7 +90,7 @@ class Page:
             return callout(f"{self.words['project']}: `{name}`", body, "site-exercise", anchor=cell.id)
         if role == "predict":
             return callout(self.words["predict"], prediction(cell.source), "site-predict")
-        if cell.source.strip() == build.CHECK_IMPORT:
+        if cell.source.strip() == CHECK_IMPORT:
             return ""
         return "\n\n".join([self._code(cell), *self._output_blocks(cell)])
 

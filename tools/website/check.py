@@ -10,7 +10,9 @@ from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup
 
-from course import build, units
+from course import units
+from course.notebook import SCHEME, source_notebook
+from course.solution import BEGIN, END
 
 FETCHED = {
     "script": "src",
@@ -102,8 +104,8 @@ def hidden() -> dict[str, list[str]]:
     """Source of a text -> lines that no page may show: solutions and mark schemes of every unit."""
     found: dict[str, list[str]] = {}
     for folder in units():
-        for cell in build.notebook(folder).cells:
-            for begin, end in ((build.BEGIN, build.END), build.SCHEME):
+        for cell in source_notebook(folder).cells:
+            for begin, end in ((BEGIN, END), SCHEME):
                 pieces = re.findall(rf"{re.escape(begin)}\n(.*?){re.escape(end)}", cell.source, re.S)
                 for index, piece in enumerate(pieces):
                     found[f"{folder.name}/{cell.id}#{index}"] = plain_lines(piece)

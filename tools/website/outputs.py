@@ -19,7 +19,9 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from course import build, units
+from course import units
+from course.notebook import source_notebook
+from course.settings import unit_names
 from tools.website import DOCS, SiteError
 
 FOLDER = DOCS / "book"
@@ -52,7 +54,7 @@ def run(unit: str) -> NotebookNode:
     from nbclient.exceptions import CellExecutionError
 
     folder = {folder.name: folder for folder in units()}[unit]
-    notebook = build.notebook(folder)
+    notebook = source_notebook(folder)
     for cell in notebook.cells:
         if cell.metadata.get("tfkit", {}).get("role") == "check":
             cell.source = "pass"
@@ -133,7 +135,7 @@ def _picture(raw: bytes, pictures: Path, cell: str) -> str:
 
 def main(names: list[str]) -> int:
     """Run the named units, or all; 1 if one fails."""
-    for unit in names or build.unit_names():
+    for unit in names or unit_names():
         try:
             print(store_outputs(unit, run(unit)))
         except (SiteError, KeyError) as error:

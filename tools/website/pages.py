@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from course import build, guide, units
-from course.settings import read
+from course import guide, units
+from course.settings import read, unit_names
 from tools.website import DOCS, ROOT
 from tools.website.book import raw
 
@@ -86,7 +86,7 @@ def teaching(folder: Path) -> str:
 
 def handbook() -> dict[str, str]:
     """Page -> text of the part for instructors."""
-    guides = {f"handbook/{folder.name}": teaching(folder) for folder in units() if folder.name in build.unit_names()}
+    guides = {f"handbook/{folder.name}": teaching(folder) for folder in units() if folder.name in unit_names()}
     toc = toctree(HANDBOOK) + "\n\n" + toctree(sorted(name.partition("/")[2] for name in guides), "Unit by unit")
     start = "[Teaching with tfkit](teaching.md) is the handbook; the other pages have the details."
     return {"handbook/index": f"# Teach with it\n\n{start}\n\n{toc}\n", **guides}

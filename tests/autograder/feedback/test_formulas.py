@@ -10,14 +10,15 @@ from nbconvert.filters import markdown2html
 
 from autograder.feedback.formulas import ATTRIBUTES, LONGEST, TAGS, mathml, render_formulas, split_at_quads
 from autograder.nbgrader.feedback import FeedbackExporter
-from course import build, units
+from course import units
+from course.notebook import source_notebook
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 
 
 @pytest.mark.parametrize("unit", units(), ids=lambda unit: unit.name)
 def test_every_formula_of_the_lessons_is_drawn(unit):
-    words = "\n\n".join(cell.source for cell in build.notebook(unit).cells if cell.cell_type == "markdown")
+    words = "\n\n".join(cell.source for cell in source_notebook(unit).cells if cell.cell_type == "markdown")
     page = markdown2html(words)
     left = re.sub(r"<(pre|code|math)\b.*?</\1>", "", render_formulas(page), flags=re.S)
     assert "<math" in render_formulas(page)

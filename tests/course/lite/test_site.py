@@ -24,8 +24,9 @@ from autograder.exercises.answers import answer
 from autograder.nbgrader import config
 from course import build as builder
 from course import units
-from course.demo import generate
 from course.lite import site, wheels
+from course.notebook import source_notebook
+from course.release import generate
 from course.settings import LessonError
 
 UNIT = "02-masks"
@@ -62,7 +63,7 @@ def test_a_french_notebook_is_told_in_french_what_differs_in_a_tab(released):
 
 def test_no_cell_of_a_notebook_in_a_tab_says_that_a_check_runs_in_a_box():
     for folder in units():
-        for cell in builder.notebook(folder).cells:
+        for cell in source_notebook(folder).cells:
             about_checks = [line for line in cell.source.splitlines() if re.search(r"\bcheck\(|\*\*Check\*\*", line)]
             assert not [line for line in about_checks if re.search(r"\b(box|sandbox)\b", line)], (folder.name, cell.id)
 
