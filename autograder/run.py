@@ -17,14 +17,15 @@ from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrink_counterexample
 from autograder.checks.steps import first_wrong_step
 from autograder.diagnosis import misconceptions
-from autograder.diagnosis.diagnose import Misconception, subject_of
+from autograder.diagnosis.diagnose import Misconception, diagnose, subject_of
+from autograder.diagnosis.kinds import kind
 from autograder.exercises import injected_modules, registry
 from autograder.exercises.answers import answers
 from autograder.exercises.parse import parse_source
 from autograder.feedback.translate import title_of
 from autograder.localize.fault import localize_fault
 from autograder.sandbox.client import Cell, CellOutcome, SandboxClient, StudentError
-from autograder.verdict import Attempt, has_other_findings, unwritten_symbols, verdict_of
+from autograder.verdict import Attempt, has_other_findings, stopped_early, unwritten_symbols, verdict_of
 
 CPU_ALONE = "the CPU alone was asked for"
 RESTARTS = 5  # of boxes that a submission's cells ended; each costs the time of a box
@@ -174,6 +175,7 @@ class Grader:
             return attempt
         if not attempt.withheld:
             self._find_example(attempt, student, exercise, verdict)
+        self._diagnose(attempt, student, exercise, verdict)
         if isinstance(student, SandboxClient):  # a box takes definitions that record their values
             self._localize(attempt, student, exercise, _replaced(exercise, override))
             self._recognise(attempt, student, exercise)
@@ -187,6 +189,15 @@ class Grader:
         ways = ["right"] + ["edge"] * any(f.failed and f.check.property != "edges" for f in attempt.findings)
         right = [subject_of(path) for way in ways for path in answers(exercise, way)]
         attempt.findings = shrink_counterexample(attempt.findings, subject, reference, right)
+
+    def _diagnose(self, attempt: Attempt, student: Any, exercise: Exercise, verdict: Verdict) -> None:
+        """Name the mistake, or find what can be said of it, for which the student's code is asked again."""
+        attempt.named = diagnose(exercise, attempt.findings)
+        if attempt.named is not None or attempt.withheld or stopped_early(attempt):
+            return
+        if len(unwritten_symbols(exercise, attempt.findings)) < len(exercise.symbols):
+            subject, reference = _on_device(verdict.device, student, reference_of(exercise))
+            attempt.explanation = kind(exercise, attempt.findings, reference, subject) or ""
 
     def _ask(self, checks: Sequence, reference: Any, seed: str) -> Iterator[QuestionSet]:
         """The questions of these checks, with the reference's answers."""

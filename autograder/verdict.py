@@ -11,9 +11,7 @@ from autograder.api import CheckResult, Exercise, Status, Verdict
 from autograder.checks.compare import RaisedError
 from autograder.checks.probe import Finding
 from autograder.checks.properties.parameters import PARAMETERS
-from autograder.checks.reference import reference_of
 from autograder.diagnosis.diagnose import Misconception, counterexample, diagnose, diagnose_edge
-from autograder.diagnosis.kinds import kind
 from autograder.feedback.translate import say
 from autograder.feedback.words import sentence
 from autograder.sandbox.client import CellOutcome
@@ -35,6 +33,8 @@ class Attempt:
     step: str | None = None  # the first of several layers that goes wrong
     departure: dict[str, Any] | None = None  # the first line whose values depart from those of right answers
     relation: str = ""  # of the value there to the right one
+    named: Misconception | None = None  # the collected misconception that it shows
+    explanation: str = ""  # what else can be said of it
     recognised: Misconception | None = None  # the course's own misconception that it behaves like
     withheld: bool = False  # references of earlier exercises were in the box: nothing that came out of it is shown
 
@@ -85,8 +85,8 @@ def verdict_of(
     blind = next((f.check for f in attempt.findings if f.check.not_run and f.check.core), None)
     if blind is not None:  # the check that decides could not be run
         return replace(verdict, checks=checks, reason=f"{blind.name} {blind.not_run}")
-    found, stopped = diagnose(exercise, attempt.findings) or attempt.recognised, _stopped(attempt)
-    unknown = None if attempt.passed or stopped or found else _unknown(exercise, attempt)
+    found, stopped = attempt.named or attempt.recognised, stopped_early(attempt)
+    unknown = None if attempt.passed or stopped or found else explain_unknown_mistake(attempt)
     if unwritten:
         unknown = f"{_listed(unwritten)}: {NOT_WRITTEN}."
     return replace(
@@ -104,12 +104,6 @@ def verdict_of(
     )
 
 
-def _unknown(exercise: Exercise, attempt: Attempt) -> str:
-    if attempt.withheld:  # the kind of mistake is said with values and messages
-        return say(NOTHING_FITS)
-    return explain_unknown_mistake(exercise, attempt.findings, attempt.relation)
-
-
 def _departure(attempt: Attempt) -> dict[str, Any] | None:
     """The line that departs; of a withheld attempt without the values there."""
     if attempt.departure is None or not attempt.withheld:
@@ -117,14 +111,11 @@ def _departure(attempt: Attempt) -> dict[str, Any] | None:
     return attempt.departure | {"sentence": say(WITHHELD_LINE), "relation": "", "value": None, "steps": []}
 
 
-def explain_unknown_mistake(exercise: Exercise, findings: Sequence[Finding], relation: str = "") -> str:
-    """The message if no collected mistake fits: the kind of mistake, or that it is not known either.
-
-    `relation`: how the first value that departs is related to the right one, which says less than a kind does.
-    """
-    explanation = kind(exercise, findings, reference_of(exercise))
-    if not explanation and relation:
-        explanation = say("The first value that departs from right answers {relation}.", relation=relation)
+def explain_unknown_mistake(attempt: Attempt) -> str:
+    """The message if no collected mistake fits: the kind of mistake, or that it is not known either."""
+    explanation = "" if attempt.withheld else attempt.explanation  # it is said with values and messages
+    if not explanation and attempt.relation and not attempt.withheld:
+        explanation = say("The first value that departs from right answers {relation}.", relation=attempt.relation)
     if not explanation:
         return say(NOTHING_FITS)
     return say("{explanation} It is not one of the known mistakes.", explanation=sentence(explanation))
@@ -189,7 +180,7 @@ def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool, wit
     )
 
 
-def _stopped(attempt: Attempt) -> str:
+def stopped_early(attempt: Attempt) -> str:
     """The reason why the box ended early; empty if it did not."""
     for finding in attempt.findings:
         for answer in finding.answers:

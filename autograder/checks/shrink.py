@@ -7,11 +7,12 @@ becomes empty. So a counter-example never shows a case that the exercise does no
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import torch
@@ -41,13 +42,32 @@ def shrink_counterexample(
     ]
     if not failed:
         return list(findings)
-    chosen, answer = min(failed, key=lambda pair: _simplicity(pair[1]))
+    chosen, answer = min(failed, key=lambda pair: (not pair[0].check.core, *_simplicity(pair[1])))
     simpler = _Shrinker(subject, reference, right, _signed(chosen, answer.probe.case)).shrink(answer)
     return [replace(finding, shrunk=simpler) if finding is chosen else finding for finding in findings]
 
 
 def _simplicity(answer: Answer) -> tuple[bool, int]:
     return answer.difference is None or answer.difference.where is None, answer.probe.case.size()
+
+
+def simpler_questions(answer: Answer, reference: Any, right: Sequence[Any]) -> Iterator[tuple[Probe, Any]]:
+    """The answer's question with some axes cut, in no particular order, each with the reference's answer.
+
+    `right`: other subjects known to be right, which must agree with the reference.
+    """
+    if answer.probe.with_case is None:
+        return
+    shrinker = _Shrinker(None, reference, right, ())
+    cases = list(islice(_smaller(answer.probe.case, shrinker._answers), CALLS))
+    random.Random(0).shuffle(cases)
+    for case in cases:
+        try:
+            probe, expected = shrinker._sensible(answer, case)
+        except Exception:  # a case that makes no sense
+            continue
+        if probe is not None:
+            yield probe, expected
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from autograder.api import Exercise
 from autograder.diagnosis.compose import CombinedMistakes, agrees, fit
-from autograder.diagnosis.diagnose import diagnose, known_answers
+from autograder.diagnosis.diagnose import diagnose, known_answers, subject_of
 from autograder.exercises.answers import Answer, EditedAnswer
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def measure_diagnosis(
     shown = [one for one in known if one not in held]
     for one in [*shown[seed % every :: every], *held]:
         others = [other for other in known if other != one]
-        explanation = _left_out(exercise, examine_answer(one, question_sets), others)
+        explanation = _left_out(exercise, one, examine_answer(one, question_sets), others)
         if explanation is None:
             continue
         if one in held:  # only counted: once their diagnosis was read, they would no longer be held out
@@ -99,7 +99,7 @@ def held_out(exercise: Exercise) -> list[Answer]:
     return sorted(order, key=order.__getitem__)[:N_HELD_OUT]
 
 
-def _left_out(exercise: Exercise, findings: list[Finding], known: list[Answer]) -> str | None:
+def _left_out(exercise: Exercise, one: Answer, findings: list[Finding], known: list[Answer]) -> str | None:
     """The diagnosis of answers whose mistake is not known, "" for none; None if they are right."""
     from autograder.checks.reference import reference_of
     from autograder.diagnosis.kinds import kind
@@ -107,7 +107,7 @@ def _left_out(exercise: Exercise, findings: list[Finding], known: list[Answer]) 
     if not any(finding.failed for finding in findings):
         return None
     other = diagnose(exercise, findings, known)
-    return other.name if other else kind(exercise, findings, reference_of(exercise)) or ""
+    return other.name if other else kind(exercise, findings, reference_of(exercise), subject_of(one)) or ""
 
 
 def _pairs(

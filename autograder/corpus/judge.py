@@ -20,6 +20,7 @@ from autograder.diagnosis.diagnose import (
     diagnose_edge,
     edge_answers,
     known_answers,
+    subject_of,
     wrong_answers,
 )
 from autograder.diagnosis.kinds import kind
@@ -159,7 +160,7 @@ def _judge_rewritten(exercise: Exercise, path: Answer, findings: list[Finding], 
     score.rewritten, score.recognised = score.rewritten + 1, score.recognised + recognised
     if recognised:
         return
-    diagnosis = found.name if found else kind(exercise, findings, reference_of(exercise))
+    diagnosis = found.name if found else kind(exercise, findings, reference_of(exercise), subject_of(path))
     score.unexplained += diagnosis is None
     score.notes.append(
         f"rewritten/{path.stem} is taken for {_name_of(found)}" + (f": {diagnosis}" if diagnosis and not found else "")

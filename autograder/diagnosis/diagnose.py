@@ -192,14 +192,19 @@ def _first_wrong_part(expected: Any, actual: Any, tolerance: Any) -> tuple[Any, 
 
 
 def simplest(findings: Sequence[Finding]) -> Finding | None:
-    """The failed check whose counter-example has the fewest numbers; a wrong entry says more than an exception."""
+    """The failed check whose counter-example has the fewest numbers, of ordinary values if these are wrong; a wrong
+    entry says more than an exception."""
     return min((finding for finding in findings if finding.failed), key=_simplicity, default=None)
 
 
-def _simplicity(finding: Finding) -> tuple[bool, int]:
+def _simplicity(finding: Finding) -> tuple[bool, bool, int]:
     answer = finding.simplest
     assert answer is not None
-    return answer.difference is None or answer.difference.where is None, answer.probe.case.size()
+    return (
+        not finding.check.core,
+        answer.difference is None or answer.difference.where is None,
+        answer.probe.case.size(),
+    )
 
 
 def _named_inputs(exercise: Exercise, case: Any) -> dict[str, Any]:

@@ -17,11 +17,15 @@ from torch import Tensor
 
 from autograder.api import Exercise
 from autograder.checks.compare import RaisedError, compare, compare_values
+from autograder.checks.properties.parameters import PARAMETERS
+from autograder.diagnosis.conditions import condition, parameters_of
+from autograder.diagnosis.evidence import FEWEST_WRONG, Evidence, Replies, name_of
 from autograder.diagnosis.facts import argument, fact, holds_nan, influence, tensors
 from autograder.diagnosis.mutations import explain_by_mutation
 from autograder.diagnosis.shares import of_rows, of_scores, of_sequence
 from autograder.diagnosis.transformations import OUTPUT
 from autograder.feedback.translate import say
+from autograder.feedback.words import sentence
 
 if TYPE_CHECKING:
     from autograder.checks.local import LocalSubject
@@ -31,37 +35,68 @@ if TYPE_CHECKING:
 MIN_QUESTIONS = 2  # questions that a transformation must explain, since any number can become any other
 
 
-def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubject) -> str | None:
-    """A sentence for the student on the transformation that turns the right answers into theirs, or None."""
+def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubject, subject: Any = None) -> str | None:
+    """A sentence for the student on the transformation that turns the right answers into theirs, or None.
+
+    `subject`: the student's code, which is asked again before anything general is said of it.
+    """
     failed = [finding for finding in findings if finding.failed]
     core = [reply for finding in failed if finding.check.core for reply in finding.failed if _is_value(reply)]
     if not core:
-        return _properties(failed)
-    passed = [r for f in findings if f.check.core for r in f.answers if r.difference is None and _is_value(r)]
+        return _properties(failed, Evidence(exercise, Replies([], [], reference), subject))
+    ordinary = [finding for finding in findings if finding.check.core and finding.check.name != PARAMETERS]
+    passed = [r for f in ordinary for r in f.answers if r.difference is None and _is_value(r)]
     shown = [f.shrunk for f in failed if f.check.core and f.shrunk is not None and _is_value(f.shrunk)]
-    if explanation := _explained(core, reference, shown):
+    told = [*core, *shown]  # it must be true of the example beside it, too
+    evidence = Evidence(exercise, Replies(told, passed, reference), subject)
+    if named := _of_parameters(core):
+        return named
+    if stopped := _stopped(evidence.at_hand):
+        return " ".join(filter(None, (sentence(stopped), condition(findings, evidence, stops=True))))
+    if explanation := _explained(evidence) or _of_several(evidence):
         return explanation
-    told = [*core, *shown] if len(core) > 1 else core  # it must be true of the example beside it, too
-    seen, mutation = of_rows(told) or of_sequence(told), explain_by_mutation(core, exercise, passed)
-    if seen or mutation:
-        return " ".join(filter(None, (seen, mutation)))
-    names = _parameters(core[0], reference)
-    if explanation := influence(findings, names) or _common(findings, reference, shown) or fact(told, names):
-        return explanation
-    by_symbol: dict[str, list[Reply]] = {}
-    for reply in core:
-        by_symbol.setdefault(reply.probe.case.method or reply.probe.case.symbol, []).append(reply)
-    for symbol, group in by_symbol.items() if len(by_symbol) > 1 else ():  # each symbol may have a mistake of its own
-        explanation = _explained(group, reference) or of_rows(group) or of_sequence(group)
-        if explanation := explanation or fact(group, _parameters(group[0], reference)):
+    names = parameters_of(core[0], reference)
+    found = influence_of(evidence, findings, names) or condition(findings, evidence)
+    return found or evidence.spoken(lambda seen: fact(seen.wrong, names)) or _by_symbol(evidence)
+
+
+def _explained(evidence: Evidence, symbol: str = "") -> str | None:
+    """What turns the right answers into the student's, or which part of them is right."""
+    rules = (_of_form, _of_output, _of_scores, _of_input, _of_entries)
+    return next((told for rule in rules if (told := evidence.spoken(rule, symbol))), None)
+
+
+def _of_several(evidence: Evidence) -> str | None:
+    """What is true of the entries of each answer, and the change of a right answer that gives them all."""
+    seen = evidence.spoken(lambda seen: of_rows(seen.wrong) or of_sequence(seen.wrong))
+    at_hand = evidence.at_hand
+    mutation = explain_by_mutation(at_hand.wrong, evidence.exercise, at_hand.right, evidence.all)
+    return " ".join(filter(None, (seen, mutation))) or None
+
+
+def _by_symbol(evidence: Evidence) -> str | None:
+    """What is wrong with the first of several symbols of which something is known: each may have its own mistake."""
+    symbols = list(dict.fromkeys(map(name_of, evidence.at_hand.wrong)))
+    for symbol in symbols if len(symbols) > 1 else ():
+        names = parameters_of(evidence.at_hand.of(symbol).wrong[0], evidence.at_hand.reference)
+
+        def rule(seen: Replies, names: Sequence[str] = names) -> str | None:
+            """What is true of the entries of these answers."""
+            return of_rows(seen.wrong) or of_sequence(seen.wrong) or fact(seen.wrong, names)
+
+        stopped = _stopped(evidence.at_hand.of(symbol))
+        if explanation := stopped or _explained(evidence, symbol) or evidence.spoken(rule, symbol):
             return say("In `{symbol}`: {explanation}", symbol=symbol, explanation=explanation)
     return None
 
 
-def _explained(core: Sequence[Reply], reference: LocalSubject, shown: Sequence[Reply] = ()) -> str | None:
-    steps = (_stopped, _of_form, _of_output, _of_scores, _of_input)
-    found = next((explanation for step in steps if (explanation := step(core, reference))), None)
-    return found or (_of_entries([*core, *shown]) if len(core) >= MIN_QUESTIONS else None)
+def influence_of(evidence: Evidence, findings: Sequence[Finding], names: Sequence[str]) -> str | None:
+    """What the gradients say, if those at fresh questions say so too."""
+    if influence(findings, names) is None:
+        return None
+    fresh = evidence.fresh("gradients")
+    several = sum(len(finding.failed) for finding in fresh) >= FEWEST_WRONG
+    return influence([*findings, *fresh], names) if several else None
 
 
 def _is_value(reply: Reply) -> bool:
@@ -69,7 +104,27 @@ def _is_value(reply: Reply) -> bool:
     return not isinstance(reply.expected, dict) or "gradient of input" not in reply.expected
 
 
-def _stopped(core: Sequence[Reply], _: LocalSubject) -> str | None:
+def _of_parameters(core: Sequence[Reply]) -> str | None:
+    """Which parameters a class lacks, and which it has instead: nothing else can be asked of it."""
+    reply = next((one for one in core if one.probe.case.init is not None and _lacks_parameters(one)), None)
+    if reply is None:
+        return None
+    lacking, extra = sorted(reply.expected.keys() - reply.actual.keys()), reply.actual.keys() - reply.expected.keys()
+    names, others = (", ".join(f"`{one}`" for one in some) for some in (lacking, sorted(extra)))
+    if not others:
+        return say("Your class lacks the parameters {names}.", names=names)
+    return say("Your class lacks the parameters {names}, and has {others} instead.", names=names, others=others)
+
+
+def _lacks_parameters(reply: Reply) -> bool:
+    """Whether the question is for the shapes of the parameters, and some are missing."""
+    both = isinstance(reply.expected, dict) and isinstance(reply.actual, dict)
+    shapes = both and all(isinstance(one, tuple | list) for one in reply.expected.values())
+    return shapes and bool(reply.expected.keys() - reply.actual.keys())
+
+
+def _stopped(seen: Replies) -> str | None:
+    core = seen.wrong
     messages = {reply.actual.message for reply in core if isinstance(reply.actual, RaisedError)}
     if len(messages) == 0 or not all(isinstance(reply.actual, RaisedError) for reply in core):
         return None
@@ -77,7 +132,8 @@ def _stopped(core: Sequence[Reply], _: LocalSubject) -> str | None:
     return say("In every case that fails, your code raises an error: {message}", message=message)
 
 
-def _of_form(core: Sequence[Reply], _: LocalSubject) -> str | None:
+def _of_form(seen: Replies) -> str | None:
+    core = seen.wrong
     if any(isinstance(reply.actual, RaisedError) for reply in core):
         return None
     if all(type(reply.actual) is not type(reply.expected) and not _number(reply) for reply in core):
@@ -87,8 +143,8 @@ def _of_form(core: Sequence[Reply], _: LocalSubject) -> str | None:
     return None
 
 
-def _of_scores(core: Sequence[Reply], _: LocalSubject) -> str | None:
-    return of_scores(core)
+def _of_scores(seen: Replies) -> str | None:
+    return of_scores(seen.wrong, seen.right)
 
 
 def _number(reply: Reply) -> bool:
@@ -102,35 +158,54 @@ def _swapped(reply: Reply) -> bool:
     )
 
 
-def _of_output(core: Sequence[Reply], _: LocalSubject) -> str | None:
+def _of_output(seen: Replies) -> str | None:
+    core = seen.wrong
     pairs = [tensors(reply) for reply in core]
     if any(pair is None for pair in pairs) or len(core) < MIN_QUESTIONS:
         return None
     for name, transform in OUTPUT:
         if all(_alike(reply, transform, pair) for reply, pair in zip(core, pairs, strict=True)):
+            if any(_changes(reply, transform) for reply in seen.right):
+                return None  # it would have changed answers that are right
             return say("Your result is the right one {how}.", how=say(name))
-    return _factor(core, pairs)
+    return _factor(seen, pairs)
 
 
 def _alike(reply: Reply, transform: Callable[[Tensor], Tensor], pair: tuple[Tensor, Tensor] | None) -> bool:
     assert pair is not None
-    try:
-        made = transform(pair[0])
-    except (RuntimeError, IndexError, TypeError, ValueError):
+    made = _made(pair[0], transform)
+    if made is None or made.shape != pair[1].shape:
         return False
-    same = made.shape == pair[1].shape and compare_values(made, pair[1], reply.probe.tolerance) is None
+    same = compare_values(made, pair[1], reply.probe.tolerance) is None
     return same and compare(pair[0], made, reply.probe.tolerance) is not None
 
 
-def _factor(core: Sequence[Reply], pairs: Sequence[tuple[Tensor, Tensor] | None]) -> str | None:
+def _changes(reply: Reply, transform: Callable[[Tensor], Tensor]) -> bool:
+    """Whether the transformation makes another answer of a right one; if it is several tensors, of each of them."""
+    parts = reply.expected if isinstance(reply.expected, tuple) else (reply.expected,)
+    made = [(part, _made(part, transform)) for part in parts if isinstance(part, Tensor)]
+    known = [(part, other) for part, other in made if other is not None]
+    return bool(known) and all(compare(part, other, reply.probe.tolerance) is not None for part, other in known)
+
+
+def _made(value: Tensor, transform: Callable[[Tensor], Tensor]) -> Tensor | None:
+    """The transformed value; None if it can't be transformed in this way."""
+    try:
+        return transform(value)
+    except (RuntimeError, IndexError, TypeError, ValueError):
+        return None
+
+
+def _factor(seen: Replies, pairs: Sequence[tuple[Tensor, Tensor] | None]) -> str | None:
     """A single factor of each whole answer: the same in all answers, or given by a size of the inputs."""
     found = [_ratio(*pair) if pair else None for pair in pairs]
     if any(ratio is None or not math.isfinite(ratio) or ratio == 0 for ratio in found):
         return None
-    ratios = [ratio for ratio in found if ratio is not None]
+    kept = [reply for reply in seen.right if isinstance(reply.expected, Tensor) and bool(reply.expected.any())]
+    ratios = [ratio for ratio in found if ratio is not None] + [1.0] * len(kept)
     if all(math.isclose(ratio, ratios[0], rel_tol=1e-3) for ratio in ratios):
         return say("Your result is the right one times {factor}, in every case.", factor=f"{ratios[0]:.4g}")
-    sizes = [_sizes(reply) for reply in core]
+    sizes = [_sizes(reply) for reply in (*seen.wrong, *kept)]
     for name in sizes[0]:
         for power, label in POWERS:
             if all(math.isclose(ratio, size.get(name, 0) ** power if size.get(name) else 0, rel_tol=1e-3)
@@ -184,13 +259,15 @@ def _sizes(reply: Reply) -> dict[str, int]:
     return sizes
 
 
-def _of_input(core: Sequence[Reply], reference: LocalSubject) -> str | None:
+def _of_input(seen: Replies) -> str | None:
     """The right answer to another question: an argument left out, inverted, or exchanged for another."""
-    if len(core) < MIN_QUESTIONS:
+    if len(seen.wrong) < MIN_QUESTIONS:
         return None
-    first = sorted(core, key=lambda reply: reply.probe.case.size())
-    for name, change in _changes(first[0], reference):
-        if all(_answers(reply, change, reference) for reply in first):
+    first = sorted(seen.wrong, key=lambda reply: reply.probe.case.size())
+    for name, change in _other_arguments(first[0], seen.reference):
+        if all(_answers(reply, change, seen.reference) for reply in first) and all(
+            _answers(reply, change, seen.reference) is not False for reply in seen.right if _is_plain(reply, seen)
+        ):
             return say("Your result is the right one for other arguments: {change}.", change=name)
     return None
 
@@ -198,8 +275,8 @@ def _of_input(core: Sequence[Reply], reference: LocalSubject) -> str | None:
 Change = Callable[[list[Any]], list[Any] | None]
 
 
-def _changes(reply: Reply, reference: LocalSubject) -> Iterator[tuple[str, Change]]:
-    names = _parameters(reply, reference)
+def _other_arguments(reply: Reply, reference: LocalSubject) -> Iterator[tuple[str, Change]]:
+    names = parameters_of(reply, reference)
     for index, value in enumerate(reply.probe.case.args):
         name = f"`{names[index]}`" if index < len(names) else argument(index)
         for label, change in CHANGES:
@@ -237,6 +314,14 @@ CHANGES: tuple[tuple[str, Callable[[Any], Any]], ...] = (
 )
 
 
+def _is_plain(reply: Reply, seen: Replies) -> bool:
+    """Whether the answer to the question is the value of its case, and not something that is made of it."""
+    probe = reply.probe
+    return (
+        getattr(probe.ask, "__func__", None) is type(probe.case).value and probe.case.symbol in seen.reference.namespace
+    )
+
+
 def _at(index: int, change: Callable[[Any], Any]) -> Change:
     return lambda args: [*args[:index], change(args[index]), *args[index + 1 :]] if index < len(args) else None
 
@@ -257,35 +342,28 @@ def _copied(index: int, other: int) -> Change:
     return change
 
 
-def _parameters(reply: Reply, reference: LocalSubject) -> list[str]:
-    import inspect
-
-    case = reply.probe.case
-    target = reference.namespace[case.symbol]
-    if case.init is not None:
-        target = getattr(target, case.method or "forward")
-    return [name for name in inspect.signature(target).parameters if name != "self"]
-
-
-def _answers(reply: Reply, change: Change, reference: LocalSubject) -> bool:
-    """Whether the reference, given the changed arguments, answers as the student did."""
+def _answers(reply: Reply, change: Change, reference: LocalSubject) -> bool | None:
+    """Whether the reference, given the changed arguments, answers as the student did; None if it can't answer."""
     from autograder.sandbox.client import StudentError
 
     case = reply.probe.case
     try:
         args = change(list(case.args))
         if args is None:
-            return False
+            return None
         made = replace(case, args=tuple(args)).value(reference)
     except (StudentError, ArithmeticError, AttributeError, TypeError, ValueError, RuntimeError, IndexError):
-        return False
+        return None
     return compare_values(made, reply.actual, reply.probe.tolerance) is None
 
 
-def _of_entries(core: Sequence[Reply]) -> str | None:
+def _of_entries(seen: Replies) -> str | None:
     """Which entries are right, where there is a rule for it: one row, one column, one side of the diagonal."""
     from autograder.checks.compare import wrong_entries
 
+    core = seen.wrong
+    if len(core) < MIN_QUESTIONS:
+        return None
     pairs = [(reply, tensors(reply)) for reply in core]
     if any(pair is None for _, pair in pairs):
         return None
@@ -337,50 +415,16 @@ ENTRIES: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
 )
 
 
-def _common(findings: Sequence[Finding], reference: LocalSubject, shown: Sequence[Reply]) -> str | None:
-    """What the failed questions have in common and the passed ones don't, those about edge cases included."""
-    checked = [f for f in findings if f.check.property in ("values", "edges")]
-    replies = [reply for f in checked for reply in f.answers if _is_value(reply)]
-    names = {reply.probe.case.symbol: _parameters(reply, reference) for reply in reversed(replies)}
-    failed = [_features(reply, names) for reply in replies if reply.difference]
-    passed = [_features(reply, names) for reply in replies if not reply.difference]
-    if min(len(failed), len(passed)) < MIN_CASES:
+def _properties(failed: Sequence[Finding], evidence: Evidence) -> str | None:
+    """The properties that fail although ordinary values are right; nothing if these are not, at fresh questions."""
+    if any(finding.failed for finding in evidence.fresh()):
         return None
-    shared = set.intersection(*failed, *(_features(reply, names) for reply in shown)).difference(*passed)
-    return say("Your answer is wrong {where}, and right in other cases.", where=min(shared)) if shared else None
-
-
-MIN_CASES = 3  # failed and passed ones: of dozens of features, some part fewer by chance
-ONE, SEVERAL = "where {name} has one entry along axis {axis}", "where {name} has several entries along axis {axis}"
-
-
-def _features(reply: Reply, names: dict[str, list[str]]) -> set[str]:
-    case = reply.probe.case
-    found, known = set(), names[case.symbol]
-    for index, value in enumerate(case.args):
-        name = f"`{known[index]}`" if index < len(known) else argument(index)
-        found.add(say("where {name} is not given" if value is None else "where {name} is given", name=name))
-        if isinstance(value, Tensor):
-            found.add(say("where {name} has {count} axes", name=name, count=value.dim()))
-            for axis, size in enumerate(value.shape):
-                found.add(say(ONE if size == 1 else SEVERAL, name=name, axis=axis))
-            if value.dtype is torch.bool and not value.all():
-                found.add(say("where {name} masks something", name=name))
-        elif isinstance(value, bool | int | float | str):
-            found.add(say("where {name} is {value}", name=name, value=repr(value)))
-    for key, value in case.kwargs.items():
-        if isinstance(value, bool | int):
-            found.add(say("where {name} is {value}", name=f"`{key}`", value=repr(value)))
-    return found
-
-
-def _properties(failed: Sequence[Finding]) -> str | None:
-    """The properties that fail although ordinary values are right."""
     first = {finding.check.property: finding for finding in reversed(failed)}
-    sentence = next(
-        (say(PROPERTY_SENTENCES[name], message=first[name].message) for name in PROPERTY_SENTENCES if name in first), ""
-    )
-    return sentence.replace("..", ".") or None
+    told = next(
+        (say(PROPERTY_SENTENCES[name], message=first[name].message, check=say(first[name].check.name))
+         for name in PROPERTY_SENTENCES if name in first), "",
+    )  # fmt: skip
+    return told.replace("..", ".") or None
 
 
 PROPERTY_SENTENCES: dict[str | None, str] = {  # who changes an input has wrong gradients, too
@@ -393,7 +437,7 @@ PROPERTY_SENTENCES: dict[str | None, str] = {  # who changes an input has wrong 
     ),
     "edges": "Your values are right, except in an edge case: {message}.",
     "cost": "Your values are right, but they take too much time or memory: {message}.",
-    "values": "Your values are right, except for extreme inputs: {message}.",
+    "values": "Your ordinary values are right, but not those of the check “{check}”: {message}.",
 }
 
 

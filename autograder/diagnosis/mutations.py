@@ -19,6 +19,7 @@ from autograder.feedback.translate import say
 
 if TYPE_CHECKING:
     from autograder.checks.probe import Answer as Reply
+    from autograder.diagnosis.evidence import Replies
 
 SECONDS = 2.0  # processor time for all mutations of one exercise
 MUTATION_S = 1.0  # wall time for one mutation
@@ -55,8 +56,14 @@ SEVERAL_PLACES = "Your code behaves like a right answer in which, in more than o
 INTERMEDIATE_VALUE = "Your code behaves like a right answer in which an intermediate value is the right one {mutation}."
 
 
-def explain_by_mutation(core: Sequence[Reply], exercise: Exercise, passed: Sequence[Reply] = ()) -> str | None:
-    """The kind of the first mutation that gives every one of these answers, and those that are right as well."""
+def explain_by_mutation(
+    core: Sequence[Reply], exercise: Exercise, passed: Sequence[Reply] = (),
+    more: Callable[[], Replies | None] | None = None,
+) -> str | None:  # fmt: skip
+    """The kind of the first mutation that gives every one of these answers, and those that are right as well.
+
+    `more` gives the answers to fresh questions too, which it must give as well; None if there are not enough of them.
+    """
     replies = [*sorted(core, key=_size), *sorted(passed, key=_size)]
     if len(replies) < MIN_ANSWERS:
         return None
@@ -64,15 +71,13 @@ def explain_by_mutation(core: Sequence[Reply], exercise: Exercise, passed: Seque
     candidates = _candidates(exercise, replies)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of mutations that compile with one
-        while time.thread_time() < end:
-            try:
-                with time_limit(MUTATION_S):
-                    return _first(candidates, exercise, replies, end)
-            except (
-                TimeLimitExceeded,
-                _Renew,
-            ):  # a mutation that never ends, or the next ones get all of the time again
-                continue
+        while (found := _next(candidates, exercise, replies, end)) is not None:
+            sentence, mutation, namespace = found
+            every = None if more is None else more()
+            if more is not None and every is None:
+                return None
+            if every is None or _within_time(namespace, exercise, [*every.wrong, *every.right]):
+                return say(sentence, mutation=say(mutation))
     return None
 
 
@@ -80,11 +85,34 @@ class _Renew(Exception):
     """Half of the time limit of one mutation has passed."""
 
 
-def _first(candidates: Iterator[Candidate], exercise: Exercise, replies: Sequence[Reply], end: float) -> str | None:
+def _next(
+    candidates: Iterator[Candidate], exercise: Exercise, replies: Sequence[Reply], end: float
+) -> Candidate | None:
+    """The next mutation that gives these answers; None once there is none, or no time."""
+    while time.thread_time() < end:
+        try:
+            with time_limit(MUTATION_S):
+                return _first(candidates, exercise, replies, end)
+        except (TimeLimitExceeded, _Renew):  # one that never ends, or the next ones get all of the time again
+            continue
+    return None
+
+
+def _within_time(namespace: dict[str, Any], exercise: Exercise, replies: Sequence[Reply]) -> bool:
+    try:
+        with time_limit(MUTATION_S):
+            return _gives(namespace, exercise, replies)
+    except TimeLimitExceeded:
+        return False
+
+
+def _first(
+    candidates: Iterator[Candidate], exercise: Exercise, replies: Sequence[Reply], end: float
+) -> Candidate | None:
     start = time.monotonic()
-    for sentence, mutation, namespace in candidates:
-        if _gives(namespace, exercise, replies):
-            return say(sentence, mutation=say(mutation))
+    for candidate in candidates:
+        if _gives(candidate[2], exercise, replies):
+            return candidate
         if time.thread_time() > end:
             return None
         if time.monotonic() - start > MUTATION_S / 2:

@@ -19,14 +19,18 @@ if TYPE_CHECKING:
 Pair = tuple[Tensor, Tensor]
 
 
-def of_scores(core: Sequence[Reply]) -> str | None:
-    """A softmax of the right scores times a factor: the logarithms of a row's weights differ by that factor."""
+def of_scores(core: Sequence[Reply], right: Sequence[Reply] = ()) -> str | None:
+    """A softmax of the right scores times a factor: the logarithms of a row's weights differ by that factor.
+
+    `right`: answers that are right, in which the factor is one, unless their scores do not matter.
+    """
     found = [_steepness(*pair) for reply in core if (pair := _shares(reply))]
     ratios = [one for one in found if one is not None]
     if len(found) < max(2, len(core) // 2) or len(ratios) < len(found):
         return None
     if all(abs(ratio - 1) < 0.01 for ratio in ratios):
         return None  # the weights are right, and something else is wrong
+    ratios += [one for reply in right if (pair := _shares(reply)) and (one := _steepness(*pair)) is not None]
     if max(ratios) - min(ratios) < 0.01 * abs(ratios[0]):
         return say("The scores before your softmax are the right ones times {factor}.", factor=f"{ratios[0]:.3g}")
     least, most = min(ratios), max(ratios)
@@ -87,8 +91,9 @@ def of_rows(core: Sequence[Reply]) -> str | None:
         return say("Your result holds the right numbers, but in the wrong places: check the axes and their order.")
     if all(holds_nan(*pair) for pair in pairs):
         return say("Your result holds NaN where a number is expected: look for 0 / 0, or infinity minus infinity.")
-    weights = [actual for reply in core for right, actual in _parts(reply) if _shared_out(right)]
-    if weights and not any(_shared_out(one) for one in weights):
+    rows = [[actual for right, actual in _parts(reply) if _shared_out(right)] for reply in core]
+    weights = [one for found in rows for one in found]
+    if all(rows) and not any(_shared_out(one) for one in weights):
         across = all(one.dim() > 1 and _shared_out(one.transpose(-1, -2)) for one in weights)
         if across:
             return say(

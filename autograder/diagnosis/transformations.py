@@ -68,7 +68,7 @@ def _pushed(value: Tensor, axis: int) -> Tensor:
     return moved
 
 
-TENSORS: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
+FLOATS: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (  # of what is no mask and no index
     ("after a ReLU", lambda value: value.relu()),
     ("after a GELU", torch.nn.functional.gelu),
     ("after a SiLU", torch.nn.functional.silu),
@@ -85,6 +85,9 @@ TENSORS: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
     ("normalised to mean zero and variance one over its last axis",
      lambda value: torch.nn.functional.layer_norm(value, value.shape[-1:])),
     ("as an absolute value", lambda value: value.abs()),
+)  # fmt: skip
+TENSORS: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
+    *FLOATS,
     ("set to one everywhere", lambda value: torch.ones_like(value)),
     ("split into heads without a transpose", lambda value: value.transpose(1, 2).reshape(value.shape)),
     ("shifted by one position along its last axis, with a zero in front", lambda value: _pushed(value, -1)),
@@ -117,8 +120,17 @@ def _of(kinds: type | tuple[type, ...], edit: Callable[[Any], Any]) -> Callable[
     return only
 
 
+def _of_floats(edit: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    def only(value: Tensor) -> Tensor:
+        if not value.is_floating_point():
+            raise TypeError("no floating-point number")
+        return edit(value)
+
+    return only
+
+
 INSIDE: tuple[tuple[str, Callable[[Any], Any]], ...] = (
-    *((name, _of(Tensor, edit)) for name, edit in TENSORS),
+    *((name, _of(Tensor, _of_floats(edit) if name in dict(FLOATS) else edit)) for name, edit in TENSORS),
     *((name, _of((int, float), edit)) for name, edit in NUMBERS),
     *((name, _of((list, tuple, str), edit)) for name, edit in LISTS),
 )

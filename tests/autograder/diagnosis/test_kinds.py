@@ -9,13 +9,17 @@ import torch
 
 from autograder.checks.compare import compare
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import Answer, Case, Check, Finding, Probe, collect_answers
+from autograder.checks.probe import Answer, Case, Probe, collect_answers
 from autograder.checks.reference import reference_of
+from autograder.checks.shrink import shrink_counterexample
 from autograder.corpus.diagnosis import held_out, measure_diagnosis
 from autograder.corpus.judge import ask_reference
-from autograder.diagnosis.diagnose import diagnose, edge_answers
-from autograder.diagnosis.kinds import _common, _of_entries, kind
+from autograder.diagnosis.conditions import shared_features
+from autograder.diagnosis.diagnose import diagnose, edge_answers, subject_of
+from autograder.diagnosis.evidence import Replies
+from autograder.diagnosis.kinds import _of_entries, kind
 from autograder.exercises import registry
+from autograder.exercises.answers import answers
 
 question_sets = lru_cache(maxsize=4)(ask_reference)
 CAUSAL, ATTENTION, RAG = "masks.causal", "attention.scaled_dot_product", "rag.token"
@@ -47,11 +51,13 @@ CASES = [
 ]
 
 
-def said(exercise_id: str, source: str) -> str | None:
+def said(exercise_id: str, source: str, seed: int = 5) -> str | None:
     exercise, namespace = registry.find(exercise_id), {}
     exec(source, namespace)
-    findings = collect_answers(question_sets(exercise, 5), LocalSubject(namespace))
-    return kind(exercise, findings, reference_of(exercise))
+    subject, reference = LocalSubject(namespace), reference_of(exercise)
+    findings = collect_answers(question_sets(exercise, seed), subject)
+    right = [subject_of(path) for path in answers(exercise, "right")]
+    return kind(exercise, shrink_counterexample(findings, subject, reference, right), reference, subject)
 
 
 @pytest.mark.parametrize(("exercise_id", "source", "words"), CASES, ids=lambda case: case[:20].strip())
@@ -88,6 +94,69 @@ def test_nothing_is_said_of_nan_where_no_number_is_asked_for():
     assert "NaN" not in (said(CAUSAL, CHECKERED) or "")
 
 
+UNTRUE = [  # answers that nobody had collected, and what was said of them although it is not so
+    (
+        "attention.attend",
+        """
+import torch, torch.nn.functional as F
+def attend(query, keys, mask=None):
+    scores = torch.einsum("bd,bkd->bk", F.normalize(query, dim=-1), F.normalize(keys, dim=-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = scores.softmax(-1)
+    return torch.einsum("bk,bkd->bd", weights, keys), weights
+""",
+        ("wrong where", "row"),
+    ),
+    (
+        "masks.padding",
+        """
+def padding_mask(ids, pad_id):
+    return (ids > pad_id)[:, None, None]
+""",
+        ("row", "column"),
+    ),
+    (
+        "objectives.mlm",
+        """
+import torch
+def mask_tokens(ids, special, mask_id, select_u, kind_u, random_ids, rate=0.15):
+    chosen = ~special & (select_u < rate)
+    labels = torch.where(chosen, ids, -100)
+    inputs = torch.where(chosen & (kind_u < 0.8), mask_id, ids)
+    return torch.where(chosen & (kind_u >= 0.9), random_ids, inputs), labels
+""",
+        ("diagonal", "row", "column", "NaN"),
+    ),
+    (
+        "decoding.top_p",
+        """
+import torch
+def top_p_filter(logits, p):
+    order = logits.sort(descending=True)
+    remove = order.values.softmax(-1).cumsum(-1) > p
+    return logits.masked_fill(torch.zeros_like(remove).scatter(-1, order.indices, remove), -torch.inf)
+""",
+        ("sum to one",),
+    ),
+    (
+        "masks.padding",
+        """
+import torch
+def padding_mask(ids, pad_id):
+    return torch.ones_like(ids, dtype=torch.bool)[:, None, None]
+""",
+        ("sigmoid",),
+    ),
+]
+
+
+@pytest.mark.parametrize(("exercise_id", "source", "words"), UNTRUE, ids=[case[0] for case in UNTRUE])
+def test_what_is_not_so_is_not_said(exercise_id, source, words):
+    told = said(exercise_id, source, 11) or ""
+    assert not any(word in told for word in words), told
+
+
 def rows(*wrong):
     """Answers whose entries are wrong at these places."""
     probe = Probe(lambda subject: None, Case("f", ()))
@@ -111,27 +180,25 @@ PARTS = [
 
 @pytest.mark.parametrize(("wrong", "words"), PARTS)
 def test_a_part_is_right_only_where_it_is_there(wrong, words):
-    found = _of_entries(rows(*map(torch.tensor, wrong)))
+    found = _of_entries(Replies(rows(*map(torch.tensor, wrong)), [], None))
     assert found is None if words is None else words in found
 
 
 def test_what_failed_cases_have_in_common_is_true_of_the_example_and_of_more_than_two():
     """An answer that is wrong for masks of more than one row, by chance where the batch has several entries."""
-    check = Check("right values", lambda draw, reference: (), core=True)
-    reference = reference_of(registry.find(ATTENTION))
 
     def asked(batch, wrong):
         case = Case("scaled_dot_product_attention", (torch.ones(batch, 2, 3),) * 3)
         one, two = torch.zeros(2), torch.full((2,), float(wrong))
         return Answer(Probe(lambda subject: None, case), one, two, compare(one, two))
 
-    answers = tuple(asked(batch, batch > 1) for batch in (1, 1, 1, 2, 3, 4))
-    claim = "several entries along axis 0"
-    assert claim in _common([Finding(check, answers)], reference, [])
-    assert _common([Finding(check, answers[2:])], reference, []) is None  # one case passes: it may be chance
-    assert _common([Finding(check, answers)], reference, [asked(1, True)]) is None
-    edge = Finding(Check("edge", lambda draw, reference: (), property="edges"), (asked(2, False),))
-    assert _common([Finding(check, answers), edge], reference, []) is None
+    replies = [asked(batch, batch > 1) for batch in (1, 1, 1, 2, 3, 4)]
+    names = {"scaled_dot_product_attention": ["q", "k", "v"]}
+    claim = "where `q` has several entries along axis 0"
+    assert claim in shared_features(replies, names)
+    assert shared_features(replies[2:], names) == []  # one case passes: it may be chance
+    assert claim not in shared_features([*replies, asked(1, True)], names)
+    assert claim not in shared_features([*replies, asked(2, False)], names)
 
 
 def test_an_edge_case_has_no_name_where_ordinary_values_are_wrong():
@@ -147,3 +214,54 @@ def causal_lm_loss(logits, ids, pad_id):
     found = diagnose(exercise, findings)
     assert {"values", "edges"} <= {finding.check.property for finding in findings if finding.failed}
     assert found is None or found.name not in {answer.stem for answer in edge_answers(exercise)}
+
+
+LENGTH = """
+import math, torch
+from torch import nn
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__()
+        self.n_heads = n_heads
+        for name in ("q_proj", "k_proj", "v_proj", "o_proj"):
+            setattr(self, name, nn.Linear(d_model, d_model))
+
+    def forward(self, query, key, value, mask=None):
+        batch, length, width = query.shape
+        split = lambda x: x.view(batch, length, self.n_heads, -1).transpose(1, 2)
+        q, k, v = split(self.q_proj(query)), split(self.k_proj(key)), split(self.v_proj(value))
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
+        weights = (scores if mask is None else scores.masked_fill(~mask, -1e30)).softmax(-1)
+        weights = weights if mask is None else weights * mask
+        return self.o_proj((weights @ v).transpose(1, 2).reshape(batch, length, width)), weights
+"""
+
+
+def test_of_a_crash_the_last_line_is_told_and_where_it_happens():
+    told = said("attention.multi_head", LENGTH)
+    assert "your code raises an error" in told and "invalid for input of size" in told
+    assert "It stops where `query` and `key` have different sizes along axis 1, and only there." in told
+
+
+def test_parameters_of_other_names_are_told_once():
+    source = """
+from torch import nn
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff, *rest, **more):
+        super().__init__()
+        self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        return self.linear2(self.linear1(x).relu())
+"""
+    told = said("transformer.feed_forward", source)
+    assert told.startswith(
+        "Your class lacks the parameters `down.bias`, `down.weight`, `up.bias`, `up.weight`, and has"
+    )
+
+
+def test_without_an_answer_to_fresh_questions_nothing_general_is_said():
+    exercise, namespace = registry.find(CAUSAL), {}
+    exec(CASES[0][1], namespace)
+    findings = collect_answers(question_sets(exercise, 5), LocalSubject(namespace))
+    assert kind(exercise, findings, reference_of(exercise)) is None

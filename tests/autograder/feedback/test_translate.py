@@ -12,7 +12,7 @@ import pytest
 import autograder
 from autograder.api import PROPERTIES, CheckResult, Verdict
 from autograder.checking import notebook
-from autograder.diagnosis import facts, kinds, mutations, shares, transformations
+from autograder.diagnosis import conditions, facts, kinds, mutations, shares, transformations
 from autograder.feedback import matrix, messages, words
 from autograder.feedback.html import STEP_COLUMNS, verdict_html
 from autograder.feedback.text import verdict_text
@@ -27,7 +27,8 @@ SENTENCES = (
     mutations.INTERMEDIATE_VALUE, *facts.GRADIENT_SENTENCES.values(), *facts.ORDINALS,
     facts.MORE, facts.FEWER, facts.LONGER, facts.SHORTER, *shares.WORDS.values(), *kinds.SIZES,
     *kinds.PROPERTY_SENTENCES.values(),
-    kinds.ONE, kinds.SEVERAL, "where {name} is given", "where {name} is not given",
+    conditions.ONE, conditions.SEVERAL, conditions.SAME, conditions.DIFFERENT,
+    "where {name} is given", "where {name} is not given",
 )  # fmt: skip
 CONSTANTS = {*words.STATES.values(), *words.NAMES.values(), words.UNEARNED, matrix.FLOW, matrix.HOLDS, NOTHING_FITS}
 NAMED = {*PROPERTIES} - {"shapes"} | {name for names in words.AXES.values() for name in names}
