@@ -1,11 +1,18 @@
-"""Reads a small file that somebody else wrote, such as a student, without following links or waiting for a device."""
+"""Reads a small file that somebody else wrote, such as a student, without following links or waiting for a device.
+
+Nothing else may read or parse what a student can write; `parse_source` does the same for Python code. A test refuses
+`read_text`, `json.loads` and `ast.parse` in new places (tests/tfkit_course/test_one_reader.py).
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import stat
+from typing import Any
 
 CHUNK = 1 << 20
+MAX_VALUES = 1_000_000  # lists, objects and their items; a lesson with recorded decodings has a tenth
 
 
 class NotSmallFile(OSError):
@@ -55,3 +62,58 @@ def reason(error: OSError | ValueError) -> str:
     if isinstance(error, NotSmallFile) or not isinstance(error, OSError):
         return str(error)
     return error.strerror or str(error)
+
+
+def parse_json(text: str, values: int = MAX_VALUES) -> Any:
+    """`json.loads` of a text that somebody else wrote. Raises ValueError and nothing else.
+
+    A text of commas and brackets takes a hundred times its size as objects, so that they are counted first.
+    """
+    if sum(map(text.count, "[{,")) > values:
+        raise ValueError(f"it holds more than {values:,} values")
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except MemoryError:
+        raise ValueError("it is too large") from None
+
+
+def read_small_json(path: str | os.PathLike[str], most: int) -> Any:
+    """The value in such a file. Raises OSError as `read_small` does, ValueError if it is not JSON of ordinary size."""
+    return parse_json(read_small_text(path, most))
+
+
+def read_notebook_cells(path: str | os.PathLike[str], most: int) -> list[dict[str, Any]]:
+    """The cells of a notebook file, each with `cell_type`, `source` and `metadata` of the right kinds.
+
+    Raises OSError as `read_small` does, ValueError if it is no notebook.
+    """
+    found = read_small_json(path, most)
+    cells = found.get("cells") if isinstance(found, dict) else None
+    if not isinstance(cells, list) or not all(map(_is_cell, cells)):
+        raise ValueError("it is not a notebook")
+    return cells
+
+
+def _is_cell(cell: Any) -> bool:
+    if not isinstance(cell, dict) or not isinstance(cell.get("metadata"), dict):
+        return False
+    source = cell.get("source")
+    is_text = isinstance(source, str) or (isinstance(source, list) and all(isinstance(line, str) for line in source))
+    return is_text and isinstance(cell.get("cell_type"), str)
+
+
+def is_of(path: str | os.PathLike[str], user: str) -> bool:
+    """Whether a file can be this user's: not if the machine has an account of that name and another one owns the file.
+
+    Where users have no accounts of their own, as in containers, nothing can be said, and the answer is True.
+    """
+    try:
+        import pwd
+
+        return pwd.getpwnam(user).pw_uid == os.lstat(path).st_uid
+    except (ImportError, KeyError, ValueError):  # Windows; no such account; no name of one
+        return True
+    except OSError:  # it was deleted
+        return False

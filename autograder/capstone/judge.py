@@ -20,6 +20,7 @@ import torch
 from autograder.api import Limits
 from autograder.capstone.language import SyntheticLanguage
 from autograder.exercises import injected_modules, registry
+from autograder.exercises.parse import parse_source
 from autograder.sandbox.base import Backend
 from autograder.sandbox.client import Cell, Handle, SandboxClient, StudentError
 from autograder.settings.capstone import Terms
@@ -93,8 +94,8 @@ def leaderboard_choices(sources: Sequence[str]) -> dict[str, Any]:
     choices: dict[str, Any] = {}
     for source in sources:
         try:
-            tree = ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            tree = parse_source(source)
+        except SyntaxError:
             continue
         for node in tree.body:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):

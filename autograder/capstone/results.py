@@ -10,9 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tfkit_course.small_file import read_notebook_cells, read_small_text, reason
+
 FILE = "capstone.json"
 ROLES = ("setup", "project")  # roles of the cells that are run; cells that the student added have no role
 MAX_BYTES = 16 << 20
+MAX_NOTEBOOK = 50 << 20  # as of any submission
 
 
 def sources(path: Path) -> list[str]:
@@ -20,18 +23,17 @@ def sources(path: Path) -> list[str]:
 
     Raises ValueError for any other or an unreadable file.
     """
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".py":
-        return [text]
-    if path.suffix != ".ipynb":
+    if path.suffix not in (".py", ".ipynb"):
         raise ValueError(f"{path} is neither a notebook (.ipynb) nor a Python file (.py)")
     try:
-        cells = json.loads(text)["cells"]
-        code = [cell for cell in cells if cell["cell_type"] == "code"]
-        wanted = [cell for cell in code if cell.get("metadata", {}).get("tfkit", {}).get("role") in (None, *ROLES)]
-        return ["".join(cell["source"]) for cell in wanted]
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise ValueError(f"{path} cannot be read as a notebook") from None
+        if path.suffix == ".py":
+            return [read_small_text(path, MAX_BYTES)]
+        code = [cell for cell in read_notebook_cells(path, MAX_NOTEBOOK) if cell["cell_type"] == "code"]
+        marks = [cell["metadata"].get("tfkit") for cell in code]
+        roles = [one.get("role") if isinstance(one, dict) else None for one in marks]
+        return ["".join(cell["source"]) for cell, role in zip(code, roles, strict=True) if role in (None, *ROLES)]
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read as a notebook: {reason(error)}") from None
 
 
 def keep(course: Path, assignment: str, student: str, result: dict[str, Any]) -> None:

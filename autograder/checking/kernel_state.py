@@ -7,7 +7,6 @@ mistake. The notebook is read from its file, of which Jupyter tells its kernels.
 from __future__ import annotations
 
 import ast
-import json
 import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -16,6 +15,9 @@ from typing import Any
 
 from autograder.exercises import registry
 from autograder.exercises.parse import parse_source
+from tfkit_course.small_file import read_small_json
+
+MAX_BYTES = 64 << 20  # of a notebook
 
 NAME_ERROR = re.compile(r"NameError: name '(\w+)' is not defined")
 MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
@@ -75,7 +77,7 @@ def _defined(source: str) -> Iterator[str]:
 def cells_above_check(exercise: str, environment: Mapping[str, str] = os.environ) -> list[str]:
     """The code cells of this kernel's notebook up to the exercise's check; none if the notebook cannot be read."""
     try:
-        notebook = json.loads(Path(environment["JPY_SESSION_NAME"]).read_text(encoding="utf-8"))
+        notebook = read_small_json(Path(environment["JPY_SESSION_NAME"]).resolve(), MAX_BYTES)
         cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
         marks = [cell["metadata"].get("tfkit", {}) for cell in cells]
         sources = ["".join(cell["source"]) for cell in cells]

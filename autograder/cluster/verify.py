@@ -17,7 +17,9 @@ from autograder.cluster.changes import Change, changes, current_verdicts
 from autograder.cluster.course import BadCourse, Course, Submission, settings_of, students_in
 from autograder.cluster.pool import GradingTask, Pool
 from autograder.cluster.records import Records
+from autograder.nbgrader.timestamps import MAX_BYTES
 from tfkit_course.interrupt import Interrupt
+from tfkit_course.small_file import read_small
 
 SAMPLE = 20  # submissions of an assignment, if nobody says how many
 STOPPED = 130
@@ -160,8 +162,15 @@ def _comparable(course: Course, current: dict[str, Key]) -> tuple[list[Submissio
 def _is_newer(course: Course, submission: Submission) -> bool:
     """Whether a submission that `nbgrader autograde` graded has another time than its graded copy."""
     times = [folder / "timestamp.txt" for folder in (submission.folder, course.graded_folder(submission.key.student))]
-    submitted, graded = (path.read_bytes() if path.is_file() else b"" for path in times)
+    submitted, graded = map(_content, times)
     return submitted != graded
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_small(path, MAX_BYTES)
+    except OSError:  # there is none, or nothing that could be a time
+        return b""
 
 
 def _pool(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from typing import Any
 
 import bleach
@@ -35,6 +36,7 @@ FUNCTIONS = ("rgb", "rgba", "hsl", "hsla", "repeat", "minmax")
 UNITS = {"px": 1600.0, "pt": 1200.0, "em": 100.0, "rem": 100.0, "ex": 200.0, "ch": 200.0, "fr": 100.0, "cm": 40.0,
          "mm": 400.0, "in": 16.0, "pc": 100.0}  # fmt: skip
 PERCENT, NUMBER = 200.0, 5000.0
+LONGEST_STYLE, DEEPEST_STYLE = 4000, 8  # characters, and brackets in brackets: parsers of CSS are recursive
 WORDS = {"overflow": ("auto", "hidden", "scroll"), "overflow-x": ("auto", "hidden", "scroll")}  # never out of the box
 CLASSES = re.compile(r"dataframe|highlight|hl-[a-z0-9]+|anchor-link|[a-z]{1,2}[0-9]?")  # pandas, highlighted code
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -47,10 +49,21 @@ class StyleSanitizer(CSSSanitizer):
         super().__init__(allowed_css_properties=STYLES, allowed_svg_properties=[])
 
     def sanitize_css(self, style: str) -> str:
-        """The declarations that may stay."""
+        """The declarations that may stay; none of a style that is longer or more deeply nested than a person writes."""
+        if len(style) > LONGEST_STYLE or _depth(style) > DEEPEST_STYLE:
+            return ""
         declared = tinycss2.parse_declaration_list(style, skip_comments=True, skip_whitespace=True)
         kept = [one for one in declared if one.type == "declaration" and one.lower_name in STYLES and _modest(one)]
         return ";".join(f"{one.lower_name}:{tinycss2.serialize(one.value).strip()}" for one in kept)
+
+
+def _depth(style: str) -> int:
+    """The largest number of brackets that are open at one place; those in strings count too."""
+    open_now = deepest = 0
+    for sign in style:
+        open_now += (sign in "([{") - (sign in ")]}")
+        deepest = max(deepest, open_now)
+    return deepest
 
 
 def _modest(declaration: Any) -> bool:
@@ -76,15 +89,21 @@ SCRIPT = re.compile(r"<(script|style)\b.*?</\1\s*>", re.I | re.S)  # bleach woul
 def sanitize_html(html: str) -> str:
     """`html` without scripts, frames, event handlers and forms.
 
-    StyleSanitizer that fetch, and classes other than those of highlighted code and tables, are dropped as well."""
-    return bleach.clean(
-        SCRIPT.sub("", html),
-        tags=TAGS,
-        attributes=_allowed,
-        css_sanitizer=StyleSanitizer(),
-        protocols=["http", "https", "mailto", "data", "attachment"],
-        strip=True,
-    )
+    Styles that fetch, and classes other than those of highlighted code and tables, are dropped as well. What is nested
+    too deeply to be read is shown as the text that it is."""
+    try:
+        return str(
+            bleach.clean(
+                SCRIPT.sub("", html),
+                tags=TAGS,
+                attributes=_allowed,
+                css_sanitizer=StyleSanitizer(),
+                protocols=["http", "https", "mailto", "data", "attachment"],
+                strip=True,
+            )
+        )
+    except RecursionError:
+        return f"<pre>{escape(html)}</pre>"
 
 
 def _allowed(tag: str, name: str, value: str) -> bool:

@@ -9,6 +9,9 @@ from typing import Any
 
 from autograder.api import Exercise, Verdict
 from autograder.console.base import BadInput
+from tfkit_course.small_file import parse_json, read_small, reason
+
+LARGEST = 50 << 20  # bytes, as of a submission
 
 
 def grade_answer(exercise: Exercise, file: Path, content: Any, backend: Any, **how: Any) -> Verdict:
@@ -27,20 +30,20 @@ def read(file: Path) -> Any:
     if file.suffix not in (".py", ".ipynb"):
         raise BadInput(f"{file} is neither a .py nor an .ipynb file")
     try:
-        content = file.read_bytes()
+        content = read_small(file, LARGEST)
         return content.decode("utf-8-sig") if file.suffix == ".py" else _notebook(file, content)
     except FileNotFoundError:
         raise BadInput(f"there is no file {file}") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{file} cannot be read: {error}") from None
+        raise BadInput(f"{file} cannot be read: {reason(error)}") from None
 
 
 def _notebook(file: Path, content: bytes) -> dict[str, Any]:
     try:
-        notebook = json.loads(content)  # in UTF-8, 16 or 32
+        notebook = parse_json(content.decode(json.detect_encoding(content)))  # in UTF-8, 16 or 32
         cells = notebook["cells"]
         sound = isinstance(cells, list) and all(isinstance(cell.get("metadata", {}), dict) for cell in cells)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         sound = False
     if not sound:
         raise BadInput(f"{file} is not a notebook of format 4: open it in JupyterLab and save it again")

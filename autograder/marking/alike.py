@@ -6,12 +6,12 @@ syntax tree (`report.similar`), which ignore names. Groups are formed by the lea
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from autograder.exercises.parse import parse_source
 from autograder.report.similar import fingerprints
 
 ALIKE_PROSE = 0.35  # cosine similarity: lower mixes different ideas, higher leaves each answer alone
@@ -74,9 +74,9 @@ def _cosine(a: Vector, b: Vector) -> float:
 
 def _prints(source: str) -> frozenset[int] | None:
     try:
-        ast.parse(source)
+        parse_source(source)  # `fingerprints` leaves out lines of IPython, which may hide that the rest does not parse
         return frozenset(fingerprints(source))
-    except (SyntaxError, ValueError):
+    except SyntaxError:
         return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +15,9 @@ from autograder.marking import alike
 from autograder.marking.marks import MarkedQuestion, find_mark, version_of
 from autograder.marking.prose import Prose
 from autograder.marking.store import BadMark, Mark, MarkedCell
+from tfkit_course.small_file import read_notebook_cells
 
+MAX_BYTES = 64 << 20  # of a graded notebook
 SCHEME = re.compile(r"### BEGIN MARK SCHEME\n(.*?)\n### END MARK SCHEME", re.S)
 Cell = Mapping[str, Any]
 
@@ -81,8 +82,8 @@ def group_answers(found: Mapping[str, dict[str, Any]], kind: str) -> list[tuple[
 def read_cells(path: Path) -> list[Cell]:
     """The cells of a notebook, empty if it cannot be read: a student's file may hold anything, a source may be gone."""
     try:
-        return list(json.loads(path.read_text(encoding="utf-8"))["cells"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return [*read_notebook_cells(path, MAX_BYTES)]
+    except (OSError, ValueError):
         return []
 
 

@@ -24,7 +24,7 @@ from autograder.cluster.course import working_in
 from autograder.marking.question import MAX_REASON, BadRegradeRequest, find_question_id
 from autograder.marking.store import MarkedCell, NewRequest
 from autograder.nbgrader.exchange import Collect
-from tfkit_course.small_file import read_small_text
+from tfkit_course.small_file import read_small_json
 
 SUFFIX = ".regrade"
 FILE = "request.json"
@@ -106,7 +106,7 @@ def _read(folder: Path, student: str, assignment: str) -> NewRequest | None:
     try:
         if not stat.S_ISDIR(folder.lstat().st_mode):
             return None
-        fields = json.loads(read_small_text(folder / FILE, MAX_BYTES))
+        fields = read_small_json(folder / FILE, MAX_BYTES)
         of = MarkedCell(assignment, str(fields["notebook"]), str(fields["cell"]))
         reason = str(fields["reason"]).strip()
         sender = _owner(folder)

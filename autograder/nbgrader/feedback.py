@@ -7,6 +7,7 @@ formgrader, on the server's own origin: a script in it would act with their righ
 from __future__ import annotations
 
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +160,11 @@ class FeedbackExporter(HTMLExporter):
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
         """The template's filter for markdown cells, markdown outputs and comments."""
-        return f"{BOX.format('')}{render_formulas(sanitize_html(super().markdown2html(context, source)))}</div>"
+        try:
+            shown = render_formulas(sanitize_html(super().markdown2html(context, source)))
+        except RecursionError:  # one text that is nested too deeply must not cost the page
+            shown = f"<pre>{escape(source)}</pre>"
+        return f"{BOX.format('')}{shown}</div>"
 
 
 @cache

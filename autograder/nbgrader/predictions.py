@@ -8,7 +8,6 @@ whether it is right or not.
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import stat
@@ -18,7 +17,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from autograder.api import CheckResult, Verdict
-from tfkit_course.small_file import read_small_text, reason
+from tfkit_course.small_file import read_small_json, reason
 
 GRADE_ID = "predictions"
 FILE = Path(".tfkit") / "predictions.json"
@@ -76,5 +75,5 @@ def _answered(folder: Path) -> set[str]:
     path = folder / FILE
     if not stat.S_ISDIR(path.parent.lstat().st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path.parent))
-    entries = json.loads(read_small_text(path, MAX_BYTES))["predictions"].items()
+    entries = read_small_json(path, MAX_BYTES)["predictions"].items()
     return {name for name, entry in entries if isinstance(entry, dict) and isinstance(entry.get("answers"), list)}

@@ -22,10 +22,10 @@ from autograder.feedback.text import plain
 from autograder.nbgrader import unfinished
 from autograder.nbgrader.rebuild import UNGRADED_ROLES
 from autograder.nbgrader.timestamps import timestamp_fault, tolerate_timestamps
-from tfkit_course.small_file import read_small, reason
+from tfkit_course.small_file import parse_json, read_small, reason
 
 LARGEST = 50 << 20  # bytes; a lesson has 50 kB, or some MB with all outputs
-CELLS = 5_000  # per notebook; a lesson has a hundred
+CELLS = 2_000  # per notebook; a lesson has a hundred
 OUTPUTS = 200  # outputs read per notebook, since each is validated in the grader's own process
 MAX_OUTPUT = 1 << 20  # characters of all these outputs together
 
@@ -50,7 +50,7 @@ def parse_counting(text: str) -> tuple[NotebookNode, int]:
     Raises UnreadableNotebook and nothing else.
     """
     try:
-        data = _bounded(json.loads(text))
+        data = _bounded(_without_foreign_metadata(parse_json(text)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DuplicateCellId)  # two lines for each of maybe thousands of cells
             warnings.simplefilter("ignore", MissingIDFieldWarning)
@@ -121,6 +121,25 @@ def _bounded(data: Any) -> Any:
         outputs -= len(kept)
         cell["outputs"] = kept
     return data
+
+
+MARKS = ("nbgrader", "tfkit")  # metadata of a cell of which anything is used
+PLAIN = (str, int, float, bool, type(None))
+
+
+def _without_foreign_metadata(data: Any) -> Any:
+    """`data` without what only costs time to validate: of the notebook's metadata nothing is used, of a cell's the
+    plain values of two entries."""
+    if isinstance(data, dict):
+        data["metadata"] = {}
+        for cell in _listed(data.get("cells")):
+            if isinstance(cell, dict) and isinstance(cell.get("metadata"), dict):
+                cell["metadata"] = {name: _plain(cell["metadata"][name]) for name in MARKS if name in cell["metadata"]}
+    return data
+
+
+def _plain(marks: Any) -> dict[str, Any]:
+    return {name: one for name, one in marks.items() if isinstance(one, PLAIN)} if isinstance(marks, dict) else {}
 
 
 def _listed(value: Any) -> list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -14,6 +13,8 @@ from autograder.cluster.course import BadCourse, released_in, settings_of, stude
 from autograder.exercises import injected_modules, registry
 from autograder.exercises.answers import answers
 from autograder.nbgrader.rebuild import UNGRADED_ROLES
+from autograder.report.group import MAX_BYTES
+from tfkit_course.small_file import read_notebook_cells
 
 OWN_CELLS = "cells of their own"
 
@@ -61,8 +62,8 @@ def _answers(folder: Path) -> Iterator[tuple[str, str]]:
     own = []
     for path in sorted(folder.glob("*.ipynb")):
         try:
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            cells = read_notebook_cells(path, MAX_BYTES)
+        except (OSError, ValueError) as error:
             raise BadCourse(f"{path} cannot be read ({error}): delete it and grade again") from error
         for cell in (one for one in cells if one["cell_type"] == "code"):
             marks, source = cell["metadata"].get("nbgrader"), "".join(cell["source"])

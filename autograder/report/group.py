@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,9 @@ import numpy as np
 from autograder.api import misconceptions_of
 from autograder.cluster.course import BadCourse, settings_of
 from autograder.report.misconceptions import misconceptions
+from tfkit_course.small_file import read_notebook_cells
 
+MAX_BYTES = 64 << 20  # of a graded notebook
 PASSED_BY = 2 / 3  # an exercise that fewer students pass should be taught again
 SHARED_BY = 0.2  # and so should one where more students share a misconception
 
@@ -72,8 +73,8 @@ def _verdicts(folder: Path) -> Verdicts:
     found = {}
     for path in sorted(folder.glob("*.ipynb")):
         try:
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            cells = read_notebook_cells(path, MAX_BYTES)
+        except (OSError, ValueError) as error:
             raise BadCourse(f"{path} cannot be read ({error}): delete it and grade again") from error
         verdicts = [(cell.get("metadata", {}).get("tfkit") or {}).get("verdict") for cell in cells]
         found.update({verdict["exercise"]: verdict for verdict in verdicts if verdict})

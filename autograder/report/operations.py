@@ -7,7 +7,6 @@ meant for a person and decides nothing by itself.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import defaultdict
@@ -28,10 +27,12 @@ from autograder.checks.reference import reference_of
 from autograder.cluster.course import BadCourse, boxed_settings, settings_of, students_in
 from autograder.exercises import injected_modules, registry
 from autograder.nbgrader.execute import name_answers
+from autograder.report.group import MAX_BYTES
 from autograder.report.similar import Match, SimilarPair, most_holders
 from autograder.run import CellSource, sources_of
 from autograder.sandbox import Backend, choose
 from autograder.sandbox.client import Cell, SandboxClient, StudentError
+from tfkit_course.small_file import read_notebook_cells
 
 MAX_OPERATIONS = 2000  # operations of one question that are compared
 SHORT = 5  # operations; fewer are the same in many answers by chance
@@ -84,7 +85,7 @@ def read(root: Path, assignment: str) -> dict[str, dict[str, Trace]]:
 
 def _sources(path: Path) -> list[CellSource]:
     try:
-        nb = nbformat.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        nb = nbformat.from_dict({"cells": read_notebook_cells(path, MAX_BYTES)})
         name_answers(nb)
         return sources_of(nb)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

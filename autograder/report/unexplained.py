@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,9 +23,11 @@ from autograder.exercises.answers import EditedAnswer, answers
 from autograder.exercises.edits import difference, entry
 from autograder.feedback.translate import say
 from autograder.nbgrader.execute import name_answers
+from autograder.report.group import MAX_BYTES
 from autograder.run import CellSource, Grader, sources_of
 from autograder.sandbox import Backend, choose
 from autograder.verdict import NOTHING_FITS, Attempt
+from tfkit_course.small_file import read_notebook_cells
 
 
 class UnexplainedError(ValueError):
@@ -127,7 +128,7 @@ def read(course: CourseClass, kinds: bool = False) -> Iterator[UnexplainedAnswer
 def _without_name(path: Path) -> Iterator[tuple[Exercise, tuple[CellSource, ...]]]:
     """The exercises of a graded notebook whose verdict names no misconception, each with the cells."""
     try:
-        nb = nbformat.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        nb = nbformat.from_dict({"cells": read_notebook_cells(path, MAX_BYTES)})
         name_answers(nb)
         verdicts = [(cell.metadata.get("tfkit") or {}).get("verdict") for cell in nb.cells]
         unnamed = {one["exercise"] for one in verdicts if one and _is_unnamed(one)}

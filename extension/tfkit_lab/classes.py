@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from autograder.capstone.results import leaderboard
 from autograder.report.misconceptions import misconceptions
+from tfkit_course.small_file import read_notebook_cells
 from tfkit_lab.course import MAX_BYTES, MAX_DEPTH
 
 MAX_SUBMISSIONS = 3000
@@ -76,9 +76,7 @@ def _assignments(root: Path, course: Path) -> Iterator[dict[str, Any]]:
 def verdicts(path: Path) -> dict[str, dict[str, Any]]:
     """Exercise -> its verdict, as the grader wrote it into the notebook; empty if the notebook cannot be read."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            return {}
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        cells = read_notebook_cells(path, MAX_BYTES)
         marks = [cell["metadata"].get("tfkit", {}) for cell in cells]
         found = [mark["verdict"] for mark in marks if isinstance(mark.get("verdict"), dict)]
         return {str(one["exercise"]): {key: one.get(key) for key in RESULT_KEYS} for one in found}

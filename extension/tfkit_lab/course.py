@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from autograder.feedback.words import is_unwritten
+from tfkit_course.small_file import read_small_json
 from tfkit_lab import live, sealed
 from tfkit_lab.steps import steps
 
@@ -75,9 +76,7 @@ def _to_visit(folders: list[str], files: list[str]) -> list[str]:
 def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | None:
     """The unit, or None for a file that is not a course notebook; a damaged file must not hide the others."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            return None
-        notebook = json.loads(path.read_text(encoding="utf-8"))
+        notebook = read_small_json(path.resolve(), MAX_BYTES)
         unit = notebook["metadata"].get("tfkit", {})
         exercises, title = _exercises(notebook["cells"])
         exercises, titles = _distinct_titles(exercises), _titles(unit)
@@ -245,7 +244,7 @@ def read_progress(root: Path) -> dict[str, Any]:
 
 def _read(root: Path) -> dict[str, Any]:
     try:
-        found = json.loads((root / PROGRESS).read_text(encoding="utf-8"))
+        found = read_small_json(root / PROGRESS, MAX_BYTES)
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.help_format import make_parser
+from tfkit_course.small_file import read_small_json, reason
 from tfkit_lab.page import page
 from tfkit_lab.views import view_of
 from tfkit_lab.widgets import MIME
@@ -91,6 +92,9 @@ def _picture(mime: str, data: str, words: str) -> str:
     return f'<img src="{source}" alt="{html.escape(words)}" style="display:block;max-width:100%">'
 
 
+MAX_BYTES = 256 << 20  # of a notebook to be exported, with its recorded views
+
+
 class InvalidNotebook(ValueError):
     """A file that is not a notebook."""
 
@@ -100,14 +104,16 @@ def read_notebook(file: Path) -> Any:
     import nbformat
 
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = read_small_json(file.resolve(), MAX_BYTES)
         if not isinstance(content, dict) or "cells" not in content:
             raise InvalidNotebook(f"{file}: not a notebook, which is an object with cells")
         return nbformat.reads(json.dumps(content), as_version=4)
     except nbformat.ValidationError as error:
         raise InvalidNotebook(f"{file}: not a notebook ({error.message[:100]})") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InvalidNotebook(f"{file}: not a notebook (not JSON: {error})") from None
+    except InvalidNotebook:
+        raise
+    except ValueError as error:
+        raise InvalidNotebook(f"{file}: not a notebook (not JSON: {reason(error)})") from None
 
 
 def main(source: Path, target: Path) -> None:

@@ -6,7 +6,6 @@ the student's own, so nothing here is a mark. Only reads and writes files; impor
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import SEPARATOR, misconceptions_of
-from tfkit_course.small_file import read_small_text
+from tfkit_course.small_file import is_of, read_small_json
 from tfkit_lab import sealed
 
 SUFFIX = ".progress.json"
@@ -96,10 +95,12 @@ def _students(shared: str | None) -> Iterator[tuple[str, dict[str, dict[str, Any
     files = sorted(Path(shared).glob(f"*{SUFFIX}"), key=_written_at)[-sealed.MAX_FILES :]
     for path in files:
         try:
-            found = json.loads(read_small_text(path, sealed.MAX_BYTES))
+            found = read_small_json(path, sealed.MAX_BYTES)
             student, exercises = str(found["student"])[: sealed.MAX_TEXT], list(found["exercises"].items())
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue  # students can write anything into their files
+        if not path.name.startswith(f"{student}.") or not is_of(path, student):
+            continue  # somebody else's file in this student's name
         entries = ((name[: sealed.MAX_TEXT], _entry(one)) for name, one in exercises[:MAX_EXERCISES])
         yield student, {name: entry for name, entry in entries if entry is not None}
 

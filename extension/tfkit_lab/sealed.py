@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tfkit_course.small_file import read_small_text
+from tfkit_course.small_file import is_of, read_small_json
 
 FILE = Path(".tfkit") / "predictions.json"
 FOLDER = "TFKIT_PREDICTIONS"
@@ -65,7 +65,7 @@ def add_outcome(folder: Path, name: str, observed: list[Any]) -> None:
 def _whole(path: Path) -> dict[str, Any]:
     """The valid entries of a file, since students can write anything into it."""
     try:
-        found = json.loads(read_small_text(path, MAX_BYTES))
+        found = read_small_json(path, MAX_BYTES)
         entries = {str(name)[:MAX_TEXT]: one for name, one in found["predictions"].items() if is_entry(one)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
@@ -159,8 +159,11 @@ def hide_names(found: list[dict[str, Any]]) -> None:
 def _entries(root: Path, shared: str | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for student, path in _files(root, shared):
         whole = _whole(path)
+        claimed = whole.get("student", path.stem)[:MAX_TEXT]
+        if not student and not (path.name.startswith(f"{claimed}.") and is_of(path, claimed)):
+            continue  # somebody else's file in this student's name
         for name, entry in whole.get("predictions", {}).items():
-            yield student or whole.get("student", path.stem)[:MAX_TEXT], name, entry
+            yield student or claimed, name, entry
 
 
 def _files(root: Path, shared: str | None) -> Iterator[tuple[str, Path]]:

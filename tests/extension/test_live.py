@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -128,3 +129,23 @@ async def test_the_route_counts_and_names_only_on_request(jp_fetch, tmp_path, mo
     assert b"ben" in named.body
     with pytest.raises(Exception, match="400"):
         await jp_fetch("tfkit", "live", params={"minutes": "soon"})
+
+
+def test_shared_folder_impersonation(tmp_path):
+    """A file that names another student, or that another account wrote, is nobody's."""
+    put(tmp_path, "mallory", masks_causal=entry())
+    (tmp_path / "mallory.t.progress.json").replace(tmp_path / "eve.t.progress.json")
+    other = next(one.pw_name for one in pwd.getpwall() if one.pw_uid != os.getuid())
+    put(tmp_path, other, masks_causal=entry())
+    assert live.of_class(str(tmp_path), now=NOW)["students"] == 0
+
+
+def test_shared_folder_fifo(tmp_path):
+    """A pipe was waited for, and a link to a device was read until the memory was full."""
+    put(tmp_path, "ada", masks_causal=entry())
+    os.mkfifo(tmp_path / "mallory.t.progress.json")
+    (tmp_path / "eve.t.progress.json").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "mallory.t.json")
+    (tmp_path / "eve.t.json").symlink_to("/dev/zero")
+    assert live.of_class(str(tmp_path), now=NOW)["students"] == 1
+    assert sealed.of_class(tmp_path / "none", str(tmp_path)) == []

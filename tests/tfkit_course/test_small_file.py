@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import os
+import pwd
 
 import pytest
 
-from tfkit_course.small_file import NotSmallFile, read_small, read_small_text, reason
+from tfkit_course.small_file import (
+    NotSmallFile,
+    is_of,
+    parse_json,
+    read_notebook_cells,
+    read_small,
+    read_small_text,
+    reason,
+)
 
 
 def test_a_small_regular_file_is_read_whole(tmp_path):
@@ -47,3 +56,30 @@ def test_the_reason_is_a_few_words(tmp_path):
     with pytest.raises(UnicodeDecodeError) as undecodable:
         read_small_text(tmp_path / "latin", 10)
     assert reason(undecodable.value) == "it is not text in UTF-8"
+
+
+def test_json_that_costs_a_hundred_times_its_size_is_refused_before_it_is_parsed():
+    assert parse_json('{"a": [1, 2]}') == {"a": [1, 2]}
+    lists = "[" + "[],[]," * 400_000 + "1]"
+    for text, why in ((lists, "more than 1,000,000 values"), ("[" * 9000 + "]" * 9000, "deeply"), ("{", "Expecting")):
+        with pytest.raises(ValueError, match=why):
+            parse_json(text)
+
+
+def test_the_cells_of_a_notebook_have_the_kinds_that_readers_rely_on(tmp_path):
+    path = tmp_path / "a.ipynb"
+    path.write_text('{"cells": [{"cell_type": "code", "source": ["x"], "metadata": {}}]}')
+    assert read_notebook_cells(path, 1000)[0]["source"] == ["x"]
+    for bad in ('{"cells": [{"cell_type": "code", "source": 3, "metadata": {}}]}', '{"cells": [3]}', "[]", "3",
+                '{"cells": [{"cell_type": "code", "source": "", "metadata": []}]}'):  # fmt: skip
+        path.write_text(bad)
+        with pytest.raises(ValueError, match="not a notebook"):
+            read_notebook_cells(path, 1000)
+
+
+def test_a_file_of_another_account_is_not_the_users(tmp_path):
+    (tmp_path / "a").write_text("")
+    other = next(one.pw_name for one in pwd.getpwall() if one.pw_uid != os.getuid())
+    mine = pwd.getpwuid(os.getuid()).pw_name
+    said = [is_of(tmp_path / "a", name) for name in (mine, other, "nobody has this name", "a\0b")]
+    assert said == [True, False, True, True] and not is_of(tmp_path / "none", mine)

@@ -1,6 +1,7 @@
 """What the capstone's judge believes, and what it refuses: each with its sentence. Seconds of training do for that."""
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,11 @@ def test_the_lessons_own_model_reaches_its_bands():
     cells = [cell for cell in source_notebook(unit).cells if cell.metadata.get("tfkit", {}).get("role") in roles]
     found = judge([cell.source for cell in cells], sandbox.choose(trust=True), Terms(), "b")
     assert not found.reason and found.points >= 8, found
+
+
+def test_capstone_ast_bomb():
+    """4 MB of source took 12.8 s and 3.7 GB in the grader before any box had started."""
+    started = time.process_time()
+    assert leaderboard_choices(["x = [" + "1," * 2_000_000 + "]", "LEADERBOARD = True"])["listed"] is True
+    assert leaderboard_choices(["-" * 50_000 + "1"]) == {"listed": False, "called": ""}
+    assert time.process_time() - started < 1

@@ -1,5 +1,6 @@
 """The marking page's questions, on a gradebook as nbgrader's commands leave it."""
 
+import nbformat
 import pytest
 
 from autograder.marking import desk
@@ -144,3 +145,30 @@ def test_what_is_no_course_and_no_question_is_said(tmp_path, root):
         desk.overview(tmp_path / "nothing")
     with pytest.raises(BadMark, match="no question task-none"):
         desk.question(root, TASK._replace(cell="task-none"))
+
+
+CSS = f'<p style="color:{"rgb(" * 2400}1{")" * 2400}">my answer</p>'
+
+
+def test_marking_page_blocked(root):
+    """One answer's nested style raised RecursionError, and nobody's answers to the question could be opened."""
+    for text in (CSS, "> " * 3000 + "my answer", "my answer" + "[" * 5000, "<b>" * 5000 + "my answer"):
+        _answer(root, "ada", TASK.cell, text)
+        found = answers(root)
+        assert found.keys() == {"ada", "ben", "chen"} and "my answer" in found["ada"]["html"]
+
+
+@pytest.mark.parametrize("code", ["x = " + "-" * 3000 + "1", "x = " + "-" * 20_000 + "1", "x = 1\n" * 200_000])
+def test_marking_page_blocked_by_code(root, code):
+    """The same with code whose syntax tree is deep or huge."""
+    _answer(root, "ada", CODE.cell, code)
+    assert answers(root, CODE).keys() == {"ada", "ben", "chen"}
+
+
+def _answer(root, student, name, text):
+    path = root / "autograded" / student / TASK.assignment / f"{TASK.notebook}.ipynb"
+    nb = nbformat.read(path, as_version=4)
+    names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells]
+    at = names.index(name) + 1 if name == TASK.cell else names.index("solution-masks-causal")
+    nb.cells[at].source = text
+    nbformat.write(nb, path)
