@@ -209,6 +209,10 @@ class SandboxClient:
         """From here on the box's C library keeps no large block that was freed, which `measure` would count."""
         self._ask("steady_memory", {})
 
+    def keep_freed_memory(self) -> None:
+        """From here on the C library keeps freed blocks again, so that `measure` counts no time for page faults."""
+        self._ask("keep_freed_memory", {})
+
     def measure(self) -> AbstractContextManager[ResourceUsage]:
         """What the box uses inside the block, counted outside of it."""
         assert self._box is not None

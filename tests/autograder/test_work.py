@@ -157,18 +157,46 @@ class ListedMeasurements(SandboxClient):
         self.asked.append("steady memory")
         super().steady_memory()
 
+    def keep_freed_memory(self):
+        self.asked.append("keep freed memory")
+        super().keep_freed_memory()
+
     def measure(self):
         self.asked.append("measure")
         return super().measure()
 
 
-def test_time_is_measured_before_freed_memory_goes_back_to_the_kernel_at_once(counting):
-    """Blocks that go back cost page faults when they are made again, as many as the answer is long."""
+def test_time_is_measured_with_freed_memory_kept_and_peak_memory_without_it(counting):
     with ListedMeasurements(counting) as student:
         student.run_cells([Cell("answer", WINDOW)])
         assert examine([narrow()], student, fake_student(WINDOW), 1)[0].message == ""
-    assert student.asked[:4] == ["measure"] * 4  # three lengths, after a call as a warm-up
-    assert student.asked[-2:] == ["steady memory", "measure"] and student.asked.count("steady memory") == 1
+    assert student.asked[:4] == ["steady memory", "measure", "measure", "keep freed memory"]
+    assert student.asked[4:8] == ["measure"] * 4  # three lengths, after a call as a warm-up
+
+
+FAULTS = """
+import resource
+import torch
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(4):
+        torch.ones(4 << 20)  # 16 MB, or 4,096 pages
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+"""
+
+
+def test_freed_memory_that_is_kept_costs_no_page_faults():
+    with SandboxClient(choose()) as student:
+        student.run_cells([Cell("answer", FAULTS)])
+        student.steady_memory()
+        given_back = student.call("faults")
+        student.keep_freed_memory()
+        student.call("faults")
+        kept = student.call("faults")
+    if given_back < 4096:
+        pytest.skip("this C library, or this kernel's large pages, cost no page faults")
+    assert kept < given_back / 4
 
 
 def test_where_nobody_counts_the_check_is_not_run():

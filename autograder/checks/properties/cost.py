@@ -80,35 +80,35 @@ def measure_box(
 ) -> str:
     """WITHIN_LIMIT, TOO_EXPENSIVE or OTHER_VALUES, from the control group's measurements at three lengths.
 
-    Each try draws new inputs, so that cached answers are of no use. Memory is measured after time, and once: for it the
-    box's C library is told to keep no large block, and every such block then costs page faults, which take time too.
+    Memory comes first, while the box has no place of large freed blocks, and then time, for which the box's C library
+    keeps such blocks: memory that goes back to the kernel at each call costs page faults, which take time too. Each
+    call gets new inputs, so that cached answers are of no use.
     """
     if not student.is_metered:
         raise NotRun(f"no control group measures the {student.backend.name} box, whose own report is not trusted")
     reference = without_device(reference)
 
-    def used_at(part: int, *place: int) -> tuple[ResourceUsage, int] | None:
-        """What the call at the longest length / `part` uses, and its answer's bytes; None if the values are wrong."""
-        one = case(Draw(seed, *place, part, reference=reference), longest // part)
+    def used_at(*turn_and_part: int) -> tuple[ResourceUsage, int] | None:
+        """What the call at the longest length / part uses, and its answer's bytes; None if the values are wrong."""
+        one = case(Draw(seed, *turn_and_part, reference=reference), longest // turn_and_part[-1])
         return _measured(student, one, one.value(reference))
 
-    for turn in range(TRIES):
-        seconds: list[float] = []
-        for part in (DOUBLINGS[0], *DOUBLINGS):  # the very first call is a warm-up
-            found = used_at(part, turn, len(seconds))
-            if found is None:
-                return OTHER_VALUES
-            seconds.append(found[0].cpu_s)
-        if not _grows(seconds[1:]):
-            break
-    else:
-        return TOO_EXPENSIVE
     student.steady_memory()
-    found = used_at(1, TRIES)
+    found = used_at(0, DOUBLINGS[0]) and used_at(0, DOUBLINGS[-1])  # the very first call is a warm-up
     if found is None:
         return OTHER_VALUES
     used, size = found
-    return TOO_EXPENSIVE if used.grown_bytes > SLACK_BYTES + ROOM**2 * size else WITHIN_LIMIT
+    if used.grown_bytes > SLACK_BYTES + ROOM**2 * size:
+        return TOO_EXPENSIVE
+    student.keep_freed_memory()
+    for turn in range(1, TRIES + 1):
+        spent = [used_at(turn, place, part) for place, part in enumerate((DOUBLINGS[0], *DOUBLINGS))]
+        seconds = [found[0].cpu_s for found in spent if found is not None]
+        if len(seconds) < len(spent):
+            return OTHER_VALUES
+        if not _grows(seconds[1:]):
+            return WITHIN_LIMIT
+    return TOO_EXPENSIVE
 
 
 def _measured(student: SandboxClient, case: Case, expected: Any) -> tuple[ResourceUsage, int] | None:

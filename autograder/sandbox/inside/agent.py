@@ -26,7 +26,8 @@ from . import wire
 if TYPE_CHECKING:
     from .shell import Shell
 
-M_MMAP_THRESHOLD, MMAP_THRESHOLD = -3, 128 << 10  # glibc's parameter, and the value that it begins with
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # glibc's parameters: what it gives back to the kernel, and at once
+MMAP_THRESHOLD, MOST_MMAP_THRESHOLD = 128 << 10, 32 << 20  # the value that it begins with, and the largest
 ABSENT = ("tfkit", "autograder", "course", "tfkit_lab", "nbgrader")  # not importable here unless the grader sends them
 
 
@@ -145,6 +146,14 @@ def _fits(frame: list[Any], most: int) -> None:
     size = max(sum(len(buffer) for buffer in frame[1:]), len(frame[0]) - wire.HEAD.size)
     if size > most:
         raise TooLarge(f"the answer takes {size:,} bytes; a right one takes at most {most:,}")
+
+
+def _tell_libc(*calls: tuple[str, tuple[int, ...]]) -> None:
+    """Calls these functions of the C library; musl has neither of those that are used here."""
+    libc = ctypes.CDLL(None)
+    for name, arguments in calls:
+        if hasattr(libc, name):
+            getattr(libc, name)(*arguments)
 
 
 class Agent:
@@ -280,10 +289,13 @@ class Agent:
         tensor that is kept then splits the place of a large one that was freed, and a loop over blocks that collects
         its results seems to hold all blocks. A threshold that was set does not grow, and larger blocks go back at once.
         """
-        libc = ctypes.CDLL(None)
-        for name, arguments in (("mallopt", (M_MMAP_THRESHOLD, MMAP_THRESHOLD)), ("malloc_trim", (0,))):
-            if hasattr(libc, name):  # musl has neither
-                getattr(libc, name)(*arguments)
+        _tell_libc(("mallopt", (M_MMAP_THRESHOLD, MMAP_THRESHOLD)), ("malloc_trim", (0,)))
+
+    def op_keep_freed_memory(self) -> None:
+        """Lets the C library keep freed blocks again, as glibc does by itself once large ones were freed: memory that
+        goes back to the kernel at each call costs page faults, whose time is not the student's."""
+        trim = ("mallopt", (M_TRIM_THRESHOLD, 2 * MOST_MMAP_THRESHOLD))
+        _tell_libc(("mallopt", (M_MMAP_THRESHOLD, MOST_MMAP_THRESHOLD)), trim)
 
     def op_inject(self, modules: dict[str, str]) -> None:
         """Makes modules importable: {dotted name: source}."""
