@@ -2,11 +2,12 @@
 
 An answer gets the seed of its text, so that a comment more draws other inputs. A right answer must therefore pass at
 every seed, a wrong one fail at every seed, and one that is wrong only at edges keep the same points at every seed.
+Each seed gets a box of its own: what an answer, or its C library, keeps from one seed must not change the next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -21,7 +22,7 @@ from autograder.sandbox.client import Cell, SandboxClient
 from autograder.settings import points
 
 Outcome = tuple[float, str]  # the share of the points, and the first failed check with its message
-BOX_S = 7200.0  # wall time of a box that is asked at every seed, on a busy machine; each call keeps its own limit
+BOX_S = 1800.0  # wall time of a box, on a busy machine; each call keeps its own limit
 
 
 @dataclass
@@ -73,8 +74,10 @@ def measure_stability(exercise: Exercise, seeds: Sequence[int], backend: Backend
     found = Stability(exercise.id, len(seeds))
     for kind in KINDS:
         for path in answers(exercise, kind):
-            with boxed_answer(exercise, path, backend) as subject:
-                outcomes = {seed: outcome(kind, questions_at(seed), subject()) for seed in seeds}
+            outcomes = {}
+            for seed in seeds:
+                with boxed_answer(exercise, path, backend) as subject:
+                    outcomes[seed] = outcome(kind, questions_at(seed), subject)
             judge_outcomes(found, kind, f"{kind}/{path.stem}", outcomes)
     return found
 
@@ -85,24 +88,12 @@ def judge_outcomes(found: Stability, kind: str, name: str, outcomes: dict[int, O
 
 
 @contextmanager
-def boxed_answer(exercise: Exercise, path: Answer, backend: Backend) -> Iterator[Callable[[], SandboxClient]]:
-    """A function that gives a box in which the answer's code has run; a new one if it has ended the last."""
-    boxes: list[SandboxClient] = []
-
-    def started() -> SandboxClient:
-        """The box, alive."""
-        if not boxes or not boxes[-1].alive:
-            boxes.append(SandboxClient(backend, Limits(wall_s=BOX_S)))
-            boxes[-1].__enter__()
-            boxes[-1].inject(injected_modules.modules(registry.injected_references(exercise)))
-            boxes[-1].run_cells([Cell(path.stem, path.read_text(encoding="utf-8"))])
-        return boxes[-1]
-
-    try:
-        yield started
-    finally:
-        for box in boxes:
-            box.__exit__()
+def boxed_answer(exercise: Exercise, path: Answer, backend: Backend) -> Iterator[SandboxClient]:
+    """A new box in which the answer's code has run."""
+    with SandboxClient(backend, Limits(wall_s=BOX_S)) as box:
+        box.inject(injected_modules.modules(registry.injected_references(exercise)))
+        box.run_cells([Cell(path.stem, path.read_text(encoding="utf-8"))])
+        yield box
 
 
 def outcome(kind: str, question_sets: Sequence[QuestionSet], subject: Any) -> Outcome:

@@ -7,6 +7,7 @@ from autograder import cli
 from autograder.checks import Case, edges, values
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Finding, collect_answers, questions
+from autograder.checks import stability
 from autograder.checks.stability import Stability, combine, judge_outcomes, measure_stability, outcome, score_share
 from autograder.corpus.judge import ask_reference
 from autograder.exercises import registry
@@ -27,6 +28,28 @@ def test_points_do_not_depend_on_the_seed(exercise):
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 def test_points_do_not_depend_on_forty_seeds(exercise):
     assert measure_stability(exercise, range(40), choose()).complaints == []
+
+
+FORGETFUL = """
+import torch
+calls = 0
+def causal_mask(length):
+    global calls
+    calls += 1
+    return torch.ones(length, length).tril() > (calls > {most})
+"""
+
+
+def test_an_answer_is_asked_at_each_seed_in_a_box_of_its_own(tmp_path, monkeypatch):
+    """What it keeps in its globals would fail it from the third seed on."""
+    namespace: dict = {"__name__": "answer"}
+    exec(FORGETFUL.format(most=1_000_000), namespace)
+    collect_answers(ask_reference(MASKS, 0), LocalSubject(namespace))
+    path = tmp_path / "forgetful.py"
+    path.write_text(FORGETFUL.format(most=2 * namespace["calls"]))
+    monkeypatch.setattr(stability, "answers", lambda _, kind: [path] * (kind == "right"))
+    measured = measure_stability(MASKS, range(4), choose())
+    assert measured.right == 1 and measured.complaints == []
 
 
 def found(kind: str, *outcomes: tuple[float, str]) -> Stability:
