@@ -25,7 +25,7 @@ from autograder.exercises.parse import parse_source
 from autograder.feedback.translate import title_of
 from autograder.localize.fault import localize_fault
 from autograder.sandbox.client import Cell, CellOutcome, SandboxClient, StudentError
-from autograder.verdict import Attempt, has_other_findings, stopped_early, unwritten_symbols, verdict_of
+from autograder.verdict import Attempt, finds_the_same, has_other_findings, stopped_early, unwritten_symbols, verdict_of
 
 CPU_ALONE = "the CPU alone was asked for"
 RESTARTS = 5  # of boxes that a submission's cells ended; each costs the time of a box
@@ -102,6 +102,8 @@ class Grader:
                     # nothing can be shown that comes out of its box
                     if not second.missing and has_other_findings(exercise, second, attempt):
                         return self._explained(second, other, exercise, verdict, before)
+                right = _replaced(exercise, before) if finds_the_same(second, attempt) else []
+                return self._explained(attempt, student, exercise, verdict, [], right)
             return self._explained(attempt, student, exercise, verdict, [])
 
     def _earlier_answers(self, exercise: Exercise) -> list[Exercise]:
@@ -168,16 +170,20 @@ class Grader:
         attempt.findings = collect_answers(self._drawn[1], subject)
 
     def _explained(
-        self, attempt: Attempt, student: Any, exercise: Exercise, verdict: Verdict, override: list[Exercise]
-    ) -> Attempt:
-        """The attempt with what helps the student if it failed. Only an attempt that counts is worth its cost."""
+        self, attempt: Attempt, student: Any, exercise: Exercise, verdict: Verdict, override: list[Exercise],
+        right: Sequence[str] = (),
+    ) -> Attempt:  # fmt: skip
+        """The attempt with what helps the student if it failed. Only an attempt that counts is worth its cost.
+
+        `right`: symbols of earlier exercises that are not at fault, since references in their place change nothing.
+        """
         if attempt.passed or attempt.missing:
             return attempt
         if not attempt.withheld:
             self._find_example(attempt, student, exercise, verdict)
         self._diagnose(attempt, student, exercise, verdict)
         if isinstance(student, SandboxClient):  # a box takes definitions that record their values
-            self._localize(attempt, student, exercise, _replaced(exercise, override))
+            self._localize(attempt, student, exercise, _replaced(exercise, override), right)
             self._recognise(attempt, student, exercise)
         return attempt
 
@@ -203,14 +209,16 @@ class Grader:
         """The questions of these checks, with the reference's answers."""
         return questions(checks, reference, seed)
 
-    def _localize(self, attempt: Attempt, student: SandboxClient, exercise: Exercise, replaced: list[str]) -> None:
+    def _localize(
+        self, attempt: Attempt, student: SandboxClient, exercise: Exercise, replaced: list[str], right: Sequence[str]
+    ) -> None:
         """Find the line where a failed answer departs. It runs last, so that it can't affect the points.
-        `replaced`: the symbols that are not the student's."""
+        `replaced`: the symbols that are not the student's; `right`: those of other cells that are not at fault."""
         if not student.alive or len(unwritten_symbols(exercise, attempt.findings)) == len(exercise.symbols):
             return
         cells = [(source.id, source.text) for source in self._cells(exercise) if not source.setup]
         others = {source.id for source in self.sources if source.exercise not in (exercise.id, None)}
-        attempt.departure = localize_fault(exercise, attempt.findings, student, cells, replaced, others)
+        attempt.departure = localize_fault(exercise, attempt.findings, student, cells, replaced, others, right)
         attempt.relation = attempt.departure.pop("relation") if attempt.departure else ""
 
     def _recognise(self, attempt: Attempt, student: SandboxClient, exercise: Exercise) -> None:

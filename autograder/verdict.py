@@ -53,10 +53,17 @@ def has_other_findings(exercise: Exercise, second: Attempt, first: Attempt) -> b
     """Whether other checks fail in the second attempt, or a misconception is found in it that is not in the first."""
     if _outcomes(second) != _outcomes(first):
         return True
-    if [finding.message for finding in second.findings] == [finding.message for finding in first.findings]:
+    if finds_the_same(second, first):
         return False  # the earlier answers change nothing: the first attempt can be shown in full
     found = diagnose(exercise, second.findings)
     return found is not None and found != diagnose(exercise, first.findings)
+
+
+def finds_the_same(second: Attempt, first: Attempt) -> bool:
+    """Whether the second attempt, with references of earlier exercises, finds the same as the first, word for word."""
+    if second.missing or _outcomes(second) != _outcomes(first):
+        return False
+    return [finding.message for finding in second.findings] == [finding.message for finding in first.findings]
 
 
 def _outcomes(attempt: Attempt) -> list[tuple[str, str, bool]]:

@@ -17,15 +17,16 @@ LONGEST = 200  # characters of a line that are shown
 
 def localize_fault(
     exercise: Exercise, findings: Sequence[Finding], subject: Any, cells: Sequence[tuple[str, str]],
-    without: Sequence[str] = (), elsewhere: Collection[str] = (),
+    without: Sequence[str] = (), elsewhere: Collection[str] = (), right: Collection[str] = (),
 ) -> dict[str, Any] | None:  # fmt: skip
     """`cell`, `line`, its `text`, a `sentence`, the `value` there, its `relation` to the right one, and the `steps` up
-    to it; None if it is unknown. `elsewhere`: the cells that answer other exercises, of which no line is named.
+    to it; None if it is unknown. `elsewhere`: the cells that answer other exercises, of which no line is named;
+    `right`: what they define without being at fault.
 
     A failure here is a fault of the grader; the student only misses this help.
     """
     try:
-        found = find(exercise, findings, subject, cells, without, elsewhere)
+        found = find(exercise, findings, subject, cells, without, elsewhere, right)
         return None if found is None else describe_location(found, dict(cells))
     except Exception:  # an unexpected value may break the comparison in any way
         logging.getLogger(__name__).warning("no line could be named for %s", exercise.id, exc_info=True)

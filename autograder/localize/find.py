@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -51,16 +51,17 @@ class FaultLocation:
     event: int | None = None
     finding: Finding | None = None
     inside: str = ""  # the call in this line, if what departs is in the code of another cell
+    inside_right: bool = False  # whether that code is known to be right, so that what it is given must be wrong
 
 
 def find(
     exercise: Exercise, findings: Sequence[Finding], subject: Any, cells: Sequence[tuple[str, str]],
-    without: Sequence[str] = (), elsewhere: Collection[str] = (),
+    without: Sequence[str] = (), elsewhere: Collection[str] = (), right: Collection[str] = (),
 ) -> FaultLocation | None:  # fmt: skip
     """The first line in `cells` that departs; None if it cannot be found. Runs the subject once more.
 
     `elsewhere`: the cells that answer other exercises. Of what departs in them, the line that calls it is found, if
-    it is known what to say of that call.
+    it is known what to say of that call. `right`: what they define without being at fault.
     """
     chosen = _chosen(findings)
     if chosen is None:
@@ -73,10 +74,13 @@ def find(
         trace, _ = trace_answer(subject, instrument(cells, without), probe)
     except (BadTrace, StudentError, ValueError, RecursionError):
         return None
-    return _called(_first(trace, right_traces(exercise, probe), finding, elsewhere), elsewhere)
+    found = _first(trace, right_traces(exercise, probe), finding, elsewhere)
+    return _called(found, elsewhere, lambda node: _definition(cells, node) in right)
 
 
-def _called(found: FaultLocation | None, elsewhere: Collection[str]) -> FaultLocation | None:
+def _called(
+    found: FaultLocation | None, elsewhere: Collection[str], is_right: Callable[[Node], bool]
+) -> FaultLocation | None:
     """The location; of one in another exercise's cell the call that leads there, if it is known what to say of it."""
     if found is None or found.cell not in elsewhere:
         return found
@@ -88,20 +92,31 @@ def _called(found: FaultLocation | None, elsewhere: Collection[str]) -> FaultLoc
     call = _call_outside(trace, event, elsewhere)
     if call is None:
         return None
-    node = trace.node(call)
-    place = replace(found, cell=node.cell, line=node.line, event=None, faulty_version=None, inside=node.operation)
+    node, entered = trace.node(call[0]), trace.node(call[1])
+    place = replace(found, cell=node.cell, line=node.line, event=None, faulty_version=None, inside=node.operation,
+                    inside_right=is_right(entered))  # fmt: skip
     if found.finding is not None and found.finding.check.property == "purity":
         return place
     if faulty is None:  # a step that no right answer takes may be right
         return None
-    return replace(place, faulty_version=replace(faulty, event=call), inside="") if faulty.unfinished else place
+    return replace(place, faulty_version=replace(faulty, event=call[0]), inside="") if faulty.unfinished else place
 
 
-def _call_outside(trace: Trace, event: int | None, elsewhere: Collection[str]) -> int | None:
-    """The call outside these cells during which an event inside them happened."""
+def _call_outside(trace: Trace, event: int | None, elsewhere: Collection[str]) -> tuple[int, int] | None:
+    """The call outside these cells during which an event inside them happened, and the event of the code it entered."""
+    entered = event
     while event is not None and trace.node(event).cell in elsewhere:
-        event = caller(trace, event)
-    return event if event is not None and trace.node(event).is_call else None
+        entered, event = event, caller(trace, event)
+    if event is None or entered is None or not trace.node(event).is_call:
+        return None
+    return event, entered
+
+
+def _definition(cells: Sequence[tuple[str, str]], node: Node) -> str:
+    """The function or class of the cell, at its top level, in which the node is; "" if it is in none."""
+    text = next((text for cell, text in cells if cell == node.cell), "")
+    around = (one for one in parse_source(text).body if one.lineno <= node.line <= (one.end_lineno or one.lineno))
+    return next((str(getattr(one, "name", "")) for one in around), "")
 
 
 def _only_form(trace: Trace, found: FaultLocation) -> bool:

@@ -35,9 +35,12 @@ def sentence(found: FaultLocation) -> str:
     if purity and found.inside:
         return say("this call of `{operation}` changes what the caller still needs, in the code of another cell",
                    operation=found.inside)  # fmt: skip
+    if found.inside_right:
+        return say("this call of `{operation}` passes on something wrong: with right code in the other cell the values"
+                   " are the same", operation=found.inside)  # fmt: skip
     if found.inside:
-        return say("the values go wrong inside this call of `{operation}`, in the code of another cell",
-                   operation=found.inside)  # fmt: skip
+        return say("the values go wrong inside this call of `{operation}`: by what is passed to it, or in the code of"
+                   " another cell", operation=found.inside)  # fmt: skip
     if faulty is None:
         if trace.error is not None and found.departure is None:
             return say("the code stops with an error here; all values before it are right")

@@ -121,14 +121,14 @@ def test_an_error_that_the_code_catches_is_no_crash(question_sets):
     assert place.line == 5 and sentence(place) == "`scores` is 2 times what it should be; each row differs"
 
 
-def in_two_cells(first, second, question_sets):
-    """The location where the first cell answers another exercise."""
+def in_two_cells(first, second, question_sets, right=()):
+    """The location where the first cell answers another exercise; `right`: what it defines without being at fault."""
     namespace: dict = {"__name__": "answer"}
     exec(first, namespace)
     exec(second, namespace)
     findings = collect_answers(question_sets[ATTENTION.id], LocalSubject(namespace))
     cells = [("other", first), ("own", second)]
-    return find(ATTENTION, findings, LocalSubject(namespace), cells, elsewhere={"other"})
+    return find(ATTENTION, findings, LocalSubject(namespace), cells, elsewhere={"other"}, right=right)
 
 
 HELPER = CRASH.partition("def scaled")[0]
@@ -140,11 +140,14 @@ def scaled_dot_product_attention(q, k, v, mask=None):
 """
 
 
+INSIDE = "the values go wrong inside this call of `head`: by what is passed to it, or in the code of another cell"
+
+
 def test_of_another_exercises_cell_the_call_is_named(question_sets):
     wrong = HELPER.replace("/ q.size(-1) ** 0.5", "/ q.size(-1)")
     place = in_two_cells(wrong, CALLER, question_sets)
     assert place.cell == "own" and "both = head" in CALLER.splitlines()[place.line - 1]
-    assert sentence(place) == "the values go wrong inside this call of `head`, in the code of another cell"
+    assert sentence(place) == INSIDE
     stops = HELPER.replace("    weights =", "    mask.missing\n    weights =")
     place = in_two_cells(stops, CALLER, question_sets)
     assert place.cell == "own" and "both = head" in CALLER.splitlines()[place.line - 1]
@@ -170,6 +173,27 @@ def test_the_right_code_of_another_cell_is_not_blamed(question_sets):
     place = in_two_cells(SCORES, UNMASKED, question_sets)
     assert place.cell == "own" and "s = scores_of" in UNMASKED.splitlines()[place.line - 1]
     assert sentence(place).startswith("`s` is right so far, but no right answer continues like this")
+
+
+EXCHANGED = CALLER.replace("head(q, k, v, mask)", "head(v, k, q, mask)")
+
+
+def test_exchanged_arguments_are_not_told_as_the_fault_of_the_code_that_gets_them(question_sets):
+    assert EXCHANGED != CALLER
+    unknown = in_two_cells(HELPER, EXCHANGED, question_sets)
+    known = in_two_cells(HELPER, EXCHANGED, question_sets, right={"head"})
+    for place, words in [
+        (unknown, INSIDE),
+        (known, "this call of `head` passes on something wrong: with right code in"),
+    ]:
+        assert place.cell == "own" and "both = head" in EXCHANGED.splitlines()[place.line - 1]
+        assert sentence(place).startswith(words)
+
+
+def test_only_what_is_known_to_be_right_is_called_so(question_sets):
+    """Another function of that cell may be wrong."""
+    place = in_two_cells("def known():\n    pass\n" + HELPER, EXCHANGED, question_sets, right={"known"})
+    assert sentence(place) == INSIDE
 
 
 def test_a_side_effect_in_another_cell_is_called_a_change(question_sets):
