@@ -36,7 +36,7 @@ def sentence(found: FaultLocation) -> str:
         return say("this call of `{operation}` changes what the caller still needs, in the code of another cell",
                    operation=found.inside)  # fmt: skip
     if found.inside_right:
-        return say("this call of `{operation}` passes on something wrong: with right code in the other cell the values"
+        return say("what this call of `{operation}` passes is wrong: with right code in the other cell the values"
                    " are the same", operation=found.inside)  # fmt: skip
     if found.inside:
         return say("the values go wrong inside this call of `{operation}`: by what is passed to it, or in the code of"

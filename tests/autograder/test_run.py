@@ -147,6 +147,39 @@ def test_an_answer_on_right_earlier_ones_is_explained_in_full():
     assert WITHHELD not in {check.message for check in verdict.checks}
 
 
+CELL = """
+def rnn_cell(x, h, w_x, w_h, b):
+    return (x @ w_x + h @ w_h + b).tanh()
+"""
+EXCHANGED = """
+import torch
+def rnn_encode(x, w_x, w_h, b):
+    h, states = x.new_zeros(x.size(0), w_h.size(0)), []
+    for t in range(x.size(1)):
+        h = rnn_cell(x[:, t], h, w_h, w_x, b)
+        states.append(h)
+    return torch.stack(states, 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("earlier", "told"),
+    [
+        (CELL, "what this call of `rnn_cell` passes is wrong: with right code in the other cell"),
+        (
+            CELL.replace("+ b", "- b"),
+            "inside this call of `rnn_cell`: by what is passed to it, or in the code of another",
+        ),
+    ],
+    ids=["right", "wrong"],
+)
+def test_exchanged_arguments_are_the_fault_of_the_call_where_the_earlier_code_is_right(earlier, told):
+    notebook = {"cells": [cell(earlier, "rnn.cell"), cell(EXCHANGED, "rnn.encode")]}
+    verdict = run.grade_notebook(notebook, [registry.find("rnn.encode")], backend=choose(), seed=5)[0]
+    assert verdict.departure["text"] == "h = rnn_cell(x[:, t], h, w_h, w_x, b)"
+    assert told in verdict.departure["sentence"]
+
+
 def test_a_list_that_is_written_into_is_a_trace():
     verdict = run.grade_source(SPANS, text(SPANS, "wrong", "text_overwritten"), backend=choose())
     assert [check.name for check in verdict.checks if check.status == "failed"] == ["no side effects"]

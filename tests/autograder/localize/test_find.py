@@ -184,7 +184,7 @@ def test_exchanged_arguments_are_not_told_as_the_fault_of_the_code_that_gets_the
     known = in_two_cells(HELPER, EXCHANGED, question_sets, right={"head"})
     for place, words in [
         (unknown, INSIDE),
-        (known, "this call of `head` passes on something wrong: with right code in"),
+        (known, "what this call of `head` passes is wrong: with right code in"),
     ]:
         assert place.cell == "own" and "both = head" in EXCHANGED.splitlines()[place.line - 1]
         assert sentence(place).startswith(words)
