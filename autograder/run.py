@@ -144,6 +144,9 @@ class Grader:
                     yield attempt, student
                     return
                 self.killer_cells.add(lost.id)  # tried again without it, unless it is the answer itself
+            if len(self.killer_cells) > RESTARTS:
+                lost = replace(lost, error=f"{lost.error}; {len(self.killer_cells)} cells have ended the process")
+                break
         attempt.missing = lost.error or "a cell ended the process"
         yield attempt, student
 

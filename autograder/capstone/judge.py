@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -32,7 +32,8 @@ PREFIX_TOLERANCE = 1e-3  # tolerance for two answers to the same prefix
 TIME_SLACK = 1.25  # multiple of the budget before `fit` is stopped, since it may measure its own time on a busy machine
 ENTROPY_TOLERANCE = 0.1  # bits per byte by which a result may be below the text's entropy by chance
 BACKSTOP = 10.0  # wall time as a multiple of the budget, for shared machines
-ANSWER_S = 20.0  # for the probabilities after 64 prefixes
+ANSWER_S = 20.0  # for the probabilities after 64 prefixes, at most; all of them together are in the budget
+EVALUATION, EVALUATION_S = 0.25, 3.0  # added to the budget for all answers together: a multiple of it, and seconds
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,11 @@ def judge(sources: Sequence[str], backend: Backend, terms: Terms, seed: int | st
     result = CapstoneScore(of=terms.points, **leaderboard_choices(sources))
     try:
         with SandboxClient(backend, limits) as student:
-            model = _load(student, sources)
+            model, before = _load(student, sources), student.usage().cpu_s
             language = SyntheticLanguage(seed)
             seconds = _train(student, model, language.text(terms.letters, f"{seed}/train")[0], terms)
             pieces, floor = _pieces(language, terms, f"{seed}/new")
-            bits = _bits(model, pieces)
+            bits = _bits(model, pieces, lambda: _check_budget(student.usage().cpu_s - before, terms))
     except CapstoneError as refusal:
         return replace(result, reason=str(refusal))
     except StudentError as error:
@@ -87,6 +88,19 @@ def judge(sources: Sequence[str], backend: Backend, terms: Terms, seed: int | st
         )
         return replace(result, reason=message)
     return replace(result, bits=bits, floor=floor, seconds=seconds, points=terms.points_for(bits - floor))
+
+
+def _check_budget(used: float, terms: Terms) -> None:
+    """Training while it is evaluated, or in a process that goes on, must not be worth more than training in `fit`.
+
+    The time is that of the whole box. Raises CapstoneError.
+    """
+    most = (TIME_SLACK + EVALUATION) * terms.seconds + EVALUATION_S
+    if used > most:
+        raise CapstoneError(
+            f"`fit` and `log_probs` together used {used:.0f} s of processor time, and {most:g} s are allowed for a "
+            f"budget of {terms.seconds:g} s: `log_probs` must only evaluate, and no process may go on after `fit`"
+        )
 
 
 def leaderboard_choices(sources: Sequence[str]) -> dict[str, Any]:
@@ -141,11 +155,12 @@ def _pieces(language: SyntheticLanguage, terms: Terms, seed: str) -> tuple[torch
     return torch.tensor(rows), floor
 
 
-def _bits(model: Handle, pieces: torch.Tensor) -> float:
+def _bits(model: Handle, pieces: torch.Tensor, check_budget: Callable[[], None]) -> float:
     """Bits per byte of the pieces: each byte is predicted from all earlier ones, before it is sent."""
     total, kept = 0.0, {}
     for t in range(1, pieces.size(1)):
         answer = check_distribution(model.method("log_probs", pieces[:, :t].clone()), pieces.size(0), t)
+        check_budget()
         total -= answer.gather(1, pieces[:, t : t + 1]).sum().item()
         if t in (3, pieces.size(1) // 2):
             kept[t] = answer

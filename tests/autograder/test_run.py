@@ -248,3 +248,23 @@ def test_layers_that_an_answer_takes_are_made_in_the_box(name, kind, answer):
     exercise = registry.find(name)
     verdict = run.grade_source(exercise, text(exercise, kind, answer), backend=choose())
     assert (verdict.status, verdict.misconception) == (("passed", None) if kind == "right" else ("failed", answer))
+
+
+def test_cells_that_end_the_box_again_and_again_cost_the_submission_five_boxes():
+    """60 such cells took 44 s, each started the box anew; 5,000 that wait first would have taken days."""
+    exercise = registry.find("masks.causal")
+    cells = [run.CellSource(f"killer-{n}", "import os; os._exit(0)") for n in range(12)]
+    cells.append(run.CellSource("answer", "def causal_mask(n): ...", exercise.id))
+    started: list[int] = []
+
+    class Counting:
+        def __getattr__(self, name):
+            return getattr(choose(), name)
+
+        def start(self, limits):
+            started.append(1)
+            return choose().start(limits)
+
+    verdict = run.Grader(cells, Counting()).grade(exercise)
+    assert len(started) == run.RESTARTS + 1
+    assert verdict.status == "failed" and "6 cells have ended the process" in str(verdict.as_json())
