@@ -1,11 +1,28 @@
 """An nbgrader plugin that grades student code against a reference; the two never run in the same process."""
 
+import importlib
+from typing import Any
+
 from autograder.exercises.variants import variant
 from tfkit_course import refuse_strangers
 
 __all__ = ["check", "variant"]
 
 refuse_strangers()
+
+# what `nbgrader_config.py` of courses that exist imports from here, and where it is now
+CONFIGURATION = {
+    "misconceptions": "autograder.diagnosis.misconceptions",
+    "points": "autograder.settings.points",
+    "stored_mutants": "autograder.own_tests.mutants",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A module by the name that the configuration of an existing course uses. Raises AttributeError for others."""
+    if name in CONFIGURATION:
+        return importlib.import_module(CONFIGURATION[name])
+    raise AttributeError(f"module 'autograder' has no attribute {name!r}")
 
 
 def check(exercise: str):

@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from autograder import help_texts
 from autograder.benchmark import command as benchmark
 from autograder.capstone import command as capstone
 from autograder.checking import command as checking
+from autograder.console import help_texts
 from autograder.console.base import BadInput, exit_status
+from autograder.console.help_format import add_command
 from autograder.exercises import registry
-from autograder.help_format import add_command
 from autograder.marking import command as marking
 from tfkit_course import install, replace_unencodable
 
@@ -259,7 +259,7 @@ def _grade(arguments: argparse.Namespace) -> int:
         from autograder.cluster import command
     except ImportError as error:
         raise BadInput(_lack("grade", error, "grading", "cluster")) from error
-    from autograder.report.console import make_console
+    from autograder.console.output import make_console
 
     names = ("course", "assignment", "workers", "scheduler", "device", "resume", "regrade", "yes", "take_renamed")
     options = command.Options(**{name: getattr(arguments, name) for name in names})
@@ -274,7 +274,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         from autograder.cluster import command, verify
     except ImportError as error:
         raise BadInput(_lack("verify", error, "grading", "cluster")) from error
-    from autograder.report.console import make_console
+    from autograder.console.output import make_console
 
     names = ("course", "assignment", "sample", "workers", "scheduler", "device")
     options = verify.VerifyOptions(**{name: getattr(arguments, name) for name in names})
@@ -294,7 +294,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         raise BadInput(_lack("serve", error, "grading", "cluster")) from error
     except port.PortError as error:
         raise BadInput(str(error)) from error
-    from autograder.report.console import make_console
+    from autograder.console.output import make_console
 
     names = ("workers", "scheduler", "device", "every", "once", "passback")
     options = command.ServeOptions(
@@ -329,7 +329,8 @@ def _export(arguments: argparse.Namespace) -> int:
 
 def _passback(arguments: argparse.Namespace) -> int:
     try:
-        from autograder.report import lti, scores
+        from autograder.cluster import scores
+        from autograder.report import lti
     except ImportError as error:
         raise BadInput(_lack("passback", error, "grading", "lti")) from error
     try:
@@ -349,7 +350,8 @@ def _passback(arguments: argparse.Namespace) -> int:
 
 def _roster(arguments: argparse.Namespace) -> int:
     try:
-        from autograder.report import lti, scores
+        from autograder.cluster import scores
+        from autograder.report import lti
     except ImportError as error:
         raise BadInput(_lack("roster", error, "grading", "lti")) from error
     try:
@@ -361,8 +363,8 @@ def _roster(arguments: argparse.Namespace) -> int:
 
 
 def _report(course: Path, assignment: str) -> str:
-    from autograder.cluster import history
-    from autograder.report import attempts, group, page, scores
+    from autograder.cluster import history, scores
+    from autograder.report import attempts, group, page
 
     students = group.read(course, assignment)
     try:
@@ -418,7 +420,7 @@ def _history(arguments: argparse.Namespace) -> int:
         from autograder.cluster import history
     except ImportError as error:
         raise BadInput(_lack("history", error, "grading")) from error
-    from autograder.report.console import make_console
+    from autograder.console.output import make_console
 
     try:
         attempts = history.read(arguments.course, arguments.assignment)
@@ -436,8 +438,7 @@ def _history(arguments: argparse.Namespace) -> int:
 
 def _totals(arguments: argparse.Namespace) -> dict[str, str]:
     """Each student's total in the gradebook; empty if there are records but no gradebook."""
-    from autograder.cluster import history
-    from autograder.report import scores
+    from autograder.cluster import history, scores
 
     try:
         return history.totals(scores.read(arguments.course, arguments.assignment))
@@ -483,8 +484,8 @@ def _adopt(arguments: argparse.Namespace) -> int:
     from autograder import sandbox
 
     try:
-        from autograder import adopt
         from autograder.nbgrader import config
+        from autograder.own_tests import adopt
     except ImportError as error:
         raise BadInput(_lack("adopt", error, "grading")) from error
     try:
@@ -525,7 +526,7 @@ def _mcp(arguments: argparse.Namespace) -> int:
 
 def _show_log(entries: Sequence[Any], file: Path) -> int:
     from autograder.assistants import log
-    from autograder.report.console import make_console
+    from autograder.console.output import make_console
 
     if not entries:
         raise BadInput(f"nothing is logged in {file}: no assistant has asked anything yet")

@@ -26,9 +26,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from autograder.console.help_format import make_parser
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
-from autograder.help_format import make_parser
 from course.build import build
 
 TOKEN = "bench"

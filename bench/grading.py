@@ -31,7 +31,7 @@ import psutil
 from nbformat import NotebookNode
 from rich.console import Console
 
-from autograder.help_format import make_parser
+from autograder.console.help_format import make_parser
 from autograder.nbgrader import config
 from course import exercises, truth
 from course.build import build
@@ -308,7 +308,7 @@ STAGES = {
 @contextmanager
 def stopwatches() -> Iterator[GradingCost]:
     """Times the stages of grading within a context; afterwards the functions are restored."""
-    from autograder import run, verdict
+    from autograder.grade import run, verdict
     from autograder.sandbox.client import SandboxClient
 
     spent, before = GradingCost(), (SandboxClient.__enter__, SandboxClient.__exit__, SandboxClient._ask)

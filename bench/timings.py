@@ -26,7 +26,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from autograder.help_format import make_parser
+from autograder.console.help_format import make_parser
 from course import units
 from course.notebook import source_notebook
 

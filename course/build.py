@@ -13,8 +13,8 @@ from pathlib import Path
 
 import nbformat
 
-from autograder import error_messages
-from autograder.help_format import make_parser
+from autograder.console import error_messages
+from autograder.console.help_format import make_parser
 from autograder.nbgrader import config
 from course import units as unit_folders
 from course.due import set_due_dates

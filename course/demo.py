@@ -22,7 +22,7 @@ from rich.table import Table
 from traitlets.config import Config
 
 from autograder.api import Exercise
-from autograder.help_format import make_parser
+from autograder.console.help_format import make_parser
 from autograder.nbgrader import config
 from course import truth
 from course.build import build

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from autograder.help_format import make_parser
+from autograder.console.help_format import make_parser
 from course.settings import LessonError
 
 TITLE = "Glossary"

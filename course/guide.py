@@ -15,11 +15,11 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from autograder import error_messages
 from autograder.api import Exercise
+from autograder.console import error_messages
+from autograder.console.help_format import make_parser
 from autograder.diagnosis.diagnose import known_answers
 from autograder.exercises.answers import Answer
-from autograder.help_format import make_parser
 from course import all_exercises, glossary, units
 from course.notebook import SCHEME, source_notebook
 from course.settings import LessonError, Unit, read

@@ -27,8 +27,8 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder.api import Exercise
+from autograder.console.help_format import make_parser
 from autograder.diagnosis.diagnose import known_answers
-from autograder.help_format import make_parser
 from autograder.lint import notebook as reading
 from autograder.lint.notebook import Fault, Problems, code, tree
 from course import all_exercises, glossary, translate, units

@@ -19,8 +19,8 @@ from nbformat.v4 import new_code_cell, new_output
 from traitlets.config import Config
 
 from autograder.api import Exercise
+from autograder.console.help_format import make_parser
 from autograder.exercises.answers import answers
-from autograder.help_format import make_parser
 from course import all_exercises
 from course.settings import LessonError
 

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from autograder.help_format import make_parser
+from autograder.console.help_format import make_parser
 from course import units
 from tfkit_course import replace_unencodable
 

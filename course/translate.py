@@ -24,9 +24,9 @@ from typing import Any
 import polib
 from nbformat import NotebookNode
 
+from autograder.console.help_format import make_parser
 from autograder.diagnosis.diagnose import known_answers, student_sentence
 from autograder.feedback.translate import OWN_FOLDER, catalogue
-from autograder.help_format import make_parser
 from course import all_exercises, units
 from course.notebook import source_notebook
 

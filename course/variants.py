@@ -10,8 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from autograder.console.help_format import make_parser
 from autograder.exercises.variants import variant
-from autograder.help_format import make_parser
 from autograder.lint.notebook import code, tree
 from course import units
 from course.notebook import source_notebook

@@ -17,7 +17,7 @@ from autograder.exercises import registry
 from autograder.exercises.answers import answers
 from autograder.feedback.html import as_dict, verdict_html
 from autograder.feedback.translate import title_of
-from autograder.run import grade_source
+from autograder.grade.run import grade_source
 from autograder.sandbox import choose
 
 IMAGES = Path(__file__).parent / "images"

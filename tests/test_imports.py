@@ -100,7 +100,7 @@ def test_exercises_of_training_need_no_tokenizers(module: str) -> None:
 def test_courses_and_records_are_read_without_what_only_workers_need() -> None:
     """`[grading]` has nbgrader, and not what `[cluster]` adds."""
     absent = ["psutil", "dask", "distributed"]
-    modules = "autograder.cluster.course, autograder.cluster.history, autograder.report.scores"
+    modules = "autograder.cluster.course, autograder.cluster.history, autograder.cluster.scores"
     code = f"import sys; sys.modules |= dict.fromkeys({absent}); import {modules}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-500:]

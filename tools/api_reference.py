@@ -28,7 +28,7 @@ PACKAGES = ("tfkit", "autograder", "tfkit_lab")
 LEFT_OUT = ("tfkit.pages", "autograder.sandbox.inside", "autograder.nbgrader.nbgrader_config")
 # pdoc does not find the module of a NamedTuple, nor of fields that a dataclass inherits from one of another module; it
 # shows their annotations verbatim
-KNOWN_WARNINGS = ("Error parsing type annotation ForwardRef(", "for autograder.practice.PracticeGrader.__init__.")
+KNOWN_WARNINGS = ("Error parsing type annotation ForwardRef(", "for autograder.grade.practice.PracticeGrader.__init__.")
 
 
 def public_modules(package: str) -> list[str]:

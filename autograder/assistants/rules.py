@@ -61,8 +61,8 @@ def _of_students(course: Path) -> int:
     if not (course / "nbgrader_config.py").is_file():
         return HINTS
     try:
+        from autograder.cluster.scores import ExportError
         from autograder.report.recipes import hints_of
-        from autograder.report.scores import ExportError
     except ImportError as error:
         raise BadRules(f"{course}/nbgrader_config.py cannot be read without {error.name}") from error
     try:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder import help_texts
-from autograder.help_format import add_command
+from autograder.console import help_texts
+from autograder.console.help_format import add_command
 
 if TYPE_CHECKING:
     from autograder.benchmark.dataset import Row

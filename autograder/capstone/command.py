@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from autograder import help_texts
 from autograder.capstone import results
-from autograder.help_format import add_command
+from autograder.console import help_texts
+from autograder.console.help_format import add_command
 from autograder.settings.capstone import Terms, read
 
 NAME = "17-capstone"

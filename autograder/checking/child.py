@@ -39,8 +39,8 @@ def load_essentials(trust: bool, rest: Iterator[None]) -> None:
     try:
         import torch  # noqa: F401
 
-        from autograder import run  # noqa: F401
         from autograder.checking import command  # noqa: F401
+        from autograder.grade import run  # noqa: F401
 
         while box.is_alive() and next(rest, "done") is None:
             continue

@@ -7,8 +7,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder import help_texts
 from autograder.api import with_hints
+from autograder.console import help_texts
 from autograder.console.base import BadInput, exit_status
 from autograder.diagnosis import misconceptions
 from autograder.exercises import registry

@@ -49,7 +49,7 @@ def check(exercise: str) -> None:
         raise CheckFailed("check() works in a notebook; for a file use `autograder check EXERCISE FILE`")
     history, names = list(shell.user_ns.get("In", [])), frozenset(shell.user_ns)
     if sys.platform == BROWSER:  # no processes or threads there
-        from autograder.practice import practice_verdict
+        from autograder.grade.practice import practice_verdict
 
         display(output(exercise, history, names, lambda: practice_verdict(exercise, history, shell.user_ns)), raw=True)
         return

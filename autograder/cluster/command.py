@@ -11,7 +11,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.prompt import Confirm
 
-from autograder import error_messages
 from autograder.cluster import pool as pools
 from autograder.cluster import verify
 from autograder.cluster.bundle import Key
@@ -22,6 +21,7 @@ from autograder.cluster.job import GradingRecord, ungraded_record
 from autograder.cluster.pool import GradingTask, JobOutcome, Pool, PoolError
 from autograder.cluster.records import CourseBusy, Records, Round
 from autograder.cluster.screen import ProgressScreen
+from autograder.console import error_messages
 from autograder.feedback.text import one_line
 from autograder.nbgrader.execute import KILLED_TWICE
 from tfkit_course.interrupt import Interrupt

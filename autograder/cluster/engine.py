@@ -11,7 +11,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1]
 ROOTS = (
     "cluster/job.py",
-    "run.py",  # BoxedExecute names it in a setting
+    "grade/run.py",  # BoxedExecute names it in a setting
     # folders whose modules are found by file name, or named by units, entry points and `autograder corpus`
     "checks",
     "diagnosis",

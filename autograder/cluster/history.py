@@ -17,7 +17,7 @@ from autograder.cluster.job import GradingRecord
 from autograder.cluster.records import FILE
 
 if TYPE_CHECKING:
-    from autograder.report.scores import Scores, StudentScores
+    from autograder.cluster.scores import Scores, StudentScores
 
 QUERY = """select r.student, r.submission, r.at, r.result, n.regrade, c.at is not null, e.outcome
 from records r join rounds n on n.number = r.round left join ends e on e.round = r.round

@@ -62,7 +62,7 @@ class KeyedExecute(BoxedExecute):
 
 def warm_up() -> str:
     """Load torch and start a box in this process before there is anything to grade; returns its name."""
-    from autograder import run  # noqa: F401 (torch comes with it)
+    from autograder.grade import run  # noqa: F401 (torch comes with it)
     from autograder.sandbox import SandboxError, choose
 
     with suppress(SandboxError):  # reported when a bundle is sent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from autograder import error_messages
+from autograder.console import error_messages
 from autograder.feedback.text import plain
 
 

@@ -16,7 +16,7 @@ LARGEST = 50 << 20  # bytes, as of a submission
 
 def grade_answer(exercise: Exercise, file: Path, content: Any, backend: Any, **how: Any) -> Verdict:
     """The verdict on what `read` returned; keywords: device, seed and known."""
-    from autograder import run
+    from autograder.grade import run
 
     if isinstance(content, str):
         verdict = run.grade_source(exercise, content, backend=backend, **how)

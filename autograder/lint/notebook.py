@@ -108,7 +108,7 @@ def unparsable(notebook: NotebookNode) -> Problems:
 
 def redefinable_names(notebook: NotebookNode) -> Problems:
     """Names in a test that come from a cell which students can edit, since they could redefine them."""
-    from autograder.proxies import USUAL_IMPORTS
+    from autograder.own_tests.proxies import USUAL_IMPORTS
 
     cells = [cell for cell in code(notebook) if _parses(cell)]
     safe = set(USUAL_IMPORTS) | set(dir(builtins))

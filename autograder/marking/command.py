@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from autograder import help_texts
-from autograder.help_format import add_command
+from autograder.console import help_texts
+from autograder.console.help_format import add_command
 from tfkit_course import install
 
 

@@ -7,8 +7,8 @@ import secrets
 import shutil
 from pathlib import Path
 
-from autograder import error_messages
-from autograder.help_format import make_parser
+from autograder.console import error_messages
+from autograder.console.help_format import make_parser
 
 CONFIG, KEY, IGNORE = "nbgrader_config.py", "course.key", ".gitignore"
 PRIVATE = (  # what must not be committed: secrets, students' work, marks

@@ -56,7 +56,8 @@ class BoxedExecute(NbGraderPreprocessor):
         config=True
     )
     engine = Unicode(
-        "autograder.run.grade_notebook", help="dotted name of what grades: (nb, exercises, **how) -> list[Verdict]"
+        "autograder.grade.run.grade_notebook",
+        help="dotted name of what grades: (nb, exercises, **how) -> list[Verdict]",
     ).tag(config=True)
     _logged_not_run: ClassVar[set[tuple[str, str]]] = set()  # the checks of which the log has said why they are not run
 
@@ -111,7 +112,7 @@ class BoxedExecute(NbGraderPreprocessor):
         cells = [cell for cell in check_cells(nb) if is_own_test(cell, wanted[cell.id])]
         if not cells:
             return {}
-        from autograder.nbgrader import own_tests  # it imports torch
+        from autograder.own_tests import grade as own_tests  # it imports torch
 
         name = f"{where['student']} · {where['assignment']}"
         points = {cell.id: float(cell.metadata.nbgrader["points"]) for cell in cells}

@@ -8,8 +8,8 @@ import os
 import warnings
 from pathlib import Path
 
-from autograder import stored_mutants
 from autograder.diagnosis import misconceptions
+from autograder.own_tests import mutants
 from autograder.settings import points
 
 # nbgrader's own code provokes three of these for each new submission, whose rows come out right all the same
@@ -70,7 +70,7 @@ c.BoxedExecute.packages = []  # what student code may import besides torch, NumP
 # What the code of one exercise may use: seconds from start to end, processor seconds of one call or cell, memory and
 # processes. These are the defaults:
 # c.BoxedExecute.limits = {"wall_s": 60.0, "call_s": 10.0, "memory_mb": 2048, "processes": 64}
-c.BoxedExecute.mutants = stored_mutants.setting(HERE / "corpus")  # of `autograder adopt`: for your own tests
+c.BoxedExecute.mutants = mutants.setting(HERE / "corpus")  # of `autograder adopt`: for your own tests
 c.BoxedExecute.misconceptions = misconceptions.setting(HERE / misconceptions.FILE)  # `autograder misconceptions` names
 c.BoxedExecute.weights = points.setting(HERE / points.FILE)  # [weights] of course.toml: values, gradients, edges …
 

@@ -24,7 +24,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.converters import NbGraderException
 from traitlets import log as traitlets_log
 
-from autograder.error_messages import SERVER_ADVICE
+from autograder.console.error_messages import SERVER_ADVICE
 from autograder.feedback.text import plain
 
 LOCKS = ".grading"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import HINTS
-from autograder.help_format import make_parser
+from autograder.console.help_format import make_parser
 from autograder.report.gradescope import results
 from autograder.sandbox import SandboxError
 

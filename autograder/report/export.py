@@ -17,8 +17,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from autograder.cluster.scores import ExportError, Scores, StudentScores, read
 from autograder.feedback.files import write_new
-from autograder.report.scores import ExportError, Scores, StudentScores, read
 
 Cell = str | float | None
 # a cell that starts like a formula, or contains one after a character that a spreadsheet may take for a separator

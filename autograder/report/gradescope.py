@@ -9,10 +9,10 @@ from typing import Any
 
 from autograder.api import HINTS, Verdict, with_hints
 from autograder.console.base import BadInput
+from autograder.console.help_format import make_parser
 from autograder.exercises import registry
 from autograder.feedback.text import verdict_text
 from autograder.grade.file import grade_answer, read
-from autograder.help_format import make_parser
 from autograder.sandbox import SandboxError, choose
 
 

@@ -32,8 +32,8 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 from autograder.cluster.course import BadCourse, settings_of, working_in
+from autograder.cluster.scores import ExportError, Scores, StudentScores
 from autograder.launch.flow import LaunchError, username
-from autograder.report.scores import ExportError, Scores, StudentScores
 
 FILE = "lti.toml"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/scope/"

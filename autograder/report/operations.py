@@ -26,10 +26,10 @@ from autograder.checks.probe import Draw, Probe, observe
 from autograder.checks.reference import reference_of
 from autograder.cluster.course import BadCourse, boxed_settings, settings_of, students_in
 from autograder.exercises import injected_modules, registry
+from autograder.grade.run import CellSource, sources_of
 from autograder.nbgrader.execute import name_answers
 from autograder.report.group import MAX_BYTES
 from autograder.report.similar import Match, SimilarPair, most_holders
-from autograder.run import CellSource, sources_of
 from autograder.sandbox import Backend, choose
 from autograder.sandbox.client import Cell, SandboxClient, StudentError
 from tfkit_course.small_file import read_notebook_cells

@@ -8,10 +8,10 @@ from html import escape
 from statistics import mean, median
 
 from autograder.cluster.history import Verification
+from autograder.cluster.scores import Scores
 from autograder.feedback.page import document, histogram, row_head, table
 from autograder.report.attempts import FullMarks
 from autograder.report.group import PASSED_BY, SHARED_BY, ExerciseSummary, Verdicts, exercises, share
-from autograder.report.scores import Scores
 
 KINDS = {"full": "full marks", "part": "part", "none": "none", "open": "not graded"}
 

@@ -16,10 +16,10 @@ from nbgrader.api import Gradebook
 
 from autograder.api import HINTS
 from autograder.cluster.course import BadCourse, released_in, settings_of
+from autograder.cluster.scores import ExportError
 from autograder.exercises import registry
 from autograder.feedback.files import write_new
 from autograder.nbgrader.feedback import ShowVerdicts
-from autograder.report.scores import ExportError
 from tfkit_course import NAME, origin
 
 WORKFLOW = ".github/workflows/classroom.yml"

@@ -22,11 +22,11 @@ from autograder.exercises import registry
 from autograder.exercises.answers import EditedAnswer, answers
 from autograder.exercises.edits import difference, entry
 from autograder.feedback.translate import say
+from autograder.grade.run import CellSource, Grader, sources_of
+from autograder.grade.verdict import NOTHING_FITS, Attempt
 from autograder.nbgrader.execute import name_answers
 from autograder.report.group import MAX_BYTES
-from autograder.run import CellSource, Grader, sources_of
 from autograder.sandbox import Backend, choose
-from autograder.verdict import NOTHING_FITS, Attempt
 from tfkit_course.small_file import read_notebook_cells
 
 

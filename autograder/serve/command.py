@@ -24,11 +24,11 @@ from nbgrader.api import InvalidEntry
 from rich.console import Console
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder import error_messages
 from autograder.cluster import pool as pools
 from autograder.cluster.course import BadCourse
 from autograder.cluster.grading_process import GradingFailed, GradingProcessDied, warm_up
 from autograder.cluster.pool import Pool, PoolError
+from autograder.console import error_messages
 from autograder.nbgrader.config import CONFIG
 from autograder.sandbox import SandboxError
 from autograder.serve.course import RETRY_S, Return, ServedCourse

@@ -39,7 +39,8 @@ class Passback:
                 self._send(course, assignment, state)
 
     def _send(self, course: ServedCourse, assignment: str, state: PassbackState) -> None:
-        from autograder.report import lti, scores  # imported here: not everybody has installed the extra `lti`
+        from autograder.cluster import scores  # imported here: not everybody has installed the extra `lti`
+        from autograder.report import lti  # imported here: not everybody has installed the extra `lti`
 
         graded = course.progress[assignment].graded
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from autograder.help_format import make_parser
+from autograder.console.help_format import make_parser
 from autograder.settings.course_file import TABLES, TOP, CourseTable, TableKey
 
 BEGIN, END = "### At the top\n", "\n## teams.toml\n"  # the tables are between them

@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from autograder.help_format import make_parser
+from autograder.console.help_format import make_parser
 from bench.scale import page, real, simulate
 from bench.scale.measure import ServiceTimes, measure
 

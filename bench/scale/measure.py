@@ -61,11 +61,11 @@ def _cost(what: Callable[[], object]) -> float:
 
 def _grading(root: Path, console: Console) -> tuple[list[float], list[float], list[float]]:
     """Checks, submissions and writes; the first of each, which loads modules, is not counted."""
-    from autograder import run
     from autograder.cluster import job
     from autograder.cluster.course import Course
     from autograder.cluster.gradebook import GradebookWriter
     from autograder.cluster.records import Records
+    from autograder.grade import run
     from autograder.sandbox import choose
 
     course, backend = Course(root, UNIT), choose()

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.help_format import make_parser
+from autograder.console.help_format import make_parser
 
 SHIM = Path(__file__).with_name("shim")
 NEEDS_LAB = Path(__file__).with_name("needs_lab.json")
@@ -63,7 +63,7 @@ def _trial(exercise: Any, every: int) -> dict[str, Any]:
     from autograder.checks.reference import reference_of
     from autograder.exercises import registry
     from autograder.exercises.answers import answers
-    from autograder.practice import mark_unsupported
+    from autograder.grade.practice import mark_unsupported
 
     found: dict[str, Any] = {"lacks": "", "left": [], "right": 0, "refused": [], "wrong": 0, "missed": []}
     before = set(sys.modules)

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder import run
 from autograder.api import with_hints
 from autograder.checks import Case, device, gradients, precision, values
 from autograder.checks.device import DeviceSubject
@@ -18,6 +17,7 @@ from autograder.checks.reference import reference_of
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
 from autograder.feedback.html import verdict_html
+from autograder.grade import run
 from autograder.sandbox import SandboxError, choose
 from autograder.sandbox.client import Cell, SandboxClient, StudentError
 

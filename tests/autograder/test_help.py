@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder import cli
-from autograder.help_format import CommandHelp, add_command, make_parser
+from autograder.console.help_format import CommandHelp, add_command, make_parser
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = {"autograder": ROOT, "bench": ROOT, "course": ROOT, "tfkit_lab": ROOT / "extension"}

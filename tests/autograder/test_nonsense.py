@@ -2,8 +2,8 @@
 
 import pytest
 
-from autograder import run
 from autograder.exercises import registry
+from autograder.grade import run
 from autograder.sandbox import choose
 
 # A stranger value at each call. `a` is what the answer was called with.

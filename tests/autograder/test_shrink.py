@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from autograder import run
 from autograder.checks import Case, shrink, values
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
@@ -15,6 +14,7 @@ from autograder.corpus.judge import ask_reference, examine_answer
 from autograder.diagnosis.diagnose import counterexample, diagnose, simplest, subject_of
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
+from autograder.grade import run
 from autograder.sandbox import choose
 
 SHAPES = {  # by query, keys, values, mask: the smallest on which the mistake can show

@@ -16,7 +16,7 @@ from autograder.checks.probe import examine
 from autograder.checks.properties.purity import MATRIX, NOTHING, _expected, _traces
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
-from autograder.run import grade_source
+from autograder.grade.run import grade_source
 from autograder.sandbox import choose
 from autograder.sandbox.client import Cell, SandboxClient
 

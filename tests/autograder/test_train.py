@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch import nn
 
-from autograder import run
 from autograder.checks import squared_error, trains
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers, examine, questions
@@ -13,6 +12,7 @@ from autograder.checks.reference import reference_of
 from autograder.corpus.judge import ask_reference, examine_answer
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
+from autograder.grade import run
 from autograder.sandbox import choose
 
 ONLY_HERE = {

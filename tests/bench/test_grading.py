@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder import run, verdict
+from autograder.grade import run, verdict
 from autograder.sandbox.client import SandboxClient
 from bench import grading as bench
 from bench.grading import PLAIN, UNIT, BenchTiming, GradingCost, Stage, ceiling, measure_rows, page

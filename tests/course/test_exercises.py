@@ -4,7 +4,7 @@ import pytest
 
 from autograder.checks.reference import reference_of
 from autograder.exercises import registry
-from autograder.run import grade_source
+from autograder.grade.run import grade_source
 from autograder.sandbox import choose
 
 

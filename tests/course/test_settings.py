@@ -15,8 +15,8 @@ from nbgrader.preprocessors import ClearSolutions
 
 import course
 from autograder.assistants.rules import read_rules
+from autograder.cluster import teams
 from autograder.nbgrader import config
-from autograder.report import teams
 from autograder.settings import capstone
 from autograder.settings.course_file import UNIT
 from course import build as builder

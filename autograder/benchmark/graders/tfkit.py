@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autograder import run
 from autograder.api import SEPARATOR, Exercise
 from autograder.benchmark.grader import Judgement
+from autograder.grade import run
 from autograder.sandbox.base import Backend, SandboxError
 
 ORDINARY = "right values"  # the check of ordinary inputs, besides those of extreme ones and of training

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from autograder.help_format import make_parser
+from autograder.console.help_format import make_parser
 from tfkit_lab.show import anatomy
 
 

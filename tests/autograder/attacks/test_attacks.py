@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from autograder import run
 from autograder.exercises import registry
+from autograder.grade import run
 from autograder.sandbox import SandboxError, backends, choose
 
 from .stage import ANSWER, HONEST, UNIT, Attack, Class, Machine, attacks, descendants

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, writes
 
-from autograder import run
 from autograder.api import Limits
 from autograder.exercises import registry
 from autograder.feedback.text import verdict_text
-from autograder.nbgrader import own_tests, submission
+from autograder.grade import run
+from autograder.nbgrader import submission
 from autograder.nbgrader.feedback import PAPER, wrap_in_box
+from autograder.own_tests import grade as own_tests
 from autograder.sandbox import choose
 
 HERE = Path(__file__).parent / "grader"

@@ -18,8 +18,9 @@ from autograder.nbgrader.rebuild import GradebookCell
 
 LOADED = """
 import sys
-from autograder import run
-from autograder.nbgrader import execute, own_tests
+from autograder.grade import run
+from autograder.nbgrader import execute
+from autograder.own_tests import grade
 from autograder.sandbox import choose
 choose(trust=True)
 print(*(module.__file__ for name, module in sys.modules.items() if name.split(".")[0] == "autograder"), sep="\\n")
@@ -39,9 +40,9 @@ def test_every_module_that_grading_loads_is_covered():
 
 
 def test_what_functions_import_is_covered_and_what_does_not_grade_is_not():
-    scoring = {"verdict.py", "api.py", "proxies.py", "exercises/parse.py", "stored_mutants.py"}
-    scoring |= {"exercises/registry.py", "settings/points.py"}
-    steps = {f"nbgrader/{name}.py" for name in ("execute", "own_tests", "predictions", "rebuild", "submission")}
+    scoring = {"api.py", "grade/verdict.py", "exercises/parse.py", "exercises/registry.py", "settings/points.py"}
+    scoring |= {f"own_tests/{name}.py" for name in ("grade", "mutants", "proxies")}
+    steps = {f"nbgrader/{name}.py" for name in ("execute", "predictions", "rebuild", "submission")}
     assert scoring | steps <= names()
     others = ("assistants/", "launch/", "lint/", "marking/", "serve/", "cli.py", "checking/")
     assert [name for name in names() if name.startswith(others)] == []
@@ -55,11 +56,11 @@ def test_statements_are_found_as_in_a_parsed_module():
     for path in engine.engine_files():
         text = path.read_text(encoding="utf-8")
         assert imports(engine.import_statements(text)) == imports(ast.walk(ast.parse(text))), path
-    text = "import os, \\\n    autograder.run\nfrom autograder.api import (  # both :)\n    Limits,\n)\n"
+    text = "import os, \\\n    autograder.grade.run\nfrom autograder.api import (  # both :)\n    Limits,\n)\n"
     assert len(imports(engine.import_statements(text))) == 2
 
 
-@pytest.mark.parametrize("name", ["api.py", "nbgrader/predictions.py", "proxies.py"])
+@pytest.mark.parametrize("name", ["api.py", "nbgrader/predictions.py", "own_tests/proxies.py"])
 def test_other_scoring_gives_another_hash(name, tmp_path, monkeypatch):
     """As on a worker with another version, which then refuses."""
     key = Key("ada", "02-masks", "", hash_of_checks({}, {}, "02-masks"))

@@ -11,13 +11,13 @@ import pytest
 from nbgrader.api import InvalidEntry
 from sqlalchemy.exc import OperationalError
 
-from autograder import error_messages
 from autograder.cli import main
 from autograder.cluster import command, pool
 from autograder.cluster.course import BadCourse, Course
 from autograder.cluster.gradebook import GradebookWriter
 from autograder.cluster.job import GradingRecord, grade
 from autograder.cluster.records import Records
+from autograder.console import error_messages
 
 from .conftest import UNIT
 from .test_student_files import FULL, HerePool, here

@@ -14,9 +14,9 @@ from autograder.cluster import history
 from autograder.cluster.bundle import Key
 from autograder.cluster.job import GradingRecord
 from autograder.cluster.records import Records
+from autograder.cluster.scores import Question, Scores, StudentScores
 from autograder.report import page
 from autograder.report.attempts import full_marks
-from autograder.report.scores import Question, Scores, StudentScores
 
 UNIT = "03-heads"
 

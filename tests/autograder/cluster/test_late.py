@@ -9,14 +9,13 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 from traitlets.config import Config
 
-from autograder.cluster import command
+from autograder.cluster import command, scores
 from autograder.cluster.course import Course
 from autograder.cluster.gradebook import GradebookWriter
 from autograder.cluster.job import GradingRecord, grade
 from autograder.cluster.records import Records
 from autograder.nbgrader.late import LatePolicy
 from autograder.nbgrader.ledger import Total
-from autograder.report import scores
 
 from ..nbgrader.conftest import POINTS
 from .conftest import IDS, UNIT

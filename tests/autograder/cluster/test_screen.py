@@ -9,8 +9,8 @@ from rich.console import Console
 from autograder.cluster.bundle import Key
 from autograder.cluster.job import GradingRecord
 from autograder.cluster.screen import ProgressScreen
+from autograder.console import output
 from autograder.feedback.text import reasons
-from autograder.report import console
 
 UNREADABLE = (
     "Your notebook could not be read: it is not a Jupyter notebook (Expecting value: line 1 column 1 (char 0))."
@@ -56,10 +56,10 @@ def test_without_verdicts_or_notebook_there_are_no_full_marks():
 def test_a_line_in_a_log_is_whole_and_a_terminals_own_width_counts(monkeypatch, capsys):
     monkeypatch.delenv("COLUMNS", raising=False)
     words = "word " * 400 + "end"
-    console.make_console().print(words)
+    output.make_console().print(words)
     assert capsys.readouterr().out == f"{words}\n"
     monkeypatch.setenv("COLUMNS", "40")
-    console.make_console().print(words)
+    output.make_console().print(words)
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 40
 
 

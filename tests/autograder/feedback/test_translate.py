@@ -16,7 +16,7 @@ from autograder.diagnosis import conditions, facts, kinds, mutations, shares, tr
 from autograder.feedback import matrix, messages, words
 from autograder.feedback.html import STEP_COLUMNS, verdict_html
 from autograder.feedback.text import verdict_text
-from autograder.verdict import NOTHING_FITS
+from autograder.grade.verdict import NOTHING_FITS
 
 ROOT = Path(autograder.__file__).parent
 CATALOGUES = [path for path in sorted((ROOT / "locale").glob("*.po")) if polib.pofile(str(path)).translated_entries()]

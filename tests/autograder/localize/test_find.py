@@ -2,13 +2,13 @@
 
 import pytest
 
-from autograder import run
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers
 from autograder.corpus.judge import ask_reference, lines
 from autograder.corpus.lines import edited_lines
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
+from autograder.grade import run
 from autograder.localize.fault import describe_location, localize_fault
 from autograder.localize.find import find
 from autograder.localize.words import sentence

@@ -5,8 +5,8 @@ import time
 import pytest
 import torch
 
-from autograder import run
 from autograder.exercises import registry
+from autograder.grade import run
 from autograder.localize.align import KnownValues, departure, first_difference, roots
 from autograder.localize.instrument import instrument
 from autograder.localize.recorder import EVENTS, NUMBERS

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import autograder
 from autograder.api import Limits
 from autograder.cluster.course import settings_of
 from autograder.nbgrader import config
@@ -70,3 +72,17 @@ def test_the_handbook_shows_the_same_late_policy():
     shipped, handbook = Path(config.__file__).with_name(config.CONFIG), Path(__file__).parents[3] / "docs/teaching.md"
     lines = re.findall(r"^# (c\.LatePolicy\..*)$", shipped.read_text(), flags=re.M)
     assert len(lines) == len(LATE) and "\n".join(["```python", *lines, "```"]) in handbook.read_text()
+
+
+def test_the_configuration_of_a_course_that_exists_finds_its_modules(tmp_path):
+    """It is a copy, which a new version does not change: what it imports keeps its name."""
+    names = "misconceptions, points, stored_mutants"
+    code = (
+        f"from autograder import {names}; from pathlib import Path; here = Path('.');"
+        "print(points.setting(here / points.FILE), misconceptions.setting(here / misconceptions.FILE), "
+        "stored_mutants.setting(here / 'corpus'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert done.stdout == "{} {} {}\n", done.stderr
+    with pytest.raises(AttributeError, match="module 'autograder' has no attribute 'absent'"):
+        _ = autograder.absent

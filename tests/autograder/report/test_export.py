@@ -11,9 +11,9 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
+from autograder.cluster.scores import Question, Scores, StudentScores
 from autograder.nbgrader.config import install
 from autograder.report import export
-from autograder.report.scores import Question, Scores, StudentScores
 
 NAME = "03-heads"
 

@@ -16,7 +16,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
-from autograder.report import lti, scores
+from autograder.cluster import scores
+from autograder.report import lti
 
 from .test_export import NAME
 from .test_export import course as gradebook

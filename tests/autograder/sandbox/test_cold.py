@@ -80,7 +80,7 @@ def test_a_container_gets_nothing_but_what_it_needs(kind):
 
 def test_the_project_is_not_bound():
     shown = [Path(source) for source in binds().values()]
-    for secret in (ROOT / "tfkit", ROOT / "autograder" / "run.py", Path.home() / ".ssh"):
+    for secret in (ROOT / "tfkit", ROOT / "autograder" / "grade" / "run.py", Path.home() / ".ssh"):
         covered = any(secret.is_relative_to(place) for place in hidden())
         assert covered or not any(secret.is_relative_to(place) for place in shown), secret
     assert not {"tfkit", "autograder", "nbgrader"} & {Path(place).name for place in binds()}

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder import run
+from autograder.grade import run
 from autograder.nbgrader import rebuild, submission
 from autograder.sandbox.client import UNREADABLE, _outputs
 from autograder.sandbox.inside import wire

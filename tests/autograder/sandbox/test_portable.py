@@ -15,10 +15,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import run, sandbox
+from autograder import sandbox
 from autograder.api import Limits
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
+from autograder.grade import run
 from autograder.sandbox import SandboxError, job, portable
 from autograder.sandbox.client import Cell, SandboxClient
 

@@ -23,9 +23,9 @@ from autograder import sandbox
 from autograder.cluster import job
 from autograder.cluster.pool import JobOutcome
 from autograder.cluster.records import Records
+from autograder.cluster.scores import ExportError
 from autograder.marking import regrades
 from autograder.nbgrader import config, execute
-from autograder.report.scores import ExportError
 from autograder.serve import command, status
 from autograder.serve import course as served
 from autograder.serve.feedback import FeedbackError, give_feedback

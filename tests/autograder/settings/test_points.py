@@ -6,11 +6,11 @@ import pytest
 from nbformat.v4 import new_notebook
 from traitlets.config import PyFileConfigLoader
 
-from autograder import run
 from autograder.api import PROPERTIES
 from autograder.cluster import bundle
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
+from autograder.grade import run
 from autograder.nbgrader import config
 from autograder.nbgrader.execute import BoxedExecute, scale_points
 from autograder.sandbox import choose

@@ -1,7 +1,7 @@
 """torch in the browser: pyborch, and a thin layer for parts of torch that the course needs and pyborch lacks.
 
 pyborch (Apache-2.0) computes with NumPy, in float32 and int64 only. A dtype that it lacks is an alias of the one that
-it has: results are right, but of that dtype. Checks of dtypes are therefore left out (`autograder.practice`). What is
+it has: results are right, but of that dtype. So checks of dtypes are left out (`autograder.grade.practice`). What is
 in torch but in neither of the two raises `UnsupportedInBrowser`.
 """
 
@@ -20,7 +20,7 @@ from ._missing import UnsupportedInBrowser
 __version__ = f"0+pyborch.{borch.__version__}" if hasattr(borch, "__version__") else "0+pyborch"
 __path__: list[str]
 
-PRACTICE = "torch in the browser"  # by which autograder.practice recognises it
+PRACTICE = "torch in the browser"  # by which autograder.grade.practice recognises it
 
 for _name in dir(borch):
     if not _name.startswith("__"):

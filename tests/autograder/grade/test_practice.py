@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from autograder import practice
 from autograder.checking import notebook
 from autograder.exercises import registry
 from autograder.exercises.answers import answer
+from autograder.grade import practice
 
 CAUSAL = "masks.causal"
 

@@ -7,10 +7,11 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.api import Limits
-from autograder.nbgrader import config, own_tests
+from autograder.nbgrader import config
+from autograder.own_tests import grade as own_tests
 from autograder.sandbox import choose
 
-from .conftest import Course, marked
+from ..nbgrader.conftest import Course, marked
 
 SETUP = """%matplotlib inline
 import torch

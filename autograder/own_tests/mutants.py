@@ -76,7 +76,7 @@ def _alike(source: str, calls: Sequence[Call]) -> bool:
     """Whether the mutant, which is the instructor's own code, returns for every call what the student's code did."""
     from autograder.checks.compare import compare
     from autograder.checks.mutation import GradientCut, MutantTimeout, deadline
-    from autograder.proxies import copy_without_history
+    from autograder.own_tests.proxies import copy_without_history
 
     namespace: dict[str, Any] = {"__name__": "__main__", "cut": GradientCut()}
     try:

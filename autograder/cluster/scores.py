@@ -11,9 +11,9 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 from sqlalchemy.engine import make_url
 
+from autograder.cluster import teams
 from autograder.cluster.course import BadCourse, settings_of, working_in
 from autograder.nbgrader.ledger import Ledger
-from autograder.report import teams
 
 
 class ExportError(Exception):

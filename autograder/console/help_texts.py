@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.help_format import CommandHelp
+from autograder.console.help_format import CommandHelp
 
 REFUSED = "the request cannot be carried out; the reason is on standard error"
 DONE = {0: "done", 2: REFUSED}

@@ -23,9 +23,16 @@ from autograder.exercises import injected_modules, registry
 from autograder.exercises.answers import answers
 from autograder.exercises.parse import parse_source
 from autograder.feedback.translate import title_of
+from autograder.grade.verdict import (
+    Attempt,
+    finds_the_same,
+    has_other_findings,
+    stopped_early,
+    unwritten_symbols,
+    verdict_of,
+)
 from autograder.localize.fault import localize_fault
 from autograder.sandbox.client import Cell, CellOutcome, SandboxClient, StudentError
-from autograder.verdict import Attempt, finds_the_same, has_other_findings, stopped_early, unwritten_symbols, verdict_of
 
 CPU_ALONE = "the CPU alone was asked for"
 RESTARTS = 5  # of boxes that a submission's cells ended; each costs the time of a box

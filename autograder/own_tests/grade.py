@@ -25,12 +25,12 @@ from nbformat import NotebookNode
 
 from autograder.api import CheckResult, Limits, Verdict
 from autograder.exercises.parse import parse_source
-from autograder.run import RESTARTS, sources_of
+from autograder.grade.run import RESTARTS, sources_of
+from autograder.own_tests.mutants import StoredMutant, matching_mutant
 from autograder.sandbox.client import Cell, SandboxClient, StudentError
-from autograder.stored_mutants import StoredMutant, matching_mutant
 
 if TYPE_CHECKING:
-    from autograder.proxies import Names
+    from autograder.own_tests.proxies import Names
 
 TRAILING = ("%", "!")  # lines that only IPython understands
 # Libraries' names that are never the student's; the others in USUAL_IMPORTS are those of common functions too.
@@ -168,7 +168,7 @@ def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, mutants
 
 def names_of(student: SandboxClient, steps: Sequence[TestStep]) -> Names:
     """The globals of the tests in these steps, before any of them has run."""
-    from autograder.proxies import Names, defined_names
+    from autograder.own_tests.proxies import Names, defined_names
 
     free = [step for step in steps if step.points is None and not step.locked]
     classes = set().union(*(defined_names(step.released, classes=True) for step in free))
@@ -187,20 +187,20 @@ def names_of(student: SandboxClient, steps: Sequence[TestStep]) -> Names:
 
 def _imports(steps: Sequence[TestStep]) -> dict[str, str]:
     """Name → import statement. A usual name is its library's whether or not the student's cells import it."""
-    from autograder.proxies import USUAL_IMPORTS
+    from autograder.own_tests.proxies import USUAL_IMPORTS
 
     return USUAL_IMPORTS | _trusted_imports(steps)
 
 
 def _trusted_imports(steps: Sequence[TestStep]) -> dict[str, str]:
     """Name → import statement, from locked cells and from answers as released."""
-    from autograder.proxies import imports_of
+    from autograder.own_tests.proxies import imports_of
 
     return imports_of(step.source if step.locked else step.released for step in steps if step.points is None)
 
 
 def _one(student: SandboxClient, names: Names, step: TestStep, mutants: Sequence[StoredMutant]) -> dict[str, Any]:
-    from autograder.proxies import defined_names
+    from autograder.own_tests.proxies import defined_names
 
     if step.points is not None:
         return _tested(step, names, mutants)
@@ -220,7 +220,7 @@ def _one(student: SandboxClient, names: Names, step: TestStep, mutants: Sequence
 
 def _reserve(names: Names, step: TestStep, why: str, fault: bool) -> None:
     """Names that a cell of the instructor's should have defined do not come from the student instead."""
-    from autograder.proxies import stored_names
+    from autograder.own_tests.proxies import stored_names
 
     try:
         names.reserve(stored_names(_python(step.source)), why, fault)
@@ -246,7 +246,7 @@ def _run(source: str, names: dict[str, Any]) -> Any:
 
 def _tested(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> dict[str, Any]:
     """The score as nbgrader gives it: full marks if nothing is raised; a number as the last value is the score."""
-    from autograder.proxies import ALLOWS_OBJECTS, CALLS, IN_PLACE, OBJECTS, PROBLEMS, WRITES_BACK
+    from autograder.own_tests.proxies import ALLOWS_OBJECTS, CALLS, IN_PLACE, OBJECTS, PROBLEMS, WRITES_BACK
 
     assert step.points is not None
     CALLS[names.student], PROBLEMS[names.student] = [], []
@@ -262,7 +262,7 @@ def _tested(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> di
 
 
 def _scored(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> dict[str, Any]:
-    from autograder.proxies import CALLS
+    from autograder.own_tests.proxies import CALLS
     from autograder.sandbox.inside.wire import WireError
 
     try:

@@ -6,10 +6,10 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.api import Limits, Verdict
-from autograder.nbgrader import own_tests
+from autograder.own_tests import grade as own_tests
 from autograder.sandbox import choose
 
-from .conftest import marked
+from ..nbgrader.conftest import marked
 
 SETUP = """
 import math

@@ -25,11 +25,11 @@ import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 
-from autograder import stored_mutants
 from autograder.checks.mutation import GradientCut, MutantTimeout, deadline
 from autograder.checks.operators import Mutant, mutants
 from autograder.exercises import injected_modules
 from autograder.exercises.edits import difference, entry
+from autograder.own_tests import mutants as stored_mutants
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 POINTS = re.compile(r"(?mi)^\s*#\s*points:\s*(\d+(?:\.\d+)?)\s*$")

@@ -21,8 +21,8 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Check, QuestionSet, questions
 from autograder.exercises import injected_modules, registry
 from autograder.exercises.parse import parse_source
-from autograder.run import CellSource, Grader
-from autograder.verdict import Attempt
+from autograder.grade.run import CellSource, Grader
+from autograder.grade.verdict import Attempt
 
 NAME = "practice"
 BACKEND = SimpleNamespace(name=NAME, cards=False)

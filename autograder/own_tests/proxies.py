@@ -26,10 +26,10 @@ import numpy as np
 import torch
 
 from autograder.exercises.parse import parse_source
+from autograder.own_tests.mutants import Call
 from autograder.sandbox.client import Handle, SandboxClient, StudentError
 from autograder.sandbox.inside import wire
 from autograder.sandbox.inside.agent import leaves
-from autograder.stored_mutants import Call
 
 TRUSTED = ("torch", "numpy", "math", "random", "itertools", "functools", "collections", "typing", "copy", "re", "json",
            "string", "operator", "time", "dataclasses")  # fmt: skip

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from autograder import run
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
+from autograder.grade import run
+from autograder.grade.verdict import NOTHING_FITS, WITHHELD
 from autograder.sandbox import choose
-from autograder.verdict import NOTHING_FITS, WITHHELD
 
 ATTEND = registry.find("attention.attend")
 SPLIT = registry.find("attention.split_heads")

@@ -11,11 +11,11 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder import adopt, stored_mutants
 from autograder.api import Limits
 from autograder.cli import main
 from autograder.exercises.edits import apply_replacements, parse_replacements
-from autograder.nbgrader import own_tests
+from autograder.own_tests import adopt, mutants
+from autograder.own_tests import grade as own_tests
 from autograder.sandbox import choose
 
 SOLUTION = """def mean(x):
@@ -57,7 +57,7 @@ def test_what_the_tests_miss_is_named_until_they_see_it(tmp_path):
 
 
 def test_the_notebook_of_the_tutorial_gives_what_the_tutorial_shows(tmp_path):
-    page = (Path(__file__).parents[2] / "docs/units.md").read_text(encoding="utf-8").partition("## In a package")[0]
+    page = (Path(__file__).parents[3] / "docs/units.md").read_text(encoding="utf-8").partition("## In a package")[0]
     cells = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     shown = re.search(r"```console\n(.*?)```", page, re.DOTALL)[1].splitlines()
     assert shown[0] == "$ autograder adopt hw1.ipynb my-course" and len(cells) == 2
@@ -123,7 +123,7 @@ ANSWERS = {  # the first two are one mutant, written in two ways
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_a_failed_test_names_the_one_slip_that_answers_alike(tmp_path, answer):
     source, _ = adopt.adopt(notebook(tmp_path / "hw1.ipynb", SOLUTION, SHARP), tmp_path / "course")
-    known = stored_mutants.setting(tmp_path / "course" / "corpus")["hw1"]
+    known = mutants.setting(tmp_path / "course" / "corpus")["hw1"]
     nb = nbformat.read(source, as_version=4)
     for cell in nb.cells:
         grade = cell.metadata.get("nbgrader", {}).get("grade_id", "")
@@ -145,11 +145,11 @@ def test_a_failed_test_names_the_one_slip_that_answers_alike(tmp_path, answer):
     ],
 )
 def test_a_slip_in_words(old, new, said):
-    assert stored_mutants.words("f", old, new) == said
+    assert mutants.words("f", old, new) == said
 
 
 def test_a_damaged_corpus_is_named(tmp_path):
     (tmp_path / "hw1").mkdir()
     (tmp_path / "hw1" / "mutants.json").write_text("{")
     with pytest.raises(ValueError, match=r"mutants.json is damaged .*: run `autograder adopt` again"):
-        stored_mutants.setting(tmp_path)
+        mutants.setting(tmp_path)
