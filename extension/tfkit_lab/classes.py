@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from autograder.capstone.results import leaderboard
 from autograder.report.misconceptions import misconceptions
 from tfkit_course.small_file import read_notebook_cells
-from tfkit_lab.course import MAX_BYTES, MAX_DEPTH
+from tfkit_lab.folders import MAX_BYTES, course_folders
 
 MAX_SUBMISSIONS = 3000
 MAX_MISCONCEPTIONS = 5
@@ -21,17 +20,6 @@ def classes(root: Path) -> list[dict[str, Any]]:
     """Every graded assignment in the course folders under root: its exercises, each student's results, and the most
     common misconceptions, most frequent first."""
     return [assignment for course in course_folders(root) for assignment in _assignments(root, course)]
-
-
-def course_folders(root: Path) -> Iterator[Path]:
-    """Folders that hold `source` and `autograded`, as nbgrader keeps them."""
-    for folder, folders, _ in os.walk(root):
-        here = Path(folder)
-        if {"source", "autograded"} <= set(folders):
-            yield here
-            folders[:] = []
-        deep = len(here.relative_to(root).parts) >= MAX_DEPTH
-        folders[:] = [] if deep else sorted(f for f in folders if f[0] not in "._" and f != "node_modules")
 
 
 def leaderboards(root: Path) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from typing import Any, TypeGuard
 from autograder.feedback.words import is_unwritten
 from tfkit_course.small_file import read_small_json
 from tfkit_lab import live, sealed
+from tfkit_lab.folders import MAX_BYTES, notebooks
 from tfkit_lab.steps import steps
 
 try:
@@ -27,13 +28,7 @@ except ImportError:  # Windows, where a folder is used by one server
 
 PROGRESS = Path(".tfkit") / "progress.json"
 LOCK = PROGRESS.with_suffix(".lock")
-MAX_DEPTH = 4
-MAX_NOTEBOOKS = 300
-MAX_BYTES = 32 << 20
 STATES = ("passed", "failed", "not_graded")
-# in an instructor's folder only `source` is listed: the others hold copies of it, whatever they are called
-_SOURCE, _SETTINGS = "source", "nbgrader_config.py"
-_COPIES = {"release", "submitted", "autograded", "feedback"}  # where the settings are elsewhere
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _TERM = re.compile(r"^- \*\*(.+?)\*\*:\s*(.+)$", re.MULTILINE)
 _MARKUP = re.compile(r"\*+|`|(?<!\w)_|_(?!\w)")
@@ -44,33 +39,13 @@ _recording = threading.Lock()  # a server has one root
 def units(root: Path) -> list[dict[str, Any]]:
     """The course's notebooks in path order: each exercise with its state, and the project of a unit that is one."""
     known = read_progress(root)
-    found = (_unit(root, path, known) for path in _notebooks(root))
+    found = (_unit(root, path, known) for path in notebooks(root))
     return [unit for unit in found if unit is not None]
 
 
 def has_course(root: Path) -> bool:
     """Whether there is a notebook of a course below the root."""
-    return any(_unit(root, path, {}) is not None for path in _notebooks(root))
-
-
-def _notebooks(root: Path) -> Iterator[Path]:
-    count = 0
-    for folder, folders, files in os.walk(root):
-        here = Path(folder)
-        depth = len(here.relative_to(root).parts)
-        folders[:] = sorted(_to_visit(folders, files)) if depth < MAX_DEPTH else []
-        for name in sorted(files):
-            if name.endswith(".ipynb") and count < MAX_NOTEBOOKS:
-                count += 1
-                yield here / name
-
-
-def _to_visit(folders: list[str], files: list[str]) -> list[str]:
-    """Those of a folder's folders that may hold notebooks of the course which are no copies of others."""
-    if _SOURCE in folders and _SETTINGS in files:
-        return [_SOURCE]
-    copies = _COPIES if _SOURCE in folders else set()
-    return [name for name in folders if name[0] not in "._" and name != "node_modules" and name not in copies]
+    return any(_unit(root, path, {}) is not None for path in notebooks(root))
 
 
 def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | None:

@@ -11,17 +11,18 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
 
 from autograder.checking.client import CheckFailed
 from tfkit_lab import classes, course, family, live, sealed
+from tfkit_lab.base_handler import HUB, BaseHandler
 from tfkit_lab.check import BadRequest, check, parse, parse_outcome, prepare, prepare_blocking
+from tfkit_lab.marking import HANDLERS
 from tfkit_lab.page import STATIC, page
+from tfkit_lab.regrade import RegradeHandler
 from tfkit_lab.trace import SCHEMAS
 
-HUB = "JUPYTERHUB_USER" in os.environ  # one of many servers on a machine, each with one user
 MAX_RUNNING = 1 if HUB else max(1, (os.cpu_count() or 2) // 2)
 MAX_WAITING = 2 if HUB else 8
 MAX_OF_ONE = 4  # checks that one user of a shared server may have running or waiting
@@ -57,35 +58,7 @@ class Queue:
             self._of -= Counter({user: 1})  # drops users without checks
 
 
-class _Handler(APIHandler):
-    @property
-    def root(self) -> Path:
-        """The folder whose notebooks this server shows."""
-        return Path(self.settings["server_root_dir"]).expanduser()
-
-    def folder_of(self, path: str) -> Path | None:
-        """The folder of the notebook at `path` below the root; None if it does not exist or is not below it."""
-        root = self.root.resolve()
-        try:
-            folder = (root / path).resolve().parent
-        except (OSError, ValueError):  # not a valid file name
-            return None
-        return folder if path and folder.is_relative_to(root) and folder.is_dir() else None
-
-    def respond(self, status: int, message: str) -> None:
-        """Ends the request; the body is JSON, `{"message": …}`."""
-        self.set_status(status)
-        self.finish(json.dumps({"message": message}))
-
-    def record(self, verdict: dict[str, Any]) -> None:
-        """Store the outcome for the course panel; a folder that cannot be written is reported in the log."""
-        try:
-            course.record(self.root, verdict)
-        except OSError as error:  # a read-only folder must not hide the verdict
-            self.log.warning("tfkit_lab: the result could not be stored: %s", error)
-
-
-class CourseHandler(_Handler):
+class CourseHandler(BaseHandler):
     """GET: the units, their exercises and the state of each; of a project the leaderboard, if there is one."""
 
     @web.authenticated
@@ -98,7 +71,7 @@ class CourseHandler(_Handler):
             await prepare()
 
 
-class CheckHandler(_Handler):
+class CheckHandler(BaseHandler):
     """POST: check one exercise of the cells sent. A browser that disconnects cancels its check."""
 
     _task: asyncio.Task[dict[str, Any]] | None = None
@@ -135,7 +108,7 @@ class CheckHandler(_Handler):
         super().on_connection_close()
 
 
-class ProgressHandler(_Handler):
+class ProgressHandler(BaseHandler):
     """POST: the outcome of `check("…")` in the kernel, which does not know where this server stores progress."""
 
     @web.authenticated
@@ -149,7 +122,7 @@ class ProgressHandler(_Handler):
         self.finish(json.dumps({"exercise": outcome["exercise"]}))
 
 
-class PageHandler(_Handler):
+class PageHandler(BaseHandler):
     """POST: a view as a standalone page, which works offline: `{"title": …, "state": {"trace": …}}`, and perhaps the
     `"language"` of its words."""
 
@@ -170,7 +143,7 @@ class PageHandler(_Handler):
         self.finish(json.dumps({"html": page(title, [state], {kind: STATIC / f"{kind}.js"}, language=language)}))
 
 
-class ClassHandler(_Handler):
+class ClassHandler(BaseHandler):
     """GET: the results of each student in every assignment graded under this server's folder; and the interpreter that
     has the autograder, for terminals, whose PATH may differ."""
 
@@ -181,7 +154,7 @@ class ClassHandler(_Handler):
         self.finish(json.dumps({"assignments": found, "python": sys.executable}))
 
 
-class PredictionsHandler(_Handler):
+class PredictionsHandler(BaseHandler):
     """GET: the predictions of a class, from the shared folder and from submissions under this server's folder. Students
     are numbered in the order of their first answers, and named only with `?names=1`."""
 
@@ -194,7 +167,7 @@ class PredictionsHandler(_Handler):
         self.finish(json.dumps({"predictions": found}))
 
 
-class LiveHandler(_Handler):
+class LiveHandler(BaseHandler):
     """GET: how many of a class have passed, tried and are stuck in each exercise, from the shared folder;
     `?checks=3&minutes=10` defines "stuck"; students are named only with `?names=1`."""
 
@@ -212,7 +185,7 @@ class LiveHandler(_Handler):
         self.finish(json.dumps({**found, "shared": bool(shared)}))
 
 
-class LeaderboardHandler(_Handler):
+class LeaderboardHandler(BaseHandler):
     """GET: the capstone's leaderboards of the course folders under this server's folder, with no names but those that
     students chose for it."""
 
@@ -222,7 +195,7 @@ class LeaderboardHandler(_Handler):
         self.finish(json.dumps({"leaderboards": await asyncio.to_thread(classes.leaderboards, self.root)}))
 
 
-class FamilyHandler(_Handler):
+class FamilyHandler(BaseHandler):
     """GET: the architectures, their parents and their differences."""
 
     @web.authenticated
@@ -231,7 +204,7 @@ class FamilyHandler(_Handler):
         self.finish(json.dumps({"models": await asyncio.to_thread(family.models)}))
 
 
-class AnatomyHandler(_Handler):
+class AnatomyHandler(BaseHandler):
     """GET /anatomy/bert or /anatomy/bert/roberta: the recorded anatomy of one architecture or two."""
 
     @web.authenticated
@@ -259,9 +232,6 @@ def prepare_at_startup(root: Path) -> None:
 
 def add_routes(web_app: Any) -> None:
     """Add the routes under the server's base URL."""
-    from tfkit_lab.marking import HANDLERS  # which are made of the class above
-    from tfkit_lab.regrade import RegradeHandler
-
     base = web_app.settings["base_url"]
     web_app.settings.setdefault("tfkit_checks", Queue())
     web_app.settings.setdefault("tfkit_building", asyncio.Semaphore(1))

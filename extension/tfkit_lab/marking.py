@@ -16,8 +16,8 @@ from typing import Any
 
 from tornado import web
 
-from tfkit_lab.classes import course_folders
-from tfkit_lab.handlers import HUB, _Handler
+from tfkit_lab.base_handler import HUB, BaseHandler
+from tfkit_lab.folders import course_folders
 
 MAX_TEXT = 10_000  # characters of a comment
 MAX_NAME = 200  # characters of a marker's name
@@ -36,7 +36,7 @@ def call(name: str, *args: Any) -> Any:
         return {"error": str(error)}
 
 
-class _Marking(_Handler):
+class _Marking(BaseHandler):
     @property
     def author(self) -> str:
         """The name of the marker: the Hub's user, or the system account, since a server with only a token has no user

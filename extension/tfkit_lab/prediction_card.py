@@ -8,6 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from tfkit_lab.questions import is_right
+
 CAME_TRUE, CAME_OTHERWISE = "✓", "≠"
 
 
@@ -58,8 +60,6 @@ def _lines(entry: dict[str, Any]) -> list[tuple[dict[str, Any], Any, Any]]:
 
 def _state(entry: dict[str, Any]) -> tuple[str, str]:
     """The CSS class of the card, and its badge. A wrong prediction is not shown as an error."""
-    from tfkit_lab.predict import is_right
-
     if "observed" not in entry:
         return "sealed", "skipped" if entry["answers"] is None else "sealed"
     if entry["answers"] is None:
@@ -72,8 +72,6 @@ def _state(entry: dict[str, Any]) -> tuple[str, str]:
 
 
 def _row(question: dict[str, Any], answer: Any, observed: Any) -> str:
-    from tfkit_lab.predict import is_right
-
     head = f'<th scope="row">{escape(question["label"])}</th>'
     if observed is None:
         return f"<tr>{head}<td>{_shown(question, answer)}</td></tr>"

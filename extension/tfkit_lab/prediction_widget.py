@@ -10,7 +10,7 @@ import traitlets
 
 from tfkit_lab import prediction_card, sealed
 from tfkit_lab.page import STATIC
-from tfkit_lab.predict import Question, check_answers
+from tfkit_lab.questions import Question, check_answers
 
 
 class Prediction(anywidget.AnyWidget):

@@ -8,12 +8,12 @@ import sys
 
 from tornado import web
 
-from tfkit_lab.handlers import _Handler
+from tfkit_lab.base_handler import BaseHandler
 
 SECONDS = 60.0
 
 
-class RegradeHandler(_Handler):
+class RegradeHandler(BaseHandler):
     """POST: `{"path": …, "question": …, "reason": …}`, the notebook's path below the server's folder."""
 
     @web.authenticated

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tfkit_course.small_file import is_of, read_small_json
+from tfkit_lab.folders import course_folders
 
 FILE = Path(".tfkit") / "predictions.json"
 FOLDER = "TFKIT_PREDICTIONS"
@@ -172,8 +173,6 @@ def _files(root: Path, shared: str | None) -> Iterator[tuple[str, Path]]:
     if shared and os.access(shared, os.R_OK):
         files = (path for path in sorted(Path(shared).glob("*.json")) if not path.name.endswith(".progress.json"))
         yield from (("", path) for path in islice(files, MAX_FILES))
-    from tfkit_lab.classes import course_folders
-
     for course in course_folders(root):
         for path in sorted(course.glob(f"submitted/*/*/{FILE.as_posix()}"))[:MAX_FILES]:
             yield path.relative_to(course / "submitted").parts[0], path

@@ -13,8 +13,9 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from tfkit_lab import predict as module
 from tfkit_lab import prediction_card, sealed
-from tfkit_lab.predict import NotPredicted, check_answers, is_right, predict, predicted
+from tfkit_lab.predict import NotPredicted, predict, predicted
 from tfkit_lab.prediction_widget import Prediction
+from tfkit_lab.questions import check_answers, is_right
 
 QUESTIONS = [
     predict.number("How many?", within=0.5),
