@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import save_file
 
 import tfkit
-from tfkit.models._base import Output
+from tfkit.models._output import Output
 from tfkit.text import vocabulary
 from tfkit.train import fit
 

@@ -27,22 +27,18 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import MappingKey, register_pytree_node
 from typing_extensions import dataclass_transform
 
 from .. import tracing
 from ..nn import Cache, Dropout, StaticCache
 from ..nn.cache import LeftPaddedCache
 from ..nn.feed_forward import get_activation
-from ..objectives.chunked_cross_entropy import DeferredLogits
 from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
 from ._checks import can_read_values, check_ids, check_sizes, require_tensor
+from ._output import Output
+from ._transformers_arguments import call_with_transformers_arguments
 
-FIELDS = ("loss", "logits", "last_hidden_state", "encoder_last_hidden_state", "cache", "state")
 ConfigT = TypeVar("ConfigT")
-ALIASES = {  # transformers' names -> those used here
-    "past_key_values": "cache", "cache_params": "cache", "prediction_scores": "logits",
-}  # fmt: skip
 CACHES = ("cache", "past_key_values", "cache_params")  # the last one: of state space models
 OUTPUT_FLAGS = ("output_hidden_states", "output_attentions")
 TRANSFORMERS_ARGUMENTS = frozenset(
@@ -71,41 +67,6 @@ def replace_fields(config: ConfigT, **changes: Any) -> ConfigT:
     changed: Any = replace(cast(Any, config), **changes)
     changed.published = getattr(config, "published", {})
     return cast(ConfigT, changed)
-
-
-class Output(dict[str, Any]):
-    """A model's output: by name (`out.logits`, `out["logits"]`) and by index (`out[0]`, `out[1:]`).
-
-    Fields that were not computed are absent, and None as attributes. The loss, if there is one, comes first.
-    `past_key_values` and `cache_params` are other names of `cache`, and `prediction_scores` of `logits`.
-    """
-
-    def __init__(self, *args: Any, **fields: Any) -> None:
-        given = dict(*args, **fields)
-        super().__init__({n: x for n, x in given.items() if not (x is None or isinstance(x, DeferredLogits))})
-
-    def __getattr__(self, name: str) -> Any:
-        name = ALIASES.get(name, name)
-        if name in self or name in FIELDS:
-            return self.get(name)
-        raise AttributeError(f"this output has no {name!r}; it has {', '.join(self)}")
-
-    def __getitem__(self, key: Any) -> Any:
-        return super().__getitem__(ALIASES.get(key, key)) if isinstance(key, str) else tuple(self.values())[key]
-
-    def rows(self, index: torch.Tensor) -> Output:
-        """The sentences `index` int64 [N], in this order: selects from the first dimension of every tensor."""
-        return Output({k: v.index_select(0, index) if isinstance(v, torch.Tensor) else v for k, v in self.items()})
-
-
-# torch.export and other code that maps over the tensors of a result sees these, not one opaque object
-register_pytree_node(
-    Output,
-    lambda out: (list(out.values()), list(out)),
-    lambda values, names: Output(zip(names, values, strict=True)),
-    serialized_type_name=f"{Output.__module__}.Output",
-    flatten_with_keys_fn=lambda out: ([(MappingKey(name), value) for name, value in out.items()], list(out)),
-)
 
 
 class Model(nn.Module):
@@ -150,8 +111,6 @@ class Model(nn.Module):
             given = self.default_outputs | {name: x for name, x in given.items() if x is not None}
         if TRANSFORMERS_ARGUMENTS.isdisjoint(given):
             return super().__call__(*args, **given)
-        from ._transformers_arguments import call_with_transformers_arguments
-
         return call_with_transformers_arguments(self, super().__call__, args, given)
 
     def fixed_cache(self, capacity: int, non_padding: Tensor | None) -> Any:

@@ -22,8 +22,9 @@ from ..nn import Cache
 from ..objectives.cross_entropy import cross_entropy
 from . import _base
 from . import _task_heads as task_heads
-from ._base import Output, TaskConfig, configuration, to_padding_mask
+from ._base import TaskConfig, configuration, to_padding_mask
 from ._checks import check_ids, check_memory
+from ._output import Output
 
 
 def decoder_ids(config: Any, decoder_input_ids: torch.Tensor | None, labels: torch.Tensor | None) -> torch.Tensor:

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from .. import tracing
-from ._base import Output
+from ._output import Output
 from ._vocabulary import input_table
 
 STATES, WEIGHTS = "hidden_states", "attentions"

@@ -18,10 +18,11 @@ from ..nn.feed_forward import get_activation
 from ..nn.positions import table_slice
 from ..objectives.cross_entropy import cross_entropy, word_scores
 from . import _fairseq
-from ._base import Model, Output, configuration, normal_init, to_padding_mask
+from ._base import Model, configuration, normal_init, to_padding_mask
 from ._checks import check_ids, check_max_length, embed_ids
 from ._fairseq import FIELDS as HF_FIELDS
 from ._fairseq import UNUSED as HF_UNUSED
+from ._output import Output
 from ._seq2seq import Seq2SeqTaskConfig, all_labels, make_task_head, shifted_labels, tasks_forward
 
 __all__ = ["HF_FIELDS", "HF_UNUSED"]

@@ -21,7 +21,6 @@ from ._base import (
     LABEL_FIELDS,
     TIED_FIELDS,
     Model,
-    Output,
     TaskConfig,
     add_head,
     configuration,
@@ -32,6 +31,7 @@ from ._base import (
     with_head,
 )
 from ._checks import check_max_length, check_memory, embed_ids
+from ._output import Output
 
 
 @configuration

@@ -26,8 +26,9 @@ from ..nn.feed_forward import get_activation
 from ..nn.positions import position_range
 from . import _base, bert
 from . import _task_heads as task_heads
-from ._base import Output, configuration, replace_fields
+from ._base import configuration, replace_fields
 from ._checks import check_ids, check_max_length, embed_ids, require_tensor
+from ._output import Output
 from .bert import BERT
 
 

@@ -23,8 +23,9 @@ from ..nn.disentangled_attention import DisentangledAttention, TalkingHeadsAtten
 from ..nn.feed_forward import get_activation
 from . import _base, bert
 from . import _task_heads as task_heads
-from ._base import Model, Output, add_head, configuration, encoder_inputs, normal_init, with_head
+from ._base import Model, add_head, configuration, encoder_inputs, normal_init, with_head
 from ._checks import embed_ids
+from ._output import Output
 
 
 @configuration

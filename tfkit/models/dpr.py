@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from ..namemap import NameMap
 from . import _base, bert
 from . import _task_heads as task_heads
-from ._base import Output, configuration
+from ._base import configuration
+from ._output import Output
 from .bert import BERT, HF_UNUSED
 from .bert import ENCODER_FIXED as HF_FIXED
 

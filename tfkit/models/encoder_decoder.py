@@ -16,9 +16,10 @@ from .. import registry
 from ..namemap import NameMap, map_of
 from ..nn.cache import Cache
 from ..objectives.cross_entropy import cross_entropy
-from ._base import Model, Output, configuration
+from ._base import Model, configuration
 from ._checks import can_read_values
 from ._decoders import decoder
+from ._output import Output
 from ._seq2seq import seq2seq_forward, shifted_labels
 from ._tied_parts import TiedParts, tie
 

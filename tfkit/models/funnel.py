@@ -28,7 +28,6 @@ from ._base import (
     LABEL_FIELDS,
     TIED_FIELDS,
     Model,
-    Output,
     TaskConfig,
     add_head,
     configuration,
@@ -37,6 +36,7 @@ from ._base import (
     with_head,
 )
 from ._checks import embed_ids
+from ._output import Output
 
 CLS = 2  # the sentence type of the first token, which belongs to both sentences
 

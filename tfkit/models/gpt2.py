@@ -18,8 +18,9 @@ from ..nn.positions import position_range
 from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
 from . import _base
 from . import _task_heads as task_heads
-from ._base import LABEL_FIELDS, TIED_FIELDS, Model, Output, TaskConfig, configuration, normal_init, to_padding_mask
+from ._base import LABEL_FIELDS, TIED_FIELDS, Model, TaskConfig, configuration, normal_init, to_padding_mask
 from ._checks import check_ids, check_max_length, check_memory, embed_ids
+from ._output import Output
 
 
 @configuration

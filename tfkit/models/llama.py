@@ -29,8 +29,9 @@ from ..nn.rope import rope_frequencies, rope_rotation
 from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
 from . import _base
 from . import _task_heads as task_heads
-from ._base import LABEL_FIELDS, Model, Output, TaskConfig, configuration, to_padding_mask
+from ._base import LABEL_FIELDS, Model, TaskConfig, configuration, to_padding_mask
 from ._checks import check_ids, check_rotary_width, check_some_layers, embed_ids
+from ._output import Output
 from ._rope import read_rope, write_rope
 
 Past = int | Tensor  # from a cache of fixed size: int64 []

@@ -19,7 +19,8 @@ from ..namemap import NameMap
 from ..nn import flex
 from ..nn.sliding_window import WindowAttention, WindowContext, window_mask
 from . import bert, roberta
-from ._base import Model, Output, add_head, configuration, encoder_inputs, normal_init, to_bool_mask, with_head
+from ._base import Model, add_head, configuration, encoder_inputs, normal_init, to_bool_mask, with_head
+from ._output import Output
 from .bert import ENCODER_FIXED
 from .roberta import Embeddings, RoBERTa
 

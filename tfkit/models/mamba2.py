@@ -22,8 +22,9 @@ from ..nn.feed_forward import get_activation
 from ..nn.rms_norm import RMSNorm, rms_normalize
 from ..nn.state_space import StateCache, state_space_scan
 from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
-from ._base import Model, Output, configuration, to_padding_mask
+from ._base import Model, configuration, to_padding_mask
 from ._checks import check_ids, embed_ids
+from ._output import Output
 
 
 @configuration

@@ -19,7 +19,8 @@ from ..nn import Cache
 from ..nn.experts import MixtureOfExperts, load_balancing_loss, stack_experts
 from ..nn.feed_forward import GatedFeedForward, get_activation
 from . import llama
-from ._base import Output, configuration
+from ._base import configuration
+from ._output import Output
 from ._rope import read_rope, write_rope
 
 

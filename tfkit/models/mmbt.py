@@ -18,8 +18,9 @@ from ..namemap import IdentityMap, NameMap, SubmodelMaps
 from ..nn.resnet import ResNet
 from . import _base
 from . import _task_heads as task_heads
-from ._base import Model, Output, configuration, normal_init, to_padding_mask
+from ._base import Model, configuration, normal_init, to_padding_mask
 from ._checks import check_ids, embed_ids
+from ._output import Output
 from .bert import BERT
 
 

@@ -21,18 +21,9 @@ from ..nn.rope import rope_frequencies, rope_rotation
 from ..objectives.cross_entropy import cross_entropy, word_scores
 from . import _base, bert
 from . import _task_heads as task_heads
-from ._base import (
-    LABEL_FIELDS,
-    TIED_FIELDS,
-    Model,
-    Output,
-    TaskConfig,
-    add_head,
-    configuration,
-    encoder_inputs,
-    with_head,
-)
+from ._base import LABEL_FIELDS, TIED_FIELDS, Model, TaskConfig, add_head, configuration, encoder_inputs, with_head
 from ._checks import check_rotary_width, embed_ids
+from ._output import Output
 from ._rope import read_rope
 from .llama import FULL, SLIDING
 

@@ -26,8 +26,9 @@ from ..nn.ngram_attention import NgramContext
 from ..nn.positions import table_slice
 from ..objectives.cross_entropy import check_labels, cross_entropy
 from . import bart
-from ._base import Model, Output, configuration, normal_init, to_padding_mask
+from ._base import Model, configuration, normal_init, to_padding_mask
 from ._checks import check_ids, check_memory, embed_ids
+from ._output import Output
 from ._seq2seq import decoder_ids, decoder_states, states_of
 
 

@@ -19,8 +19,9 @@ from .. import registry
 from ..namemap import NameMap, SubmodelMaps, map_of
 from ..nn import Cache
 from ..objectives.rag_marginals import rag_sequence_loss, rag_token_loss, rag_token_marginals
-from ._base import Model, Output, configuration, replace_fields, to_bool_mask
+from ._base import Model, configuration, replace_fields, to_bool_mask
 from ._checks import check_ids
+from ._output import Output
 
 PARTS = {"": "question_enc", "encoder": "generator_enc", "decoder": "generator_dec", "cross": "generator_cross"}
 SPECIAL = "bos_token_id", "pad_token_id", "eos_token_id", "decoder_start_token_id"

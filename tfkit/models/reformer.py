@@ -34,8 +34,9 @@ from ..nn.lsh import (
 from ..objectives.cross_entropy import next_labels
 from . import _base
 from . import _task_heads as task_heads
-from ._base import LABEL_FIELDS, Model, Output, TaskConfig, configuration, normal_init, replace_fields, to_padding_mask
+from ._base import LABEL_FIELDS, Model, TaskConfig, configuration, normal_init, replace_fields, to_padding_mask
 from ._checks import check_ids, embed_ids
+from ._output import Output
 
 
 @configuration

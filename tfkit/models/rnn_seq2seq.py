@@ -20,8 +20,9 @@ from .. import tracing
 from ..nn import Dropout, attend, masked_softmax
 from ..nn.state_space import StateCache
 from ..objectives.cross_entropy import cross_entropy
-from ._base import Model, Output, configuration, to_bool_mask
+from ._base import Model, configuration, to_bool_mask
 from ._checks import check_ids, check_rows, check_some_layers, embed_ids
+from ._output import Output
 from ._seq2seq import decoder_ids
 
 T = TypeVar("T")

@@ -20,8 +20,9 @@ from ..nn.feed_forward import get_activation
 from ..objectives.cross_entropy import cross_entropy, word_scores
 from . import _base
 from . import _task_heads as task_heads
-from ._base import Model, Output, configuration, to_padding_mask
+from ._base import Model, configuration, to_padding_mask
 from ._checks import check_ids, embed_ids
+from ._output import Output
 from ._seq2seq import (
     HEAD_CLASSES,
     LABEL_FIELDS,

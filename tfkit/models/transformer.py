@@ -16,8 +16,9 @@ from torch import Tensor, nn
 from ..nn import Attention, Cache, Dropout, FeedForward, sinusoidal_positions
 from ..nn.positions import table_slice
 from ..objectives.cross_entropy import cross_entropy
-from ._base import Model, Output, configuration, to_padding_mask
+from ._base import Model, configuration, to_padding_mask
 from ._checks import check_ids, check_max_length, embed_ids
+from ._output import Output
 from ._seq2seq import all_labels, seq2seq_forward, shifted_labels
 
 

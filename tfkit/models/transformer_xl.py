@@ -19,8 +19,9 @@ from ..namemap import FusedTensors, NameMap
 from ..nn import Cache, Dropout, FeedForward, StaticCache
 from ..nn.adaptive_softmax import AdaptiveEmbedding, AdaptiveSoftmax
 from ..nn.relative_attention import DistanceContext, RelativeAttention, causal_relative_bias, sinusoidal_distances
-from ._base import Model, Output, configuration, normal_init, to_padding_mask
+from ._base import Model, configuration, normal_init, to_padding_mask
 from ._checks import check_ids, check_mems, check_some_layers, check_target, embed_ids
+from ._output import Output
 from ._task_heads import label_loss
 
 

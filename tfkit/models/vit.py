@@ -19,8 +19,9 @@ from ..nn import Dropout, FeedForward
 from ..nn.feed_forward import get_activation
 from ..nn.grouped_query import GroupedQueryAttention
 from . import _task_heads as task_heads
-from ._base import LABEL_FIELDS, Model, Output, TaskConfig, configuration
+from ._base import LABEL_FIELDS, Model, TaskConfig, configuration
 from ._checks import require_tensor
+from ._output import Output
 
 
 @configuration

@@ -22,8 +22,9 @@ from ..nn.log_mel import log_mel_features
 from ..nn.positions import table_slice
 from ..objectives.cross_entropy import cross_entropy, word_scores
 from . import _fairseq, mbart
-from ._base import Model, Output, TaskConfig, configuration, normal_init
+from ._base import Model, TaskConfig, configuration, normal_init
 from ._checks import check_max_length, embed_ids, require_tensor
+from ._output import Output
 from ._seq2seq import all_labels, decoder_alone, seq2seq_forward, shifted_labels
 from .m2m_100 import sinusoids
 

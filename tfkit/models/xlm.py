@@ -19,8 +19,9 @@ from ..nn import sinusoidal_positions
 from ..objectives.cross_entropy import word_scores
 from . import _base, bert
 from . import _task_heads as task_heads
-from ._base import TIED_FIELDS, Model, Output, add_head, configuration, encoder_inputs, normal_init, with_head
+from ._base import TIED_FIELDS, Model, add_head, configuration, encoder_inputs, normal_init, with_head
 from ._checks import embed_ids
+from ._output import Output
 from ._summary_heads import NAMES, BeamQuestionAnsweringHead, MultipleChoiceHead, SequenceClassificationHead
 
 

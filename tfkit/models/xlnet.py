@@ -20,18 +20,9 @@ from ..nn.feed_forward import get_activation
 from ..nn.relative_attention import TwoStreamAttention, TwoStreamContext, sinusoidal_distances
 from . import _base, _summary_heads, bert
 from . import _task_heads as task_heads
-from ._base import (
-    LABEL_FIELDS,
-    TIED_FIELDS,
-    Model,
-    Output,
-    add_head,
-    configuration,
-    normal_init,
-    to_bool_mask,
-    to_padding_mask,
-)
+from ._base import LABEL_FIELDS, TIED_FIELDS, Model, add_head, configuration, normal_init, to_bool_mask, to_padding_mask
 from ._checks import check_ids, check_mems, embed_ids
+from ._output import Output
 
 
 @configuration

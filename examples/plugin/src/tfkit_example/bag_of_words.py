@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import nn
 
-from tfkit.models._base import Model, Output, to_bool_mask
+from tfkit.models._base import Model, to_bool_mask
 from tfkit.models._checks import check_ids, embed_ids
+from tfkit.models._output import Output
 
 
 @dataclass(frozen=True, kw_only=True)
