@@ -14,7 +14,8 @@ from .attention import (
     split_heads,
 )
 from .block_sparse import bigbird_mask
-from .cache import Cache, CachedSelfAttention, StaticCache
+from .cache import Cache, StaticCache
+from .cached_attention import CachedSelfAttention
 from .disentangled_attention import disentangled_scores, distance_windows, gather_rows, scores_by_distance
 from .dropout import Dropout, dropout
 from .dynamic_conv import span_dynamic_conv

@@ -17,7 +17,7 @@ EXERCISES = [
     exercise(
         "decoding.kv_cache",
         "Self-attention with a key-value cache",
-        "tfkit.nn.cache:CachedSelfAttention",
+        "tfkit.nn.cached_attention:CachedSelfAttention",
         checks="kv_cache",
         points=2,
     ),
