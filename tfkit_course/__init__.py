@@ -57,14 +57,6 @@ def _plain_signs(error: UnicodeError) -> tuple[str, int]:
     return "".join(PLAIN.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
 
 
-def main() -> None:
-    """The `tfkit` command, in an environment where `tfkit` is this project's."""
-    refuse_strangers()
-    from tfkit.tools.cli import app
-
-    app()
-
-
 def origin() -> dict:
     """PEP 610's direct_url.json; empty if pip took the package from an index. A checkout that is not installed is
     described as one that is."""
@@ -74,3 +66,6 @@ def origin() -> dict:
         checkout = Path(__file__).resolve().parents[1]
         there = (checkout / "pyproject.toml").is_file()
         return {"url": checkout.as_uri(), "dir_info": {"editable": True}} if there else {}
+
+
+from tfkit_course.launch import main as main  # noqa: E402 (this name is in the `tfkit` scripts of earlier installations)

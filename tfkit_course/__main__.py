@@ -1,5 +1,5 @@
 """`python -m tfkit_course` is the `tfkit` command."""
 
-from tfkit_course import main
+from tfkit_course.launch import main
 
 main()
