@@ -166,7 +166,7 @@ def test_one_that_waits_has_loaded_what_a_check_would():
 def test_a_check_does_not_load_torchs_compiler():
     """It takes longer than a check. `torch.use_deterministic_algorithms` imports it, and every class of torch.optim."""
     code = (
-        "import sys; from autograder import registry; from autograder.exercises.answers import answers\n"
+        "import sys; from autograder.exercises import registry; from autograder.exercises.answers import answers\n"
         "from autograder.corpus.judge import ask_reference, examine_answer\n"
         "exercise = registry.find('attention.multi_head')\n"
         "findings = examine_answer(answers(exercise, 'right')[0], ask_reference(exercise, 0))\n"
