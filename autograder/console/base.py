@@ -1,12 +1,17 @@
-"""What all commands share: how one that cannot be carried out ends."""
+"""What commands share: arguments that several take, and how one that cannot be carried out ends."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
-from autograder.console import error_messages
+from autograder.console import error_messages, help_texts
 from autograder.feedback.text import plain
+from tfkit_course import install
+
+POSIX = ("fcntl", "grp", "pwd", "resource", "termios")  # modules of Python's that Windows does not have
 
 
 class BadInput(Exception):
@@ -32,3 +37,34 @@ def exit_status(run: Callable[[], int], where: str, *refusals: type[Exception]) 
             raise
     print(plain(f"autograder: {message}"), file=sys.stderr)
     return 2
+
+
+def lack(command: str, error: ImportError, *extras: str) -> str:
+    """Why a command cannot be loaded: a module that only POSIX has, or a package of these extras."""
+    if error.name in POSIX:
+        return f"`autograder {command}` needs Linux, or WSL 2 on Windows: Python has no {error.name} on this system"
+    return f"`autograder {command}` needs {error.name}: {install(*extras)}"
+
+
+def positive(text: str, what: str = "workers") -> int:
+    """The type of an argument that is a number of `what`. Raises ArgumentTypeError."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of {what}")
+    return int(text)
+
+
+def add_course(command: argparse.ArgumentParser) -> None:
+    """Add the argument `course`."""
+    command.add_argument("course", type=Path, metavar="COURSE_DIR", help=help_texts.COURSE_DIR)
+
+
+def add_assignment(command: argparse.ArgumentParser) -> None:
+    """Add the argument `assignment`."""
+    command.add_argument("assignment", metavar="ASSIGNMENT", help=help_texts.ASSIGNMENT)
+
+
+def add_workers(command: argparse.ArgumentParser, address: str) -> None:
+    """Add --workers and --scheduler, of which one may be given. address: an example for the help."""
+    where = command.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=positive, metavar="N", help=help_texts.WORKERS)
+    where.add_argument("--scheduler", metavar="ADDRESS", help=f"use the workers of a Dask scheduler, such as {address}")

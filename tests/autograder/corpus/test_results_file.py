@@ -5,6 +5,7 @@ import json
 import pytest
 
 from autograder import cli
+from autograder.corpus import command
 from autograder.corpus.diagnosis import DiagnosisReport
 from autograder.corpus.judge import Score
 from autograder.corpus.lines import Lines
@@ -24,7 +25,7 @@ def asked(monkeypatch):
         score = Score(name, right=2, wrong=3, rejected=3, named=3, notes=[f"{name}: a note"])
         return score, Lines(3, 2, 1), DiagnosisReport(name, pairs=4, both_named=3), None
 
-    monkeypatch.setattr(cli, "_measure", measure)
+    monkeypatch.setattr(command, "measure_exercise", measure)
     return names
 
 
@@ -45,7 +46,7 @@ def test_a_second_run_measures_nothing_and_says_the_same(tmp_path, capsys, asked
 
 
 def test_an_interrupted_run_keeps_what_it_has(tmp_path, asked, monkeypatch):
-    file, measure = tmp_path / "results.jsonl", cli._measure
+    file, measure = tmp_path / "results.jsonl", command.measure_exercise
 
     def interrupted(name, **options):
         if asked == TWO[:1]:
@@ -53,7 +54,7 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path, asked, monkeypatch):
             raise KeyboardInterrupt
         return measure(name, **options)
 
-    monkeypatch.setattr(cli, "_measure", interrupted)
+    monkeypatch.setattr(command, "measure_exercise", interrupted)
     with pytest.raises(KeyboardInterrupt):
         cli.main(["corpus", *TWO, "--results", str(file)])
     with file.open("a") as unfinished:

@@ -4,11 +4,12 @@ import pytest
 import torch
 
 from autograder import cli
-from autograder.checks import Case, edges, stability, values
+from autograder.checks import Case, edges, values
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Finding, collect_answers, questions
-from autograder.checks.stability import Stability, combine, judge_outcomes, measure_stability, outcome, score_share
+from autograder.corpus import stability
 from autograder.corpus.judge import ask_reference
+from autograder.corpus.stability import Stability, combine, judge_outcomes, measure_stability, outcome, score_share
 from autograder.exercises import registry
 from autograder.sandbox import choose
 
