@@ -143,9 +143,10 @@ def student_sentence(path: Answer) -> str:
 def counterexample(exercise: Exercise, findings: Sequence[Finding], step: str | None = None) -> dict[str, Any] | None:
     """The simplest failing case: its inputs, the expected shape, the actual result, and which entries are wrong.
 
-    `step`: which layer was the first to go wrong, where there are several.
+    `step`: which layer was the first to go wrong, where there are several. None where cost alone is too high: no
+    value is wrong then.
     """
-    shown = simplest(findings)
+    shown = simplest([finding for finding in findings if not is_of_cost(finding)])
     if shown is None or shown.simplest is None:
         return None
     answer = shown.simplest
@@ -189,6 +190,13 @@ def _first_wrong_part(expected: Any, actual: Any, tolerance: Any) -> tuple[Any, 
         index = next((n for n, pair in enumerate(pairs) if compare(*pair, tolerance) is not None), 0)
         (expected, actual), place = pairs[index], f"{place}[{index}]"
     return expected, actual, place
+
+
+def is_of_cost(finding: Finding) -> bool:
+    """Whether what failed is a cost, so that neither a value nor a line of it is wrong; a crash has a line."""
+    from autograder.checks.probe import is_crash
+
+    return finding.check.property == "cost" and not any(map(is_crash, finding.failed))
 
 
 def simplest(findings: Sequence[Finding]) -> Finding | None:

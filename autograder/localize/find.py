@@ -16,6 +16,7 @@ from autograder.checks.compare import RaisedError
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe
 from autograder.checks.properties.parameters import PARAMETERS
+from autograder.diagnosis.diagnose import is_of_cost
 from autograder.exercises import injected_modules
 from autograder.exercises.answers import answers
 from autograder.exercises.parse import parse_source
@@ -222,8 +223,8 @@ ORDER = {"values": 0, "shapes": 1, "dtypes": 2, "gradients": 3, "edges": 4, "pur
 
 def _chosen(findings: Sequence[Finding]) -> tuple[Finding, Answer] | None:
     """The failed question to ask again: on ordinary values if one failed, with inputs that avoid coincidences."""
-    failed = [(finding, answer) for finding in findings for answer in finding.failed
-              if getattr(answer.actual, "kind", None) not in FATAL]  # fmt: skip
+    failed = [(finding, answer) for finding in findings for answer in finding.failed if not is_of_cost(finding)
+              and getattr(answer.actual, "kind", None) not in FATAL]  # fmt: skip
     unloadable = [pair for pair in failed if pair[0].check.name == PARAMETERS and isinstance(pair[1].actual, dict)]
     return unloadable[0] if unloadable else min(failed, key=_rank, default=None)  # a class that cannot be loaded
 

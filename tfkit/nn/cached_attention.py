@@ -22,7 +22,8 @@ class CachedSelfAttention(nn.Module):
 
     def forward(self, x: Tensor, cache: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """x [B,t,E]: the new positions only; cache: what the last call returned, or None at the start
-        -> (output [B,t,E], a new cache). The cache passed in is not changed and stays usable."""
+        -> (output [B,t,E], a new cache). The cache passed in is not changed and stays usable. What a call computed of
+        its positions, such as their keys and values, is not computed again by later calls."""
         q = split_heads(self.q_proj(x), self.n_heads)  # [B,H,t,D]
         k = split_heads(self.k_proj(x), self.n_heads)
         v = split_heads(self.v_proj(x), self.n_heads)

@@ -13,7 +13,8 @@ def span_dynamic_conv(value: Tensor, kernel_logits: Tensor) -> Tensor:
     """A weighted sum of neighbours, with different weights at every position (Jiang et al. 2020, 3.2; Wu et al. 2019).
 
     value [B,L,D], kernel_logits [B,L,W], W odd -> [B,L,D] (or [...,L,D] and [...,L,W]); the weights of a position are
-    a softmax over its W logits; weight w of position i is for value[i + w - W//2], or for zero beyond either end
+    a softmax over its W logits; weight w of position i is for value[i + w - W//2], or for zero beyond either end; time
+    and memory grow as L times W
     """
     length, kernel_size = value.size(-2), kernel_logits.size(-1)
     kernel = kernel_logits.softmax(-1)

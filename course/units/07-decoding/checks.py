@@ -290,7 +290,7 @@ def kv_cache() -> list[Check]:
         Check("step by step equals all at once", stepwise, weight=3.0, core=True),
         Check("a cache passed in stays usable", reused),
         *together[2:],
-        Check("cost", check_mems, explain=_why_recalled),
+        Check("cost", check_mems, explain=_why_recalled, property="cost"),
         built(cases, ATTENTION),
     ]
 

@@ -266,7 +266,7 @@ except NotImplementedError:
 # | memory kept | nothing | `2 · n · d_model` numbers |
 #
 # Your module takes the *new* positions only. Mind the mask: a chunk of several new positions after `past` cached ones may attend to all of the past and, within the
-# chunk, causally. And leave the cache you are given as it is: beam search continues one prefix in several ways.
+# chunk, causally. Compute nothing of the past again: the keys and values of a position are made once, when it is new, and not from inputs that the cache holds. And leave the cache you are given as it is: beam search continues one prefix in several ways.
 #
 # **Predict, then run.** The cache holds 6 positions, and a chunk of 3 comes in: what is the shape of the mask, and which cells are False?
 

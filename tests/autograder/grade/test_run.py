@@ -180,6 +180,16 @@ def test_exchanged_arguments_are_the_fault_of_the_call_where_the_earlier_code_is
     assert told in verdict.departure["sentence"]
 
 
+def test_of_cost_alone_no_value_and_no_line_is_told():
+    """The values are right: no example shows a wrong one, and no line computes one."""
+    cache = registry.find("decoding.kv_cache")
+    verdict = run.grade_source(cache, text(cache, "wrong", "whole_past_read_again"), backend=choose(), seed=5)
+    failed = [(check.name, check.property) for check in verdict.checks if check.status == "failed"]
+    assert failed == [("cost", "cost")] and verdict.misconception == "whole_past_read_again"
+    assert 0 < verdict.score < cache.points
+    assert verdict.counterexample is None and verdict.departure is None and verdict.line is None
+
+
 def test_a_list_that_is_written_into_is_a_trace():
     verdict = run.grade_source(SPANS, text(SPANS, "wrong", "text_overwritten"), backend=choose())
     assert [check.name for check in verdict.checks if check.status == "failed"] == ["no side effects"]
