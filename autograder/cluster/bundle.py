@@ -18,9 +18,11 @@ from autograder.diagnosis import misconceptions
 from autograder.exercises import registry
 from autograder.exercises.answers import FOLDER, Answer, answers
 from autograder.nbgrader.rebuild import GradebookCell
+from tfkit_course.small_file import parse_json
 
 # settings of BoxedExecute that say where code runs: by default machines differ in that anyway
 NOT_HASHED = ("key_file", "device", "trust", "sandbox")
+MOST_UNPACKED, MOST_VALUES = 256 << 20, 1 << 24  # bytes and values of a bundle or a record: five large notebooks
 
 
 class Key(NamedTuple):
@@ -85,16 +87,21 @@ def released_from(raw: dict[str, Any]) -> ReleasedNotebook:
 
 
 def pack(value: Any) -> bytes:
-    """JSON, compressed: neither side unpickles what the other wrote."""
+    """JSON, compressed: neither side builds objects from what the other wrote. Dask's transport between them does (see
+    SECURITY.md)."""
     return zlib.compress(json.dumps(value, sort_keys=True).encode(), 3)
 
 
 def unpack(data: bytes) -> Any:
-    """The inverse of `pack`. Raises ValueError if the bytes are not valid."""
+    """The inverse of `pack`. Raises ValueError if the bytes are not valid, or much larger than they look."""
+    reading = zlib.decompressobj()
     try:
-        return json.loads(zlib.decompress(data))
+        text = reading.decompress(data, MOST_UNPACKED)
     except zlib.error as error:
         raise ValueError(f"not a bundle or a record: {error}") from error
+    if not reading.eof:
+        raise ValueError(f"not a bundle or a record: cut off, or larger than {MOST_UNPACKED >> 20} MB")
+    return parse_json(text.decode("utf-8"), MOST_VALUES)
 
 
 def hash_of_submission(submitted: dict[str, SubmittedNotebook], predictions: Sequence[str] = ()) -> str:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -39,6 +40,20 @@ class GradingRecord:
         raw = unpack(data)
         whole = raw["notebooks"], raw["verdicts"], raw["seconds"], raw["worker"]
         return cls(Key(*raw["key"]), *whole, raw.get("missing", {}), raw.get("notes", []))  # older ones have neither
+
+    @classmethod
+    def of(cls, key: Key, data: bytes) -> GradingRecord:
+        """The record in these bytes, which a worker sent for `key`. Raises ValueError if they are not that.
+
+        A worker that lies can spoil the submissions it was given, and no others: neither another student's grade, nor a
+        file outside this student's folder.
+        """
+        record = cls.from_bytes(data)
+        if record.key != key:
+            raise ValueError(f"a worker sent the record of another submission: {record.key}")
+        if any(not isinstance(text, str) or Path(name).name != name for name, text in record.notebooks.items()):
+            raise ValueError("a worker sent a notebook whose name is no file name")
+        return record
 
     def to_bytes(self) -> bytes:
         """The record, to be sent or stored."""

@@ -146,7 +146,7 @@ class Pool:
     def _outcome(self, future: Future, work: GradingTask) -> JobOutcome | None:
         """The outcome of a finished future; None if the scheduler lost it."""
         try:
-            return JobOutcome(work.key, job.GradingRecord.from_bytes(future.result()))
+            return JobOutcome(work.key, job.GradingRecord.of(work.key, future.result()))
         except (CancelledError, CommClosedError):
             return None
         except (WrongVersion, SandboxError) as error:

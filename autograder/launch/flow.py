@@ -25,8 +25,10 @@ CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 AGS = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 NRPS = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
 TEACHING = ("membership#Instructor", "membership#Administrator", "membership#ContentDeveloper")
-NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]*")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]*")  # matched before folding, which makes a k of the Kelvin sign
 KEPT_S = 3600.0  # how long a launch's data is kept
+MOST_KEPT = 20_000  # values; a login needs no account, so that anyone can start many
+BAD_SHAPES = (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)  # of claims, in PyLTI1p3
 
 
 class LaunchError(Exception):
@@ -53,9 +55,14 @@ class LaunchMemory(LaunchDataStorage[Any]):
 
     def set_value(self, key: str, value: Any, exp: int | None = None) -> None:
         """Store the value, and drop expired ones."""
-        now = time.monotonic()
-        self._kept = {name: one for name, one in self._kept.items() if one[0] > now}
-        self._kept[self._prepare_key(key)] = now + KEPT_S, value
+        now, name = time.monotonic(), self._prepare_key(key)
+        self._kept.pop(name, None)
+        self._kept[name] = now + KEPT_S, value
+        while self._kept:  # the oldest is the first
+            first = next(iter(self._kept))
+            if self._kept[first][0] >= now and len(self._kept) <= MOST_KEPT:
+                return
+            del self._kept[first]
 
     def check_value(self, key: str) -> bool:
         """Whether the value was stored; removes it, so that no launch can be replayed."""
@@ -157,6 +164,8 @@ class LaunchFlow:
             return where, cookies.new
         except LtiException as error:
             raise LaunchError(f"this login cannot continue: {error}") from error
+        except BAD_SHAPES as error:
+            raise LaunchError("this login cannot continue: its parameters are not those of LTI 1.3") from error
 
     def launch(self, request: WebRequest) -> Launch:
         """The launch that the platform sent, after its signature, state, nonce and deployment were verified."""
@@ -171,7 +180,7 @@ class LaunchFlow:
             message = _Launch.from_cache(launch_id, request, self.platforms.tool, session, cookies, self._memory)
             links = [self._link(url, name, points) for name, points in assignments.items()]
             return str(message.get_deep_link().output_response_form(links))
-        except (LtiException, TypeError, KeyError) as error:
+        except (LtiException, *BAD_SHAPES) as error:
             raise LaunchError("this selection has expired: open the link in the LMS again") from error
 
     def keys(self) -> dict[str, Any]:
@@ -188,21 +197,24 @@ class LaunchFlow:
             message.validate()
         except LtiException as error:
             raise LaunchError(f"this launch is not valid: {error}") from error
+        except BAD_SHAPES as error:
+            raise LaunchError("this launch is not valid: its claims are not those of LTI 1.3") from error
+        _check_audience(dict(message.get_launch_data()), message.get_client_id())
         return message
 
     def _described(self, message: _Launch) -> Launch:
         claims: dict[str, Any] = dict(message.get_launch_data())
-        issuer, context = str(claims["iss"]), str(claims.get(f"{CLAIM}context", {}).get("id", ""))
+        issuer, context = str(claims["iss"]), str(_object(claims, f"{CLAIM}context").get("id", ""))
         course = self.platforms.courses.get((issuer, context))
         if course is None:
             raise LaunchError(f"the course {context or 'without an id'} of {issuer} is not one of this Hub's courses")
-        roles, names = claims.get(f"{CLAIM}roles", []), self.platforms.users[issuer, message.get_client_id()]
-        endpoint, roster = claims.get(AGS, {}), claims.get(NRPS, {})
+        roles, names = _listed(claims.get(f"{CLAIM}roles")), self.platforms.users[issuer, message.get_client_id()]
+        endpoint, roster, custom = (_object(claims, name) for name in (AGS, NRPS, f"{CLAIM}custom"))
         return Launch(
             username(claims, names.platform, names.use_email), str(claims.get("name", "")),
             any(str(role).endswith(TEACHING) for role in roles), course,
             issuer, message.get_client_id(), str(endpoint.get("lineitems", "")),
-            str(roster.get("context_memberships_url", "")), str(claims.get(f"{CLAIM}custom", {}).get("assignment", "")),
+            str(roster.get("context_memberships_url", "")), str(custom.get("assignment", "")),
             message.is_deep_link_launch(), message.get_launch_id(),
         )  # fmt: skip
 
@@ -212,21 +224,46 @@ class LaunchFlow:
         return link.set_lineitem(column).set_target("window")
 
 
+def _object(claims: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A claim that is an object; empty if it is missing or null. Raises LaunchError for anything else."""
+    found = claims.get(name)
+    if found is not None and not isinstance(found, dict):
+        raise LaunchError(f"this launch is not valid: its claim {name} is not an object")
+    return found or {}
+
+
+def _listed(claim: Any) -> list[Any]:
+    return claim if isinstance(claim, list) else []
+
+
+def _check_audience(claims: Mapping[str, Any], client: str) -> None:
+    """What OpenID Connect demands of a token besides PyLTI1p3's checks. Raises LaunchError."""
+    if not isinstance(claims.get("exp"), int | float):
+        raise LaunchError("this launch is not valid: it has no time at which it expires (exp)")
+    audience, party = claims.get("aud"), claims.get("azp")
+    several = isinstance(audience, list) and len(audience) > 1
+    if (several or party is not None) and party != client:
+        raise LaunchError("this launch is not valid: it was made for another tool (azp)")
+
+
 def username(claims: Mapping[str, Any], platform: str = "", use_email: bool | None = None) -> str:
     """The user name of a member: the institution's id, else the e-mail address, else the platform's id; in lower case.
 
     claims: those of a launch, or a member of the names and roles service. platform: its name, with which its users'
     names begin, since platforms may give the same ids. use_email: whether an e-mail address can be a name; users can
-    often change theirs, so by default only if the platform has no name, which then is the only one.
+    often change theirs, so by default only if the platform has no name, which then is the only one. Where a platform
+    speaks of the institution's ids, but this user has none, the platform's id gets the prefix "sub-", since it may be
+    another user's institution id. A platform's ids are opaque, so that no two of them may become one by folding.
     Raises LaunchError if no id is usable.
     """
     email = ("email",) if (not platform if use_email is None else use_email) else ()
-    found = (
-        claims.get(f"{CLAIM}lis", {}).get("person_sourcedid"),
-        *(claims.get(name) for name in ("lis_person_sourcedid", *email, "sub", "user_id")),
-    )
-    for one in (str(name).lower() for name in found if name):
-        if NAME.fullmatch(one):
-            return f"{platform}-{one}" if platform else one
+    lis = _object(claims, f"{CLAIM}lis")
+    prefix = "sub-" if "person_sourcedid" in lis or "lis_person_sourcedid" in claims else ""
+    known = [lis.get("person_sourcedid"), *(claims.get(name) for name in ("lis_person_sourcedid", *email))]
+    found = [str(one).lower() for one in known if one and NAME.fullmatch(str(one))]
+    own = [str(one) for one in (claims.get("sub"), claims.get("user_id")) if one]
+    found += [prefix + one for one in own if NAME.fullmatch(one) and one == one.lower()]
+    if found:
+        return f"{platform}-{found[0]}" if platform else found[0]
     raise LaunchError(f"the LMS sends {'neither an id nor an e-mail address' if email else 'no id'} "
                       "that is a valid user name here")  # fmt: skip

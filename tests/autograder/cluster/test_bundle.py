@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
+
+import pytest
 from nbformat.v4 import new_notebook, writes
 
 from autograder.cluster import job
@@ -42,3 +45,21 @@ def test_a_bundle_of_an_older_grader_has_no_predictions():
 def test_new_predictions_are_a_new_submission():
     hashes = [hash_of_submission(SUBMITTED, made) for made in ((), ("02.a",), ("02.a", "02.b"))]
     assert len(set(hashes)) == 3 and hashes[0] == hash_of_submission(SUBMITTED)
+
+
+def test_cluster_worker_other_record():
+    """A worker that lies could write another student's grade, or a file outside the student's folder."""
+    key, other = Key("ada", "a", "1", "2"), Key("ben", "a", "1", "2")
+    record = job.GradingRecord(key, {"a": "{}"}, [], 0.1, "w")
+    assert job.GradingRecord.of(key, record.to_bytes()) == record
+    outside = job.GradingRecord(key, {"../../ben/a/a": "{}"}, [], 0.1, "w")
+    for wanted, sent, why in ((other, record, "another submission"), (key, outside, "no file name")):
+        with pytest.raises(ValueError, match=why):
+            job.GradingRecord.of(wanted, sent.to_bytes())
+
+
+def test_cluster_worker_zip_bomb():
+    bomb = zlib.compress(b"[" + b" " * (300 << 20) + b"]")
+    for sent, why in ((bomb, "larger than 256 MB"), (zlib.compress(b"[1]")[:-5], "cut off"), (b"x", "not a bundle")):
+        with pytest.raises(ValueError, match=why):
+            unpack(sent)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import re
+import time
 import tomllib
 from dataclasses import fields
 from pathlib import Path
@@ -93,8 +95,8 @@ def test_a_deep_link_sends_what_was_chosen(flow, platform):
 
 
 def test_what_a_launch_leaves_behind_goes(flow, platform, monkeypatch):
-    begin(flow, platform)
     monkeypatch.setattr(flows, "KEPT_S", -1.0)
+    begin(flow, platform)
     begin(flow, platform), begin(flow, platform)
     assert len(flow._memory._kept) <= 2
 
@@ -104,7 +106,8 @@ def test_what_a_launch_leaves_behind_goes(flow, platform, monkeypatch):
     [
         ({f"{CLAIM}lis": {"person_sourcedid": "Ada1"}, "email": "a@b"}, "ada1"),
         ({"email": "Ada@Example.org", "sub": "7"}, "ada@example.org"),
-        ({"lis_person_sourcedid": "../root", "user_id": "u-1"}, "u-1"),
+        ({"lis_person_sourcedid": "../root", "user_id": "u-1"}, "sub-u-1"),
+        ({"user_id": "u-1"}, "u-1"),
     ],
 )
 def test_names_are_those_of_the_roster_too(said, name):
@@ -195,3 +198,76 @@ def test_a_file_that_cannot_be_used_is_said_in_a_line(platform, tmp_path):
         path.write_text(wrong)
         with pytest.raises(platforms.BadPlatforms, match=word):
             platforms.read(path)
+
+
+COLLISIONS = [
+    ({f"{CLAIM}lis": {"person_sourcedid": "\u212aevin"}}, "kevin"),
+    ({"email": "\u212aevin@example.org", "sub": "9"}, "kevin@example.org"),
+    ({"sub": "aB"}, "ab"),
+    ({f"{CLAIM}lis": {"person_sourcedid": ""}, "sub": "5"}, "5"),
+]
+
+
+@pytest.mark.parametrize(("claims", "taken"), COLLISIONS)
+def test_lti_username_collision(claims, taken):
+    """Two users of a platform became one: by folding letters, or because one kind of id looks like another."""
+    try:
+        assert username(claims) != taken
+    except LaunchError as error:
+        assert "valid user name" in str(error)
+
+
+SHAPES = {
+    f"{CLAIM}lis": [None, 3, [], "ada"],
+    f"{CLAIM}context": [None, 3, []],
+    f"{CLAIM}custom": [3, "x"],
+    f"{CLAIM}roles": [3, "Instructor", {"a": 1}],
+    "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint": [3, []],
+    "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice": ["x"],
+}
+
+
+@pytest.mark.parametrize("claim", SHAPES)
+def test_lti_shapes(flow, platform, claim):
+    """A claim of another kind than LTI's raised AttributeError, which the Hub answered with an error 500."""
+    for value in SHAPES[claim]:
+        asked, cookies = begin(flow, platform)
+        claims = platform.claims(asked["nonce"]) | {claim: value}
+        try:
+            launch = send(flow, platform, asked, cookies, claims)
+        except LaunchError:
+            continue
+        assert not launch.teaches and launch.user.endswith(("ada", "ada@example.org"))
+
+
+def test_lti_shapes_of_the_token(flow, platform):
+    for body in ("[]", "3", "null", '{"iss": {}}', '{"nonce": []}'):
+        asked, cookies = begin(flow, platform)
+        parts = (base64.urlsafe_b64encode(text.encode()).decode().rstrip("=") for text in ("[]", body, "x"))
+        with pytest.raises(LaunchError, match="not valid"):
+            flow.launch(WebRequest({"id_token": ".".join(parts), "state": asked["state"]}, cookies, True))
+
+
+def test_lti_expiry_and_audience(flow, platform):
+    """A token without an end, or one that another party of the audience asked for, was accepted."""
+    asked, cookies = begin(flow, platform)
+    endless = platform.claims(asked["nonce"])
+    del endless["exp"]
+    with pytest.raises(LaunchError, match="expires"):
+        send(flow, platform, asked, cookies, endless)
+    for change in ({"aud": ["tool-1", "evil"], "azp": "evil"}, {"aud": ["tool-1", "evil"]}, {"azp": "evil"}):
+        asked, cookies = begin(flow, platform)
+        with pytest.raises(LaunchError, match="another tool"):
+            send(flow, platform, asked, cookies, platform.claims(asked["nonce"]) | change)
+    asked, cookies = begin(flow, platform)
+    two = platform.claims(asked["nonce"]) | {"aud": ["tool-1", "other"], "azp": "tool-1"}
+    assert send(flow, platform, asked, cookies, two).user == "ada"
+
+
+def test_lti_login_flood():
+    """Without an account anybody could fill the Hub's memory, in quadratic time."""
+    memory, started = flows.LaunchMemory(), time.process_time()
+    for number in range(3 * flows.MOST_KEPT):
+        memory.set_value(str(number), number)
+    assert len(memory._kept) == flows.MOST_KEPT and time.process_time() - started < 2
+    assert memory.get_value(str(3 * flows.MOST_KEPT - 1)) and memory.get_value("0") is None
