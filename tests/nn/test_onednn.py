@@ -8,7 +8,9 @@ import torch.nn.functional as F
 from torch import nn
 
 import tfkit
+from tests.models.test_laws import make
 from tfkit.nn import onednn
+from tfkit.nn.int8 import quantize
 from tfkit.objectives.chunked_cross_entropy import chunked_logits
 
 pytestmark = pytest.mark.skipif(not onednn.is_available(), reason="this build of PyTorch has no oneDNN")
@@ -124,3 +126,57 @@ def test_a_product_that_is_added_is_added_as_asked(products):
             found = start.clone().addmm_(x, y, **how)
         torch.testing.assert_close(found, start.clone().addmm_(x, y, **how), rtol=1e-4, atol=1e-5)
         assert len(products) - before == taken
+
+
+def decoder(dtype=torch.bfloat16):
+    return make("llama")[1].to(dtype).eval()
+
+
+def switch_in_steps(model, rows=1, **how):
+    """Whether oneDNN is on in the forward passes of a generation, by the number of their tokens."""
+    seen = []
+    hook = model.register_forward_pre_hook(
+        lambda _, args, kwargs: seen.append((kwargs["input_ids"].numel(), torch._C._get_mkldnn_enabled())),
+        with_kwargs=True,
+    )
+    tfkit.generate(model, torch.arange(3, 7).expand(rows, -1), max_new_tokens=3, end_id=-1, **how)
+    hook.remove()
+    assert torch._C._get_mkldnn_enabled()
+    return seen
+
+
+def test_steps_of_one_row_in_bfloat16_are_multiplied_by_pytorch_itself():
+    assert switch_in_steps(decoder()) == [(4, True), (1, False), (1, False)]
+
+
+def test_everything_else_is_left_to_onednn():
+    assert switch_in_steps(decoder(), rows=2) == [(8, True), (2, True), (2, True)]
+    assert all(on for _, on in switch_in_steps(decoder(torch.float32)))
+    assert all(on for _, on in switch_in_steps(quantize(decoder(), smallest=1)))
+    by_columns = decoder()
+    weight = by_columns.layers[0].attn.q_proj.weight
+    weight.data = weight.data.t().contiguous().t()
+    assert all(on for _, on in switch_in_steps(by_columns))
+
+
+def test_both_products_of_a_row_are_those_of_float32_rounded_once():
+    torch.manual_seed(0)
+    x, weight = torch.randn(1, 1, 576).bfloat16(), torch.randn(192, 576).bfloat16()
+    expected = F.linear(x.double(), weight.double())
+    with onednn.own_products():
+        found = F.linear(x, weight)
+    rounding = 2.0**-8 * expected.abs() + 1e-3
+    assert ((found.double() - expected).abs() <= rounding).all()
+
+
+def test_the_switch_returns_to_what_it_was_when_the_last_thread_leaves():
+    inner, outer = onednn.own_products(), onednn.own_products()
+    outer.__enter__()
+    inner.__enter__()
+    outer.__exit__(None, None, None)
+    assert not torch._C._get_mkldnn_enabled()
+    inner.__exit__(None, None, None)
+    assert torch._C._get_mkldnn_enabled()
+    with pytest.raises(ZeroDivisionError), onednn.own_products():
+        1 / 0  # noqa: B018
+    assert torch._C._get_mkldnn_enabled()

@@ -80,9 +80,10 @@ def test_a_product_takes_the_memory_of_its_first_factor_unless_its_dtype_differs
     assert multiply(one, one.clone()) is not one
 
 
-def test_rotated_columns_have_their_gradients():
-    x = torch.randn(2, 3, 4, 10, dtype=torch.float64, requires_grad=True)
-    angles = torch.randn(2, 1, 4, 3, dtype=torch.float64)
+@pytest.mark.parametrize("length", [1, 4])  # a step of decoding has a form of its own
+def test_rotated_columns_have_their_gradients(length):
+    x = torch.randn(2, 3, length, 10, dtype=torch.float64, requires_grad=True)
+    angles = torch.randn(2, 1, length, 3, dtype=torch.float64)
     cos, sin = angles.cos(), angles.sin()
     turn = torch.complex(x[..., :3], x[..., 3:6]) * torch.complex(cos, sin)
     expected = torch.cat([turn.real, turn.imag, x[..., 6:]], dim=-1)

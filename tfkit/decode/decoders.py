@@ -7,6 +7,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any, Protocol
 
 import torch
@@ -15,6 +16,7 @@ from torch import Tensor
 
 from tfkit.decode.compiled import Backend, round_up_capacity, run_step
 from tfkit.decode.cuda_graph import CUDAGraphStep
+from tfkit.nn.onednn import multiplies_rows_itself, own_products
 
 
 class Decoder(Protocol):
@@ -144,6 +146,7 @@ class ModelDecoder(ABC):
             require_static_cache(model, self.has_cache)
         self.rows, self.length, self.is_static = 0, 0, static or backend is not None
         self.captured: dict[int, CUDAGraphStep] | None = {} if backend is None or model.prepare_steps() else None
+        self.multiplies_itself = isinstance(model, torch.nn.Module) and multiplies_rows_itself(model)
         self.cache: Any = None
         self.ids = torch.empty(0, 0, dtype=torch.int64)  # the whole text, for models that may read it again
         # the length beyond which the model reads all positions otherwise, cached ones too; and whether it has done so
@@ -192,7 +195,8 @@ class ModelDecoder(ABC):
             logits, self.hidden = run_step(self.model, self.backend, inputs, self.cache, tokens.size(1), self.captured)
             return logits
         if self.has_cache:
-            out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True, **how)
+            with own_products() if self.multiplies_itself and tokens.numel() == 1 else nullcontext():
+                out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True, **how)
             self.cache, self.hidden = out.cache, out.last_hidden_state
             logits = out.logits
             return logits

@@ -1,19 +1,23 @@
-"""Float32 products by oneDNN on a CPU.
+"""Products by oneDNN on a CPU: where it is used though PyTorch would not, and left out though PyTorch would.
 
 PyTorch multiplies float32 matrices by MKL, which on some processors (measured: an AMD EPYC with AVX-512) takes twice as
 long as oneDNN. PyTorch has oneDNN too, but uses it for bfloat16 and in compiled graphs only. Within `onednn_products`
 the linear layers of any model, and their gradients, are computed by it. Results are rounded differently.
+
+Of bfloat16 it is the other way round: PyTorch asks oneDNN, which for a single row takes twice as long as PyTorch's own
+product, because it lays the matrix out anew each time. Within `own_products` PyTorch multiplies itself.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 LINEAR = F.linear  # as `OneDNNMode.__torch_function__` receives it
@@ -97,3 +101,50 @@ def onednn_products() -> Iterator[None]:
         raise RuntimeError("this build of PyTorch has no oneDNN: leave out onednn_products, or --onednn")
     with OneDNNMode():
         yield
+
+
+class _Switch:
+    """PyTorch's switch for oneDNN, which is one for all threads: it is off while any of them wants it to be."""
+
+    def __init__(self) -> None:
+        self.lock, self.users, self.was = threading.Lock(), 0, True
+
+    def enter(self) -> None:
+        """One more that wants it off."""
+        with self.lock:
+            self.users += 1
+            if self.users == 1:
+                self.was = bool(torch._C._get_mkldnn_enabled())
+                torch._C._set_mkldnn_enabled(False)
+
+    def leave(self) -> None:
+        """One fewer: after the last, it is as it was."""
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                torch._C._set_mkldnn_enabled(self.was)
+
+
+_switch = _Switch()
+
+
+@contextmanager
+def own_products() -> Iterator[None]:
+    """A context in which PyTorch multiplies bfloat16 matrices on a CPU itself, in all threads. Results are rounded
+    differently."""
+    _switch.enter()
+    try:
+        yield
+    finally:
+        _switch.leave()
+
+
+def multiplies_rows_itself(model: nn.Module) -> bool:
+    """Whether a single row goes through this model faster within `own_products`: its matrices are bfloat16 on a CPU and
+    lie by rows, as `from_pretrained` lays them out. By columns PyTorch's own product takes many times as long."""
+    matrices = [weight for weight in model.parameters() if weight.dim() == 2]
+    return bool(matrices) and all(
+        type(weight) is nn.Parameter and weight.dtype == torch.bfloat16 and weight.device.type == "cpu"
+        and weight.stride(1) == 1
+        for weight in matrices
+    )  # fmt: skip
