@@ -189,9 +189,8 @@ layer (training) or the decoding step. Training is bfloat16 autocast with AdamW,
 tfkit with the chunked loss of `tfkit.train`, that of transformers with its own;
 "padded" has an attention mask that hides an eighth of half of the rows. "Of products" is the share of the rate that
 bf16 products of 8,192 x 8,192 reach. Decoding is bfloat16 from 128 tokens on; a token is one of the second 32 of 64,
-so that neither the prompt nor capturing the CUDA graph counts. "gemv" is `generate(compile="gemv")`, for one row;
-reading and tokens/s are of the faster of both, the ratio to transformers is of "compiled ms". Empty cells were not
-measured.
+so that neither the prompt nor capturing the CUDA graph counts; with one row its products and attention are the kernels
+of `tfkit.nn.triton_single_row`. Empty cells were not measured.
 docs/decisions/gpu.md says what broke on the first GPU, which goals are missed, and which rows are older
 than the present code.
 """

@@ -17,8 +17,8 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
-from tfkit.decode import gemv
 from tfkit.decode.cuda_graph import CUDAGraphStep, StepOutput, supports_cuda_graph, tensors_in
+from tfkit.decode.single_row import compile_step
 from tfkit.nn.state_space import StateCache
 
 Backend = str | Callable[..., Any]
@@ -28,17 +28,13 @@ compiled_steps: WeakKeyDictionary[nn.Module, dict[Any, Callable[..., Any]]] = We
 
 
 def backend_of(compile: bool | Backend) -> Backend | None:
-    """The backend that `generate(compile=…)` asks for: None, torch's own compiler for True, "gemv" (see `decode.gemv`),
-    or a backend of torch.compile, by name or as a function. Raises ValueError for a name that torch does not know."""
+    """The backend that `generate(compile=…)` asks for: None, for True torch's own compiler as `single_row` uses it, or
+    a backend of torch.compile, by name or as a function. Raises ValueError for a name that torch does not know."""
     if isinstance(compile, bool):
-        return "inductor" if compile else None
-    if compile == gemv.NAME:
-        return gemv.compile_with_gemv
+        return compile_step if compile else None
     known = torch.compiler.list_backends(exclude_tags=())
     if isinstance(compile, str) and compile not in known:
-        raise ValueError(
-            f"compile={compile!r} is not a torch.compile backend: pass True or one of {', '.join([gemv.NAME, *known])}"
-        )
+        raise ValueError(f"compile={compile!r} is not a torch.compile backend: pass True or one of {', '.join(known)}")
     return compile
 
 

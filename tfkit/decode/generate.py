@@ -91,8 +91,9 @@ def generate(
     best first, or how many times each sentence is sampled. generator, or the seed of a new one: what samples are drawn
     with; by default torch's own. static_cache: whether the cache has a fixed size, as
     compilers need. compile: whether the steps after the prompt run as one compiled graph on such a cache; compiling
-    takes a while at the first step, and later calls reuse the graph (True: torch's own compiler; "gemv": the same,
-    tuned for single rows on a GPU; or the name of another backend of torch.compile, such as "eager").
+    takes a while at the first step, and later calls reuse the graph (True: torch's own compiler, with
+    products of its own for single rows, see `decode.single_row`; or the name of another backend of torch.compile, such
+    as "eager").
     kwargs: settings of `LogitsProcessors`; max_length, which counts the prompt too, and gives way to max_new_tokens; in
     place of a strategy, transformers' arguments (num_beams, length_penalty, do_sample, top_p …); transformers' names of
     the special tokens (eos_token_id for end_id …); stop_strings with the tokenizer: a row ends after the token that

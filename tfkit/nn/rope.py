@@ -140,8 +140,8 @@ def rotate_halves(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     half = cos.size(-1)
     if x.size(2) == 1:  # a step of decoding: the number of operations counts, and both layouts are the same
         first, second, rest = x.split([half, half, x.size(-1) - 2 * half], dim=-1)
-        rotated = [(first * cos).addcmul(second, sin, value=-1), (second * cos).addcmul(first, sin)]
-        return torch.cat([*rotated, rest] if rest.size(-1) else rotated, dim=-1)
+        parts = [(first * cos).addcmul(second, sin, value=-1), (second * cos).addcmul(first, sin)]
+        return torch.cat([*parts, rest] if rest.size(-1) else parts, dim=-1)
     x, cos, sin = x.transpose(1, 2), cos.transpose(1, 2), sin.transpose(1, 2)
     first, second, rest = x.split([half, half, x.size(-1) - 2 * half], dim=-1)
     swapped, sin = torch.cat([second, first], dim=-1), torch.cat([-sin, sin], dim=-1)
