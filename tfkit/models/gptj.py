@@ -3,12 +3,13 @@
 Parent   gpt2
 Differs  no table of positions: the first rotary_dim columns of each query and key are rotated by an angle that grows
          with the position (RoPE, Su et al. 2021); attention and feed-forward network in parallel after one norm (so
-         both can be computed at once); no biases in attention; an untied output matrix, with a bias
+         both can be computed at once); no biases in attention; an output matrix of its own, with a bias
 Trained  objectives.causal_lm on the Pile
 """
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from ..namemap import NameMap
@@ -32,6 +33,7 @@ class Config(gpt2.Config):
     dropout: float = 0.0
     embed_dropout: float = 0.0
     attn_dropout: float = 0.0
+    tie_word_embeddings: bool = False
 
 
 PRESETS: dict[str, dict[str, Any]] = {"gpt-j-6b": {}}
@@ -63,9 +65,15 @@ class GPTJ(gpt2.GPT2):
         rotary_dim = width if config.rotary_dim is None else config.rotary_dim
         if rotary_dim % 2 or not 0 < rotary_dim <= width:  # pairs of columns are rotated
             raise ValueError(f"rotary_dim={rotary_dim}: must be even, and at most {width}, the width of a head")
-        if head == "causal_lm":
+        if head == "causal_lm" and config.tie_word_embeddings:
+            self.score_bias = nn.Parameter(torch.zeros(config.vocab_size))
+            self.names = names(tied=True)
+        elif head == "causal_lm":
             self.lm_head = nn.Linear(config.d_model, config.vocab_size)
             self.lm_head.apply(self.init_weights)
+
+    def untie(self, table: nn.Embedding) -> None:
+        """Nothing: the output matrix of its own, `lm_head`, has a bias, and is made with the head."""
 
     def position_table(self, c: Any) -> None:
         return None
@@ -79,27 +87,37 @@ class GPTJ(gpt2.GPT2):
         return self.norm(x)
 
     def score(self, x: Tensor) -> Tensor:
+        if self.config.tie_word_embeddings:
+            return word_scores(x, self.embed.weight, self.score_bias)
         return word_scores(x, self.lm_head.weight, self.lm_head.bias)
 
 
 MODEL = GPTJ
 
-HF = NameMap(
-    {
-        "wte": "embed",
-        "h.{}.ln_1": "layers.{}.norm1",
-        "h.{}.attn.q_proj": "layers.{}.attn.q_proj",
-        "h.{}.attn.k_proj": "layers.{}.attn.k_proj",
-        "h.{}.attn.v_proj": "layers.{}.attn.v_proj",
-        "h.{}.attn.out_proj": "layers.{}.attn.o_proj",
-        "h.{}.mlp.fc_in": "layers.{}.ff.up",
-        "h.{}.mlp.fc_out": "layers.{}.ff.down",
-        "ln_f": "norm",
-    },
-    prefix="transformer.",
-    heads={"lm_head": "lm_head", **gpt2.TASK_NAMES},
-    constant=[r"h\.\d+\.attn\.(masked_)?bias"],
-)
+
+def names(tied: bool) -> NameMap:
+    """The names of published tensors. tied: the embeddings are also the output matrix, whose bias stays its own."""
+    own = {"lm_head.bias": "score_bias"} if tied else {"lm_head": "lm_head"}
+    return NameMap(
+        {
+            "wte": "embed",
+            "h.{}.ln_1": "layers.{}.norm1",
+            "h.{}.attn.q_proj": "layers.{}.attn.q_proj",
+            "h.{}.attn.k_proj": "layers.{}.attn.k_proj",
+            "h.{}.attn.v_proj": "layers.{}.attn.v_proj",
+            "h.{}.attn.out_proj": "layers.{}.attn.o_proj",
+            "h.{}.mlp.fc_in": "layers.{}.ff.up",
+            "h.{}.mlp.fc_out": "layers.{}.ff.down",
+            "ln_f": "norm",
+        },
+        prefix="transformer.",
+        heads={**own, **gpt2.TASK_NAMES},
+        tied={"lm_head.weight": "wte.weight"} if tied else {},
+        constant=[r"h\.\d+\.attn\.(masked_)?bias"],
+    )
+
+
+HF = names(tied=False)
 HF_HEADS = {
     "GPTJModel": None, "GPTJForCausalLM": "causal_lm", "GPTJForSequenceClassification": "sequence_classification",
     "GPTJForQuestionAnswering": "question_answering",
@@ -107,8 +125,8 @@ HF_HEADS = {
 HF_FIELDS = {**gpt2.HF_FIELDS, "rotary_dim": "rotary_dim"}
 for _unread in (
     "classifier_dropout", "summary_activation", "summary_first_dropout", "scale_attn_weights",
-    "scale_attn_by_inverse_layer_idx", "tie_word_embeddings", "add_cross_attention",
+    "scale_attn_by_inverse_layer_idx", "add_cross_attention",
 ):  # fmt: skip
     del HF_FIELDS[_unread]
-HF_FIXED = {"tie_word_embeddings": False, "scale_attn_weights": True}
+HF_FIXED = {"scale_attn_weights": True}
 HF_UNUSED = gpt2.NO_CHOICE | {"rotary"}
