@@ -6,6 +6,8 @@ import ast
 import importlib
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -119,3 +121,224 @@ def test_the_names_of_a_lazy_package_are_found_where_their_types_are_declared(pa
     assert {name: getattr(module, name).__module__ for name in declared} == declared
     with pytest.raises(AttributeError, match="has no attribute 'absent'"):
         _ = module.absent
+
+
+# -- rooms: the folders of each package ------------------------------------------------------------------------------
+
+
+def resolve(target: str) -> str:
+    """The module of ours that an imported name is, or is in; "" for others."""
+    while target and target not in MODULES:
+        target = target.rpartition(".")[0]
+    return target
+
+
+def room(module: str) -> str:
+    """The folder right below the package, with whatever lies in it; a module beside those folders is a room alone."""
+    package, *rest = module.split(".")
+    inside = len(rest) > 1 or (rest and MODULES[module].name == "__init__.py")
+    return f"{package}.{rest[0]}" if inside else module
+
+
+@cache
+def arrows() -> dict[tuple[str, str], set[str]]:
+    """(room, room that it imports) -> which module imports what; imports in functions and for types count too.
+
+    Importing a package's own `__init__` to get at a module in it counts as importing that module alone.
+    """
+    found: dict[tuple[str, str], set[str]] = {}
+    for name, targets in IMPORTS.items():
+        for target in targets:
+            module = resolve(target)
+            passed_through = target == module and any(resolve(other) != module for other in targets
+                                                      if other.startswith(f"{target}."))  # fmt: skip
+            if module and room(module) != room(name) and not passed_through:
+                found.setdefault((room(name), room(module)), set()).add(f"{name} imports {module}")
+    return found
+
+
+# arrows that would close a circle: (from, to) -> why they are there
+BACK = {
+    ("tfkit.models", "tfkit.hub"): "`model.save_pretrained(…)` is what users of transformers write",
+    ("tfkit_course", "tfkit_course.launch"): "console scripts of earlier installations import `tfkit_course:main`",
+}
+
+
+def circles(edges: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The arrows that lie on a circle."""
+    after: dict[str, set[str]] = {}
+    for start, end in edges:
+        after.setdefault(start, set()).add(end)
+
+    def reaches(start: str) -> set[str]:
+        seen, due = set(), [start]
+        while due:
+            new = after.get(due.pop(), set()) - seen
+            seen |= new
+            due += new
+        return seen
+
+    return sorted((start, end) for start, ends in after.items() for end in ends if start in reaches(end))
+
+
+def test_rooms_do_not_go_in_a_circle() -> None:
+    """A circle hides behind imports in functions, and then no room can be read, or loaded, without all the others."""
+    assert len(arrows()) > 200
+    wrong = circles(arrows().keys() - BACK.keys())
+    assert not wrong, "\n".join(f"{start} -> {end}: {sorted(arrows()[start, end])[:3]}" for start, end in wrong)
+
+
+def test_each_arrow_back_is_there_and_closes_a_circle() -> None:
+    for arrow in BACK:
+        assert arrow in circles({*(arrows().keys() - BACK.keys()), arrow}), f"{arrow} can go from BACK"
+
+
+def test_a_circle_is_found() -> None:
+    assert circles([("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")]) == [("b", "c"), ("c", "b")]
+
+
+def test_the_root_of_the_autograder_has_no_rooms_of_its_own() -> None:
+    alone = {name for name in MODULES if under(name, "autograder") and room(name) == name}
+    there = {name for name in alone if MODULES[name].name != "__init__.py" or name == "autograder"}
+    assert there - {"autograder.pytest_plugin"} == {
+        "autograder", "autograder.__main__", "autograder.api", "autograder.cli", "autograder.doctor"
+    }  # fmt: skip
+
+
+# -- imports in functions ----------------------------------------------------------------------------------------------
+
+
+def late_imports(name: str) -> Iterator[tuple[str, str]]:
+    """(module that is imported, statement) of each import in a function; a name of a package counts with its module."""
+    package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
+    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for node in ast.walk(function):
+            if isinstance(node, ast.Import):
+                yield from ((alias.name, ast.unparse(node)) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                up = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+                base = ".".join([*up, *([node.module] if node.module else [])])
+                yield from ((resolve(f"{base}.{alias.name}") or base, ast.unparse(node)) for alias in node.names)
+
+
+TORCH = "torch takes seconds to load, and this comes with it"
+COMMAND = "a command loads what it needs, and refuses in a line where that is not installed"
+EXTRA = "of an extra that need not be installed, or that takes seconds to load"
+CONSOLE = "rich is loaded where something is drawn"
+KERNEL = "a student's kernel loads nothing until it checks"
+CHILD = "a waiting process loads in pauses, so that the check beside it is not slowed down"
+SHARDS = "a part of torch that only training on many processes, or into TensorBoard, needs"
+COMPILER = "torch's compiler takes seconds to load"
+POSIX = "Windows has no such module"
+DRAWING = "of tfkit, which loads torch: the lab's server has none"
+# (who, what) -> why it is imported in a function: a start that must be quick, or a package that may be absent
+LATE = {
+    ("autograder", "autograder.checking.notebook"): KERNEL,
+    ("autograder", "autograder.checks"): TORCH,
+    ("autograder", "autograder.corpus.judge"): TORCH,
+    ("autograder", "autograder.grade"): TORCH,
+    ("autograder", "autograder.own_tests"): TORCH,
+    ("autograder", "autograder.sandbox.client"): TORCH,
+    ("autograder", "numpy"): "a box starts without it, and has it where an answer needs it",
+    ("autograder", "rich"): CONSOLE,
+    ("autograder", "torch"): TORCH,
+    ("autograder.assistants.command", "autograder"): COMMAND,
+    ("autograder.assistants.rules", "autograder.cluster.scores"): EXTRA,
+    ("autograder.assistants.rules", "autograder.report.recipes"): EXTRA,
+    ("autograder.benchmark.command", "autograder"): COMMAND,
+    ("autograder.benchmark.command", "concurrent.futures"): COMMAND,
+    ("autograder.benchmark.command", "multiprocessing"): COMMAND,
+    ("autograder.capstone.command", "autograder"): COMMAND,
+    ("autograder.capstone.command", "nbgrader"): EXTRA,
+    ("autograder.checking", "autograder.sandbox"): CHILD,
+    ("autograder.checking.child", "autograder"): CHILD,
+    ("autograder.checking.fork_child", "autograder"): CHILD,
+    ("autograder.checking.notebook", "IPython"): "the command line needs no kernel",
+    ("autograder.checking.notebook", "autograder"): KERNEL,
+    ("autograder.checking.pytest_plugin", "autograder"): "every pytest loads the plugin, whatever it tests",
+    ("autograder.cli", "autograder"): COMMAND,
+    (
+        "autograder.cluster.grading_process",
+        "autograder.cluster.job",
+    ): "the parent, which does not grade, loads no torch",
+    ("autograder.cluster.grading_process", "distributed"): EXTRA,
+    ("autograder.cluster.grading_process", "psutil"): EXTRA,
+    ("autograder.cluster.job", "autograder.sandbox"): "the process that sends the work needs no sandbox",
+    ("autograder.corpus.command", "autograder"): COMMAND,
+    ("autograder.corpus.command", "concurrent.futures"): COMMAND,
+    ("autograder.corpus.command", "multiprocessing"): COMMAND,
+    ("autograder.corpus.diagnosis", "autograder.diagnosis.kinds"): TORCH,
+    ("autograder.diagnosis.conditions", "autograder.diagnosis.diagnose"): "the two ask each other, within one room",
+    ("autograder.doctor", "autograder.cluster.course"): EXTRA,
+    ("autograder.marking.command", "autograder"): COMMAND,
+    ("autograder.report.command", "autograder"): COMMAND,
+    ("autograder.sandbox.inside.agent", "autograder.sandbox.inside.shell"): "IPython is for boxes that run whole cells",
+    ("autograder.sandbox.inside.shell", "IPython"): "only a cell that leaves figures open needs it",
+    ("autograder.sandbox.inside.zygote", "random"): "only a forked child needs it",
+    ("autograder.serve", "autograder.serve.status"): "only the Hub's service has this page",
+    ("autograder.serve.passback", "autograder"): EXTRA,
+    ("course", "autograder"): TORCH,
+    ("course", "ipykernel"): EXTRA,
+    ("course", "nbgrader"): EXTRA,
+    ("course.build", "course.lite"): EXTRA,
+    ("course.lite", "course.release"): EXTRA,
+    ("course.lite", "tfkit_lab"): EXTRA,
+    ("tfkit.data.translation", "rapidfuzz"): EXTRA,
+    ("tfkit.data.translation", "sacrebleu"): EXTRA,
+    ("tfkit.decode.single_row", "torch"): COMPILER,
+    ("tfkit.decode.single_row", "tfkit.decode.single_row_kernels"): "Triton is there with a GPU alone",
+    ("tfkit.decode.generate", "tfkit.decode.stop_strings"): "ids alone need no tokenizer",
+    ("tfkit.hub", "gguf"): EXTRA,
+    ("tfkit.hub", "rich"): CONSOLE,
+    ("tfkit.models", "tfkit.hub"): "a room above: see BACK",
+    ("tfkit.models", "tfkit"): "a room above, for `model.generate`",
+    ("tfkit.models", "tfkit.models._vocabulary"): "only a change of the vocabulary needs it",
+    ("tfkit.nn", "torch"): COMPILER,
+    ("tfkit.retrieve", "faiss"): EXTRA,
+    ("tfkit.text", "tfkit.models"): "its languages are in a model's file, which loads torch",
+    ("tfkit.tools", "tfkit"): COMMAND,
+    ("tfkit.tools", "torch"): COMMAND,
+    ("tfkit.tools", "transformers"): EXTRA,
+    ("tfkit.train", "rich"): CONSOLE,
+    ("tfkit.train", "resource"): POSIX,
+    ("tfkit.train", "torch"): SHARDS,
+    ("tfkit_course.launch", "tfkit"): "first it is certain that `tfkit` is this project's",
+    ("tfkit_course", "pwd"): POSIX,
+    ("tfkit_lab", "IPython"): "the server has no kernel",
+    ("tfkit_lab", "autograder"): EXTRA,
+    ("tfkit_lab", "jsonschema"): "a trace is read far more often than it is checked",
+    ("tfkit_lab", "jupytext"): EXTRA,
+    ("tfkit_lab", "nbclient"): EXTRA,
+    ("tfkit_lab", "nbconvert"): EXTRA,
+    ("tfkit_lab", "nbformat"): EXTRA,
+    ("tfkit_lab", "tfkit"): DRAWING,
+    ("tfkit_lab", "tfkit_lab.prediction_widget"): "a card without a widget needs no ipywidgets",
+    ("tfkit_lab", "torch"): DRAWING,
+    (
+        "tfkit_lab",
+        "tfkit_lab",
+    ): "a kernel wants one widget, Jupyter the routes: each loads its own",
+}
+NOT_OURS = ("course.lite.shim", "course.template")  # another torch, and the files of a package to be
+
+
+def reasons(name: str, target: str) -> set[tuple[str, str]]:
+    """The entries of LATE that allow a module this late import."""
+    return {entry for entry in LATE if under(name, entry[0]) and under(target, entry[1])}
+
+
+def test_an_import_in_a_function_has_a_reason() -> None:
+    """At the top is where a reader, and a check for circles, looks for what a module needs."""
+    ours = [name for name in MODULES if not under(name, *NOT_OURS)]
+    wrong = {
+        f"{name}: {statement}" for name in ours for target, statement in late_imports(name) if not reasons(name, target)
+    }
+    assert not wrong, "move these to the top, or give LATE a reason:\n" + "\n".join(sorted(wrong))
+
+
+def test_each_reason_is_needed() -> None:
+    used = {entry for name in MODULES for target, _ in late_imports(name) for entry in reasons(name, target)}
+    assert LATE.keys() == used

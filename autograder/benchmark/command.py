@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from autograder.console import help_texts
 from autograder.console.help_format import add_command
+from autograder.exercises import registry
 
 if TYPE_CHECKING:
     from autograder.benchmark.dataset import Row
@@ -63,7 +65,6 @@ def _export(arguments: argparse.Namespace) -> int:
 
 def _list(arguments: argparse.Namespace) -> int:
     from autograder.benchmark.grader import graders
-    from autograder.exercises import registry
 
     exercises = registry.exercises()
     for name, grader in graders().items():
@@ -115,7 +116,6 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _judged(tasks: Sequence[Task], workers: int) -> Iterator[list[Result]]:
     """The results of each task, as they come. Each worker is a process with boxes of its own."""
-    import signal
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
 
@@ -154,7 +154,6 @@ def _rows(arguments: argparse.Namespace, chosen: Mapping[str, BenchmarkGrader]) 
     """The answers to be judged: of the named exercises, or of those that a grader other than this project's covers."""
     from autograder.benchmark import measure
     from autograder.benchmark.dataset import answer_rows
-    from autograder.exercises import registry
 
     if arguments.sample is not None and arguments.sample < 1:
         raise BenchmarkError(f"--sample {arguments.sample} leaves no answers: must be 1 or more")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,6 @@ def _add_check_arguments(check: argparse.ArgumentParser) -> None:
 
 
 def _check(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
-    from dataclasses import replace
-
     from autograder import sandbox
     from autograder.capstone.judge import judge
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from autograder.api import Exercise
+from autograder.corpus.judge import examine_answer
 from autograder.diagnosis.compose import CombinedMistakes, agrees, fit
 from autograder.diagnosis.diagnose import diagnose, known_answers, subject_of
 from autograder.exercises.answers import Answer, EditedAnswer
@@ -68,8 +69,6 @@ def measure_diagnosis(
     exercise: Exercise, question_sets: list[QuestionSet], seed: int, every: int = 3
 ) -> DiagnosisReport:
     """Diagnose sampled pairs of compatible mistakes, and each n-th mistake while it is hidden."""
-    from autograder.corpus.judge import examine_answer
-
     score = DiagnosisReport(exercise.id)
     for pair, findings in _pairs(exercise, question_sets, seed, score):
         found = diagnose(exercise, findings)

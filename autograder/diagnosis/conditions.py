@@ -15,6 +15,7 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import FATAL, Answer, Finding, is_crash, observe
 from autograder.diagnosis.evidence import Evidence, name_of
 from autograder.diagnosis.facts import argument
+from autograder.exercises.answers import answers
 from autograder.feedback.translate import say
 
 if TYPE_CHECKING:
@@ -112,7 +113,6 @@ def _with_other_sizes(replies: Sequence[Reply], evidence: Evidence) -> Iterator[
     """The student's answers to these questions with some axes cut to one, two or three entries."""
     from autograder.checks.shrink import simpler_questions
     from autograder.diagnosis.diagnose import subject_of
-    from autograder.exercises.answers import answers
 
     until = time.thread_time() + SECONDS
     right = [subject_of(path) for path in answers(evidence.exercise, "right")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -216,8 +217,6 @@ def _simplicity(finding: Finding) -> tuple[bool, bool, int]:
 
 
 def _named_inputs(exercise: Exercise, case: Any) -> dict[str, Any]:
-    import inspect
-
     from autograder.checks.reference import reference_of
 
     target = reference_of(exercise).namespace[case.symbol]

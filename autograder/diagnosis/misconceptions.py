@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autograder.exercises import registry
 from autograder.exercises.edits import toml_text
 
 if TYPE_CHECKING:
@@ -203,7 +204,6 @@ def _check_of(exercise: Exercise, entry: Entry, name: str) -> tuple[Check, Seque
     that was renamed are drawn by the name that is stored."""
     from autograder.checks.probe import Draw
     from autograder.checks.reference import reference_of
-    from autograder.exercises import registry
 
     reference, own = reference_of(exercise), [answer for answer in entry["answers"] if answer["check"] == name]
     known = all("asked" in answer for answer in own)  # else only the name says which check it was

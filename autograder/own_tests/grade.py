@@ -28,6 +28,7 @@ from autograder.exercises.parse import parse_source
 from autograder.grade.run import RESTARTS, sources_of
 from autograder.own_tests.mutants import StoredMutant, matching_mutant
 from autograder.sandbox.client import Cell, SandboxClient, StudentError
+from autograder.sandbox.inside.wire import WireError
 
 if TYPE_CHECKING:
     from autograder.own_tests.proxies import Names
@@ -263,7 +264,6 @@ def _tested(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> di
 
 def _scored(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> dict[str, Any]:
     from autograder.own_tests.proxies import CALLS
-    from autograder.sandbox.inside.wire import WireError
 
     try:
         value = _run(step.source, names)

@@ -7,6 +7,7 @@ import atexit
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -98,8 +99,6 @@ class Box:
 
 
 def _remove(folder: Path) -> None:
-    import shutil
-
     shutil.rmtree(folder, ignore_errors=True)
 
 

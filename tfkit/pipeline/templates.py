@@ -19,6 +19,8 @@ from jinja2.nodes import Node
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from tfkit.hub.files import read_json
+
 Message = Mapping[str, Any]
 ROLES = ("system", "developer", "user", "assistant", "tool")  # a template may name others
 
@@ -48,8 +50,6 @@ def template(directory: Path) -> str | None:
 
 def settings(directory: Path) -> dict[str, Any]:
     """The content of tokenizer_config.json; {} if there is none. Raises ValueError for a damaged one."""
-    from ..hub.files import read_json
-
     file = directory / "tokenizer_config.json"
     return read_json(file) if file.is_file() else {}
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -121,8 +123,6 @@ def read(
     pager: Annotated[bool, typer.Option(help="on a terminal, show the text in a pager")] = True,
 ) -> None:
     """Show the architecture on one page, written to be understood; it needs only torch."""
-    import os
-
     from .read import page
 
     try:
@@ -222,8 +222,6 @@ def show_difference(out: Console, title: str, text: str, language: str = "diff")
 
 def docstrings() -> dict[str, str]:
     """Architecture -> the docstring of its file, read without importing it."""
-    from importlib.util import find_spec
-
     found = {}
     for name, source in registry.sources().items():
         spec = find_spec(source.partition(":")[0])
