@@ -36,10 +36,12 @@ def _own(controller: str) -> str:
 
 @dataclass
 class ResourceUsage:
-    """Resources used: processor seconds of all processes, and peak bytes above those in use before."""
+    """Resources used: processor seconds of all processes, peak bytes above those in use before, and how many bytes of
+    its own the group held before."""
 
     cpu_s: float = 0.0
     grown_bytes: int = 0
+    held_bytes: int = 0
 
 
 class Group:
@@ -123,11 +125,11 @@ class Group:
         """
         spent = ResourceUsage()
         with self._peak() as peak:
-            held, cpu, before = self._held_bytes(), self.cpu_s(), _read_number(peak)
+            held, own, cpu, before = self._held_bytes(), self._own_bytes(), self.cpu_s(), _read_number(peak)
             fresh = _forget(peak)
             yield spent
             after = _read_number(peak)
-            spent.cpu_s = self.cpu_s() - cpu
+            spent.cpu_s, spent.held_bytes = self.cpu_s() - cpu, own
             spent.grown_bytes = max(0, after - held) if fresh or after > before else 0
 
     @contextmanager
@@ -145,6 +147,11 @@ class Group:
 
     def _held_bytes(self) -> int:
         return self._number("memory.current", "memory", "memory.usage_in_bytes")
+
+    def _own_bytes(self) -> int:
+        """What its processes wrote: without the pages of files, which are charged to whoever read them first."""
+        names = ("anon", "shmem") if self.kind == "v2" else ("rss", "shmem")
+        return sum(self._field("memory.stat", "memory", "memory.stat", name) for name in names)
 
     def oom_kills(self) -> int:
         """How many of its processes the kernel killed for lack of memory."""

@@ -24,6 +24,7 @@ ROOM = 4  # times the reference's own count: another style costs less, another o
 DOUBLINGS = (4, 2, 1)  # the lengths at which a box is measured: the longest divided by these
 GROWTH, DOUBLING = 8, 2.8  # limits for the time at four times and at twice the length; linear cost gives 4 and 2
 SLACK_S, SLACK_BYTES = 0.1, 48 << 20  # smaller differences are ignored: one-time costs and rounding
+HELD_BYTES = 80 << 20  # before the call: a notebook with plots holds half of it, a table of all pairs 100 MB
 TRIES = 3  # measurements of a time that is too long; noise is not expected three times
 WITHIN_LIMIT, TOO_EXPENSIVE, OTHER_VALUES = "within the limit", "too expensive", "other values"
 
@@ -98,8 +99,8 @@ def measure_box(
     if found is None:
         return OTHER_VALUES
     used, size = found
-    if used.grown_bytes > SLACK_BYTES + ROOM**2 * size:
-        return TOO_EXPENSIVE
+    if used.grown_bytes > SLACK_BYTES + ROOM**2 * size or used.held_bytes > HELD_BYTES:
+        return TOO_EXPENSIVE  # a table that was made before the call is not seen to grow
     student.keep_freed_memory()
     for turn in range(1, TRIES + 1):
         spent = [used_at(turn, place, part) for place, part in enumerate((DOUBLINGS[0], *DOUBLINGS))]
