@@ -65,6 +65,7 @@ class Verdict:
     misconception: str | None = None  # name of the wrong answer that this one behaves like, the first of several
     misconceptions: tuple[str, ...] = ()  # the names of all mistakes that were found in it
     hint: str | None = None  # the sentence for the student about it
+    distance: int | None = None  # how few known edits lead to a right answer; None if that is unknown or not verified
     line: int | None = None  # 1-based, in the file or the cell: where it first departs from right answers
     departure: dict[str, Any] | None = None  # what departs there, in words; see localize.fault
     counterexample: dict[str, Any] | None = None

@@ -63,6 +63,7 @@ class EditedAnswer:
     sentence: str  # the sentence that the student reads
     change: str
     score_share: float | None = None  # share of the points, for answers that are wrong only in edge cases
+    conceptual: bool = False  # an error of concept rather than a slip; see docs/decisions/grading.md
 
     @property
     def name(self) -> str:
@@ -140,12 +141,15 @@ def _entry(where: str, name: str, entry: Any, right: dict[str, Path | ArchivedAn
     for key in ("base", "sentence", "change"):
         if not isinstance(entry.get(key), str):
             raise BadCorpus(f"{where} needs {key}, a string")
-    if unknown := entry.keys() - {"base", "sentence", "change", "keeps"}:
+    if not isinstance(entry.get("conceptual", False), bool):
+        raise BadCorpus(f"{where}: conceptual must be true or false")
+    if unknown := entry.keys() - {"base", "sentence", "change", "keeps", "conceptual"}:
         raise BadCorpus(f"{where} has {min(unknown)}, which is not a known key")
     if entry["base"] not in right:
         known = ", ".join(sorted(right))
         raise BadCorpus(f"{where}: its base {entry['base']} is not a right answer; available: {known}")
-    return EditedAnswer(name, right[entry["base"]], entry["sentence"].strip("\n"), entry["change"], entry.get("keeps"))
+    base, sentence = right[entry["base"]], entry["sentence"].strip("\n")
+    return EditedAnswer(name, base, sentence, entry["change"], entry.get("keeps"), entry.get("conceptual", False))
 
 
 def _files(folder: Path, exercise_id: str) -> Iterator[Path | ArchivedAnswer]:

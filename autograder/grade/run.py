@@ -12,10 +12,12 @@ from typing import Any
 
 from autograder.api import Exercise, Limits, Verdict
 from autograder.checks import device as devices
-from autograder.checks.probe import QuestionSet, collect_answers, questions
+from autograder.checks.probe import Finding, QuestionSet, collect_answers, questions
 from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrink_counterexample
 from autograder.checks.steps import first_wrong_step
+from autograder.credit import distance
+from autograder.credit.rule import DEFAULT, CreditRule
 from autograder.diagnosis import misconceptions
 from autograder.diagnosis.diagnose import Misconception, diagnose, subject_of
 from autograder.diagnosis.kinds import kind
@@ -62,7 +64,9 @@ class Grader:
     limits: Limits = Limits()
     weights: Mapping[str, float] = field(default_factory=dict)  # the course's weights of the properties
     known: misconceptions.Entries = field(default_factory=dict)  # the course's own misconceptions
+    credit: CreditRule = DEFAULT  # how the points of a failed answer are made
     killer_cells: set[str] = field(default_factory=set)
+    enough: Callable[[Finding], bool] | None = None  # a finding after which no further check is put
     _drawn: tuple[Any, list[QuestionSet]] = (None, [])  # the last exercise's questions, reused for a second attempt
 
     def grade(self, exercise: Exercise) -> Verdict:
@@ -87,14 +91,14 @@ class Grader:
 
     def _grade(self, exercise: Exercise, verdict: Verdict, lack: str) -> Verdict:
         """The verdict of the attempt that counts; `lack` says why nothing was run on a GPU."""
-        return verdict_of(exercise, verdict, self._decisive(exercise, verdict), lack, self.weights)
+        return verdict_of(exercise, verdict, self._decisive(exercise, verdict), lack, self.weights, self.credit)
 
     def examine(self, exercise: Exercise, seed: int) -> tuple[Verdict, Attempt]:
         """The verdict for this seed on the CPU, and the whole attempt; passes on any exception of the grader."""
         verdict = Verdict(exercise=exercise.id, status="not_graded", score=0.0, max_score=exercise.points, seed=seed,
                           sandbox=self.backend.name, device="cpu", title=title_of(exercise))  # fmt: skip
         attempt = self._decisive(exercise, verdict)
-        return verdict_of(exercise, verdict, attempt, CPU_ALONE, self.weights), attempt
+        return verdict_of(exercise, verdict, attempt, CPU_ALONE, self.weights, self.credit), attempt
 
     def _decisive(self, exercise: Exercise, verdict: Verdict) -> Attempt:
         """The attempt that counts: with the student's earlier answers, or with reference answers in their place."""
@@ -177,7 +181,7 @@ class Grader:
         key = (exercise.id, verdict.seed, verdict.device)
         if self._drawn[0] != key:
             self._drawn = key, list(self._ask(checks, reference, f"{verdict.seed}/{exercise.id}"))
-        attempt.findings = collect_answers(self._drawn[1], subject)
+        attempt.findings = collect_answers(self._drawn[1], subject, self.enough)
 
     def _explained(
         self, attempt: Attempt, student: Any, exercise: Exercise, verdict: Verdict, override: list[Exercise],
@@ -193,6 +197,7 @@ class Grader:
             self._find_example(attempt, student, exercise, verdict)
         self._diagnose(attempt, student, exercise, verdict)
         if isinstance(student, SandboxClient):  # a box takes definitions that record their values
+            self._measure_distance(attempt, student, exercise, verdict, override)
             self._localize(attempt, student, exercise, _replaced(exercise, override), right)
             self._recognise(attempt, student, exercise)
         return attempt
@@ -230,6 +235,31 @@ class Grader:
         others = {source.id for source in self.sources if source.exercise not in (exercise.id, None)}
         attempt.departure = localize_fault(exercise, attempt.findings, student, cells, replaced, others, right)
         attempt.relation = attempt.departure.pop("relation") if attempt.departure else ""
+
+    def _measure_distance(
+        self, attempt: Attempt, student: SandboxClient, exercise: Exercise, verdict: Verdict, override: list[Exercise]
+    ) -> None:
+        """Find how few known edits lead to a right answer, where the rule of credit asks for it."""
+        found, kept = attempt.named, distance.kept_by_checks(attempt.findings, self.weights)
+        if self.credit == "checks" or not student.alive or not distance.is_wanted(exercise, kept, found):
+            return
+        checks = registry.check_function(exercise)()
+
+        def rerun(cells: Mapping[str, str]) -> list[Finding] | None:
+            """What the checks find in a new box, with these sources in place of the student's."""
+            sources = [replace(source, text=cells.get(source.id, source.text)) for source in self.sources]
+            other = replace(self, sources=sources, killer_cells=set(self.killer_cells), enough=distance.is_refuted)
+            with other._attempt(exercise, checks, verdict, override) as (tried, _):
+                return None if tried.missing else tried.findings
+
+        def fresh() -> list[Finding]:
+            """The student's answers to new questions."""
+            (subject,) = _on_device(verdict.device, student)
+            return distance.fresh_findings(exercise, checks, subject, verdict.seed)
+
+        own = {s.id: s.text for s in self._cells(exercise) if s.exercise in (exercise.id, None) and not s.setup}
+        trial = distance.Trial(own, rerun, fresh, self.weights)
+        attempt.distance = distance.measure(exercise, attempt.findings, found.names if found else (), trial)
 
     def _recognise(self, attempt: Attempt, student: SandboxClient, exercise: Exercise) -> None:
         """Find the course's misconception that a failed answer behaves like. It runs last and can't change points."""
@@ -324,15 +354,19 @@ def grade_notebook(
     limits: Limits | None = None,
     weights: Mapping[str, float] | None = None,
     known: misconceptions.Entries | None = None,
+    credit: CreditRule = DEFAULT,
 ) -> list[Verdict]:
     """Grade these exercises of a notebook (a dict in nbformat 4). `progress` is called with each verdict at once.
 
     `weights`: the properties' weights, from `autograder.settings.points.read`; `known`: the course's own
-    misconceptions, from `autograder.diagnosis.misconceptions.read`.
+    misconceptions, from `autograder.diagnosis.misconceptions.read`; `credit`: the rule of
+    credit (`autograder.credit.rule`).
     """
     sources = sources_of(nb)
     attempt = attempt_of(student, sources)
-    grader = Grader(sources, backend, key, attempt, seed, device, limits or Limits(), weights or {}, known or {})
+    grader = Grader(
+        sources, backend, key, attempt, seed, device, limits or Limits(), weights or {}, known or {}, credit
+    )
     verdicts = []
     for exercise in exercises:
         verdicts.append(grader.grade(exercise))

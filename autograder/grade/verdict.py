@@ -11,6 +11,7 @@ from autograder.api import CheckResult, Exercise, Status, Verdict
 from autograder.checks.compare import RaisedError
 from autograder.checks.probe import Finding
 from autograder.checks.properties.parameters import PARAMETERS
+from autograder.credit.rule import DEFAULT, CreditRule, Distance, credit_points, spread
 from autograder.diagnosis.diagnose import Misconception, counterexample, diagnose, diagnose_edge
 from autograder.feedback.translate import say
 from autograder.feedback.words import sentence
@@ -36,6 +37,7 @@ class Attempt:
     named: Misconception | None = None  # the collected misconception that it shows
     explanation: str = ""  # what else can be said of it
     recognised: Misconception | None = None  # the course's own misconception that it behaves like
+    distance: Distance | None = None  # how few known edits lead to a right answer, if that was verified
     withheld: bool = False  # references of earlier exercises were in the box: nothing that came out of it is shown
 
     @property
@@ -71,8 +73,9 @@ def _outcomes(attempt: Attempt) -> list[tuple[str, str, bool]]:
 
 
 def verdict_of(
-    exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, weights: Mapping[str, float]
-) -> Verdict:
+    exercise: Exercise, verdict: Verdict, attempt: Attempt, lack: str, weights: Mapping[str, float],
+    credit: CreditRule = DEFAULT,
+) -> Verdict:  # fmt: skip
     """`verdict` (exercise, seed, box, device) with what the attempt amounts to: status, points, hint, counterexample.
 
     lack: why nothing was run on a GPU; weights: the course's weights of the properties.
@@ -96,10 +99,12 @@ def verdict_of(
     unknown = None if attempt.passed or stopped or found else explain_unknown_mistake(attempt)
     if unwritten:
         unknown = f"{_listed(unwritten)}: {NOT_WRITTEN}."
+    score, checks = _credit(exercise, attempt, checks, credit)
     return replace(
         verdict,
         status="passed" if attempt.passed else "failed",
-        score=exercise.points if attempt.passed else round(math.fsum(check.points for check in checks), 2),
+        score=score,
+        distance=attempt.distance.edits if attempt.distance else None,
         checks=checks,
         misconception=found.names[0] if found else None,
         misconceptions=found.names if found else (),
@@ -109,6 +114,17 @@ def verdict_of(
         counterexample=None if attempt.withheld else counterexample(exercise, attempt.findings, attempt.step),
         reason=_not_seen(checks) if attempt.passed else stopped,
     )
+
+
+def _credit(
+    exercise: Exercise, attempt: Attempt, checks: tuple[CheckResult, ...], rule: CreditRule
+) -> tuple[float, tuple[CheckResult, ...]]:
+    """The points, and the checks with their parts of them: the one place where points are made."""
+    if attempt.passed:
+        return exercise.points, checks
+    by_checks = round(math.fsum(check.points for check in checks), 2)
+    score = round(credit_points(by_checks, exercise.points, attempt.distance, rule), 2)
+    return score, checks if score == by_checks else spread(checks, score)
 
 
 def _departure(attempt: Attempt) -> dict[str, Any] | None:

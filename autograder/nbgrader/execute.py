@@ -16,6 +16,7 @@ from traitlets import Bool, Dict, Float, Int, List, Unicode
 from traitlets.utils.importstring import import_item
 
 from autograder.api import CheckResult, Exercise, Limits, Verdict
+from autograder.credit.rule import DEFAULT
 from autograder.diagnosis import misconceptions
 from autograder.exercises import registry
 from autograder.feedback.html import verdict_html
@@ -51,6 +52,9 @@ class BoxedExecute(NbGraderPreprocessor):
     weights = Dict(
         help="how many times its usual points each property earns, {'gradients': 2.0}: [weights] of the course.toml",
     ).tag(config=True)
+    credit = Unicode(DEFAULT, help="what a wrong answer keeps, distance or checks: [grading] of the course.toml").tag(
+        config=True
+    )
     misconceptions = Dict(help="the course's own, by exercise: misconceptions.toml, less the code").tag(config=True)
     mutants = Dict(help="mutants of your own solutions by assignment, as `autograder adopt` stores them").tag(
         config=True
@@ -101,6 +105,7 @@ class BoxedExecute(NbGraderPreprocessor):
                 progress=lambda *what: self._progress(name, what),
                 limits=Limits(**self.limits),
                 **({"weights": points.check_weights(self.weights, "c.BoxedExecute.weights")} if self.weights else {}),
+                credit=points.check_credit(self.credit, "c.BoxedExecute.credit"),
                 **({"known": misconceptions.check_entries(self.misconceptions)} if self.misconceptions else {}),
             )
         except Exception as error:  # it must cost neither this student nor the class their points

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from autograder.api import HINTS, Property
+from autograder.credit.rule import DEFAULT, RULES
 
 FILE = "course.toml"
 
@@ -124,6 +125,7 @@ DUE = ValueType("date, time and offset, as 2026-10-12T18:00:00+02:00", _is_due)
 EXERCISES = ValueType('a list of ids, as ["masks.causal"]; leave it out for all', _are_ids)
 POINTS = ValueType('numbers by exercise, as {"masks.softmax" = 4}', _are_points)
 PREDICTIONS = ValueType("a number of points, 0 for none", partial(_is_number, least=0))
+CREDIT = ValueType(" or ".join(f'"{rule}"' for rule in RULES), lambda value: value in RULES)
 BANDS = ValueType("pairs, as [[1.0, 3], [0.5, 6]], in which fewer bits never earn fewer points", _are_bands)
 STEPS = ValueType(f"a whole number from 0 to {HINTS}", _are_hints)
 
@@ -203,6 +205,21 @@ WEIGHTS = CourseTable(
     ),
 )
 
+GRADING = CourseTable(
+    name="grading",
+    example='credit = "checks"',
+    help="What a wrong answer keeps.",
+    keys=(
+        TableKey(
+            name="credit",
+            type=CREDIT,
+            default=DEFAULT,
+            help="`distance`: 70 % at one known edit from a right answer, 40 % at two, 10 % at three, and never less "
+            "than its checks earn. `checks`: only what they earn, which is nothing where ordinary values are wrong",
+        ),
+    ),
+)
+
 CAPSTONE = CourseTable(
     name="capstone",
     example="seconds = 120",
@@ -234,7 +251,7 @@ ASSISTANTS = CourseTable(
     ),
 )
 
-TABLES = (UNIT, WEIGHTS, CAPSTONE, ASSISTANTS)
+TABLES = (UNIT, WEIGHTS, GRADING, CAPSTONE, ASSISTANTS)
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -5,6 +5,9 @@ A course may set other weights for properties in its course.toml:
     [weights]          # times what the exercises give
     gradients = 2
     cost = 0           # still said, but it costs nothing
+
+    [grading]
+    credit = "checks"  # what a wrong answer keeps: see autograder.credit.rule
 """
 
 from __future__ import annotations
@@ -15,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import MAX_EDGE_SHARE, Property
+from autograder.credit.rule import DEFAULT, RULES, CreditRule
 from autograder.settings import course_file
-from autograder.settings.course_file import WEIGHTS, CourseFileError
+from autograder.settings.course_file import GRADING, WEIGHTS, CourseFileError
 
 FILE = course_file.FILE
 WRONG = "wrong"  # key of the error message that replaces invalid weights
@@ -48,6 +52,24 @@ def setting(path: Path) -> dict[str, Any]:
         return dict(read(path))
     except BadWeights as error:
         return {WRONG: str(error)}
+
+
+def credit_setting(path: Path) -> str:
+    """The rule of credit in the course.toml at this path, for a configuration file, as `setting`: where the file is
+    invalid the error message, which `check_credit` raises."""
+    try:
+        return str(course_file.read(path).get(GRADING.name, {}).get("credit", DEFAULT))
+    except CourseFileError as error:
+        return str(error)
+
+
+def check_credit(given: str, where: str) -> CreditRule:
+    """`given` as a rule of credit. Raises BadWeights, with the message of `credit_setting` if it is one."""
+    for rule in RULES:
+        if given == rule:
+            return rule
+    wanted = " or ".join(f'"{rule}"' for rule in RULES)
+    raise BadWeights(given if " " in given else f"{where} is {given!r}, and must be {wanted}")
 
 
 def check_weights(given: Any, where: str) -> dict[str, float]:

@@ -13,7 +13,7 @@ from autograder.nbgrader import config
 from autograder.settings import course_file, points
 from autograder.settings.capstone import BadTerms, Terms
 from autograder.settings.capstone import read as read_terms
-from autograder.settings.course_file import ASSISTANTS, CAPSTONE, TABLES, TOP, UNIT, WEIGHTS, CourseFileError
+from autograder.settings.course_file import ASSISTANTS, CAPSTONE, GRADING, TABLES, TOP, UNIT, WEIGHTS, CourseFileError
 from course import build, settings
 
 FULL = """
@@ -41,6 +41,9 @@ edges = 0.5
 cost = 0
 purity = 3
 
+[grading]
+credit = "checks"
+
 [capstone]
 seconds = 30
 letters = 4e5
@@ -53,7 +56,10 @@ memory_mb = 2048
 hints = 0
 """
 WRONG = [
-    ("[asistants]\nhints = 0", "has [asistants], which is not one of title, language, [[unit]], [weights], [capstone]"),
+    (
+        "[asistants]\nhints = 0",
+        "has [asistants], which is not one of title, language, [[unit]], [weights], [grading], [capstone]",
+    ),
     ("[asistants]\nhints = 0", "; did you mean [assistants]?"),
     ("[weigths]\ngradients = 2", "; did you mean [weights]?"),
     ("[Weights]\ngradients = 2", "has [Weights], which is not one of"),
@@ -64,6 +70,7 @@ WRONG = [
     ("hints = 0", "has 'hints', which is not one of"),
     ("hints = 0", "; it belongs below [assistants]"),
     ("[weights]\nlanguage = 'fr'", "; it belongs at the top, before all tables"),
+    ('[grading]\ncredit = "half"', '[grading]: credit = \'half\' must be "distance" or "checks"'),
     ("[weights]\nshape = 1", "[weights] has 'shape', which is not one of values, shapes"),
     ("[weights]\nshape = 1", "; did you mean shapes?"),
     ("[assistants]\nhint = 1", "[assistants] has 'hint', which is not one of hints; did you mean hints?"),
@@ -136,13 +143,14 @@ def test_a_full_file_is_read_by_all(tmp_path: Path) -> None:
     path = write(tmp_path, FULL)
     contents = course_file.read(path)
     assert set(contents) == {*TOP.names, *(table.name for table in TABLES)}  # the example leaves nothing out
-    for table in (WEIGHTS, CAPSTONE, ASSISTANTS):
+    for table in (WEIGHTS, GRADING, CAPSTONE, ASSISTANTS):
         assert set(contents[table.name]) == set(table.names)
     assert set(contents["unit"][0]) == set(UNIT.names)
     masks, capstone = settings.read(tmp_path)
     assert (masks.title, masks.minutes, masks.predictions) == ("Masks and more", 45.5, 1)
     assert masks.exercises == ("masks.causal", "masks.softmax")
     assert capstone.name == "17-capstone" and settings.language_of(tmp_path) == "fr"
+    assert points.credit_setting(path) == "checks"
     assert points.read(path)["purity"] == 3.0 and len(points.read(path)) == len(PROPERTIES)
     terms = read_terms(tmp_path)
     assert terms == Terms(

@@ -110,7 +110,7 @@ def test_the_weights_of_a_course_reach_the_engine_and_change_what_is_graded_agai
 
 
 def test_points_of_checks_are_scaled_as_the_score_is():
-    verdict = scale_points(graded(CAUSAL, BOOLEANS), 6.0)
+    verdict = scale_points(graded(CAUSAL, BOOLEANS, credit="checks"), 6.0)
     assert verdict.score == pytest.approx(4.0, abs=0.05) and sum(c.of for c in verdict.checks) == pytest.approx(6.0)
 
 
@@ -138,16 +138,47 @@ def test_what_is_right_but_at_an_edge_keeps_three_quarters_and_is_named(exercise
 
 
 def test_right_numbers_of_another_type_lose_the_points_for_types_alone():
-    verdict = graded(CAUSAL, BOOLEANS)
+    verdict = graded(CAUSAL, BOOLEANS, credit="checks")
     assert failed(verdict) == ["shapes and types"] and verdict.misconception == "numbers_instead_of_booleans"
     assert verdict.score == pytest.approx(4 / 6 * CAUSAL.points, abs=0.01)
-    heavier = graded(CAUSAL, BOOLEANS, weights={"shapes": 4.0})
+    heavier = graded(CAUSAL, BOOLEANS, weights={"shapes": 4.0}, credit="checks")
     assert heavier.score == pytest.approx(4 / 12 * CAUSAL.points, abs=0.01)
+    assert graded(CAUSAL, BOOLEANS, weights={"shapes": 4.0}).score == pytest.approx(0.7 * CAUSAL.points)
 
 
-def test_wrong_values_earn_nothing():
-    verdict = graded(CAUSAL, BOOLEANS.replace("tril", "triu"))
+OTHER_TRIANGLE = BOOLEANS.replace("tril", "triu")
+NOISE = "import torch\n\ndef causal_mask(length):\n    return torch.rand(length, length) < 0.5"
+
+
+def test_wrong_values_earn_nothing_by_the_checks_alone():
+    verdict = graded(CAUSAL, OTHER_TRIANGLE, credit="checks")
     assert verdict.score == 0.0 and all(check.points == 0.0 for check in verdict.checks)
+
+
+def test_the_distance_counts_in_every_check_and_only_where_it_is_known():
+    one, none = graded(CAUSAL, OTHER_TRIANGLE.replace("length)", "length, dtype=torch.bool)")), graded(CAUSAL, NOISE)
+    assert (one.distance, one.score) == (1, pytest.approx(0.7 * CAUSAL.points))
+    assert sum(check.points for check in one.checks) == pytest.approx(one.score)
+    assert all(check.points for check in one.checks if check.status == "passed" and check.of)
+    assert (none.distance, none.score) == (None, 0.0)
+
+
+def test_a_course_chooses_the_rule_of_credit(tmp_path, monkeypatch):
+    given = {}
+    monkeypatch.setattr(run, "grade_notebook", lambda nb, exercises, **how: given.update(how) or [])
+    for text, rule in (("", "distance"), ('[grading]\ncredit = "checks"\n', "checks")):
+        (tmp_path / points.FILE).write_text(text)
+        config.install(tmp_path)
+        loaded = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path)).load_config()
+        where = {"student": "ada", "assignment": "02-masks"}
+        BoxedExecute(config=loaded, trust=True)._grade(new_notebook(), [CAUSAL], where)
+        assert given["credit"] == rule
+    (tmp_path / points.FILE).write_text('[grading]\ncredit = "kindness"\n')
+    loaded = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path)).load_config()
+    (verdict,) = BoxedExecute(config=loaded, trust=True)._grade(new_notebook(), [CAUSAL], where)
+    assert verdict.status == "not_graded" and 'must be "distance" or "checks"' in verdict.reason
+    with pytest.raises(points.BadWeights, match="c.BoxedExecute.credit is 'half', and must be"):
+        points.check_credit("half", "c.BoxedExecute.credit")
 
 
 @pytest.mark.parametrize("exercise", [CAUSAL, SPLIT], ids=["one", "two"])

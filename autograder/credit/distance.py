@@ -1,0 +1,191 @@
+"""Measures how far a failed answer is from a right one; see `rule.Distance` for what counts as evidence.
+
+Everything here is limited by numbers of tries, never by time: the same answer gets the same points on a busy machine.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.api import Exercise
+from autograder.checks.local import LocalSubject
+from autograder.checks.probe import Answer as Reply
+from autograder.checks.probe import Check, Finding, behaves_like, collect_answers, is_crash, observe, questions
+from autograder.checks.reference import reference_of
+from autograder.credit.mutants import first_that, similar_mutants
+from autograder.credit.repair import repairs
+from autograder.credit.rule import SHARES, Distance
+from autograder.diagnosis.compose import CombinedMistakes, fit
+from autograder.diagnosis.diagnose import Misconception, answers_to_compare, known_answers
+from autograder.exercises.answers import EditedAnswer
+from autograder.settings import points
+
+MAX_RUNS = 4  # repaired programs that are run for one answer
+MAX_SEARCHED = 12  # known edits that are looked for in the code of an answer that diagnosis cannot name
+MIN_WRONG = 2  # wrong answers that a mutant must give, since much gives one by chance
+UNCOMPARED = ("purity", "cost", "dtypes")  # right answers differ in these, too
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What an answer can be put to: `rerun` grades other sources of its cells in a new box, `fresh` asks it again."""
+
+    cells: Mapping[str, str]  # id -> source of the cells that answer the exercise
+    rerun: Callable[[Mapping[str, str]], Sequence[Finding] | None]  # None: the box has nothing to examine
+    fresh: Callable[[], Sequence[Finding]]
+    weights: Mapping[str, float]  # the course's weights of the properties
+
+
+def measure(exercise: Exercise, findings: Sequence[Finding], names: Sequence[str], trial: Trial) -> Distance | None:
+    """The fewest known edits between the answer and a right one, verified; None if there is no evidence for any.
+
+    `names`: the mistakes that diagnosis found in it. An answer that says nothing is at no distance.
+    """
+    if is_empty(findings):
+        return None
+    known = {one.stem: one for one in known_answers(exercise) if isinstance(one, EditedAnswer)}
+    named = tuple(known[name] for name in names if name in known)
+    runs = itertools.count(1)
+    if named and len(named) == len(names) and fit(named):
+        found = _by_repair(named, trial, runs) or _by_behaviour(named, findings, trial)
+        if found is not None:
+            return found
+    repairs = (_by_repair(parts, trial, runs) for parts in _sets(known, trial))
+    return next(filter(None, repairs), None) or _by_mutation(exercise, findings, trial)
+
+
+def is_refuted(finding: Finding) -> bool:
+    """Whether a repaired program need not be asked further: its ordinary values are wrong."""
+    return finding.check.core and bool(finding.failed)
+
+
+def is_wanted(exercise: Exercise, kept: float, named: Misconception | None) -> bool:
+    """Whether a distance could change the points: of an answer that keeps less than a slip does, or whose mistake is
+    an error of concept."""
+    conceptual = {one.stem for one in known_answers(exercise) if isinstance(one, EditedAnswer) and one.conceptual}
+    return kept < SHARES[0] or (named is not None and not conceptual.isdisjoint(named.names))
+
+
+def kept_by_checks(findings: Sequence[Finding], weights: Mapping[str, float]) -> float:
+    """The share of an exercise's points that these checks earn; 0 where ordinary values are wrong."""
+    counted = [finding for finding in findings if finding.check.graded and not finding.check.not_run]
+    if any(finding.failed and finding.check.core for finding in counted):
+        return 0.0
+    parts = points.shares([(one.check.property, one.check.weight) for one in counted], 1.0, weights)
+    return math.fsum(part for part, one in zip(parts, counted, strict=True) if not one.failed)
+
+
+def _by_repair(parts: tuple[EditedAnswer, ...], trial: Trial, runs: Iterator[int]) -> Distance | None:
+    """The distance if the answer with these edits undone is right, as far as it then earns points."""
+    for cells in _repaired_cells(parts, trial):
+        if next(runs) > MAX_RUNS:
+            return None
+        findings = trial.rerun(cells)
+        if findings is not None and (kept := kept_by_checks(findings, trial.weights)):
+            return _distance(parts, "repaired", kept)
+    return None
+
+
+def _repaired_cells(parts: tuple[EditedAnswer, ...], trial: Trial) -> Iterator[dict[str, str]]:
+    right, wrong = parts[0].base.read_text(encoding="utf-8"), CombinedMistakes(parts).read_text()
+    for cell, source in trial.cells.items():
+        yield from (dict(trial.cells) | {cell: text} for text in repairs(source, right, wrong))
+
+
+def _sets(known: Mapping[str, EditedAnswer], trial: Trial) -> Iterator[tuple[EditedAnswer, ...]]:
+    """Known edits whose wrong side stands in the answer's code: one, then two together."""
+    there = [one for one in known.values() if next(_repaired_cells((one,), trial), None) is not None][:MAX_SEARCHED]
+    for size in (1, 2):
+        yield from (parts for parts in itertools.combinations(there, size) if fit(parts))
+
+
+def _by_behaviour(parts: tuple[EditedAnswer, ...], findings: Sequence[Finding], trial: Trial) -> Distance | None:
+    """The distance if a right answer with these edits gives all of the student's answers, fresh ones too."""
+    asked, subject = _asked(findings), _subject(CombinedMistakes(parts).read_text())
+    same = not all(map(is_crash, asked)) and _gives(subject, asked) and _gives_fresh(subject, trial)
+    return _distance(parts, "behaviour", 1.0) if same else None
+
+
+def _by_mutation(exercise: Exercise, findings: Sequence[Finding], trial: Trial) -> Distance | None:
+    """The distance if a right answer with one mutation gives all of the student's answers, fresh ones too."""
+    asked = _asked(findings)
+    wrong = [reply for reply in asked if reply.difference is not None and not is_crash(reply)]
+    if len(wrong) < MIN_WRONG:
+        return None
+    mutants = similar_mutants(exercise, "\n".join(trial.cells.values()), wrong[0])
+    found = first_that(mutants, lambda subject: _gives(subject, [*wrong, *asked]))
+    if found is None or not _gives_fresh(found[1], trial):
+        return None
+    return Distance((found[0],), "behaviour")
+
+
+def _asked(findings: Sequence[Finding]) -> list[Reply]:
+    """The answers that tell mistakes apart, small questions first."""
+    asked = [reply for one in findings if one.check.graded for reply in answers_to_compare(one)]
+    return sorted(asked, key=lambda reply: reply.probe.case.size())
+
+
+def _gives_fresh(subject: LocalSubject, trial: Trial) -> bool:
+    fresh = [reply for one in trial.fresh() for reply in one.answers]
+    return bool(fresh) and _gives(subject, fresh)
+
+
+def _subject(text: str) -> LocalSubject:
+    namespace: dict[str, Any] = {"__name__": "answer"}
+    exec(compile(text, "answer.py", "exec", dont_inherit=True), namespace)
+    return LocalSubject(namespace)
+
+
+def _gives(subject: Any, replies: Sequence[Reply]) -> bool:
+    """Whether the subject gives all of these answers."""
+    try:
+        return all(behaves_like(observe(subject, reply.probe), reply) for reply in replies)
+    except Exception:  # NotRun, or a mutant's answer that no check expected: it is not the student's
+        return False
+
+
+def fresh_findings(exercise: Exercise, checks: Sequence[Check], subject: Any, seed: object) -> list[Finding]:
+    """The subject's answers to questions that nobody has asked it, of the checks that tell mistakes apart."""
+    telling = [check for check in checks if check.graded and check.property not in UNCOMPARED]
+    return collect_answers(questions(telling, reference_of(exercise), f"{seed}/{exercise.id}/fresh"), subject)
+
+
+def _distance(parts: Sequence[EditedAnswer], evidence: Any, kept: float) -> Distance:
+    return Distance(tuple(one.stem for one in parts), evidence, kept, any(one.conceptual for one in parts))
+
+
+def is_empty(findings: Sequence[Finding]) -> bool:
+    """Whether the answers to the ordinary questions hold nothing: None, an argument that is handed back, or one and
+    the same number everywhere though the right numbers differ. Of code that only crashes nobody knows that."""
+    core = [reply for one in findings if one.check.core for reply in one.answers if not is_crash(reply)]
+    telling = [reply for reply in core if any(map(_is_varied, _tensors(reply.expected)))] or core
+    return bool(telling) and (all(map(_says_nothing, telling)) or all(map(_echoes, telling)))
+
+
+def _says_nothing(reply: Reply) -> bool:
+    values = _tensors(reply.actual)
+    return reply.actual is None or (bool(values) and not any(map(_is_varied, values)) and reply.difference is not None)
+
+
+def _is_varied(value: Any) -> bool:
+    return value.numel() > 1 and value.unique().numel() > 1
+
+
+def _echoes(reply: Reply) -> bool:
+    """Whether the answer is one of the arguments."""
+    given = _tensors((reply.probe.case.args, reply.probe.case.kwargs))
+    answers = _tensors(reply.actual) if reply.difference is not None else []
+    return bool(answers) and all(
+        any(one.shape == other.shape and one.dtype == other.dtype and one.equal(other) for other in given)
+        for one in answers
+    )
+
+
+def _tensors(tree: Any) -> list[Any]:
+    from torch.utils._pytree import tree_leaves
+
+    return [leaf for leaf in tree_leaves(tree) if hasattr(leaf, "numel") and not leaf.is_complex()]

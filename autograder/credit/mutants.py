@@ -1,0 +1,101 @@
+"""Right answers with one mutation, as an answer by another hand may be: the edit of a mistake that nobody collected.
+
+As everywhere in this package, a search ends after a number of tries. Where calls are expensive there are fewer.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import itertools
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from autograder.api import Exercise
+from autograder.checks.local import LocalSubject
+from autograder.checks.probe import Answer as Reply
+from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
+from autograder.diagnosis.programs import Program, programs
+
+MAX_MUTANTS = 400  # that are tried for one answer
+MAX_CALLS = 20_000  # of torch's operations, in all of them together
+MAX_PROGRAMS = 4  # right answers that are mutated, the most similar first
+MUTANT_S = 2.0  # wall time of one mutant, for those that never end
+MAX_ENDLESS = 2  # mutants that never end, after which the search is over
+
+Mutant = tuple[str, LocalSubject]  # the operator, and what it makes
+
+
+def similar_mutants(exercise: Exercise, source: str, witness: Reply) -> Iterator[Mutant]:
+    """The mutants of the right answers that are most like `source`, those with one change; as many as may be tried."""
+    tried, calls = 0, 0
+    for program in nearest_programs(exercise, source):
+        each = _calls(program, witness)
+        for operator, namespace in itertools.chain(program.single(), program.renamings()) if each is not None else ():
+            tried, calls = tried + 1, calls + (each or 0)
+            if tried > MAX_MUTANTS or calls > MAX_CALLS:
+                return
+            if all(symbol in namespace for symbol in exercise.symbols):
+                yield operator, LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols})
+
+
+def first_that(mutants: Iterator[Mutant], gives: Callable[[LocalSubject], bool]) -> Mutant | None:
+    """The first mutant for which this holds; one that never ends gives nothing."""
+    endless = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of mutants that compile with one
+        for operator, subject in mutants:
+            try:
+                with time_limit(MUTANT_S):
+                    if gives(subject):
+                        return operator, subject
+            except TimeLimitExceeded:
+                endless += 1
+                if endless == MAX_ENDLESS:
+                    return None
+    return None
+
+
+def nearest_programs(exercise: Exercise, source: str) -> list[Program]:
+    """The right answers whose code is most like this one."""
+    try:
+        words = _words(ast.parse(source))
+    except SyntaxError:
+        return []
+    ratio = lambda program: difflib.SequenceMatcher(None, words, _words(program.tree), autojunk=False).ratio()
+    return sorted(programs(exercise), key=lambda program: -ratio(program))[:MAX_PROGRAMS]
+
+
+def _words(tree: ast.Module) -> list[str]:
+    """The kinds of nodes and the names of attributes, in order: what stays the same if variables are renamed."""
+    return [node.attr if isinstance(node, ast.Attribute) else type(node).__name__ for node in ast.walk(tree)]
+
+
+def _calls(program: Program, witness: Reply) -> int | None:
+    """How many of torch's operations this program needs for a question; None if it has no answer to it."""
+    try:
+        with _CallCounter() as counter:
+            witness.probe.ask(LocalSubject(program.namespace()))
+    except Exception:  # this way to write it does not answer such questions
+        return None
+    return counter.calls
+
+
+class _CallCounter(TorchDispatchMode):
+    """Counts torch's operations, a cost that does not depend on what else the machine does."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # else torch loads its compiler first
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Count the operation, and make it."""
+        self.calls += 1
+        return function(*args, **(kwargs or {}))

@@ -1,0 +1,251 @@
+"""Undoes known edits in code that a student wrote: the repaired program that a box then runs.
+
+An edit is the difference between the trees of a right answer and of the same answer with a mistake. Its wrong side is
+looked for in the student's tree, with variables that may be called otherwise, first with the whole statement around
+it, then with less and less. Where it stands, the right side takes its place, with the student's names.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+MAX_PLACES = 3  # places of one edit that are tried
+FIXED = frozenset({"torch", "nn", "F", "math", "np", "self", *dir(builtins)})  # names that mean the same everywhere
+COMPOUND = (ast.Module, ast.FunctionDef, ast.ClassDef, ast.For, ast.While, ast.If, ast.With, ast.Try)
+SPECIFIC = (ast.Call, ast.keyword, ast.BinOp, ast.Compare, ast.Subscript, ast.Attribute)
+IGNORED = ("annotation", "returns", "type_comment", "kind", "ctx", "type_params")
+
+Chain = list[tuple[list[ast.AST], list[ast.AST]]]  # the same edit with less and less around it: wrong, right
+
+
+@dataclass(frozen=True)
+class TreeEdit:
+    """One place that differs: the wrong nodes with the right ones, first with all of the statement around them."""
+
+    chain: tuple[tuple[tuple[ast.AST, ...], tuple[ast.AST, ...]], ...]
+
+
+def edits(right: str, wrong: str) -> list[TreeEdit]:
+    """The places in which the trees of two programs differ, docstrings apart."""
+    return [
+        TreeEdit(tuple((tuple(w), tuple(r)) for w, r in chain)) for chain in _body_chains(_tree(right), _tree(wrong))
+    ]
+
+
+def repairs(source: str, right: str, wrong: str) -> Iterator[str]:
+    """Versions of `source` in which the edits from `right` to `wrong` are undone; none where that cannot be done."""
+    places = edits(right, wrong)
+    try:
+        tree = _tree(source)
+    except SyntaxError:
+        return
+    yield from (ast.unparse(ast.fix_missing_locations(one)) for one in _undone(tree, places))
+
+
+def _undone(tree: ast.Module, places: Sequence[TreeEdit]) -> Iterator[ast.Module]:
+    """The trees in which every one of these edits is undone."""
+    if not places:
+        yield tree
+        return
+    for one in _undone_once(tree, places[0]):
+        yield from _undone(one, places[1:])
+
+
+def _undone_once(tree: ast.Module, edit: TreeEdit) -> Iterator[ast.Module]:
+    """The trees with one edit undone, of the widest context that is found in the student's tree."""
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | _arguments(tree)
+    for wrong, right in edit.chain:
+        found = [place for place in _places(tree, len(wrong)) if _match(wrong, place.nodes(tree)) is not None]
+        made = [done for place in found[:MAX_PLACES] if (done := place.swap(tree, wrong, right, names)) is not None]
+        if made:
+            yield from made
+            return
+
+
+def _arguments(tree: ast.AST) -> set[str]:
+    return {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+
+
+@dataclass(frozen=True)
+class NodeSpan:
+    """Consecutive nodes of a tree, by the path of fields that leads to them; `count` is None for a single field."""
+
+    path: tuple[tuple[str, int | None], ...]
+    count: int
+
+    def nodes(self, tree: ast.AST) -> list[ast.AST]:
+        """The nodes there."""
+        holder, field, at = self._holder(tree)
+        value = getattr(holder, field)
+        return [value] if at is None else value[at : at + self.count]
+
+    def swap(
+        self, tree: ast.Module, wrong: Sequence[ast.AST], right: Sequence[ast.AST], names: set[str]
+    ) -> ast.Module | None:
+        """A copy of the tree with the right nodes there, in the student's names; None if a name has no counterpart."""
+        made = copy.deepcopy(tree)
+        renamed = _match(wrong, self.nodes(tree)) or {}
+        instead = [_renamed(node, renamed) for node in right]
+        needed = {node.id for one in instead for node in ast.walk(one) if isinstance(node, ast.Name)}
+        if not needed <= names | FIXED | {name for one in instead for name in _stored(one)}:
+            return None
+        holder, field, at = self._holder(made)
+        if at is not None:
+            getattr(holder, field)[at : at + self.count] = instead
+        elif len(instead) == 1:
+            setattr(holder, field, instead[0])
+        else:
+            return None
+        return made
+
+    def _holder(self, tree: ast.AST) -> tuple[ast.AST, str, int | None]:
+        for field, at in self.path[:-1]:
+            value = getattr(tree, field)
+            tree = value if at is None else value[at]
+        field, at = self.path[-1]
+        return tree, field, at
+
+
+def _stored(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def _places(tree: ast.AST, count: int, path: tuple[tuple[str, int | None], ...] = ()) -> Iterator[NodeSpan]:
+    for field, value in ast.iter_fields(tree):
+        if field in IGNORED:
+            continue
+        if isinstance(value, ast.AST):
+            if count == 1:
+                yield NodeSpan((*path, (field, None)), 1)
+            yield from _places(value, count, (*path, (field, None)))
+        elif isinstance(value, list):
+            yield from (NodeSpan((*path, (field, at)), count) for at in range(len(value) - count + 1))
+            for at, one in enumerate(value):
+                if isinstance(one, ast.AST):
+                    yield from _places(one, count, (*path, (field, at)))
+
+
+# -- what differs ------------------------------------------------------------------------------------------------------
+
+
+def _tree(source: str) -> ast.Module:
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and _is_text(body[0]) and len(body) > isinstance(node, ast.FunctionDef):
+            del body[0]
+    return tree
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _body_chains(right: ast.AST, wrong: ast.AST) -> list[Chain]:
+    """What differs between two nodes of a kind, each with the nodes around it."""
+    return _list_chains([right], [wrong]) if not _same(right, wrong) else []
+
+
+def _list_chains(right: list[ast.AST], wrong: list[ast.AST]) -> list[Chain]:
+    start = 0
+    while start < min(len(right), len(wrong)) and _same(right[start], wrong[start]):
+        start += 1
+    end = 0
+    while end < min(len(right), len(wrong)) - start and _same(right[-1 - end], wrong[-1 - end]):
+        end += 1
+    old, new = right[start : len(right) - end], wrong[start : len(wrong) - end]
+    if len(old) == len(new):
+        return [chain for pair in zip(old, new, strict=True) for chain in _node_chains(*pair)]
+    if not new:  # what is missing goes behind the line before it, or before the one after it
+        return [_with_neighbour(right, wrong, start, len(right) - end)]
+    return [[(new, old)]]
+
+
+def _with_neighbour(right: list[ast.AST], wrong: list[ast.AST], start: int, stop: int) -> Chain:
+    before = right[start - 1 : start] if start else []
+    after = right[stop : stop + 1]
+    around = [(before + after, before + right[start:stop] + after)] if before and after else []
+    alone = [(before, before + right[start:stop])] if before else []
+    return [*around, *alone, *([(after, right[start:stop] + after)] if after else [])]
+
+
+def _node_chains(right: ast.AST, wrong: ast.AST) -> list[Chain]:
+    """As `_body_chains`; every inner difference is also one of this node, unless it is a whole definition."""
+    if _same(right, wrong):
+        return []
+    inner = _inner(right, wrong) if type(right) is type(wrong) else None
+    if not inner:
+        return [[([wrong], [right])]]
+    if isinstance(right, COMPOUND):
+        return inner
+    return [[([wrong], [right])]] if len(inner) > 1 else [[([wrong], [right]), *inner[0]]]
+
+
+def _inner(right: ast.AST, wrong: ast.AST) -> list[Chain] | None:
+    """The differences of the parts; None if something differs that is no node."""
+    found: list[Chain] = []
+    for field, value in ast.iter_fields(right):
+        other = getattr(wrong, field, None)
+        if field in IGNORED:
+            continue
+        if isinstance(value, ast.AST) and isinstance(other, ast.AST):
+            found += _node_chains(value, other)
+        elif _are_nodes(value) and _are_nodes(other):
+            if len(value) != len(other) and not isinstance(value[0] if value else other[0], ast.stmt):
+                return None
+            found += _list_chains(value, other)
+        elif value != other:
+            return None
+    return found
+
+
+def _are_nodes(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, ast.AST) for one in value)
+
+
+def _same(one: ast.AST, other: ast.AST) -> bool:
+    return ast.dump(one) == ast.dump(other)
+
+
+# -- where it stands ---------------------------------------------------------------------------------------------------
+
+
+def _match(pattern: Sequence[ast.AST], nodes: Sequence[object]) -> dict[str, str] | None:
+    """The student's name for each of the pattern's, if the nodes are the same apart from names; else None."""
+    names: dict[str, str] = {}
+    if len(pattern) != len(nodes) or not _is_specific(pattern):
+        return None
+    return names if all(_fits(one, node, names) for one, node in zip(pattern, nodes, strict=True)) else None
+
+
+def _is_specific(pattern: Sequence[ast.AST]) -> bool:
+    """Whether it is more than a name or a number, which stands in many places."""
+    return any(isinstance(node, SPECIFIC) for one in pattern for node in ast.walk(one))
+
+
+def _fits(pattern: object, node: object, names: dict[str, str]) -> bool:
+    if isinstance(pattern, ast.Name) and isinstance(node, ast.Name):
+        if pattern.id in FIXED or node.id in FIXED:
+            return pattern.id == node.id
+        known = pattern.id in names or node.id in names.values()
+        return names.get(pattern.id) == node.id if known else names.setdefault(pattern.id, node.id) == node.id
+    if type(pattern) is not type(node):
+        return False
+    if isinstance(pattern, list) and isinstance(node, list):
+        return len(pattern) == len(node) and all(_fits(a, b, names) for a, b in zip(pattern, node, strict=True))
+    if not isinstance(pattern, ast.AST):
+        return pattern == node
+    fields = [field for field in pattern._fields if field not in IGNORED]
+    return all(_fits(getattr(pattern, field, None), getattr(node, field, None), names) for field in fields)
+
+
+def _renamed(node: ast.AST, names: dict[str, str]) -> ast.AST:
+    made = copy.deepcopy(node)
+    for one in ast.walk(made):
+        if isinstance(one, ast.Name):
+            one.id = names.get(one.id, one.id)
+    return made

@@ -1,0 +1,125 @@
+"""How far an answer is from a right one, and what counts as evidence for it."""
+
+import ast
+
+from autograder import run
+from autograder.checks.local import LocalSubject
+from autograder.checks.probe import examine
+from autograder.checks.reference import reference_of
+from autograder.credit import distance, mutants
+from autograder.exercises import registry
+from autograder.exercises.answers import EditedAnswer, answers
+from autograder.sandbox import choose
+from course import exercises
+
+PADDING = next(one for one in exercises() if one.id == "masks.padding")
+ATTEND = next(one for one in exercises() if one.id == "attention.attend")
+DPO = next(one for one in exercises() if one.id == "tuning.dpo")
+CHECKS = registry.check_function(PADDING)()
+
+
+def findings_of(source, seed=3):
+    namespace = {}
+    exec(source, namespace)
+    return examine(CHECKS, LocalSubject(namespace), reference_of(PADDING), f"{seed}/{PADDING.id}")
+
+
+def mask(text):
+    return f"import torch\n\ndef padding_mask(ids, pad_id):\n    return {text}\n"
+
+
+def measured(source, names=(), rerun=lambda cells: None, shown=None):
+    """The distance, where the repaired program is run in this process, and `shown` is the code that is searched."""
+    fresh = lambda: findings_of(source, 4)
+    trial = distance.Trial({"cell": shown or source}, rerun, fresh, {})
+    return distance.measure(PADDING, findings_of(source), names, trial)
+
+
+INVERTED = mask("(ids == pad_id)[:, None, None, :]")
+RIGHT = findings_of(INVERTED.replace("==", "!="))
+BY_ANOTHER_HAND = mask("torch.stack([row.eq(pad_id) for row in ids])[:, None, None]")
+
+
+def test_the_repaired_program_is_run_and_what_it_earns_counts():
+    tried = []
+    found = measured(INVERTED, ["marks_the_padding"], lambda cells: tried.append(cells) or findings_of(cells["cell"]))
+    assert (found.mistakes, found.evidence, found.kept) == (("marks_the_padding",), "repaired", 1.0)
+    assert "ids != pad_id" in tried[0]["cell"]
+
+
+def test_a_repair_that_leaves_the_program_wrong_is_no_evidence():
+    also_wrong = findings_of(mask("(ids > pad_id)[:, None, None, :]"))
+    found = measured(INVERTED, ["marks_the_padding"], lambda cells: also_wrong)
+    assert found.evidence == "behaviour"  # the program is left wrong, but its behaviour is that of the mistake
+
+
+def test_where_nothing_can_be_undone_the_same_behaviour_on_fresh_questions_is_the_evidence():
+    found = measured(BY_ANOTHER_HAND, ["marks_the_padding"])
+    assert (found.evidence, found.edits) == ("behaviour", 1)
+
+
+def test_a_name_without_the_behaviour_is_no_evidence():
+    assert measured(mask("(ids % 2 == pad_id)[:, None, None, :]"), ["marks_the_padding"]) is None
+
+
+def test_an_edit_that_diagnosis_has_not_named_is_found_in_the_code():
+    found = measured(INVERTED, [], lambda cells: findings_of(cells["cell"]))
+    assert (found.mistakes, found.evidence) == (("marks_the_padding",), "repaired")
+
+
+def test_noise_and_answers_that_hold_nothing_are_at_no_distance():
+    for text in ("ids", "None", "torch.ones(len(ids), 1, 1, ids.shape[1], dtype=torch.bool)"):
+        assert distance.is_empty(findings_of(mask(text))), text
+        assert (
+            measured(mask(text), ["marks_the_padding"], lambda cells: findings_of(INVERTED.replace("==", "!="))) is None
+        )
+    assert not distance.is_empty(findings_of(INVERTED))
+    assert measured(mask("(torch.rand(ids.shape) < 0.5)[:, None, None, :]")) is None
+
+
+def test_the_search_is_limited_by_tries_and_not_by_time(monkeypatch):
+    tried = []
+    monkeypatch.setattr(distance, "MAX_RUNS", 2)
+    monkeypatch.setattr(distance, "_repaired_cells", lambda parts, trial: ({"cell": str(n)} for n in range(9)))
+    measured(INVERTED, ["marks_the_padding"], lambda cells: tried.append(cells))
+    assert len(tried) == 2
+
+
+def test_a_mutant_nobody_collected_is_recognised_and_the_likeliest_program_is_tried_first():
+    source = mask("(ids != pad_id)[:, None, None, 1:]")
+    witness = next(answer for one in findings_of(source) for answer in one.failed)
+    operators = [operator for operator, _ in mutants.similar_mutants(PADDING, source, witness)]
+    assert 0 < len(operators) <= mutants.MAX_MUTANTS
+    nearest = mutants.nearest_programs(PADDING, INVERTED)[0]
+    assert "ids != pad_id" in ast.unparse(nearest.tree)
+    assert mutants.nearest_programs(PADDING, "def padding_mask(:") == []
+
+
+def test_a_mutant_that_never_ends_is_passed_over(monkeypatch):
+    monkeypatch.setattr(mutants, "MUTANT_S", 0.05)
+
+    def gives(subject):
+        while subject == "endless":
+            pass
+        return subject == "right"
+
+    assert mutants.first_that(iter([("a", "endless"), ("b", "right")]), gives) == ("b", "right")
+    assert mutants.first_that(iter([("a", "endless"), ("b", "endless"), ("c", "right")]), gives) is None
+
+
+def test_a_verdict_has_the_distance_and_the_same_at_every_grading():
+    source = next(one for one in answers(ATTEND, "wrong") if one.stem == "mask_inverted").read_text()
+    found = [run.grade_source(ATTEND, source, backend=choose()) for _ in range(2)]
+    assert found[0] == found[1]
+    assert (found[0].distance, found[0].score) == (1, round(0.7 * ATTEND.points, 2))
+    assert found[0].as_json()["distance"] == 1
+
+
+def test_an_error_of_concept_keeps_no_more_than_a_slip_even_if_its_checks_earn_more():
+    known = {one.stem: one for one in answers(DPO, "wrong") if isinstance(one, EditedAnswer)}
+    assert known["reference_learns"].conceptual and not known["log_of_sigmoid"].conceptual
+    concept, slip = (run.grade_source(DPO, known[name].read_text(), backend=choose())
+                     for name in ("reference_learns", "log_of_sigmoid"))  # fmt: skip
+    assert concept.score == round(0.7 * DPO.points, 2) < slip.score
+    by_checks = run.grade_source(DPO, known["reference_learns"].read_text(), backend=choose(), credit="checks")
+    assert by_checks.score == slip.score
