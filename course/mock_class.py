@@ -20,7 +20,8 @@ from traitlets.config import Config
 
 from autograder.api import Exercise
 from autograder.console.help_format import make_parser
-from autograder.exercises.answers import answers
+from autograder.credit.rule import SHARES
+from autograder.exercises.answers import EditedAnswer, answers
 from course import all_exercises
 from course.settings import LessonError
 
@@ -54,22 +55,31 @@ class MockStudent:
     def expected_outcome(self, exercise: Exercise) -> ExpectedOutcome:
         """The expected entry of the gradebook for this exercise."""
         if exercise.unit in self.corrupt or exercise.id in self.changes:
-            return ExpectedOutcome(passed=False)
-        if exercise.id in self.edge:
-            here = exercise.unit != FIRST  # unit 01 does not require what unit 02 teaches
-            return ExpectedOutcome(
-                passed=not here, misconception=self.edge[exercise.id] if here else None, min_share=0.75
-            )
-        return ExpectedOutcome(passed=exercise.id not in self.wrong, misconception=self.wrong.get(exercise.id))
+            return ExpectedOutcome(passed=False, share=0.0)
+        if exercise.id in self.edge and exercise.unit != FIRST:  # unit 01 does not require what unit 02 teaches
+            name = self.edge[exercise.id]
+            return ExpectedOutcome(passed=False, misconception=name, share=_share(exercise, "edge", name))
+        if exercise.id in self.wrong:
+            name = self.wrong[exercise.id]
+            return ExpectedOutcome(passed=False, misconception=name, share=_share(exercise, "wrong", name))
+        return ExpectedOutcome(passed=True, share=1.0)
 
 
 @dataclass(frozen=True)
 class ExpectedOutcome:
-    """The result that the demo must produce."""
+    """The result that the demo must produce. `share`: the part of the points that is earned, exactly."""
 
     passed: bool
+    share: float
     misconception: str | None = None
-    min_share: float = 0.0  # the share of the points that is earned
+
+
+def _share(exercise: Exercise, kind: str, name: str) -> float:
+    """The part of the points that a collected answer keeps: what it says of itself, or that of one known edit."""
+    (collected,) = (one for one in answers(exercise, kind) if one.stem == name)
+    if not isinstance(collected, EditedAnswer):
+        return 0.0  # a program of its own, at no known distance from a right one
+    return SHARES[0] if collected.score_share is None else collected.score_share
 
 
 def answer(nb: NotebookNode, exercise: Exercise) -> NotebookNode:

@@ -13,6 +13,7 @@ from course import exercises
 from course.mock_class import STUDENTS, MockStudent
 
 MIN_CHANGE = 0.01  # points; smaller differences are rounding errors
+SHARE_ROUNDING = 0.005  # the shares that collected answers say of themselves have two decimals
 SMALL = (
     "ben",
     "emil",
@@ -102,12 +103,12 @@ def difference(student: MockStudent, exercise: Exercise, got: Outcome) -> list[s
         return [f"{where} could not be graded: {got.reason}"]
     if want.passed:
         return [] if got.score == got.max_score else [f"{where} {got.score:g} of {got.max_score:g}, but it is right"]
-    if got.score < want.min_share * got.max_score - MIN_CHANGE:
-        return [f"{where} {got.score:g} of {got.max_score:g}, but it is wrong only in an edge case"]
     if got.score >= got.max_score:
         return [f"{where} full marks, but it is wrong"]
     if exercise.id in student.changes and got.score > 0:
         return [f"{where} earned {got.score:g} by a change that should earn nothing"]
+    if abs(got.score - want.share * got.max_score) > MIN_CHANGE + SHARE_ROUNDING * got.max_score:
+        return [f"{where} {got.score:g} of {got.max_score:g}, but it must be {want.share * got.max_score:.2f}"]
     if want.misconception and got.misconception != want.misconception:
         return [f"{where} named {got.misconception or 'nothing'}, but it is {want.misconception}"]
     return []

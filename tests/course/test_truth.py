@@ -109,10 +109,12 @@ RIGHT = Outcome(3.0, 3.0, False, None, "")
         ("ben", RIGHT, ""),
         ("ben", replace(RIGHT, score=2.79), "2.79 of 3, but it is right"),
         ("ben", replace(RIGHT, manual=True, reason="disturbed"), "could not be graded: disturbed"),
-        ("fatima", replace(RIGHT, score=0.0, misconception="single_head"), ""),
+        ("fatima", replace(RIGHT, score=2.1, misconception="single_head"), ""),
+        ("fatima", replace(RIGHT, score=2.0, misconception="single_head"), "2 of 3, but it must be 2.10"),
+        ("fatima", replace(RIGHT, score=0.0, misconception="single_head"), "0 of 3, but it must be 2.10"),
         ("fatima", RIGHT, "full marks, but it is wrong"),
-        ("fatima", replace(RIGHT, score=0.0, misconception="other"), "named other, but it is single_head"),
-        ("emil", replace(RIGHT, score=1.0, misconception="empty_row_averages"), "wrong only in an edge case"),
+        ("fatima", replace(RIGHT, score=2.1, misconception="other"), "named other, but it is single_head"),
+        ("emil", replace(RIGHT, score=1.0, misconception="empty_row_averages"), "1 of 3, but it must be 2.60"),
     ],
 )
 def test_one_grade_that_is_not_what_it_must_be_is_named(name, got, said):
@@ -137,5 +139,5 @@ def test_the_benchmark_ends_at_a_wrong_grade(monkeypatch, tmp_path):
     monkeypatch.setattr(truth, "outcomes", lambda *_: robbed)
     with pytest.raises(WrongGrade, match="s001 fatima .*full marks, but it is wrong"):
         bench._compared()
-    robbed["s001", "attention.multi_head"] = replace(RIGHT, score=0.0, misconception="single_head")
+    robbed["s001", "attention.multi_head"] = replace(RIGHT, score=2.1, misconception="single_head")
     assert bench._compared() == len(robbed)
