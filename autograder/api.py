@@ -53,6 +53,15 @@ class CheckResult:
     map: tuple[str, ...] = ()  # which input moves which output, a row of signs per output; see checks.properties.flow
 
 
+@dataclass(frozen=True)
+class Remark:
+    """What could be better in an answer, without points: a name, a sentence, and the line in the file or the cell."""
+
+    name: str
+    text: str
+    line: int | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
     """The grader's result for one exercise of one submission."""
@@ -69,6 +78,7 @@ class Verdict:
     line: int | None = None  # 1-based, in the file or the cell: where it first departs from right answers
     departure: dict[str, Any] | None = None  # what departs there, in words; see localize.fault
     counterexample: dict[str, Any] | None = None
+    remarks: tuple[Remark, ...] = ()  # on idiom and design; they cost no points
     seed: int = 0
     device: str = "cpu"
     sandbox: str = ""
@@ -82,6 +92,7 @@ class Verdict:
         keep = asdict(self)
         del keep["outputs"]
         keep["misconceptions"] = list(self.misconceptions)
+        keep["remarks"] = list(keep["remarks"])
         for check in keep["checks"]:
             del check["weight"]
         return keep
@@ -116,6 +127,7 @@ def with_hints(verdict: Mapping[str, Any], steps: int = HINTS) -> dict[str, Any]
         checks = kept.get("checks") or ()  # the reason why a check was not run gives nothing away, so it stays
         kept["checks"] = [c if c["status"] == "not_run" else {**c, "message": "", "map": ()} for c in checks]
         kept["line"] = kept["departure"] = None
+        kept["remarks"] = []
     if steps < 3:
         kept["counterexample"] = None
         if kept.get("departure"):

@@ -22,10 +22,12 @@ from autograder.feedback.words import (
     STATES,
     chips,
     correct_so_far,
+    edits_away,
     is_unwritten,
     missing_points,
     number,
     places,
+    points_of,
     sentence,
     size,
 )
@@ -56,7 +58,7 @@ def verdict_html(verdict: object, hints: int = HINTS, styled: bool = True) -> st
     """
     data = with_hints(as_dict(verdict), hints)
     state = data["status"] if data["status"] in STATES else "not_graded"
-    parts = [_head, _right, _lesson, _line, _chips, _seen, _example, _steps, _foot]
+    parts = [_head, _right, _lesson, _line, _chips, _seen, _example, _steps, _remarks, _foot]
     if is_unwritten(data):
         state, parts = "unwritten", [_head, _to_begin]
     body = "".join(part(data) for part in parts)
@@ -70,8 +72,14 @@ def _head(data: Mapping[str, Any]) -> str:
     score = f"<b>{say('{score} of {most}', score=number(data['score']), most=number(data['max_score']))}</b> {points}"
     return (
         f'<div class="tfkit-v-head"><span class="tfkit-v-badge">{badge}</span> '
-        f'{_name(data)} <span class="tfkit-v-points">{score}</span></div>'
+        f'{_name(data)} <span class="tfkit-v-points">{score}{_away(data)}</span></div>'
     )
+
+
+def _away(data: Mapping[str, Any]) -> str:
+    """How few known edits lead to a right answer, beside the points that it explains."""
+    words = edits_away(data)
+    return f" · {escape(words)}" if words else ""
 
 
 def _name(data: Mapping[str, Any]) -> str:
@@ -99,10 +107,9 @@ def _lesson(data: Mapping[str, Any]) -> str:
     besides = "|".join(map(re.escape, (BESIDES, say(BESIDES))))
     mistakes = [one for one in re.split(rf"\n\n(?:{besides}) ", named.strip()) if one]
     blocks = [_mistake(one, place, len(mistakes)) for place, one in enumerate(mistakes, 1)]
-    if data.get("reason"):
+    if data.get("reason") and data["status"] != "passed":
         kind = ' class="tfkit-v-hint"' if data["status"] == "failed" and not mistakes else ""
-        reason = _code(sentence(str(data["reason"])))
-        blocks.append(f"<p><small>{reason}</small></p>" if data["status"] == "passed" else f"<p{kind}>{reason}</p>")
+        blocks.append(f"<p{kind}>{_code(sentence(str(data['reason'])))}</p>")
     if data["status"] == "not_graded":
         blocks.append(f"<p>{say('This is not your mistake. An instructor will grade it by hand.')}</p>")
     return "".join(blocks)
@@ -164,9 +171,10 @@ def _code(text: str) -> str:
 def _chips(data: Mapping[str, Any]) -> str:
     """One chip for each property with its points, then the missing points."""
     items = []
-    for chip in chips(data):
-        score = say("{score} of {most}", score=number(chip.points), most=number(chip.of))
-        earned = f" <small>{score}</small>" if chip.of else ""
+    passed = data["status"] == "passed"  # what was not run here is then told below the fold
+    for chip in (one for one in chips(data) if not (passed and one.status == "not_run")):
+        score = points_of(chip)
+        earned = f" <small>{score}</small>" if score else ""
         word = f" <small>{say('not run')}</small>" if chip.status == "not_run" else ""
         items.append(f'<li class="tfkit-is-{chip.status}">{SIGNS[chip.status]} {_text(chip.name)}{earned}{word}</li>')
     left = missing_points(data)
@@ -196,10 +204,32 @@ def _example(data: Mapping[str, Any]) -> str:
     return example(given) if given else ""
 
 
+def _remarks(data: Mapping[str, Any]) -> str:
+    """Remarks about idiom and design, folded: they cost nothing."""
+    found = [one for one in data.get("remarks") or () if one.get("text")]
+    items = "".join(f"<li>{_where(one)}{_code(one['text'])}</li>" for one in found)
+    title = say("Remarks on your code, which cost no points")
+    return (
+        f'<details class="tfkit-v-remarks"><summary>{title} ({len(found)})</summary><ul>{items}</ul></details>'
+        if items
+        else ""
+    )
+
+
+def _where(remark: Mapping[str, Any]) -> str:
+    line = remark.get("line")
+    return f"<b>{say('Line {line}', line=int(line))}</b>: " if line else ""
+
+
 def _foot(data: Mapping[str, Any]) -> str:
+    """Where and how it was checked; below the fold of a card that passed, with what was not run there."""
     facts = {"sandbox": data.get("sandbox"), "device": data.get("device"), "seed": data.get("seed")}
     words = " · ".join(f"{say(name)} {_text(value)}" for name, value in facts.items() if value not in (None, ""))
-    return f'<div class="tfkit-v-foot"><small>{words}</small></div>'
+    foot = f'<div class="tfkit-v-foot"><small>{words}</small></div>'
+    if data["status"] != "passed":
+        return foot
+    reason = f"<p><small>{_code(sentence(str(data['reason'])))}</small></p>" if data.get("reason") else ""
+    return f"<details><summary>{say('How this was checked')}</summary>{reason}{foot}</details>"
 
 
 def _text(value: Any) -> str:

@@ -12,7 +12,17 @@ from autograder.api import SEPARATOR, misconceptions_of
 from autograder.feedback.html import as_dict
 from autograder.feedback.matrix import WIDEST, Matrix, answers, entry_text, inputs_of, matrices, sentences
 from autograder.feedback.translate import say
-from autograder.feedback.words import SIGNS, chips, correct_so_far, line_of, missing_points, number, places
+from autograder.feedback.words import (
+    SIGNS,
+    chips,
+    correct_so_far,
+    edits_away,
+    line_of,
+    missing_points,
+    number,
+    places,
+    points_of,
+)
 
 # Control characters of terminals, and characters that change the direction of the surrounding text
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -67,17 +77,20 @@ def verdict_text(data: Mapping[str, Any]) -> str:
     if data.get("departure"):
         lines.append(f"    {data['departure']['text']}")
     for chip in chips(data):
-        score = say("{score} of {most}", score=number(chip.points), most=number(chip.of))
-        earned = f"  {score}" if chip.of else ""
+        score = points_of(chip)
+        earned = f"  {score}" if score else ""
         lines.append(f"  {SIGNS[chip.status]} {chip.name}{earned}")
     for check in data["checks"]:
         if check["message"] and check["message"] != data["reason"]:
             lines.append(f"  {SIGNS[check['status']]} {say(check['name'])}: {places(check['message'])}")
         lines += [f"    {row}" for row in check["map"]]
-    lines += [f"  {text}" for text in (missing_points(data),) if text]
+    lines += [f"  {text}" for text in (missing_points(data), edits_away(data)) if text]
     if data.get("counterexample"):
         messages = [check["message"] for check in data["checks"]]
         lines += [f"  {line}" for line in _example(data["counterexample"], messages)]
+    for one in data.get("remarks") or ():
+        where = f"{say('Line {line}', line=one['line'])}: " if one.get("line") else ""
+        lines.append(f"  {say('Remark, without points')}: {where}{one['text']}")
     if data["sandbox"] == "subprocess" or "not" in data["sandbox"]:
         lines.append("  NOT ISOLATED: the code ran with your own rights")
     return plain("\n".join(lines))

@@ -16,6 +16,7 @@ STATES = {"passed": "passed", "failed": "not yet right", "not_graded": "not grad
 NAMES = {"shapes": "shapes and types"}  # of properties; the others are called as they are
 PLACE = re.compile(r"\bat \[(\d+(?:, \d+)*)\]")
 AXES = {1: ("entry",), 2: ("row", "column"), 3: ("matrix", "row", "column"), 4: ("batch", "head", "row", "column")}
+AWAY = {1: "one change away", 2: "two changes away", 3: "three changes away"}
 UNEARNED = "The other checks earn their points once ordinary values are right."
 
 
@@ -74,6 +75,19 @@ def missing_points(data: Mapping[str, Any]) -> str:
     sentence = say("Not yet earned: {left} of {most}", left=number(left), most=number(data["max_score"]))
     sentence += f" ({each})." if each else "."
     return f"{sentence} {say(UNEARNED)}" if any(chip.status == "passed" for chip in unearned) else sentence
+
+
+def points_of(chip: Chip) -> str:
+    """`0.5 of 1`; "" where there is nothing to earn, and for a check that passed but does not count yet."""
+    if not chip.of or (chip.status == "passed" and number(chip.points) == "0"):
+        return ""
+    return say("{score} of {most}", score=number(chip.points), most=number(chip.of))
+
+
+def edits_away(data: Mapping[str, Any]) -> str:
+    """`one change away`; "" if that is not known or makes no points."""
+    words = AWAY.get(data.get("distance") or 0, "")
+    return say(words) if words and data["status"] == "failed" and data["score"] else ""
 
 
 def size(shape: Sequence[int] | None) -> str:

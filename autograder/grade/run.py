@@ -34,6 +34,7 @@ from autograder.grade.verdict import (
     verdict_of,
 )
 from autograder.localize.fault import localize_fault
+from autograder.remarks.find import find_remarks
 from autograder.sandbox.client import Cell, CellOutcome, SandboxClient, StudentError
 
 CPU_ALONE = "the CPU alone was asked for"
@@ -191,6 +192,9 @@ class Grader:
 
         `right`: symbols of earlier exercises that are not at fault, since references in their place change nothing.
         """
+        if attempt.passed and not override and isinstance(student, SandboxClient) and verdict.device == "cpu":
+            own = [s.text for s in self._cells(exercise) if s.exercise in (exercise.id, None) and not s.setup]
+            attempt.remarks = find_remarks(exercise, own, student, attempt.findings)
         if attempt.passed or attempt.missing:
             return attempt
         if not attempt.withheld:

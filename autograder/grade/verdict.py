@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder.api import CheckResult, Exercise, Status, Verdict
+from autograder.api import CheckResult, Exercise, Remark, Status, Verdict
 from autograder.checks.compare import RaisedError
 from autograder.checks.probe import Finding
 from autograder.checks.properties.parameters import PARAMETERS
@@ -38,6 +38,7 @@ class Attempt:
     explanation: str = ""  # what else can be said of it
     recognised: Misconception | None = None  # the course's own misconception that it behaves like
     distance: Distance | None = None  # how few known edits lead to a right answer, if that was verified
+    remarks: list[Remark] = field(default_factory=list)  # on an answer that is right
     withheld: bool = False  # references of earlier exercises were in the box: nothing that came out of it is shown
 
     @property
@@ -106,6 +107,7 @@ def verdict_of(
         score=score,
         distance=attempt.distance.edits if attempt.distance else None,
         checks=checks,
+        remarks=(*attempt.remarks, *_remarks_of_cost(attempt)),
         misconception=found.names[0] if found else None,
         misconceptions=found.names if found else (),
         hint=found.hint if found else unknown,
@@ -125,6 +127,15 @@ def _credit(
     by_checks = round(math.fsum(check.points for check in checks), 2)
     score = round(credit_points(by_checks, exercise.points, attempt.distance, rule), 2)
     return score, checks if score == by_checks else spread(checks, score)
+
+
+def _remarks_of_cost(attempt: Attempt) -> list[Remark]:
+    """A cost that the statement does not ask to avoid: said without points, and without the values of an example."""
+    return [Remark("cost", finding.message) for finding in attempt.findings if _is_free_cost(finding)]
+
+
+def _is_free_cost(finding: Finding) -> bool:
+    return finding.check.property == "cost" and not finding.check.graded and bool(finding.mismatches)
 
 
 def _departure(attempt: Attempt) -> dict[str, Any] | None:
@@ -186,6 +197,8 @@ def _result(exercise: Exercise, finding: Finding, worth: float, wrong: bool, wit
     check = finding.check
     status: Status = "not_run" if check.not_run else "failed" if finding.failed else "passed"
     message = check.not_run or (say(WITHHELD) if withheld and finding.mismatches else finding.message)
+    if _is_free_cost(finding):
+        message = ""  # it is among the remarks
     if check.later and message:
         edge = diagnose_edge(exercise, finding)
         message = edge.hint.splitlines()[0] if edge else message

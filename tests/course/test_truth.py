@@ -72,6 +72,10 @@ def test_nbgrader_grade_and_serve_give_the_right_grades_and_the_same(course, tmp
     for one in found:
         agree(one)
     assert found[0] == found[1] == found[2]
+    for name in CLASS:  # not the points alone: every word, and the inputs as well
+        files = [root / "autograded" / name / HEADS / f"{HEADS}.ipynb" for root in (course, ours, served)]
+        one, other, third = map(truth.verdicts_of, files)
+        assert one == other == third
     words = f"{GRADES} of {GRADES} verdicts equal when graded again ({len(CLASS)} submissions)"
     assert words in run("autograder", "verify", str(ours), "--workers", "2")
 
@@ -88,6 +92,7 @@ def test_the_check_command_and_the_labs_check_give_the_right_grades(course):
             checks[name, exercise.id] = Outcome.of(asyncio.run(lab.check(exercise.id, cells)))
     agree(commands)
     agree(checks)
+    assert commands == checks
 
 
 def sent(file):

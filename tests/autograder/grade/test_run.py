@@ -38,7 +38,7 @@ def test_right_and_wrong():
     right = run.grade_source(ATTEND, text(ATTEND, "right", "einsum"), backend=choose())
     assert (right.status, right.score) == ("passed", ATTEND.points)
     wrong = run.grade_source(ATTEND, text(ATTEND, "wrong", "mask_inverted"), backend=choose())
-    assert (wrong.status, wrong.score, wrong.misconception) == ("failed", 0.0, "mask_inverted")
+    assert (wrong.status, wrong.score, wrong.misconception) == ("failed", 1.4, "mask_inverted")
     assert wrong.counterexample["inputs"].keys() == {"query", "keys", "mask"}
 
 
