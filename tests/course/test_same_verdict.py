@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from autograder import run
 from autograder.exercises.answers import answer
+from autograder.grade import run
 from autograder.sandbox import choose
 from course import exercises
 

@@ -2,13 +2,13 @@
 
 import ast
 
-from autograder import run
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
 from autograder.checks.reference import reference_of
 from autograder.credit import distance, mutants
 from autograder.exercises import registry
 from autograder.exercises.answers import EditedAnswer, answers
+from autograder.grade import run
 from autograder.sandbox import choose
 from course import exercises
 

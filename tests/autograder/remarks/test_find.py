@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from autograder import run
 from autograder.checks.probe import Answer, Case, Check, Finding, Probe
 from autograder.feedback.html import verdict_html
 from autograder.feedback.text import verdict_text
+from autograder.grade import run
 from autograder.remarks.find import find_remarks
 from autograder.sandbox import choose
 from autograder.sandbox.client import Cell, SandboxClient
