@@ -1,7 +1,8 @@
 /**
  * Makes src/generated from the schemas in tfkit_lab/schemas, which Python reads too: for each kind of trace the types of what
  * it holds and a validator, in views.ts the list of all views, and in tokens.ts the style sheet of tokens, which views bring along
- * to where there is no lab. `jlpm build` runs it first.
+ * to where there is no lab. From those in protocol/ it makes the types of what the server answers, as NAME.protocol.ts.
+ * `jlpm build` runs it first.
  */
 import { transform } from 'esbuild';
 import { compile } from 'json-schema-to-typescript';
@@ -11,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const SCHEMAS = join(HERE, 'tfkit_lab/schemas');
+const PROTOCOLS = join(HERE, 'protocol');
 const TARGET = join(HERE, 'src/generated');
 const BANNER = '/** Made by schemas.mjs; change the schema instead. */';
 
@@ -80,6 +82,11 @@ export async function generated() {
     const schema = JSON.parse(readFileSync(join(SCHEMAS, `${kind}.json`), 'utf-8'));
     files[`${kind}.ts`] = await types(kind, draft7(schema));
     files[`${kind}.valid.ts`] = validator(schema);
+  }
+  for (const file of readdirSync(PROTOCOLS).sort()) {
+    const name = basename(file, '.json');
+    const schema = JSON.parse(readFileSync(join(PROTOCOLS, file), 'utf-8'));
+    files[`${name}.protocol.ts`] = await types(name, draft7(schema));
   }
   const imports = kinds.map(kind => `import { mount as ${kind} } from '../widgets/${kind}';`).join('\n');
   const sheet = readFileSync(join(HERE, '../autograder/feedback/tokens.css'), 'utf-8');

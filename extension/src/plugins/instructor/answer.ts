@@ -1,7 +1,7 @@
 /** One answer on the marking page, with its mark. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
-import type { IAnswer, IQuestion } from './marking';
+import type { IAnswer, IQuestion } from './protocol';
 
 /** An answer's mark in words: the points, and who gave them. */
 export function stateOf(

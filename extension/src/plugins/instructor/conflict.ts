@@ -2,17 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
 import { stateOf } from './answer';
-import type { IMark } from './markform';
-
-/** The mark that another person gave; `version` identifies what was shown of it. */
-export interface IOtherMark {
-  readonly by: string;
-  readonly score: number | null;
-  readonly comment: string;
-  readonly version: number;
-}
-
-export type Meanwhile = Readonly<Record<string, IOtherMark>>;
+import type { IMark, Meanwhile } from './protocol';
 
 export function conflictCard(
   meanwhile: Meanwhile,

@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { expect, it, vi } from 'vitest';
-import { drawExtensions, IExtension } from './extensions';
-import type { Ask } from './marking';
+import { drawExtensions } from './extensions';
+import type { Ask, IExtension } from './protocol';
 
 const trans = nullTranslator.load('tfkit_lab');
 const settled = (): Promise<void> => new Promise(resolve => setTimeout(resolve));

@@ -1,12 +1,7 @@
 /** Extensions of an assignment's due date: a row for each student who handed something in. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
-import type { Ask } from './marking';
-
-export interface IExtension {
-  readonly student: string;
-  readonly hours: number;
-}
+import type { Ask, IExtension, IExtensions } from './protocol';
 
 /** Draws the table into `node`, and again after each change. */
 export async function drawExtensions(
@@ -20,7 +15,7 @@ export async function drawExtensions(
   const send = async (change: object = {}): Promise<void> => {
     try {
       const body = { course, assignment, ...change };
-      show((await ask<{ students: IExtension[] }>('marking/extensions', body)).students);
+      show((await ask<IExtensions>('marking/extensions', body)).students);
     } catch (error) {
       status.textContent = error instanceof Error ? error.message : String(error);
     }

@@ -1,17 +1,7 @@
 /** The history of a question: who changed its marks and its rubric. Loaded when it is opened. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
-
-export interface IEvent {
-  readonly kind: 'mark' | 'added' | 'changed' | 'dropped' | 'applied' | 'asked' | 'accepted' | 'declined';
-  readonly at: string;
-  readonly by: string;
-  readonly text: string;
-  readonly student?: string;
-  readonly score?: number | null;
-  /** How many marks a change of the rubric changed. */
-  readonly marks?: number;
-}
+import type { IEvent } from './protocol';
 
 /** What happened, in words. */
 export function eventWords(

@@ -10,7 +10,8 @@ import { request } from '../../shared/server';
 import { h } from '../../widgets/dom';
 import { ILeaderboard, leaderboards } from './leaderboard';
 import { ILive, LiveClass } from './live';
-import { Ask, MarkingPage } from './marking';
+import { MarkingPage } from './marking';
+import type { Ask } from './protocol';
 import { IPrediction, Predictions } from './predictions';
 
 const SHOW = 'tfkit:show-class';

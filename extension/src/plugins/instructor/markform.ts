@@ -1,23 +1,8 @@
 /** The form that gives a mark: rubric items to choose from, points, and a free comment. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
-import type { IAnswer, IRubricItem } from './marking';
+import type { IAnswer, IDraft, IMark, IRubricItem } from './protocol';
 import { IRubricActions, rubricLine } from './rubricline';
-
-export interface IMark {
-  readonly score: number | null;
-  /** The comment without the texts of the chosen items. */
-  readonly own: string;
-  readonly chosen: readonly number[];
-}
-
-/** What is in a form and not given yet. */
-export interface IDraft {
-  /** The points as they were typed; null where they are the sum of the chosen items, which may come to be worth something else. */
-  readonly score: string | null;
-  readonly own: string;
-  readonly chosen: readonly number[];
-}
 
 export interface IMarkActions {
   /** Gives the mark to the chosen answers. */

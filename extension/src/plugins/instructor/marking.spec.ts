@@ -2,8 +2,9 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { describe, expect, it, vi } from 'vitest';
 import { stateOf } from './answer';
-import { Ask, headingOf, IAnswer, MarkingPage, titleOf } from './marking';
+import { headingOf, MarkingPage } from './marking';
 import { pointsOf } from './markform';
+import { Ask, IAnswer, titleOf } from './protocol';
 
 const trans = nullTranslator.load('tfkit_lab');
 const answer = (student: string, more: Partial<IAnswer> = {}): IAnswer => ({
@@ -16,6 +17,8 @@ const answer = (student: string, more: Partial<IAnswer> = {}): IAnswer => ({
   version: 0,
   chosen: [],
   own: '',
+  auto: null,
+  verdict: null,
   ...more
 });
 const OF = { assignment: '02-masks', notebook: '02-masks', cell: 'task-too-good', kind: 'task' as const, max_score: 2 };
@@ -34,7 +37,7 @@ const REQUEST = {
   accepted: null,
   sentence: '',
   by: '',
-  answer: { ...answer('ada', { version: 7, score: 1, waiting: false }), verdict: null },
+  answer: answer('ada', { version: 7, score: 1, waiting: false }),
   rubric: RUBRIC
 };
 

@@ -3,82 +3,31 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { h } from '../../widgets/dom';
 import { answerCard, prose } from './answer';
-import { conflictCard, Meanwhile } from './conflict';
+import { conflictCard } from './conflict';
 import { Drafts } from './drafts';
 import { drawExtensions } from './extensions';
-import { historyList, IEvent } from './history';
-import { IMark, MarkForm } from './markform';
+import { historyList } from './history';
+import { MarkForm } from './markform';
+import type {
+  Ask,
+  IAdded,
+  IAnswer,
+  ICourseQuestions,
+  ICourses,
+  IDropped,
+  IHistory,
+  IListed,
+  IMark,
+  IMarked,
+  IOpened,
+  IPlace,
+  IQuestion,
+  IRescored,
+  Meanwhile
+} from './protocol';
+import { titleOf } from './protocol';
 import { drawRequests } from './requests';
 import { drawSharing } from './sharing';
-
-export interface IQuestion {
-  readonly assignment: string;
-  readonly notebook: string;
-  readonly cell: string;
-  readonly kind: 'task' | 'answer' | 'code';
-  readonly max_score: number;
-}
-
-export interface IListed extends IQuestion {
-  readonly answers: number;
-  readonly waiting: number;
-  /** For each marker, the number of assigned answers and how many of them are unmarked. */
-  readonly markers: Readonly<Record<string, { readonly answers: number; readonly waiting: number }>>;
-}
-
-export interface IAnswer {
-  readonly student: string;
-  readonly text: string;
-  /** The text as HTML, cleaned by the server; empty for code. */
-  readonly html: string;
-  /** The mark; null where there is none. */
-  readonly score: number | null;
-  readonly waiting: boolean;
-  readonly comment: string;
-  /** The version of the mark that is shown: it changes with each mark, here or in the formgrader. */
-  readonly version: number;
-  readonly by?: string;
-  /** Who is to mark it, or empty. */
-  readonly marker?: string;
-  readonly chosen: readonly number[];
-  readonly own: string;
-}
-
-export interface IRubricItem {
-  readonly id: number;
-  readonly text: string;
-  readonly points: number | null;
-  readonly by: string;
-  readonly used: number;
-}
-
-export interface IOpened extends IQuestion {
-  /** The question and its mark scheme as HTML, cleaned by the server. */
-  readonly text: string;
-  readonly scheme: string;
-  readonly rubric: readonly IRubricItem[];
-  /** How many marks differ from the rubric, which was edited in its file. */
-  readonly outdated: number;
-  readonly groups: readonly { readonly label: string; readonly answers: readonly IAnswer[] }[];
-}
-
-interface ICourseQuestions {
-  readonly course: string;
-  readonly questions: readonly IListed[];
-  readonly requests: number;
-  readonly error?: string;
-}
-
-/** Names a question to the server. */
-interface IPlace {
-  readonly course: string;
-  readonly assignment: string;
-  readonly notebook: string;
-  readonly cell: string;
-}
-
-/** Asks the server; a body makes it a POST. */
-export type Ask = <T>(route: string, body?: unknown) => Promise<T>;
 
 type Called = (student: string) => string;
 
@@ -99,10 +48,6 @@ const isSame = (one: IPlace, other: IPlace | null): boolean =>
 /** Identifies a group of a question, whatever part of it is shown. */
 const keyOf = (at: IPlace, answers: readonly IAnswer[]): string =>
   JSON.stringify([at, answers.map(({ student }) => student).sort()]);
-
-/** A question's name for people: `task-too-good-a-loss` is "too good a loss". */
-export const titleOf = ({ cell }: Pick<IQuestion, 'cell'>): string =>
-  cell.replace(/^(task|check)-/, '').replace(/-/g, ' ');
 
 /** The heading of a group. */
 export function headingOf(label: string, size: number, trans: TranslationBundle): string {
@@ -197,7 +142,7 @@ export class MarkingPage extends Widget {
   }
 
   private async _readCourses(): Promise<void> {
-    const { courses, by } = await this._ask<{ courses: ICourseQuestions[]; by: string }>('marking');
+    const { courses, by } = await this._ask<ICourses>('marking');
     this._courses = courses;
     this._by = by;
     this._drawList();
@@ -414,7 +359,7 @@ export class MarkingPage extends Widget {
     const body = h('div', {});
     const node = h('details', {}, h('summary', {}, this._trans.__('History')), body);
     const read = async (): Promise<void> => {
-      const { history } = await this._ask<{ history: readonly IEvent[] }>('marking/history', at);
+      const { history } = await this._ask<IHistory>('marking/history', at);
       body.replaceChildren(historyList(history, called, this._trans));
     };
     node.ontoggle = () => (node.open ? void this._try(read) : undefined);
@@ -422,7 +367,7 @@ export class MarkingPage extends Widget {
   }
 
   private async _give(at: IPlace, seen: Readonly<Record<string, number>>, mark: IMark, group = ''): Promise<void> {
-    const { meanwhile } = await this._ask<{ meanwhile: Meanwhile }>('marking/mark', { ...at, seen, ...mark });
+    const { meanwhile } = await this._ask<IMarked>('marking/mark', { ...at, seen, ...mark });
     this._drafts.drop(group);
     this._conflict = Object.keys(meanwhile).length ? { at, meanwhile, mark } : null;
     this._notice = null;
@@ -434,9 +379,9 @@ export class MarkingPage extends Widget {
   }
 
   private async _rubric(at: IPlace, change: object, saved = (): void => undefined): Promise<void> {
-    const found = await this._ask<{ left?: readonly string[] }>('marking/rubric', { ...at, ...change });
+    const found = await this._ask<IAdded | IRescored | IDropped>('marking/rubric', { ...at, ...change });
     saved();
-    const left = found.left?.length ?? 0;
+    const left = 'left' in found ? found.left.length : 0;
     const words = this._trans._n(
       '%1 mark was changed elsewhere, and stays as it is.',
       '%1 marks were changed elsewhere, and stay as they are.',

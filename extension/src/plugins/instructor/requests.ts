@@ -2,37 +2,9 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
 import { stateOf, written } from './answer';
-import type { Meanwhile } from './conflict';
-import { Ask, IAnswer, IQuestion, IRubricItem, titleOf } from './marking';
 import { MarkForm } from './markform';
-
-export interface IRequest extends IQuestion {
-  readonly id: number;
-  readonly student: string;
-  readonly reason: string;
-  readonly at: string;
-  /** The account that sent it, where it is not the student's. */
-  readonly sender: string;
-  /** null while it has no answer. */
-  readonly accepted: boolean | null;
-  readonly sentence: string;
-  readonly by: string;
-  /** null where the question is gone. */
-  readonly answer: (IAnswer & { readonly verdict: IVerdictWords | null }) | null;
-  readonly rubric: readonly IRubricItem[];
-}
-
-interface IVerdictWords {
-  readonly status: string;
-  readonly misconception: string | null;
-  readonly reason: string | null;
-  readonly hint: string | null;
-}
-
-interface IOutcome {
-  readonly meanwhile: Meanwhile;
-  readonly feedback: string;
-}
+import type { Ask, IOutcome, IRequest, IRequests, IVerdictWords } from './protocol';
+import { titleOf } from './protocol';
 
 /** The grader's result in one line. */
 export function verdictOf({ status, misconception, reason, hint }: IVerdictWords, trans: TranslationBundle): string {
@@ -50,7 +22,7 @@ export async function drawRequests(
   trans: TranslationBundle,
   changed: () => Promise<void>
 ): Promise<void> {
-  const { requests } = await ask<{ requests: readonly IRequest[] }>('marking/requests', { course });
+  const { requests } = await ask<IRequests>('marking/requests', { course });
   const said = h('p', { role: 'status', className: 'tfkit-Facts' });
   const answer = async (one: IRequest, body: object): Promise<void> => {
     const sent = { course, request: one.id, version: one.answer?.version ?? 0, ...body };

@@ -1,7 +1,7 @@
 /** One item of the rubric in a form: chosen by click or digit, edited or removed in place. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
-import type { IRubricItem } from './marking';
+import type { IRubricItem } from './protocol';
 
 export interface IRubricActions {
   /** Changes the text or points of an item, in every mark that uses it. */

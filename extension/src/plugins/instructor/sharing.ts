@@ -1,7 +1,7 @@
 /** Distributes the unmarked answers of an assignment among markers, and shows how many each has. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
-import { Ask, IListed, titleOf } from './marking';
+import { Ask, IListed, titleOf } from './protocol';
 
 /** Draws the page into `node`; `done` is called after the answers were shared. */
 export function drawSharing(
