@@ -1,7 +1,7 @@
 """Writes a JupyterLite site with the course: `python -m course.build --lite DIR`.
 
 The site contains what its kernel needs: this project's wheel and a few pure ones, packed from the installed packages,
-and torch: a wheel from `--wheels`, built for Pyodide, or else pyborch with what `shim/` adds. NumPy comes with
+and torch: a wheel from `--wheels`, built for Pyodide, or else pyborch with what `browser_torch/` adds. NumPy comes with
 Pyodide, whose full distribution `--pyodide` names; without it the page fetches Pyodide from its own network address, as
 every JupyterLite does.
 """
@@ -137,7 +137,7 @@ if sys.platform == "emscripten":
 
 
 def needs_lab() -> dict[str, str]:
-    """The exercises that pyborch and the shim cannot check, each with the reason."""
+    """The exercises that the browser's torch cannot check, each with the reason."""
     reasons: dict[str, str] = json.loads(NEEDS_LAB.read_text(encoding="utf-8"))
     return reasons
 

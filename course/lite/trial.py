@@ -10,27 +10,39 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from autograder.console.help_format import make_parser
+from course.lite.wheels import BROWSER_TORCH
 
-SHIM = Path(__file__).with_name("shim")
 NEEDS_LAB = Path(__file__).with_name("needs_lab.json")
 
 
 def trials(exercises: Sequence[str] = (), every: int = 1) -> list[dict[str, Any]]:
-    """The results of a process whose torch is the shim, for these exercises or all, with every n-th wrong answer."""
+    """The results of a process with the browser's torch, for these exercises or all, with every n-th wrong answer."""
     call = [sys.executable, "-m", "course.lite.trial", "--here", "--every", str(every), *exercises]
-    path = os.pathsep.join([str(SHIM), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(call, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}, check=False)
+    with browser_torch() as folder:
+        path = os.pathsep.join([folder, *filter(None, [os.environ.get("PYTHONPATH")])])
+        done = subprocess.run(call, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}, check=False)
     if done.returncode:
         raise RuntimeError(f"the trial stopped: {done.stderr.strip().splitlines()[-1]}")
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@contextmanager
+def browser_torch() -> Iterator[str]:
+    """A folder in which the package `torch` is the browser's, for the module search path of a process in the block."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(BROWSER_TORCH, Path(folder) / "torch")
+        yield folder
 
 
 def full_lab_reason(trial: dict[str, Any]) -> str:
@@ -133,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--write", action="store_true", help="store in needs_lab.json which exercises need the full lab"
     )
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # this process has the shim already
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # with its torch already
     options = parser.parse_args(arguments)
     if options.here:
         warnings.simplefilter("ignore")

@@ -15,7 +15,7 @@ from tfkit_course import install
 
 OURS = ("tfkit", "autograder", "course", "tfkit_course", "tfkit_lab")
 UNWANTED = {"__pycache__", "labextension", "node_modules"}
-SHIM = Path(__file__).parent / "shim" / "torch"
+BROWSER_TORCH = Path(__file__).with_name("browser_torch")  # a package that is called torch where it is used
 PURE = "Wheel-Version: 1.0\nGenerator: course.lite\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 Member = tuple[str, bytes]
 
@@ -54,7 +54,7 @@ def torch_shim() -> tuple[str, list[Member]]:
     """The wheel `torch` that replaces a build of torch: pyborch and its additions."""
     version = f"0+pyborch.{metadata.version('pyborch')}"
     about = f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\nSummary: Stands in for torch in a tab\n"
-    members = [(f"torch/{file.name}", file.read_bytes()) for file in sorted(SHIM.glob("*.py"))]
+    members = [(f"torch/{file.name}", file.read_bytes()) for file in sorted(BROWSER_TORCH.glob("*.py"))]
     return f"torch-{version}-py3-none-any.whl", [*members, (f"torch-{version}.dist-info/METADATA", about.encode())]
 
 

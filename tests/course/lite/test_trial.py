@@ -37,7 +37,8 @@ def test_a_sample_passes_where_it_is_right_and_fails_where_it_is_wrong():
 
 def test_the_views_of_the_lessons_can_be_imported_with_the_torch_of_a_tab():
     call = [sys.executable, "-c", "import torch, tfkit_lab.show, tfkit_lab.predict, tfkit.nn; print(torch.PRACTICE)"]
-    done = subprocess.run(call, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(trial.SHIM)})
+    with trial.browser_torch() as folder:
+        done = subprocess.run(call, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": folder})
     assert done.stdout.strip() == "torch in the browser", done.stderr
 
 
@@ -63,7 +64,8 @@ def test_an_optimizers_state_is_set_and_read_by_parameter_in_a_tab_too():
         assert done.returncode == 0, done.stderr
         return [float(x) for x in done.stdout.split()]
 
-    assert run(PYTHONPATH=str(trial.SHIM)) == pytest.approx(run(), rel=1e-6)
+    with trial.browser_torch() as folder:
+        assert run(PYTHONPATH=folder) == pytest.approx(run(), rel=1e-6)
 
 
 def test_what_needs_the_lab_is_an_exercise_with_a_reason():
