@@ -110,3 +110,26 @@ def test_tools_reach_a_template_that_has_a_place_for_them() -> None:
         render(PLAIN, [USER], {}, tools=[tool])
     with pytest.raises(TypeError, match="a tool is a JSON schema"):
         render(template, [USER], {}, tools=[print])
+
+
+BOMBS = (
+    "{{ 'a' * 2000000000 }}",
+    "{{ 2000000000 * 'a' }}",
+    "{{ [1] * 2000000000 }}",
+    "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}",
+    "{{ 9 ** 999999999 }}",
+    "{{ '%2000000000d' % 1 }}",
+    "{% for a in range(90000) %}{{ 'a' * 1000 }}{% endfor %}",
+)
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_template_memory(bomb: str) -> None:
+    """One line took 4 GB, and two ranges in each other did not end."""
+    with pytest.raises(ValueError, match="the chat template: SecurityError"):
+        render(bomb, [{"role": "user", "content": "x"}], {})
+
+
+def test_ordinary_operators_of_templates_work() -> None:
+    source = "{{ '=' * 3 ~ (' %05d' % 7) ~ 2 ** 10 ~ ('a' + 'b') }}{% for n in range(3) %}{{ n }}{% endfor %}"
+    assert render(source, [{"role": "user", "content": "x"}], {}) == "=== 000071024ab012"

@@ -1,13 +1,15 @@
 """Chat templates: the format of conversations that a model was trained on, as a Jinja template in its directory.
 
 A template is untrusted code. It runs in Jinja's sandbox, in which it can access no attribute that begins with an
-underscore and cannot modify its arguments, as in transformers.
+underscore and cannot modify its arguments, as in transformers. What it repeats, counts and writes is bounded: a line of
+a template would otherwise fill the memory.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,10 +19,13 @@ from jinja2.ext import Extension
 from jinja2.ext import loopcontrols as LoopControls
 from jinja2.nodes import Node
 from jinja2.parser import Parser
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
 
 from tfkit.hub.files import read_json
 
+MOST_CHARACTERS = 4 << 20  # of a conversation, and of any text or list that a template makes by an operator
+MOST_STEPS = 200_000  # of all ranges together
+WIDTH = re.compile(r"%[^a-zA-Z%]*(\d{6,}|\*)")  # of a formatted value: six digits, or one that is computed
 Message = Mapping[str, Any]
 ROLES = ("system", "developer", "user", "assistant", "tool")  # a template may name others
 
@@ -74,9 +79,23 @@ def render(
         # plain data, as the methods of objects could have effects
         plain = json.loads(json.dumps(messages))
         given = {"messages": plain, "tools": described, "documents": None}
-        return environment().from_string(source).render(**given, add_generation_prompt=True, **symbols, **more)
+        pieces = environment().from_string(source).generate(**given, add_generation_prompt=True, **symbols, **more)
+        return _joined(pieces)
+    except (MemoryError, RecursionError) as error:
+        raise ValueError(f"the chat template needs too much memory: {type(error).__name__}") from None
     except (jinja2.TemplateError, TypeError, KeyError, OverflowError) as error:  # SecurityError is a TemplateError
         raise ValueError(f"the chat template: {type(error).__name__}: {str(error).partition(chr(10))[0]}") from None
+
+
+def _joined(pieces: Iterator[str]) -> str:
+    """The pieces as one text. Raises SecurityError for a text that is longer than a conversation."""
+    found, length = [], 0
+    for piece in pieces:
+        found.append(piece)
+        length += len(piece)
+        if length > MOST_CHARACTERS:
+            raise SecurityError(f"its text has more than {MOST_CHARACTERS:,} characters")
+    return "".join(found)
 
 
 def check_message(message: Message, source: str) -> dict[str, Any]:
@@ -114,9 +133,51 @@ def _checked_tools(tools: Sequence[Any] | None, source: str) -> list[Any] | None
     return plain
 
 
+class BoundedEnvironment(ImmutableSandboxedEnvironment):
+    """Jinja's sandbox, in which operators make nothing huge."""
+
+    intercepted_binops = frozenset(["*", "**", "%", "+"])
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """The operator's result. Raises SecurityError where it would be huge."""
+        if _result_size(operator, left, right) > MOST_CHARACTERS:
+            raise SecurityError(f"the result of {operator} is too large")
+        return super().call_binop(context, operator, left, right)
+
+
+def _result_size(operator: str, left: Any, right: Any) -> int:
+    """The size of a result, in characters, items or bits; 0 if the operands have no size that matters."""
+    sizes = [len(one) if isinstance(one, (str, list, tuple)) else 0 for one in (left, right)]
+    if operator == "+":
+        return sum(sizes)
+    if operator == "%":
+        return MOST_CHARACTERS + 1 if isinstance(left, str) and WIDTH.search(left) else 0
+    numbers = [abs(one) if isinstance(one, int) else 0 for one in (left, right)]
+    if operator == "**":
+        return numbers[0].bit_length() * numbers[1]
+    return max(sizes[0] * numbers[1], sizes[1] * numbers[0])
+
+
+def _counted_range() -> Callable[..., range]:
+    """`range` for one rendering, whose numbers all together are bounded: two ranges in each other make 10^10 steps."""
+    left = MOST_STEPS
+
+    def counted(*bounds: int) -> range:
+        """As `range`. Raises SecurityError."""
+        nonlocal left
+        found = range(*bounds)
+        left -= len(found)
+        if left < 0:
+            raise SecurityError(f"it counts further than {MOST_STEPS:,}")
+        return found
+
+    return counted
+
+
 def environment() -> ImmutableSandboxedEnvironment:
-    """Jinja's sandbox with the functions that published templates use."""
-    made = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, LoopControls])
+    """Jinja's sandbox with the functions that published templates use, for one rendering."""
+    made = BoundedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, LoopControls])
+    made.globals["range"] = _counted_range()
     made.filters["tojson"] = to_json
     made.globals["raise_exception"] = refuse
     made.globals["strftime_now"] = lambda form: datetime.now().strftime(form)
