@@ -118,7 +118,8 @@ def lines(exercise: Exercise, question_sets: list[QuestionSet]) -> Lines:
 
 def lines_of(scores: Sequence[Lines]) -> Lines:
     """The sum over all exercises."""
-    return Lines(*(sum(getattr(score, name) for score in scores) for name in ("edits", "near", "exact")))
+    names = ("edits", "near", "exact", "marked", "true")
+    return Lines(*(sum(getattr(score, name) for score in scores) for name in names))
 
 
 def judge(exercise: Exercise, question_sets: list[QuestionSet], *, leave_out: bool = True) -> Score:

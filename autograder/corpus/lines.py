@@ -23,6 +23,8 @@ class Lines:
     edits: int = 0
     near: int = 0
     exact: int = 0
+    marked: int = 0  # lines that are sure, which a student sees
+    true: int = 0  # of the marked lines: near the edit
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -30,7 +32,10 @@ class Lines:
         """One line of the report."""
         share = f" ({100 * self.near / self.edits:.0f}%)" if self.edits else ""
         near = f"{self.near}/{self.edits}{share}"
-        return f"first wrong line within {NEAR_LINES} lines of the edit {near}, on it {self.exact}"
+        true = f"{self.true}/{self.marked}"
+        return (
+            f"first wrong line within {NEAR_LINES} lines of the edit {near}, on it {self.exact}; of those shown {true}"
+        )
 
 
 def measure_answer(exercise: Exercise, path: Answer, findings: Sequence[Finding], into: Lines) -> None:
@@ -46,8 +51,10 @@ def measure_answer(exercise: Exercise, path: Answer, findings: Sequence[Finding]
     into.edits += 1
     into.near += gap is not None and gap <= NEAR_LINES
     into.exact += gap == 0
+    if found is not None and found.sure:
+        into.marked, into.true = into.marked + 1, into.true + (gap is not None and gap <= NEAR_LINES)
     if gap is None or gap > NEAR_LINES:
-        place = f"line {found.line}" if found else "no line"
+        place = f"line {found.line}{' (shown)' * found.sure}" if found else "no line"
         into.notes.append(f"wrong/{path.stem} was edited in line {min(edited)}; {place} is named")
 
 

@@ -126,7 +126,7 @@ def _mistake(text: str, place: int, count: int) -> str:
 def _line(data: Mapping[str, Any]) -> str:
     """The first wrong line, what is wrong there, and its value. Its classes tell the lab which line to mark."""
     found = data.get("departure")
-    if not found:
+    if not found or found["line"] is None:
         return ""
     cell = f" tfkit-in-{found['cell']}" if CELL.fullmatch(str(found.get("cell"))) else ""
     where = f"<b>{say('Line {line}', line=int(found['line']))}</b>: {_code(found['sentence'])}."
@@ -150,7 +150,7 @@ def _steps(data: Mapping[str, Any]) -> str:
     return f'<details class="tfkit-v-trace"><summary>{title}</summary><div class="tfkit-v-box">{table}</div></details>'
 
 
-def _step(step: Mapping[str, Any], line: int) -> str:
+def _step(step: Mapping[str, Any], line: int | None) -> str:
     own = step["line"] is not None
     state = "" if not own else "✗" if step["line"] == line else "✓" if step["known"] else "·"
     cells = (

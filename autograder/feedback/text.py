@@ -74,7 +74,7 @@ def verdict_text(data: Mapping[str, Any]) -> str:
     right = correct_so_far(data) if data["status"] != "passed" else ""
     details = "\n".join(text for text in (right, data["hint"], data["reason"], line_of(data)) if text)
     lines += [f"  {line}" for line in details.split("\n") if line]
-    if data.get("departure"):
+    if line_of(data):
         lines.append(f"    {data['departure']['text']}")
     for chip in chips(data):
         score = points_of(chip)

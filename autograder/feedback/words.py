@@ -98,7 +98,9 @@ def size(shape: Sequence[int] | None) -> str:
 def line_of(data: Mapping[str, Any]) -> str:
     """`Line 10: scores is 2 times what it should be.`; "" without a line."""
     found = data.get("departure")
-    return f"{say('Line {line}', line=found['line'])}: {found['sentence']}." if found else ""
+    if not found or found["line"] is None:
+        return ""
+    return f"{say('Line {line}', line=found['line'])}: {found['sentence']}."
 
 
 def place(where: Sequence[int]) -> str:

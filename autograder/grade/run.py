@@ -237,7 +237,8 @@ class Grader:
             return
         cells = [(source.id, source.text) for source in self._cells(exercise) if not source.setup]
         others = {source.id for source in self.sources if source.exercise not in (exercise.id, None)}
-        attempt.departure = localize_fault(exercise, attempt.findings, student, cells, replaced, others, right)
+        own = {source.id for source in self.sources if source.exercise == exercise.id}
+        attempt.departure = localize_fault(exercise, attempt.findings, student, cells, replaced, others, right, own)
         attempt.relation = attempt.departure.pop("relation") if attempt.departure else ""
 
     def _measure_distance(

@@ -142,6 +142,8 @@ def _departure(attempt: Attempt) -> dict[str, Any] | None:
     """The line that departs; of a withheld attempt without the values there."""
     if attempt.departure is None or not attempt.withheld:
         return attempt.departure
+    if attempt.departure["line"] is None:
+        return None
     return attempt.departure | {"sentence": say(WITHHELD_LINE), "relation": "", "value": None, "steps": []}
 
 

@@ -158,7 +158,7 @@ def departure(trace: Trace, known: KnownValues, root: Sequence[int]) -> Departur
         version = stack.pop()
         value = trace.values[version]
         has = known.has(value)
-        if value.kind != OPAQUE and value.data is not None and not has and not _is_input(trace, version):
+        if value.kind != OPAQUE and value.data is not None and not has and not is_input(trace, version):
             met.append(version)
         if has and is_rich(value) and version not in root:
             continue
@@ -172,7 +172,7 @@ def departure(trace: Trace, known: KnownValues, root: Sequence[int]) -> Departur
     return Departure(first, trace.values[first].event, tuple(sorted(met, key=lambda one: trace.values[one].event)))
 
 
-def _is_input(trace: Trace, version: int) -> bool:
+def is_input(trace: Trace, version: int) -> bool:
     """Whether it came from outside: a name whose value no recorded event made."""
     node = trace.producer(version)
     return node.operation == "load" and trace.values[version].before < 0
@@ -361,7 +361,7 @@ def _multiple_of(
     trace: Trace, version: int, right_traces: Sequence[Trace], times: float | None
 ) -> FaultyVersion | None:
     value = trace.values[version]
-    if value.data is None or value.data.size < 3 or _is_input(trace, version):
+    if value.data is None or value.data.size < 3 or is_input(trace, version):
         return None
     for right in right_traces:
         same = (one for one in right.values if one.data is not None and one.data.shape == value.data.shape)
@@ -374,7 +374,7 @@ def _multiple_of(
 
 def _omits_argument(trace: Trace, index: int) -> bool:
     """Whether an operand is an argument that was not passed."""
-    used = [one for one in trace.operands[index] if _is_input(trace, one)]
+    used = [one for one in trace.operands[index] if is_input(trace, one)]
     return any(trace.values[one].kind == TEXT and trace.values[one].dtype == 4 for one in used)  # the text of None
 
 
@@ -415,7 +415,7 @@ def _shared(trace: Trace, index: int, right: Trace, other: int) -> tuple[int, in
     actual_keys = {key(trace.values[one]) for one in actual}
     shared = sum(1 + 2 * is_rich(trace.values[one]) for one in actual if key(trace.values[one]) in expected_keys)
     unmatched = [one for one in expected if key(right.values[one]) not in actual_keys]
-    odd = [one for one in actual if key(trace.values[one]) not in expected_keys and not _is_input(trace, one)]
+    odd = [one for one in actual if key(trace.values[one]) not in expected_keys and not is_input(trace, one)]
     for one in odd:
         for two in unmatched:
             if factor(trace.values[one], right.values[two]) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,8 +14,9 @@ from torch.utils._pytree import tree_flatten
 from autograder.api import Exercise
 from autograder.checks.compare import RaisedError
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe
+from autograder.checks.probe import FATAL, Answer, Case, Finding, Probe, observe
 from autograder.checks.properties.parameters import PARAMETERS
+from autograder.checks.reference import reference_of
 from autograder.diagnosis.diagnose import is_of_cost
 from autograder.exercises import injected_modules
 from autograder.exercises.answers import answers
@@ -33,26 +34,13 @@ from autograder.localize.align import (
     roots,
 )
 from autograder.localize.instrument import InstrumentedCode, Node, instrument
+from autograder.localize.location import FaultLocation
 from autograder.localize.trace import BadTrace, Trace, trace_answer
+from autograder.localize.verify import verify
 from autograder.sandbox.client import StudentError
 
+UNEXCHANGED = ("purity", "cost", "gradients")  # what no exchange of a value repairs
 LARGEST_CASE = 2000  # numbers in the inputs of the question that is repeated
-
-
-@dataclass(frozen=True)
-class FaultLocation:
-    """The location of the fault, and the values compared there."""
-
-    cell: str
-    line: int
-    trace: Trace | None = None
-    right_traces: tuple[Trace, ...] = ()
-    departure: Departure | None = None
-    faulty_version: FaultyVersion | None = None
-    event: int | None = None
-    finding: Finding | None = None
-    inside: str = ""  # the call in this line, if what departs is in the code of another cell
-    inside_right: bool = False  # whether that code is known to be right, so that what it is given must be wrong
 
 
 def find(
@@ -72,11 +60,44 @@ def find(
         return _parameter(exercise, answer, cells)
     probe = answer.probe if finding.check.draw is None else Probe(answer.probe.case.value, answer.probe.case)
     try:
-        trace, _ = trace_answer(subject, instrument(cells, without), probe)
+        trace, actual = trace_answer(subject, instrument(cells, without), probe)
     except (BadTrace, StudentError, ValueError, RecursionError):
         return None
     found = _first(trace, right_traces(exercise, probe), finding, elsewhere)
+    if found is None:
+        return None
+    if not found.sure and finding.check.property not in UNEXCHANGED:
+        expected = answer.expected if probe is answer.probe else observe(reference_of(exercise), probe)
+        found = verify(found, subject, probe, expected)
+        if found.built:
+            found = _where_built(found, cells)
+    if isinstance(actual, RaisedError) and (found.error or not found.sure):
+        found = _raised(found, actual.message, elsewhere)
     return _called(found, elsewhere, lambda node: _definition(cells, node) in right)
+
+
+def _where_built(found: FaultLocation, cells: Sequence[tuple[str, str]]) -> FaultLocation:
+    """The only line that assigns the part `built` of a module, if it is one; of several lines none is sure."""
+    text = dict(cells).get(found.cell, "")
+    try:
+        nodes = list(ast.walk(parse_source(text)))
+    except (SyntaxError, ValueError, RecursionError):
+        return found
+    stored = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
+    made = [node.lineno for node in stored if node.attr == found.built]
+    if not made:
+        return replace(found, built="")
+    return replace(found, line=made[0], event=None, faulty_version=None, sure=found.sure and len(made) == 1)
+
+
+def _raised(found: FaultLocation, message: str, elsewhere: Collection[str]) -> FaultLocation:
+    """The line that raised, with the last line of the traceback."""
+    assert found.trace is not None
+    stop = _stop(found.trace, elsewhere)
+    if stop is None:
+        return found
+    told = message.splitlines()[0] if message else ""
+    return replace(found, cell=stop.cell, line=stop.line, event=None, faulty_version=None, error=told, sure=True)
 
 
 def _called(
@@ -95,7 +116,7 @@ def _called(
         return None
     node, entered = trace.node(call[0]), trace.node(call[1])
     place = replace(found, cell=node.cell, line=node.line, event=None, faulty_version=None, inside=node.operation,
-                    inside_right=is_right(entered))  # fmt: skip
+                    inside_right=is_right(entered), sure=found.sure or found.doubtful or is_right(entered))  # fmt: skip
     if found.finding is not None and found.finding.check.property == "purity":
         return place
     if faulty is None:  # a step that no right answer takes may be right
@@ -147,10 +168,13 @@ def _first(
             found = _whole(trace, found)
             wrong = departs_only_in_form(trace, found, rights) or find_faulty_operand(trace, found, rights)
             stop = _stop(trace, elsewhere)
-            if stop is not None and not _says_why(wrong):  # the line of the exception is known for sure
+            if stop is not None and not _says_why(wrong):
                 return FaultLocation(stop.cell, stop.line, trace, tuple(rights), found, finding=finding)
             node = trace.producer(wrong.version) if wrong.event is None else trace.node(wrong.event)
-            return FaultLocation(node.cell, node.line, trace, tuple(rights), found, wrong, found.event, finding)
+            sure = rules.gradients and _detaches(trace, wrong)
+            return FaultLocation(
+                node.cell, node.line, trace, tuple(rights), found, wrong, found.event, finding, sure=sure
+            )
     if trace.error is not None:
         stop = _stop(trace, elsewhere)
         if stop is None:
@@ -164,6 +188,13 @@ def _first(
     return FaultLocation(
         trace.node(place).cell, trace.node(place).line, trace, tuple(rights), event=place, finding=finding
     )
+
+
+def _detaches(trace: Trace, wrong: FaultyVersion) -> bool:
+    """Whether this value is the first without a gradient: right answers' has one, and what it is made of has one."""
+    value, other = trace.values[wrong.version], wrong.replacement
+    made_of = [trace.values[one] for one in trace.operands[value.event]]
+    return bool(other is not None and other.grad and not value.grad and any(one.grad for one in made_of))
 
 
 def _says_why(wrong: FaultyVersion) -> bool:
@@ -190,7 +221,7 @@ def _changed(trace: Trace, finding: Finding) -> FaultLocation | None:
         before = value.before
         if before in first and trace.values[before].before < 0 and trace.producer(before).operation == "load":
             node = trace.producer(number)
-            return FaultLocation(node.cell, node.line, trace, event=value.event, finding=finding)
+            return FaultLocation(node.cell, node.line, trace, event=value.event, finding=finding, sure=True)
     return None
 
 
@@ -214,7 +245,7 @@ def _parameter(exercise: Exercise, answer: Answer, cells: Sequence[tuple[str, st
         )
         made = [node.lineno for node in stored if node.attr in parts]
         inside = (node for node in ast.walk(owner) if isinstance(node, ast.FunctionDef) and node.name == "__init__")
-        return FaultLocation(cell, min(made or [node.lineno for node in inside] or [owner.lineno]))
+        return FaultLocation(cell, min(made or [node.lineno for node in inside] or [owner.lineno]), sure=bool(made))
     return None
 
 
@@ -235,9 +266,9 @@ def _rank(pair: tuple[Finding, Answer]) -> tuple:
     size = answer.probe.case.size()
     small = size <= LARGEST_CASE and answer.probe.case.tensors()  # loops over lists take many steps
     return (
+        not finding.check.core,  # ordinary values, if these are wrong
         isinstance(answer.actual, RaisedError),  # wrong values say more
         answer.probe.with_case is None and finding.check.property == "values",
-        not finding.check.core,
         ORDER[finding.check.property],
         not small,
         _alike(answer.probe.case),

@@ -166,7 +166,25 @@ def _text(value, depth):
 _recorder = _Recorder()
 
 
+def _swap(node, value):
+    """The value that takes this one's place, if one was given for this time at which the node is reached."""
+    if node not in _times:
+        return value
+    _times[node] += 1
+    new = _swaps.get((node, _times[node]))
+    if new is None:
+        return value
+    if isinstance(value, torch.Tensor):
+        return new
+    if isinstance(value, np.ndarray):
+        return new.numpy()
+    given = new.tolist()
+    return type(value)(given) if isinstance(value, (bool, int, float, list, tuple)) else value
+
+
 def _trace_value(node, value):
+    if _times:
+        value = _swap(node, value)
     if _recorder.on:
         if node not in _loads:
             _recorder.forget_version(value)
@@ -179,6 +197,8 @@ def _trace_value(node, value):
 
 
 def _trace_method(node, base, value):
+    if _times:
+        value = _swap(node, value)
     if _recorder.on:
         _recorder.forget_version(value)
         frame = id(sys._getframe(1))
@@ -194,6 +214,12 @@ def _trace_method(node, base, value):
 
 
 def _trace_touch(node, value):
+    if _times:
+        new = _swap(node, value)
+        if new is not value and isinstance(value, torch.Tensor):
+            value.data.copy_(new)
+        elif new is not value and isinstance(value, list):
+            value[:] = new
     if _recorder.on:
         _recorder.forget_version(value)
         _recorder.value(node, value, id(sys._getframe(1)))
@@ -233,6 +259,16 @@ def _trace_end():
     return _recorder.end()
 
 
+def _trace_swap(nodes, times, values):
+    """From now on give these values, each when its node is reached for the n-th time, and record nothing."""
+    _recorder.on = False
+    _times.clear()
+    _times.update((node, 0) for node in nodes)
+    _swaps.clear()
+    _swaps.update(zip(zip(nodes, times, strict=True), values, strict=True))
+
+
+_times, _swaps = {}, {}  # node -> how often it was reached; (node, n) -> a value
 _loads: set[int] = set()
 _constants: set[int] = set()  # nodes that read a name, and those that pass a constant
 _recorder.on = False

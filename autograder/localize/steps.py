@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.localize.align import KnownValues, key, sizes
-from autograder.localize.find import FaultLocation
+from autograder.localize.location import FaultLocation
 from autograder.localize.recorder import TEXT
 from autograder.localize.trace import Trace
 from autograder.localize.words import steps_of
@@ -40,7 +40,7 @@ def steps(found: FaultLocation, sources: dict[str, str]) -> list[dict[str, Any]]
         line, version = actual[one]
         text = sources.get(found.trace.producer(version).cell, "").splitlines()[line - 1 : line]
         value = found.trace.values[version]
-        right_so_far = known.has(value) and line != found.line and key(value) != departing
+        right_so_far = known.has(value) and not (found.sure and line == found.line) and key(value) != departing
         rows.append({
             "line": line, "text": text[0].strip()[:200] if text else "", "yours": _sizes(found.trace, version),
             "right": shape, "known": right_so_far,

@@ -6,6 +6,8 @@ recording that breaks a rule is rejected.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -14,14 +16,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from autograder.checks.compare import RaisedError
+from autograder.checks.compare import RaisedError, compare
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Probe, observe
 from autograder.localize.instrument import EACH, ERROR, METHOD, TOUCH, VALUE, InstrumentedCode, Node
 from autograder.localize.recorder import CALLERS, DTYPES, EVENTS, LARGEST, NUMBERS, OPAQUE, PLAIN, TENSOR, TEXT
-from autograder.sandbox.client import Cell, SandboxClient
+from autograder.sandbox.client import Cell, SandboxClient, StudentError
 
-BEGIN, END = "_trace_begin", "_trace_end"
+BEGIN, END, SWAP = "_trace_begin", "_trace_end", "_trace_swap"
 AXES = 8
 OPERANDS = 64  # events of one node that are read
 SECONDS = 2.0  # of the box's processor for the definitions, and for each call
@@ -103,7 +105,7 @@ def trace_answer(subject: Any, table: InstrumentedCode, probe: Probe) -> tuple[T
     if before is not None:
         inner.limits = replace(before, call_s=min(before.call_s, SECONDS))
     try:
-        subject.bind(_recorder(), [VALUE, METHOD, TOUCH, EACH, ERROR, BEGIN, END])
+        subject.bind(_recorder(), [VALUE, METHOD, TOUCH, EACH, ERROR, BEGIN, END, SWAP])
         _define(inner, table.source)
         inner.call(BEGIN, table.nodes_of("load"), table.nodes_of("constant"))
         answer = observe(subject, probe)
@@ -114,6 +116,28 @@ def trace_answer(subject: Any, table: InstrumentedCode, probe: Probe) -> tuple[T
         return trace, answer
     finally:
         inner.limit_answer(None)
+        if before is not None:
+            inner.limits = before
+
+
+def repairs(subject: Any, probe: Probe, swaps: Sequence[tuple[int, int, torch.Tensor]], expected: Any) -> bool:
+    """Whether the traced subject answers as expected if these values take the place of its own.
+
+    `swaps`: (node, the n-th time that it is reached, the value).
+    """
+    inner = getattr(subject, "subject", subject)
+    before = getattr(inner, "limits", None)
+    if before is not None:
+        inner.limits = replace(before, call_s=min(before.call_s, SECONDS))
+    try:
+        nodes, times, values = (list(one) for one in zip(*swaps, strict=True))
+        inner.call(SWAP, nodes, times, values)
+        return compare(expected, observe(subject, probe), probe.tolerance) is None
+    except StudentError:
+        return False
+    finally:
+        with suppress(StudentError):  # the box may have ended
+            inner.call(SWAP, [], [], [])
         if before is not None:
             inner.limits = before
 

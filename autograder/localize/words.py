@@ -14,12 +14,13 @@ import torch
 from autograder.diagnosis.transformations import TENSORS
 from autograder.feedback.translate import say
 from autograder.localize.align import TOLERANCE, factor
-from autograder.localize.find import FaultLocation
 from autograder.localize.instrument import Node
-from autograder.localize.recorder import TENSOR, TEXT
+from autograder.localize.location import FaultLocation
+from autograder.localize.recorder import PLAIN, TENSOR, TEXT
 from autograder.localize.trace import Trace, Value
 
 LARGEST = 8  # rows and columns of the matrix that is shown
+LONGEST_ERROR, MOST_NAMES = 200, 6  # characters of an error's message; names in the line that raised
 CLOSE = 1e-4
 MIN_DISTINCT = 4  # entries of a value that is called shifted
 
@@ -41,11 +42,15 @@ def sentence(found: FaultLocation) -> str:
     if found.inside:
         return say("the values go wrong inside this call of `{operation}`: by what is passed to it, or in the code of"
                    " another cell", operation=found.inside)  # fmt: skip
+    if found.misused:
+        return say("this call of `{operation}` goes wrong, while the code that it calls is right in its other calls",
+                   operation=found.misused)  # fmt: skip
+    if found.built:
+        return say("`{part}`, which is made here, gives another value for the same input than right answers' does",
+                   part=found.built)  # fmt: skip
+    if trace.error is not None and (found.error or faulty is None):
+        return _stops(found)
     if faulty is None:
-        if trace.error is not None and found.departure is None:
-            return say("the code stops with an error here; all values before it are right")
-        if trace.error is not None:
-            return say("the code stops with an error here")
         return say("all values up to here are right; this is the first step that no right answer takes")
     it = _name_of(trace.producer(faulty.version))
     if faulty.unfinished:
@@ -58,6 +63,47 @@ def sentence(found: FaultLocation) -> str:
     if expected is None or expected.data is None or actual.data is None:
         return say("{it} is the first value that no right answer computes; its inputs are right", it=it)
     return f"{it} {describe_relation(actual, expected)}"
+
+
+def _stops(found: FaultLocation) -> str:
+    """The error, and which of the names in the line had which shape."""
+    stops = say("the code stops with an error here")
+    message = f": {found.error[:LONGEST_ERROR].rstrip('.')}" if found.error else ""
+    values = ", ".join(_values_at(found))
+    return f"{stops}{message}; {say('at that time {values}', values=values)}" if values else f"{stops}{message}"
+
+
+def _values_at(found: FaultLocation) -> list[str]:
+    """What the names in the line that raised stood for: `x` has shape 2 × 3 × 4."""
+    trace = found.trace
+    assert trace is not None and trace.error is not None
+    last = {event.node: event.version for event in trace.events}
+    stack, visited, told = [trace.error], {trace.error}, dict[str, str]()
+    while stack:
+        number = stack.pop()
+        node = trace.table.nodes[number]
+        value = trace.values[last[number]] if number in last else None
+        if node.operation == "load" and node.text.isidentifier() and (told_as := _shown_as(node.text, value)):
+            told.setdefault(node.text, told_as)
+        inside = [one for one in (*node.single_operands, *node.repeated_operands) if one not in visited]
+        visited.update(inside)
+        stack += reversed(inside)
+    return list(told.values())[:MOST_NAMES]
+
+
+def _shown_as(name: str, value: Value | None) -> str:
+    """The shape of a tensor, or a number; "" for anything else."""
+    if value is None or value.data is None:
+        return ""
+    if value.kind == TENSOR:
+        return say("`{name}` has shape {shape}", name=name, shape=_sizes(value.data.shape))
+    if value.kind == PLAIN and value.data.ndim == 0:
+        return say("`{name}` is {value}", name=name, value=f"{value.data.item():g}")
+    return ""
+
+
+def _sizes(shape: tuple[int, ...]) -> str:
+    return " × ".join(map(str, shape)) or say("one number")
 
 
 def _name_of(node: Node) -> str:

@@ -1,0 +1,214 @@
+"""Whether a line is at fault: with the right value in place of its own, the answer must become right.
+
+The value that departs first has only right ones before it. If the answer is right once it is exchanged for a value
+that right answers compute, then nothing after it is wrong, and the line that makes it is at fault. Where no exchange
+helps, such as in an answer written in a way of its own, no line is sure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice, permutations
+from typing import Any
+
+import numpy as np
+import torch
+
+from autograder.checks.probe import Probe
+from autograder.localize.align import FaultyVersion, KnownValues, caller, is_input, is_rich, key
+from autograder.localize.location import FaultLocation
+from autograder.localize.recorder import DTYPES, PLAIN, TENSOR
+from autograder.localize.trace import Trace, Value, repairs
+
+TRIES = 16  # values that are tried in one place
+Swap = tuple[int, int, torch.Tensor]  # a node, the n-th time that it is reached, the value that it gets
+
+
+def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> FaultLocation:
+    """The location, `sure` if an exchange of its value repairs the answer; of code that is right in its other calls
+    the call that goes wrong."""
+    trace = found.trace
+    if trace is None or found.sure:
+        return found
+
+    def repaired(version: int) -> Value | None:
+        """The right value that repairs the answer in place of this version."""
+        tried = islice(_exchanges(trace, version, found), TRIES)
+        return next((right for right, swaps in tried if repairs(subject, probe, swaps, expected)), None)
+
+    for version in _places(found):
+        if (right := repaired(version)) is not None:
+            place = _blamed(found, version, right)
+            inside = place.faulty_version is not None and not place.faulty_version.unfinished
+            doubtful = inside and any(repaired(one) is not None for one in _arguments(trace, place.event))
+            return replace(
+                place, sure=not doubtful, doubtful=doubtful
+            )  # what is wrong may be the code, or what it is given
+    return found
+
+
+def _arguments(trace: Trace, event: int | None) -> list[int]:
+    """The computed tensors that were passed to the function in which the event happened, and to its callers."""
+    found: list[int] = []
+    while event is not None and (call := caller(trace, event)) is not None:
+        frame = trace.events[event].frame
+        given = [one for one in trace.operands[call] if trace.values[one].kind == TENSOR]
+        outside = (one for one in given if trace.events[trace.values[one].event].frame != frame)
+        found += [one for one in outside if trace.values[one].event < event and not is_input(trace, one)]
+        event = call
+    return list(dict.fromkeys(found))
+
+
+def _places(found: FaultLocation) -> list[int]:
+    """The versions to exchange: what is thought to be wrong, what departs, and what the same line makes of it.
+
+    A square value that is known only with its axes exchanged comes first: it may be what is wrong.
+    """
+    trace, faulty, departs = found.trace, found.faulty_version, found.departure
+    assert trace is not None
+    wanted = [] if faulty is None else [faulty.version]
+    if departs is not None:
+        line = trace.producer(departs.version).line
+        wanted += [departs.version, *(one for one in departs.met if trace.producer(one).line == line)]
+    elif found.event is not None:
+        wanted.append(trace.events[found.event].version)
+    turned = [one for version in wanted for one in trace.operands[trace.values[version].event]
+              if _is_turned(trace.values[one], found.right_traces)]  # fmt: skip
+    if turned:
+        wanted = turned  # with these wrong, the line that uses them need not be
+    return [one for one in dict.fromkeys(wanted) if trace.values[one].kind in (TENSOR, PLAIN)]
+
+
+def _is_turned(value: Value, right_traces: Sequence[Trace]) -> bool:
+    """Whether right answers compute this value with its axes in another order, and never as it is."""
+    data = value.data
+    if data is None or data.ndim < 2 or not is_rich(value):
+        return False
+    known = {key(other) for right in right_traces for other in right.values}
+    orders = (order for order in permutations(range(min(data.ndim, 4))) if order != tuple(range(data.ndim)))
+    others = (data.transpose(order) for order in orders if data.ndim <= 4)
+    turned = any(key(replace(value, data=one, key=None)) in known for one in others if one.shape == data.shape)
+    return turned and key(value) not in known
+
+
+def _exchanges(trace: Trace, version: int, found: FaultLocation) -> Iterator[tuple[Value, list[Swap]]]:
+    """Right values for this version, the likely ones first, each with the exchange that it takes."""
+    value, number = trace.values[version], trace.events[trace.values[version].event].node
+    times = [index for index, event in enumerate(trace.events) if event.node == number]
+    nth = times.index(value.event) + 1
+    for right, data in _candidates(trace, version, found):
+        for dtype in dict.fromkeys((right.dtype, value.dtype)):
+            yield right, [(number, nth, _tensor(data, dtype))]
+    for right, slices in _in_rounds(trace, times, version, found):
+        yield right, [(number, n, _tensor(data, right.dtype)) for n, data in enumerate(slices, 1)]
+
+
+def _candidates(trace: Trace, version: int, found: FaultLocation) -> Iterator[tuple[Value, np.ndarray]]:
+    """The values of right answers that have this shape, with their axes in any order, and are not this value."""
+    value, operation = trace.values[version], trace.producer(version).operation
+    faulty = found.faulty_version
+    first = [faulty.replacement] if faulty is not None and faulty.version == version and faulty.replacement else []
+    every = [(right, at, other) for right in found.right_traces for at, other in enumerate(right.values)]
+    alike = [other for right, at, other in every if right.producer(at).operation == operation]
+    visited = {key(value)} if found.finding is None or found.finding.check.property != "dtypes" else set()
+    for other in (*first, *alike, *(other for _, _, other in every)):
+        if other.kind != value.kind or other.data is None or value.data is None or key(other) in visited:
+            continue
+        data = _in_shape(other.data, value.data.shape)
+        if data is not None:
+            visited.add(key(other))
+            yield other, data
+
+
+def _in_shape(data: np.ndarray, shape: Sequence[int]) -> np.ndarray | None:
+    """The data with its axes in the order of this shape, if that is clear."""
+    if data.shape == tuple(shape):
+        return data
+    if sorted(data.shape) != sorted(shape) or len(set(shape)) < len(shape) or data.ndim > 4:
+        return None
+    return next(data.transpose(order) for order in permutations(range(data.ndim))
+                if data.transpose(order).shape == tuple(shape))  # fmt: skip
+
+
+def _in_rounds(
+    trace: Trace, times: Sequence[int], version: int, found: FaultLocation
+) -> Iterator[tuple[Value, list[np.ndarray]]]:
+    """Values for each time that a line of a loop runs: a right answer's whole one in slices, or one from each round."""
+    value = trace.values[version]
+    if len(times) < 2 or value.data is None:
+        return
+    for right in found.right_traces:
+        for other in right.values:
+            if other.kind != value.kind or other.data is None:
+                continue
+            for axis, size in enumerate(other.data.shape):
+                if size == len(times) and other.data.shape[:axis] + other.data.shape[axis + 1 :] == value.data.shape:
+                    yield other, list(np.moveaxis(other.data, axis, 0))
+        yield from _same_rounds(right, value, len(times))
+
+
+def _same_rounds(right: Trace, value: Value, count: int) -> Iterator[tuple[Value, list[np.ndarray]]]:
+    """Of each line that a right answer runs as often, its values of this shape."""
+    made: dict[int, list[Value]] = {}
+    for event in right.events:
+        made.setdefault(event.node, []).append(right.values[event.version])
+    for values in made.values():
+        data = [one.data for one in values if one.kind == value.kind and one.data is not None]
+        assert value.data is not None
+        if len(data) == len(values) == count and all(one.shape == value.data.shape for one in data):
+            yield values[0], data
+
+
+def _tensor(data: np.ndarray, dtype: int) -> torch.Tensor:
+    return torch.from_numpy(np.ascontiguousarray(data).copy()).reshape(data.shape).to(DTYPES[dtype])
+
+
+def _blamed(found: FaultLocation, version: int, right: Value) -> FaultLocation:
+    """The location of this version, of which it is known what it should be; or of the call that leads there."""
+    trace, faulty = found.trace, found.faulty_version
+    assert trace is not None
+    if faulty is not None and faulty.unfinished and faulty.version == version:
+        return replace(found, sure=True)
+    event = trace.values[version].event
+    call = _call_at_fault(trace, event, KnownValues(found.right_traces))
+    node = trace.node(event if call is None else call)
+    place = replace(found, cell=node.cell, line=node.line, event=event, sure=True)
+    if call is not None:
+        return replace(place, event=call, faulty_version=None, misused=node.operation)
+    if _differs_inside(trace, event, found.right_traces):
+        place = replace(place, built=node.operation)
+    return replace(place, faulty_version=FaultyVersion(version, right))
+
+
+def _differs_inside(trace: Trace, event: int, right_traces: Sequence[Trace]) -> bool:
+    """Whether a right answer makes another value of the same ones with a part of this name."""
+    node, used = trace.node(event), {key(trace.values[one]) for one in trace.operands[event]}
+    if not node.is_call:
+        return False
+    given = {one for one in used if one}
+    for right in right_traces:
+        for index, other in enumerate(right.events):
+            if (
+                right.node(index).operation == node.operation
+                and given <= {key(right.values[one]) for one in right.operands[index]}
+                and key(right.values[other.version]) != key(trace.values[trace.events[event].version])
+            ):
+                return True
+    return False
+
+
+def _call_at_fault(trace: Trace, event: int, known: KnownValues) -> int | None:
+    """The call in which this code goes wrong, if the code is right in its calls from other lines."""
+    found = None
+    while (call := caller(trace, event)) is not None:
+        outcomes: dict[int, list[bool]] = {}
+        for index, other in enumerate(trace.events):
+            if other.node == trace.events[event].node and (at := caller(trace, index)) is not None:
+                value = trace.values[other.version]
+                outcomes.setdefault(trace.events[at].node, []).append(is_rich(value) and known.has(value))
+        here = outcomes.pop(trace.events[call].node, [True])
+        if any(here) or not outcomes or not all(all(values) for values in outcomes.values()):
+            break
+        found = event = call
+    return found

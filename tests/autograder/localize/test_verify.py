@@ -1,0 +1,115 @@
+"""A line is shown only where the right value in its place repairs the answer, or where an exception is raised."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.api import Verdict
+from autograder.checks.local import LocalSubject
+from autograder.checks.probe import collect_answers
+from autograder.corpus.judge import ask_reference
+from autograder.exercises import registry
+from autograder.feedback.html import verdict_html
+from autograder.feedback.text import verdict_text
+from autograder.localize.fault import localize_fault
+
+DECODER, ATTEND = "masks.decoder", "attention.attend"
+ATTENTION, LAYER = "attention.scaled_dot_product", "transformer.encoder_layer"
+
+
+def departure(exercise_id, source, **cells):
+    """What a verdict says of the line; `cells`: those before the answer, by their names."""
+    exercise = registry.find(exercise_id)
+    core = [(check, pairs) for check, pairs in ask_reference(exercise, 3) if check.core]
+    namespace: dict = {"__name__": "answer"}
+    for text in (*cells.values(), source):
+        exec(text, namespace)
+    subject = LocalSubject(namespace)
+    every = [*cells.items(), ("own", source)]
+    return localize_fault(exercise, collect_answers(core, subject), subject, every, own={"own"})
+
+
+def line_of(source, words):
+    return next(n for n, line in enumerate(source.splitlines(), 1) if words in line)
+
+
+def test_of_two_wrong_lines_none_is_sure():
+    found = departure(DECODER, """
+import torch
+def decoder_mask(ids, pad_id):
+    future = torch.ones(ids.shape[1], ids.shape[1]).triu().bool()
+    padding = (ids == pad_id)[:, None, None]
+    return future & padding
+""")  # fmt: skip
+    assert found["line"] is None and found["sentence"] == found["text"] == "" and found["steps"]
+
+
+def test_a_way_of_ones_own_is_not_blamed():
+    found = departure(ATTEND, """
+import torch
+def attend(query, keys, mask=None):
+    one, other = (x / x.norm(dim=-1, keepdim=True) for x in (query, keys))
+    scores = (one[:, None] * other).sum(-1)
+    weights = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(-1)
+    return (weights[..., None] * keys).sum(1), weights
+""")  # fmt: skip
+    assert found["line"] is None
+
+
+PRODUCT = """
+import math
+def product(a, b):
+    return a @ b
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = product(q, k.mT) / math.sqrt(q.shape[-1])
+    scores = scores if mask is None else scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(-1).nan_to_num()
+    return product(WEIGHTS, v), weights
+"""
+
+
+def test_the_call_is_shown_where_the_code_that_it_calls_is_right_elsewhere():
+    source = PRODUCT.replace("WEIGHTS", "scores.softmax(-1).nan_to_num() * 2")
+    assert departure(ATTENTION, source)["line"] == line_of(source, "* 2")
+    source = """
+import torch
+def inner(a, b, mask):
+    s = a @ b.mT
+    return s if mask is None else torch.where(mask, s, -torch.inf)
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    sizes = inner(q, k, None)
+    scores = inner(q, k, None) / q.shape[-1] ** 0.5
+    weights = scores.softmax(-1).nan_to_num()
+    return weights @ v, weights
+"""
+    found = departure(ATTENTION, source)
+    assert found["line"] is None or found["line"] > line_of(source, "def scaled")
+
+
+def test_a_line_of_another_cell_says_so():
+    first, _, second = PRODUCT.partition("\ndef scaled")
+    helper = first.replace("a @ b", "2 * a @ b")
+    found = departure(ATTENTION, "def scaled" + second.replace("WEIGHTS, v", "weights, v / 2"), helper=helper)
+    assert found["cell"] == "helper" and found["line"] == line_of(helper, "2 * a")
+    assert found["sentence"].endswith("; this line is in another cell, which begins with `import math`")
+
+
+def test_an_error_is_told_with_its_last_line_and_the_shapes_there():
+    source = PRODUCT.replace("product(WEIGHTS, v)", "weights @ v.mT")
+    found = departure(ATTENTION, source)
+    assert found["line"] == line_of(source, "v.mT")
+    assert found["sentence"].startswith("the code stops with an error here: RuntimeError: ")
+    assert "`weights` has shape " in found["sentence"] and "`v` has shape " in found["sentence"]
+
+
+@pytest.mark.parametrize("line", [3, None])
+def test_a_card_without_a_sure_line_marks_none(line):
+    steps = [{"line": 3, "text": "x = y", "yours": [2], "right": [2], "known": False}]
+    told = {"cell": "a", "line": line, "text": "x = y", "sentence": "`x` is wrong", "value": None, "steps": steps}
+    verdict = Verdict(exercise=ATTEND, status="failed", score=0, max_score=2, departure=told).as_json()
+    assert ('class="tfkit-v-line ' in verdict_html(verdict)) is (line is not None)
+    assert ('class="tfkit-v-here"' in verdict_html(verdict)) is (line is not None)
+    assert 'class="tfkit-v-steps"' in verdict_html(verdict)
+    assert ("`x` is wrong" in verdict_text(verdict)) is (line is not None)
