@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -203,6 +204,19 @@ def test_the_root_of_the_autograder_has_no_rooms_of_its_own() -> None:
     assert there - {"autograder.pytest_plugin"} == {
         "autograder", "autograder.__main__", "autograder.api", "autograder.cli", "autograder.doctor"
     }  # fmt: skip
+
+
+def test_the_handbook_lists_the_rooms_of_the_autograder_from_the_ground_up() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    table = page.partition("## Inside the autograder\n")[2].partition("\n## ")[0]
+    rows = [re.findall(r"`(\w+)`", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `")]
+    place = {f"autograder.{name}": number for number, names in enumerate(rows) for name in names}
+    rooms = {room(name) for name in MODULES if under(name, "autograder")}
+    assert place.keys() == {name for name in rooms if name not in MODULES or MODULES[name].name == "__init__.py"} - {
+        "autograder"
+    }
+    upwards = [arrow for arrow in arrows() if place.get(arrow[0], 99) < place.get(arrow[1], 0)]
+    assert not upwards
 
 
 # -- imports in functions ----------------------------------------------------------------------------------------------

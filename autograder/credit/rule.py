@@ -9,13 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 from autograder.api import CheckResult
+from autograder.settings.credit import DEFAULT, CreditRule
 
-CreditRule = Literal["distance", "checks"]
-RULES: tuple[CreditRule, ...] = get_args(CreditRule)
-DEFAULT: CreditRule = "distance"
 SHARES = (0.7, 0.4, 0.1)  # of the points, at one, two and three edits
 
 

@@ -17,7 +17,6 @@ from autograder.checks.reference import reference_of
 from autograder.checks.shrink import shrink_counterexample
 from autograder.checks.steps import first_wrong_step
 from autograder.credit import distance
-from autograder.credit.rule import DEFAULT, CreditRule
 from autograder.diagnosis import misconceptions
 from autograder.diagnosis.diagnose import Misconception, diagnose, subject_of
 from autograder.diagnosis.kinds import kind
@@ -36,6 +35,7 @@ from autograder.grade.verdict import (
 from autograder.localize.fault import localize_fault
 from autograder.remarks.find import find_remarks
 from autograder.sandbox.client import Cell, CellOutcome, SandboxClient, StudentError
+from autograder.settings.credit import DEFAULT, CreditRule
 
 CPU_ALONE = "the CPU alone was asked for"
 RESTARTS = 5  # of boxes that a submission's cells ended; each costs the time of a box

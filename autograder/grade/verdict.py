@@ -11,12 +11,13 @@ from autograder.api import CheckResult, Exercise, Remark, Status, Verdict
 from autograder.checks.compare import RaisedError
 from autograder.checks.probe import Finding
 from autograder.checks.properties.parameters import PARAMETERS
-from autograder.credit.rule import DEFAULT, CreditRule, Distance, credit_points, spread
+from autograder.credit.rule import Distance, credit_points, spread
 from autograder.diagnosis.diagnose import Misconception, counterexample, diagnose, diagnose_edge
 from autograder.feedback.translate import say
 from autograder.feedback.words import sentence
 from autograder.sandbox.client import CellOutcome
 from autograder.settings import points
+from autograder.settings.credit import DEFAULT, CreditRule
 
 NOTHING_FITS = "This is not one of the known mistakes; what the checks found may tell you where to look."
 NOT_WRITTEN = "not written yet"

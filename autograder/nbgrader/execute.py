@@ -16,7 +16,6 @@ from traitlets import Bool, Dict, Float, Int, List, Unicode
 from traitlets.utils.importstring import import_item
 
 from autograder.api import CheckResult, Exercise, Limits, Verdict
-from autograder.credit.rule import DEFAULT
 from autograder.diagnosis import misconceptions
 from autograder.exercises import registry
 from autograder.feedback.html import verdict_html
@@ -25,6 +24,7 @@ from autograder.feedback.translate import title_of
 from autograder.nbgrader import predictions, unfinished
 from autograder.sandbox import Backend, choose
 from autograder.settings import points
+from autograder.settings.credit import DEFAULT
 
 KILLED_TWICE = "the grader was killed twice while it graded this submission: grade it by hand"
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from autograder.api import HINTS, Property
-from autograder.credit.rule import DEFAULT, RULES
+from autograder.settings.credit import DEFAULT, RULES
 
 FILE = "course.toml"
 

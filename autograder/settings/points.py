@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import MAX_EDGE_SHARE, Property
-from autograder.credit.rule import DEFAULT, RULES, CreditRule
 from autograder.settings import course_file
 from autograder.settings.course_file import GRADING, WEIGHTS, CourseFileError
+from autograder.settings.credit import DEFAULT, RULES, CreditRule
 
 FILE = course_file.FILE
 WRONG = "wrong"  # key of the error message that replaces invalid weights
