@@ -140,8 +140,8 @@ bench-widgets: setup
 	@cd extension/ui-tests && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable \
 	  && TABLE=$(CURDIR)/docs/benchmarks-widgets.md jlpm bench
 
-gpu: setup  ## what a graphics card shows, in four parts (PARTS=contact training decoding grading); TINY=1: tries it on the CPU
-	@$(BIN)/python -m bench.gpu $(PARTS) $(if $(TINY),--tiny)
+gpu: setup  ## what a graphics card shows, in four parts (PARTS=contact training decoding grading), or what fits into LEASE=14 minutes; TINY=1: tries it on the CPU
+	@$(BIN)/python -m bench.gpu $(PARTS) $(if $(TINY),--tiny) $(if $(LEASE),--lease $(LEASE))
 
 SEEDS ?= 4
 corpus: setup  ## what the checks catch of the collected misconceptions; then whether points depend on the draws, at SEEDS=4 seeds

@@ -2,6 +2,7 @@
 
     make gpu                 all parts, one after the other; without a GPU it says so and measures nothing
     make gpu PARTS=decoding  one of them
+    make gpu LEASE=14        what fits into 14 minutes, of all parts, the most wanted first (`bench.gpu_lease`)
     make gpu TINY=1          the same script with tiny models on the CPU, in seconds: a test of the script itself
 
 Each part is a list of cases; those without a figure on docs/benchmarks-gpu.md come first. The figures of a case are
@@ -25,7 +26,7 @@ from typing import Any
 
 import torch
 
-from bench import gpu_cases
+from bench import gpu_cases, gpu_lease
 from bench.gpu_cases import BenchmarkCase, Setup, first_line, time_limit
 
 NO_CARD = "no CUDA device is here, so nothing was measured; `make gpu TINY=1` tries the script itself, on the CPU"
@@ -103,32 +104,43 @@ class Record:
         return name in self.rows and not (retry and "error" in self.rows[name])
 
 
+def measure_case(case: BenchmarkCase, record: Record, setup: Setup, most: float) -> None:
+    """Runs a case for at most so many seconds, or its own limit, and records its figures."""
+    record.begin(case.name)
+    began, setup.figures = time.monotonic(), {}
+    try:
+        with time_limit(case.limit if setup.tiny else min(case.limit, most)):
+            values = case.run(setup)
+    except Exception as error:  # one case that fails for any reason must not stop the others
+        values = {**setup.figures, "error": first_line(error)}
+    record.end(case.name, {**values, "seconds": round(time.monotonic() - began, 1)})
+    print(f"  {case.name}: {record.rows[case.name].get('error') or 'measured'}", file=sys.stderr, flush=True)
+
+
 def measure(cases: Iterable[BenchmarkCase], record: Record, setup: Setup, seconds: float, retry: bool) -> list[str]:
     """Runs the unrecorded cases until the time is up -> the names of the cases that are left"""
     end, left = time.monotonic() + seconds, []
     for case in cases:
         if record.is_done(case.name, retry):
             continue
-        if time.monotonic() > end:
+        began = time.monotonic()
+        if began > end:
             left.append(case.name)
             continue
-        record.begin(case.name)
-        began, setup.figures = time.monotonic(), {}
-        try:
-            with time_limit(case.limit if setup.tiny else min(case.limit, max(end - began, SHORTEST))):
-                values = case.run(setup)
-        except Exception as error:  # one case that fails for any reason must not stop the others
-            values = {**setup.figures, "error": first_line(error)}
-        record.end(case.name, {**values, "seconds": round(time.monotonic() - began, 1)})
-        print(f"  {case.name}: {record.rows[case.name].get('error') or 'measured'}", file=sys.stderr, flush=True)
+        measure_case(case, record, setup, max(end - began, SHORTEST))
     return left
+
+
+def measured_on_page() -> set[str]:
+    """The names of the cases that have a figure on the page of results."""
+    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    rows = [[part.strip() for part in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
+    return {name for name, *cells in rows if any(cells)}
 
 
 def unmeasured_first(cases: list[BenchmarkCase]) -> list[BenchmarkCase]:
     """The same cases, those first that have no figure on the page of results."""
-    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
-    rows = [[part.strip() for part in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
-    measured = {name for name, *cells in rows if any(cells)}
+    measured = measured_on_page()
     return sorted(cases, key=lambda case: case.name in measured)
 
 
@@ -173,8 +185,8 @@ def page(directory: Path, setup: Setup | None = None) -> str:
 HEADER = """# Benchmarks on a GPU
 
 `make gpu` measures all of it on one card without a network, in four parts of under ten minutes each; a run that was cut
-short goes on where it was. `python -m bench.gpu --page docs/benchmarks-gpu.md` writes this page from what is in
-`build/gpu`.
+short goes on where it was. `make gpu LEASE=14` measures what fits into 14 minutes, the most wanted first.
+`python -m bench.gpu --page docs/benchmarks-gpu.md` writes this page from what is in `build/gpu`.
 """
 NOTHING = """**No GPU has been available: nothing on this page has been measured, and every figure is missing.** What is
 tested without one: that the script runs (`make gpu TINY=1`, also in CI) and, by a device that is pretended on the CPU,
@@ -210,6 +222,21 @@ def run_part(name: str, setup: Setup, options: argparse.Namespace) -> bool:
     return not left and not any("error" in record.rows[case.name] for case in cases)
 
 
+def run_lease(setup: Setup, options: argparse.Namespace) -> bool:
+    """Measures what fits into a lease, and writes tables and results.json -> whether nothing failed"""
+    here = environment(setup)
+    records = {name: Record(options.out / f"{name}.jsonl", here) for name in PARTS}
+    cases = [(name, case) for name, part in PARTS.items() for case in part.cases(setup) if options.only in case.name]
+    left = gpu_lease.run(
+        gpu_lease.in_order(cases, measured_on_page()), records, setup, options.lease, measure_case, options.retry
+    )
+    (options.out / "tables.md").write_text(page(options.out, setup), encoding="utf-8")
+    gpu_lease.write_results(options.out / "results.json", here, records, left)
+    gpu_lease.report(left)
+    print(page(options.out, setup), flush=True)
+    return not any("error" in row for record in records.values() for row in record.rows.values())
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command: returns 0 if all is measured, 1 if something failed or is left, 2 if measuring is impossible."""
     parser = argparse.ArgumentParser(prog="python -m bench.gpu", description=(__doc__ or "").split("\n")[0])
@@ -222,6 +249,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--minutes", type=float, default=9.0, help="minutes after which no further case of a part is started"
     )
+    parser.add_argument("--lease", type=float, metavar="MINUTES", help="measure what fits, the most wanted first")
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="for one figure (default: 90; with --tiny 600)")
     parser.add_argument("--retry", action="store_true", help="repeat cases that failed")
     parser.add_argument("--page", type=Path, help="write the page from the results in --out, without measuring")
@@ -235,11 +263,13 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"bench.gpu: {NO_CARD}", file=sys.stderr)
         return 2
     options.out = options.out / "tiny" if options.tiny else options.out
-    limit = options.limit or (600.0 if options.tiny else 90.0)
+    limit = options.limit or (600.0 if options.tiny else gpu_lease.FIGURE if options.lease else 90.0)
     setup = Setup("cpu" if options.tiny else "cuda", options.tiny, limit)
     if options.tiny:
         torch.set_num_threads(1)  # tiny operations take twice as long when they are shared
     try:
+        if options.lease:
+            return 0 if run_lease(setup, options) else 1
         whole = [run_part(name, setup, options) for name in options.parts or PARTS]
     except ValueError as error:
         print(f"bench.gpu: {error}", file=sys.stderr)

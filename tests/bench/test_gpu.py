@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import tfkit
-from bench import gpu, gpu_cases
+from bench import gpu, gpu_cases, gpu_lease
 from bench.gpu_cases import BenchmarkCase, Setup
 from tfkit.hub.loading import shapes_only
 
@@ -213,3 +213,67 @@ def test_the_page_lists_every_case_and_says_what_was_not_measured(tmp_path):
     assert text == gpu.page(tmp_path) or "Measured on" in text, "python -m bench.gpu --page docs/benchmarks-gpu.md"
     for part in gpu.PARTS.values():
         assert all(f"| {case.name} |" in text for case in part.cases(Setup("cuda", tiny=False)))
+
+
+# -- a lease ----------------------------------------------------------------------------------------------------------
+def parts_of(monkeypatch, **cases):
+    """Every part has these cases, by its name: {name: what it does}; the names of those that ran."""
+    ran = []
+
+    def measured(name, do):
+        return BenchmarkCase(name, lambda setup: ran.append(name) or do())
+
+    for part in gpu.PARTS:
+        own = [measured(name, do) for name, do in cases.get(part, {}).items()]
+        monkeypatch.setitem(gpu.PARTS, part, gpu.BenchmarkPart(part, lambda setup, own=own: own, ("measured",)))
+    return ran
+
+
+def test_a_lease_measures_the_most_wanted_first_whatever_its_part(tmp_path, monkeypatch):
+    one = lambda: {"measured": 1.0}
+    ran = parts_of(
+        monkeypatch,
+        contact={"something else": one, "copy": one},
+        training={"gpt2-medium, 1,024 tokens": one, "llama-3.2-1b, 2,048 tokens": one},
+        decoding={"llama-3.2-1b, 1 row": one},
+    )
+    assert run(tmp_path, "--lease", "1") == 0
+    assert ran == [
+        "copy", "llama-3.2-1b, 2,048 tokens", "llama-3.2-1b, 1 row", "gpt2-medium, 1,024 tokens", "something else",
+    ]  # fmt: skip
+    found = json.loads((tmp_path / "tiny" / "results.json").read_text())
+    assert found["rows"]["contact"]["copy"]["measured"] == 1.0 and found["left"] == []
+    assert found["environment"] == gpu.environment(TINY)
+    assert run(tmp_path, "--lease", "1") == 0 and len(ran) == 5  # nothing again
+
+
+def test_what_does_not_fit_is_left_for_the_next_lease(tmp_path, monkeypatch, capsys):
+    ran = parts_of(monkeypatch, contact={"copy": lambda: time.sleep(1) or {"measured": 1.0}, "b": dict})
+    assert run(tmp_path, "--lease", "0.02") == 0 and ran == ["copy"]
+    assert "1 cases did not fit into the lease" in capsys.readouterr().err
+    assert json.loads((tmp_path / "tiny" / "results.json").read_text())["left"] == ["b"]
+    assert run(tmp_path, "--lease", "1") == 0 and ran == ["copy", "b"]
+
+
+def test_a_row_of_a_lease_has_forty_seconds_and_tests_two_minutes():
+    given = {}
+    records = {part: type("R", (), {"rows": {}, "is_done": lambda *_: False})() for part in gpu.PARTS}
+    cases = [("contact", BenchmarkCase(name, dict)) for name in ("copy", "answers in boxes")]
+    gpu_lease.run(cases, records, TINY, 14, lambda case, record, setup, most: given.update({case.name: most}))
+    assert given == {"copy": 40.0, "answers in boxes": 120.0}
+    gpu_lease.run(cases, records, TINY, 0.5, lambda case, record, setup, most: given.update({case.name: most}))
+    assert 29 < given["copy"] <= 30  # nothing runs beyond the end
+
+
+def test_every_wanted_case_exists():
+    names = {case.name for part in gpu.PARTS.values() for case in part.cases(Setup("cuda", tiny=False))}
+    assert set(gpu_lease.PRIORITY) <= names and set(gpu_lease.TESTS) <= names
+
+
+def test_the_kernels_of_the_slowest_step_are_kept(tmp_path, monkeypatch):
+    figures = {"bert-large-uncased, 512 tokens": 1.2, "gpt2-medium, 1,024 tokens": 0.8, "t5-large, 512 tokens": None}
+    given = {name: lambda value=value: {"transformers / tfkit": value} for name, value in figures.items()}
+    parts_of(monkeypatch, training=given)
+    assert run(tmp_path, "--lease", "1") == 0
+    row = json.loads((tmp_path / "tiny" / "results.json").read_text())["rows"]["training"][gpu_lease.SLOWEST]
+    assert row["size"] == "gpt2-medium, 1,024 tokens" and row["kernels"] and row["kernels ms"] > 0

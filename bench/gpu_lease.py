@@ -1,0 +1,104 @@
+"""`make gpu LEASE=14`: what one card can show in a quarter of an hour, the most wanted first.
+
+The cases of all parts are one list: what the card reaches, laws and boxes, LLaMA's training and decoding, then whatever
+has no figure on the page yet. A row has 40 seconds and a figure 15, so that no row holds up the others; the tests have
+two minutes. What does not fit is left for the next lease, which goes on where this one ended. The last half minute is
+for a profile of the slowest training step, and OUT/results.json has all figures.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from torch.profiler import ProfilerActivity, profile
+
+from bench import gpu_cases
+from bench.gpu_cases import BenchmarkCase, PublishedSize, Setup
+
+PRIORITY = (
+    "the card", "copy", "product of 8,192 x 8,192, bf16", "laws of models on the card", "answers in boxes",
+    "llama-3.2-1b, 2,048 tokens", "llama-3.2-1b, 1 row", "gpt2-xl, 1 row", "gpt2-xl, 1 row, kernels",
+    "bart-large, 1 row", "gpt2-medium, 1,024 tokens", "bert-large-uncased, 512 tokens", "t5-large, 512 tokens",
+    "xlnet-large-cased, 512 tokens",
+)  # fmt: skip
+TESTS = ("laws of models on the card", "answers in boxes")
+ROW, TEST, FIGURE, PROFILE = 40.0, 120.0, 15.0, 30.0  # seconds
+SLOWEST = "slowest step, kernels"
+
+
+def limit_of(case: BenchmarkCase) -> float:
+    """The seconds that a case may take."""
+    return TEST if case.name in TESTS else ROW
+
+
+def in_order(cases: list[tuple[str, BenchmarkCase]], measured: set[str]) -> list[tuple[str, BenchmarkCase]]:
+    """(part, case) by priority; then those without a figure on the page, then the others."""
+    rank = {name: place for place, name in enumerate(PRIORITY)}
+    return sorted(cases, key=lambda pair: (rank.get(pair[1].name, len(rank)), pair[1].name in measured))
+
+
+def run(
+    cases: list[tuple[str, BenchmarkCase]], records: dict[str, Any], setup: Setup, minutes: float,
+    measure: Callable[[BenchmarkCase, Any, Setup, float], None], retry: bool = False,
+) -> list[str]:  # fmt: skip
+    """Measures what fits into so many minutes, each case into the record of its part -> the names of what is left"""
+    end, left = time.monotonic() + 60 * minutes, []
+    kept = min(PROFILE, 15 * minutes)  # for the profile
+    for part, case in cases:
+        if records[part].is_done(case.name, retry):
+            continue
+        room = end - kept - time.monotonic()
+        if room <= 0:
+            left.append(case.name)
+            continue
+        measure(case, records[part], setup, min(limit_of(case), room + kept))
+    slowest = slowest_size(records["training"].rows)
+    if slowest is not None and not records["training"].is_done(SLOWEST, retry) and time.monotonic() < end:
+        case = BenchmarkCase(SLOWEST, partial(profile_training, slowest))
+        measure(case, records["training"], setup, max(end - time.monotonic(), 1.0))
+    return left
+
+
+def slowest_size(rows: dict[str, dict[str, Any]]) -> PublishedSize | None:
+    """The size whose step stands worst against transformers', or None if none was measured."""
+    found = {
+        size.name: (row["transformers / tfkit"], size)
+        for size in gpu_cases.TRAINED
+        if isinstance((row := rows.get(size.name, {})).get("transformers / tfkit"), float)
+    }
+    return min(found.values(), key=lambda pair: pair[0])[1] if found else None
+
+
+def profile_training(size: PublishedSize, setup: Setup) -> dict[str, Any]:
+    """The kernels of one training step that take the most time: in the records only"""
+    setup.free()
+    model: Any = size.tfkit_model(setup).train()
+    step, batch = gpu_cases.training_step(model, setup), gpu_cases.batch_of(size, setup, model.config.vocab_size)
+    step(batch)
+    on_card = setup.device == "cuda"
+    with profile(activities=[ProfilerActivity.CUDA if on_card else ProfilerActivity.CPU]) as seen:
+        step(batch)
+        gpu_cases.synchronize(setup.device)
+    kind = "self_device_time_total" if on_card else "self_cpu_time_total"
+    rows = sorted(((getattr(e, kind) / 1e3, e.count, e.key[:80]) for e in seen.key_averages()), reverse=True)
+    kernels = [{"ms": ms, "launches": count, "name": name} for ms, count, name in rows[:20]]
+    return {"size": size.name, "kernels": kernels, "kernels ms": sum(ms for ms, _, _ in rows)}
+
+
+def write_results(file: Path, environment: dict[str, Any], records: dict[str, Any], left: list[str]) -> None:
+    """All figures of all parts as one JSON file."""
+    rows = {part: record.rows for part, record in records.items()}
+    found = {"environment": environment, "rows": rows, "left": left}
+    file.write_text(json.dumps(found, indent=1, default=str) + "\n", encoding="utf-8")
+
+
+def report(left: list[str]) -> None:
+    """Says what did not fit."""
+    if left:
+        print(f"{len(left)} cases did not fit into the lease: run again to continue", file=sys.stderr)
