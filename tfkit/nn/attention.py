@@ -25,6 +25,7 @@ from .attention_kernel import (
     runs_by_hand,
     softcap_as_bias,
 )
+from .attention_shapes import require_shapes
 
 if TYPE_CHECKING:
     from .cache import Cache
@@ -52,6 +53,8 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 
     x [B,L,E] -> [B,H,L,D] with E = H*D
     """
+    if x.dim() != 3 or heads < 1 or x.size(2) % heads:
+        raise ValueError(f"split_heads: x is {[*x.shape]}, must be [B,L,E] with an E that {heads} heads divide")
     batch, length, width = x.shape
     return x.reshape(batch, length, heads, width // heads).transpose(1, 2)
 
@@ -149,7 +152,8 @@ def attend(
     scale: default 1/sqrt(D); dropout: probability for the weights, at each call (pass 0.0 outside training); softcap:
     scores s become softcap · tanh(s / softcap), before bias and mask (Gemma 2); sinks [H]: a score per head for
     attending to nothing, which takes part in the softmax (gpt-oss) -> [B,H,Q,Dv]
-    A query that may attend to no key gives zeros. Raises TypeError for a mask that is not boolean.
+    A query that may attend to no key gives zeros. Raises TypeError for a mask that is not boolean, and ValueError for
+    shapes that do not fit together.
     """
     if attention_kernel.texts_rule is not None:
         mask = attention_kernel.texts_rule.combine_with(mask, q, k)
@@ -158,21 +162,31 @@ def attend(
     if mask is not None and not isinstance(mask, torch.Tensor):
         how = {"bias": bias, "causal": causal, "scale": scale, "dropout": dropout, "softcap": softcap, "sinks": sinks}
         return mask.attend(q, k, v, **how)
-    if k.size(1) != q.size(1) and not kernel_shares_heads(q, mask, bias, dropout, softcap, sinks):
-        groups = q.size(1) // k.size(1)
-        k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,K,·]
     if mask is not None and mask.dtype != torch.bool:
         raise TypeError(
             f"attend: mask has dtype {mask.dtype}, must be torch.bool (True = may attend); scores go in bias"
         )
+    how = {"mask": mask, "bias": bias, "causal": causal, "scale": scale, "softcap": softcap, "sinks": sinks}
+    if torch.compiler.is_compiling():  # where sizes are symbols, and each comparison a guard
+        return _attend_tensors(q, k, v, dropout=dropout, **how)
+    if not q.dim() == k.dim() == v.dim() == 4 or k.size(2) != v.size(2):  # some kernels would give numbers
+        require_shapes(q, k, v, mask, bias)
+    try:
+        return _attend_tensors(q, k, v, dropout=dropout, **how)
+    except RuntimeError:  # looked into now, since a step of decoding has no time to compare shapes
+        require_shapes(q, k, v, mask, bias)
+        raise
+
+
+def _attend_tensors(q: Tensor, k: Tensor, v: Tensor, *, dropout: float, **how: Any) -> Tensor:
+    """As `attend`, for a mask and a bias that are tensors or None."""
+    mask, bias, softcap, sinks = how["mask"], how["bias"], how["softcap"], how["sinks"]
+    if k.size(1) != q.size(1) and not kernel_shares_heads(q, mask, bias, dropout, softcap, sinks):
+        groups = q.size(1) // k.size(1)
+        k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,K,·]
     if tracing.is_observed():
-        attended = partial(_attend, q, k, v, dropout=dropout)
-        return _attend_observed(
-            attended, q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, softcap=softcap, sinks=sinks
-        )
-    return _attend(
-        q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout, softcap=softcap, sinks=sinks
-    )
+        return _attend_observed(partial(_attend, q, k, v, dropout=dropout), q, k, v, **how)
+    return _attend(q, k, v, dropout=dropout, **how)
 
 
 def _attend(
