@@ -84,7 +84,7 @@ def test_the_courses_multi_head_attention_gives_the_numbers_of_models_with_plain
 @torch.no_grad()
 def test_wrong_heads_are_caught_in_some_model():
     """BERT, GPT-2 and BART, a sentence of padding alone among others, show all but three: none of them has values that
-    are not its keys, none is trained here, where weights that are kept aside stay behind, and none has very low scores."""
+    are not its keys, none is trained here, where weights that are kept aside stay behind, none has very low scores."""
     unseen = {path.stem for path in answers(HEADS, "wrong") if not any(refused(name, path) for name in THREE)}
     assert unseen == {"values_from_the_keys", "joined_weights_kept", "hidden_score_divided_too"}
 

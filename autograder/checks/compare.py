@@ -18,6 +18,7 @@ NUMBERS = re.compile(
     r"0x[0-9a-fA-F]+|[\[(]*-?\d[\d.,\s\-+e\[\]()]*"
 )  # an address, a number, or several such as a shape
 ROUNDING = 128  # float32 eps: how far an answer may be off that is right in float64
+LOST_DIGITS = 1000  # a part may cancel from numbers so many times as large: `1 - 0.999` does
 FLOOR = 1e-9  # relative: torch's own losses have an epsilon of 1e-12, while float32 is off by 6e-8
 
 
@@ -44,10 +45,21 @@ class Tolerance:
     scale: float = 0.0  # magnitude of the summed numbers, where they may cancel
     # how far one rounding error in each input moves the reference; large for an ill-conditioned problem
     spread: float | LazySpread = 0.0
+    eps_of_rounding: float = 0.0  # how far an answer may be off that is right in float64, and else 0
+    given: float = 0.0  # with `eps_of_rounding`: how large the numbers of the input are
 
     def bound(self, expected: Tensor) -> float:
         """The largest absolute difference allowed, for the whole tensor."""
-        return self.least(expected) + FACTOR * float(self.spread)
+        return self.least(expected) + max(FACTOR * float(self.spread), self._rounding(expected))
+
+    def _rounding(self, expected: Tensor) -> float:
+        """The room of one part of an answer, from the size of its own numbers: another part's may be far larger."""
+        if not self.eps_of_rounding:
+            return 0.0
+        finite = expected[torch.isfinite(expected)]
+        largest = finite.abs().max().item() if finite.numel() else 0.0
+        cancelled = min(1.0, self.given, LOST_DIGITS * largest) if largest else min(1.0, self.given)
+        return self.eps_of_rounding * max(self.scale, largest, cancelled)
 
     def least(self, expected: Tensor) -> float:
         """The allowed difference without the measured spread: `bound` for well-conditioned inputs."""
@@ -57,13 +69,12 @@ class Tolerance:
         relative = FACTOR * eps * math.sqrt(self.length) * max(1.0, self.amplify)
         return max(relative, FLOOR) * largest + torch.finfo(torch.float32).tiny
 
-    def for_rounding(self, natural: float) -> Tolerance:
-        """The tolerance in float32 for what is right in float64; `natural`: how large the numbers at hand are.
+    def for_rounding(self, given: float, times: float = 1.0) -> Tolerance:
+        """The tolerance in float32 for what is right in float64; `given`: how large the numbers of the input are.
 
-        A way to write a formula may round where another one doesn't: `1 - 0.999` has lost five digits in float32.
+        A way to write a formula may round where another one doesn't: `1 - 0.999` has lost three digits in float32.
         """
-        room = ROUNDING * torch.finfo(torch.float32).eps * natural
-        return replace(self, spread=max(float(self.spread), room / FACTOR))
+        return replace(self, eps_of_rounding=times * ROUNDING * torch.finfo(torch.float32).eps, given=given)
 
 
 @dataclass(frozen=True)
@@ -250,7 +261,7 @@ def _wrong(expected: Tensor, actual: Tensor, tolerance: Tolerance) -> tuple[Tens
     same = (expected == actual) | (expected.isnan() & actual.isnan())
     gap = torch.where(same, 0.0, (expected.double() - actual.double()).abs())
     wrong = ~same & ~(gap <= tolerance.least(expected))  # a NaN is never within a bound
-    if wrong.any() and tolerance.spread:
+    if wrong.any() and (tolerance.spread or tolerance.eps_of_rounding):
         wrong = ~same & ~(gap <= tolerance.bound(expected))
     return wrong, gap
 

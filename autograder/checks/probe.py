@@ -33,6 +33,8 @@ from autograder.sandbox.inside.agent import leaves
 
 FORM_CHECK = "shapes and types"  # a separate check of the answers to other checks
 FATAL = ("timeout", "memory", "crash")  # these end the box
+TOLD = 64  # times what rounding may be off: an answer that is not so far off is asked in float64, too
+OF_ROUNDING = "; in float64 it is right, so this is rounding alone"
 
 
 class NotRun(Exception):
@@ -404,8 +406,8 @@ def collect_answers(
             if isinstance(actual, RaisedError) and actual.kind in FATAL:
                 dead = actual
             difference = (compare_values if check.shapes else compare)(expected, actual, probe.tolerance)
-            if difference is not None and _is_rounding(subject, probe, expected, actual, difference):
-                difference = None
+            if difference is not None:
+                difference = _without_rounding(subject, probe, expected, actual, difference)
             form = compare_form(expected, actual) if check.shapes else None
             # right answers are not kept, to save memory: the reference's answer serves as well
             kept = expected if difference is None and form is None else actual
@@ -421,16 +423,28 @@ def collect_answers(
     return findings
 
 
-def _is_rounding(subject: Any, probe: Probe, expected: Any, actual: Any, difference: Difference) -> bool:
-    """Whether an answer in float32 is off by a rounding error or some, and right in float64."""
+def _without_rounding(
+    subject: Any, probe: Probe, expected: Any, actual: Any, difference: Difference
+) -> Difference | None:
+    """The difference of an answer that rounds, which is right in float64: None if it is off by a few eps of float32,
+    and otherwise with a word that it is rounding. Any other difference stays as it is."""
     if difference.deviation is None or probe.in_double is None:
-        return False
+        return difference
     given = float_leaves((probe.case.args, probe.case.kwargs, probe.case.state or {}))
     if not given or any(one.dtype != torch.float32 for one in given):
-        return False
-    natural = max(probe.tolerance.scale, _largest(float_leaves(expected)), min(1.0, _largest(given)))
-    if compare_values(expected, actual, probe.tolerance.for_rounding(natural)) is not None:
-        return False
+        return difference
+
+    def is_within(times: float) -> bool:
+        """Whether the answer is off by so many times what is forgiven at most."""
+        return compare_values(expected, actual, probe.tolerance.for_rounding(_largest(given), times)) is None
+
+    if not is_within(TOLD) or not _is_right_in_double(subject, probe):
+        return difference
+    return None if is_within(1.0) else replace(difference, message=difference.message + OF_ROUNDING)
+
+
+def _is_right_in_double(subject: Any, probe: Probe) -> bool:
+    assert probe.in_double is not None
     try:
         exact = probe.in_double()
     except StudentError:  # the reference cannot be asked in float64

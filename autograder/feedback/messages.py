@@ -13,6 +13,7 @@ from functools import cache
 from autograder.feedback.translate import say
 
 TEMPLATES = (
+    "{name} is off by {by} ({wrong} of {count} entries differ); in float64 it is right, so this is rounding alone",
     "{name} is off by {by} ({wrong} of {count} entries differ)",
     "{name} is {value} where a finite number is expected ({wrong} of {count} entries differ)",
     "{name} should be -inf ({wrong} of {count} entries differ)",

@@ -167,6 +167,33 @@ def test_rounding_is_forgiven_where_float64_is_right(wrong, forgiven):
     assert compare(torch.tensor([0.1]), torch.tensor([0.1 + 4e-6])) is not None  # no answer is, by its size alone
 
 
+def messages(reference, answer, size):
+    from autograder.checks import values
+    from autograder.checks.local import LocalSubject
+    from autograder.checks.probe import Case, examine
+
+    check = values(lambda draw: [Case("f", (size * draw.normal(5),))])
+    found = examine([check], LocalSubject({"f": answer}), LocalSubject({"f": reference}), 1)
+    return [reply.difference.message for reply in found[0].failed]
+
+
+def test_the_room_for_rounding_is_one_for_each_part_of_an_answer():
+    """Beside a large part, a small one that is right in float64 alone is not forgiven."""
+    large = torch.full((2,), 1e4)
+    both = lambda x: (large.to(x), 1e-6 * x)
+    (message,) = messages(both, lambda x: (large.to(x), 1e-6 * x + 10 - 10), 1.0)
+    assert message.startswith("the result[1]")
+    assert messages(both, lambda x: (large.to(x), 1e-6 * (x + 30) - 3e-5), 1.0) == []
+
+
+def test_an_error_that_is_rounding_alone_is_called_so():
+    rounded, wrong = lambda x: (x + 1e3) - 1e3, lambda x: x + 1e-4
+    (message,) = messages(lambda x: x, rounded, 0.1)
+    assert message.endswith("entries differ); in float64 it is right, so this is rounding alone")
+    (message,) = messages(lambda x: x, wrong, 0.1)
+    assert message.endswith("entries differ)")
+
+
 def test_the_room_of_a_layer_in_bfloat16_is_measured_in_its_own_dtype():
     """A coarse input that is moved by a rounding error stays coarse, or the layer's weights would not fit it."""
     from autograder.checks.local import LocalSubject
