@@ -12,6 +12,7 @@ import builtins
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 MAX_PLACES = 3  # places of one edit that are tried
 FIXED = frozenset({"torch", "nn", "F", "math", "np", "self", *dir(builtins)})  # names that mean the same everywhere
@@ -203,7 +204,7 @@ def _inner(right: ast.AST, wrong: ast.AST) -> list[Chain] | None:
     return found
 
 
-def _are_nodes(value: object) -> bool:
+def _are_nodes(value: object) -> TypeGuard[list[ast.AST]]:
     return isinstance(value, list) and all(isinstance(one, ast.AST) for one in value)
 
 
