@@ -51,6 +51,10 @@ def _run(root: Path, assignment: str, made: release.Release) -> Iterator[Fault |
         for faults in (graded.stub_faults(stub), graded.solution_faults(solution, limits),
                        graded.pasted_faults(again, solution)):  # fmt: skip
             yield from (Fault(unit, cell, what) for cell, what in faults)
+        tests = graded.own_tests_of(solution.nb)
+        for value, hostile in graded.hostile_notebooks(nb) if tests else ():
+            wrong = graded.GradedNotebook(hostile, known, settings, assignment)
+            yield from (Fault(unit, cell, what) for cell, what in graded.hostile_faults(wrong, value, tests))
         exercises += list(graded.exercises_of(solution.nb))
         seconds += sum(solution.seconds.values())
     for exercise in exercises:

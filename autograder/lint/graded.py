@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import nbformat
@@ -16,9 +16,10 @@ from autograder.cluster.bundle import ReleasedNotebook
 from autograder.cluster.job import KeyedExecute, verdicts_in
 from autograder.lint.notebook import Problems, marks
 from autograder.nbgrader import predictions
-from autograder.nbgrader.execute import wanted_exercises
+from autograder.nbgrader.execute import check_cells, is_own_test, wanted_exercises
 from autograder.nbgrader.rebuild import RebuildFromGradebook
 from autograder.nbgrader.submission import parse
+from autograder.own_tests.proxies import defined_names
 from autograder.sandbox import Backend, Box
 
 SHARE = 0.25  # of the time limit that the solution may use, since students write slower code
@@ -130,6 +131,55 @@ def pasted_faults(pasted: GradedNotebook, solution: GradedNotebook) -> Problems:
                 name,
                 f"passes, but not after every cell was copied and pasted below itself: {failure_reason(verdict)}",
             )
+
+
+# What stands for every answer: an object that agrees with everything, and functions that return one value.
+HOSTILE = {
+    "an object that says yes to everything": """
+class _Yes:
+    shape, dtype = (), None
+    def __call__(self, *args, **kwargs): return self
+    def __getattr__(self, name): return self
+    def __getitem__(self, key): return self
+    def __iter__(self): return iter(())
+    def __len__(self): return 0
+    def __eq__(self, other): return True
+    def __bool__(self): return True
+    __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
+    def __sub__(self, other): return 0
+    __rsub__ = __add__ = __radd__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __sub__
+    def __hash__(self): return 0
+{names} = _Yes()
+""",
+    "True": "{names} = lambda *args, **kwargs: True",
+    "None": "{names} = lambda *args, **kwargs: None",
+}
+
+
+def own_tests_of(nb: NotebookNode) -> list[str]:
+    """The grade ids of the tests that the instructor wrote."""
+    wanted = wanted_exercises(nb)
+    return [cell.metadata.nbgrader["grade_id"] for cell in check_cells(nb) if is_own_test(cell, wanted[cell.id])]
+
+
+def hostile_notebooks(nb: NotebookNode) -> Iterator[tuple[str, NotebookNode]]:
+    """The source notebook with each of HOSTILE in place of every name that an answer defines."""
+    for what, template in HOSTILE.items():
+        changed = copy.deepcopy(nb)
+        for cell in changed.cells:
+            names = defined_names(cell.source) if cell.cell_type == "code" and marks(cell).get("solution") else set()
+            if names:
+                cell.source = template.replace("{names}", " = ".join(sorted(names)))
+        yield what, changed
+
+
+def hostile_faults(graded: GradedNotebook, what: str, tests: Collection[str]) -> Problems:
+    """No own test may be passed by answers that are none."""
+    for name in tests:
+        verdict = graded.verdicts.get(name)
+        if verdict is not None and verdict["score"] > 0:
+            yield name, (f"earns {verdict['score']:g} of {verdict['max_score']:g} points where every answer is {what}: "
+                         "compare what it returns with values")  # fmt: skip
 
 
 def paste_cells(nb: NotebookNode) -> NotebookNode:

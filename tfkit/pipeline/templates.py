@@ -80,14 +80,14 @@ def render(
         plain = json.loads(json.dumps(messages))
         given = {"messages": plain, "tools": described, "documents": None}
         pieces = environment().from_string(source).generate(**given, add_generation_prompt=True, **symbols, **more)
-        return _joined(pieces)
+        return _join(pieces)
     except (MemoryError, RecursionError) as error:
         raise ValueError(f"the chat template needs too much memory: {type(error).__name__}") from None
     except (jinja2.TemplateError, TypeError, KeyError, OverflowError) as error:  # SecurityError is a TemplateError
         raise ValueError(f"the chat template: {type(error).__name__}: {str(error).partition(chr(10))[0]}") from None
 
 
-def _joined(pieces: Iterator[str]) -> str:
+def _join(pieces: Iterator[str]) -> str:
     """The pieces as one text. Raises SecurityError for a text that is longer than a conversation."""
     found, length = [], 0
     for piece in pieces:
@@ -162,7 +162,7 @@ def _counted_range() -> Callable[..., range]:
     """`range` for one rendering, whose numbers all together are bounded: two ranges in each other make 10^10 steps."""
     left = MOST_STEPS
 
-    def counted(*bounds: int) -> range:
+    def count_up(*bounds: int) -> range:
         """As `range`. Raises SecurityError."""
         nonlocal left
         found = range(*bounds)
@@ -171,7 +171,7 @@ def _counted_range() -> Callable[..., range]:
             raise SecurityError(f"it counts further than {MOST_STEPS:,}")
         return found
 
-    return counted
+    return count_up
 
 
 def environment() -> ImmutableSandboxedEnvironment:

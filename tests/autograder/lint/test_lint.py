@@ -247,3 +247,27 @@ def test_what_cannot_be_linted_is_said_in_a_line(course, capsys):
     assert status == 2 and said.count("\n") == 1 and "there is no notebook in" in said
     status, said = lint(capsys, course / "source")
     assert status == 2 and said.count("\n") == 1 and "has no nbgrader_config.py" in said
+
+
+def test_own_tests_that_pass_without_an_answer_are_named():
+    """A test that asks only whether something came back, beside one that compares values."""
+    weak = code(
+        "out = causal_mask(3)\nassert out is None or out is not None", "weak", grade=True, locked=True, points=1
+    )
+    says = code("assert causal_mask(3)", "says", grade=True, locked=True, points=1)
+    sound = code("assert torch.equal(causal_mask(3), torch.ones(3, 3).tril() > 0)", "sound", grade=True, locked=True,
+                 points=1)  # fmt: skip
+    nb = unit(RIGHT)
+    nb.cells = [*nb.cells[:2], weak, says, sound]
+    known = ReleasedNotebook(tuple(_known(cell) for cell in nb.cells), None)
+    found = []
+    for what, hostile in graded.hostile_notebooks(nb):
+        made = graded.GradedNotebook(hostile, known, {}, UNIT)
+        found += [(cell, what) for cell, _ in graded.hostile_faults(made, what, graded.own_tests_of(made.nb))]
+    assert set(found) == {("says", "True"), *(("weak", what) for what in graded.HOSTILE)}
+
+
+def _known(cell):
+    mark = cell.metadata.nbgrader
+    return GradebookCell(mark.grade_id, cell.cell_type, cell.source, "0" * 32, mark.locked, mark.grade, mark.solution,
+                         False, mark.get("points"))  # fmt: skip
