@@ -4,7 +4,7 @@
 
 and in the cell below
 
-    guess = predicted("03.parameters")        # stops here until the prediction is sealed or skipped
+    guess = predicted("03.parameters")        # goes no further until the prediction is sealed or skipped
     ...
     guess.compare(counts[8], counts[1])
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tfkit_lab import prediction_card, questions, sealed
+from tfkit_lab import prediction_card, questions, sealed, unsealed
 from tfkit_lab.questions import Question, stored_value
 
 __all__ = ["predict", "predicted", "predictions_made"]
@@ -128,3 +128,11 @@ def _user_can_answer() -> bool:
         return _shell() is not None
     kernel = getattr(_shell(), "kernel", None)
     return bool(getattr(kernel, "_allow_stdin", False))
+
+
+def _settled() -> set[str] | None:
+    """The predictions that are sealed or skipped; None where no user could make one."""
+    return set(sealed.read(Path.cwd())) if _user_can_answer() else None
+
+
+unsealed.install(_shell(), _settled)
