@@ -8,6 +8,7 @@ import { instructorPlugin } from './plugins/instructor';
 import { mimePlugin } from './plugins/mime';
 import { panelPlugin } from './plugins/panel';
 import { progressPlugin } from './plugins/progress';
+import { readingPlugin } from './plugins/reading';
 import { regradePlugin } from './plugins/regrade';
 import { viewsPlugin } from './plugins/views';
 
@@ -25,6 +26,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   familyPlugin,
   instructorPlugin,
   handInPlugin,
-  regradePlugin
+  regradePlugin,
+  readingPlugin
 ];
 export default plugins;

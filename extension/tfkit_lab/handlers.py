@@ -15,7 +15,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from autograder.checking.client import CheckFailed
-from tfkit_lab import classes, course, family, live, sealed
+from tfkit_lab import classes, course, family, lesson, live, sealed
 from tfkit_lab.base_handler import HUB, BaseHandler
 from tfkit_lab.check import BadRequest, check, parse, parse_outcome, prepare, prepare_blocking
 from tfkit_lab.marking import HANDLERS
@@ -167,6 +167,37 @@ class PredictionsHandler(BaseHandler):
         self.finish(json.dumps({"predictions": found}))
 
 
+class LessonHandler(BaseHandler):
+    """GET ?path=…: the predictions of a notebook, and the set-up cells that the course vouches for. POST: seal one,
+    `{"path": …, "name": …, "answers": […]}`, or skip it with null for the answers."""
+
+    @web.authenticated
+    async def get(self) -> None:
+        """The lesson: 200; 400 if there is no course notebook at the path."""
+        path = self.get_query_argument("path", "")
+        folder = self.folder_of(path)
+        try:
+            if folder is None:
+                raise lesson.NoLesson(f"there is no notebook at {path!r}")
+            self.finish(json.dumps(await asyncio.to_thread(lesson.read_lesson, folder / Path(path).name)))
+        except lesson.NoLesson as error:
+            self.respond(400, str(error))
+
+    @web.authenticated
+    async def post(self) -> None:
+        """Seal a prediction: 200 with its card; 400 if the answers do not fit, or it is sealed already."""
+        try:
+            body = json.loads(self.request.body)
+            path, name, answers = str(body["path"]), str(body["name"]), body["answers"]
+            if (folder := self.folder_of(path)) is None:
+                raise lesson.NoLesson(f"there is no notebook at {path!r}")
+            self.finish(json.dumps({"card": lesson.seal(folder / Path(path).name, name, answers)}))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:  # NoLesson is a ValueError
+            self.respond(400, str(error))
+        except OSError as error:
+            self.respond(500, f"the prediction could not be stored: {error}")
+
+
 class LiveHandler(BaseHandler):
     """GET: how many of a class have passed, tried and are stuck in each exercise, from the shared folder;
     `?checks=3&minutes=10` defines "stuck"; students are named only with `?names=1`."""
@@ -237,7 +268,7 @@ def add_routes(web_app: Any) -> None:
     web_app.settings.setdefault("tfkit_building", asyncio.Semaphore(1))
     handlers = {"course": CourseHandler, "check": CheckHandler, "class": ClassHandler, "family": FamilyHandler}
     handlers |= {"progress": ProgressHandler, "predictions": PredictionsHandler, "page": PageHandler}
-    handlers |= {"leaderboard": LeaderboardHandler, "live": LiveHandler}
+    handlers |= {"leaderboard": LeaderboardHandler, "live": LiveHandler, "lesson": LessonHandler}
     handlers |= {**HANDLERS, "regrade": RegradeHandler}
     handlers["anatomy/([a-z0-9_]+(?:/[a-z0-9_]+)?)"] = AnatomyHandler
     web_app.add_handlers(".*$", [(url_path_join(base, "tfkit", name), handler) for name, handler in handlers.items()])

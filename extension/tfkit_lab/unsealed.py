@@ -18,8 +18,6 @@ MIME = "application/vnd.tfkit.unsealed+json"  # the front end counts these, and 
 WORDS = (
     "Predict first: seal your prediction {name} (or skip it), then run this cell again. The rest of it was passed over."
 )
-    "Predict first: seal your prediction {name} (or skip it), then run this cell again. What is below was passed over."
-)
 INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)  # their bodies run later
 
 

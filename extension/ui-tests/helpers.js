@@ -2,15 +2,22 @@
 const { default: AxeBuilder } = require('@axe-core/playwright');
 const { expect, test } = require('@playwright/test');
 
-const SERVER = 'http://127.0.0.1:8899';
+const SERVER = `http://127.0.0.1:${process.env.UI_PORT || 8899}`;
+const READING = `${SERVER}/lab/api/settings/@tfkit/lab:reading?token=tests`;
 const THEMES = `${SERVER}/lab/api/settings/@jupyterlab/apputils-extension:themes?token=tests`;
 
 const shot = (page, name) => page.screenshot({ path: `screenshots/${name}.png` });
 
-/** Opens JupyterLab in its light theme, whatever theme an earlier test left in the settings. */
-async function lab(page, path) {
-  const reset = await page.request.put(THEMES, { data: { raw: '{}' }, headers: { Authorization: 'token tests' } });
-  expect(reset.ok(), `${reset.status()} ${await reset.text()}`).toBe(true);
+/** Stores settings, whatever an earlier test left there. */
+async function settings(page, url, raw) {
+  const put = await page.request.put(url, { data: { raw }, headers: { Authorization: 'token tests' } });
+  expect(put.ok(), `${put.status()} ${await put.text()}`).toBe(true);
+}
+
+/** Opens JupyterLab in its light theme, with lessons in reading mode or as whole notebooks. */
+async function lab(page, path, { reading = false } = {}) {
+  await settings(page, THEMES, '{}');
+  await settings(page, READING, JSON.stringify({ on: reading }));
   await page.goto(`${SERVER}/lab?token=tests&reset`);
   await page.waitForFunction(() => window.jupyterapp);
   await page.evaluate(() => window.jupyterapp.restored);
@@ -113,4 +120,4 @@ const keeps = (page, state) =>
     )
     .toMatchObject(state);
 
-module.exports = { accessible, activate, command, keeps, lab, prints, readable, setSource, shot, theme };
+module.exports = { SERVER, accessible, activate, command, keeps, lab, prints, readable, setSource, shot, theme };

@@ -3,7 +3,7 @@
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course import units
-from course.build import notebook
+from course.notebook import source_notebook
 from tfkit_lab.steps import steps
 
 
@@ -52,7 +52,7 @@ def test_a_step_is_done_when_the_notebook_and_the_predictions_say_so():
 
 def test_every_prediction_of_a_unit_is_a_step_with_its_comparison():
     (folder,) = [folder for folder in units() if folder.name == "02-masks"]
-    found = steps(notebook(folder).cells, [], {})
+    found = steps(source_notebook(folder).cells, [], {})
     asked = [one["prediction"] for one in found if one["kind"] == "predict"]
     assert asked == ["02.causal", "02.two-axes", "02.hidden-scores", "02.cheat"]
     assert [one["prediction"] for one in found if one["kind"] == "compare"] == asked

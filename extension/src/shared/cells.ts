@@ -105,6 +105,17 @@ export function notRunIn(model: { toJSON(): unknown }): string[] {
   return found.flatMap(one => (typeof one?.reason === 'string' ? [one.reason] : []));
 }
 
+const UNSEALED = 'application/vnd.tfkit.unsealed+json';
+
+/** The predictions that a cell's outputs say it was passed over for. */
+export function unsealedIn(model: { readonly type: string; toJSON(): unknown }): string[] {
+  const { outputs } = (model.type === 'code' ? model.toJSON() : {}) as {
+    outputs?: { data?: Record<string, unknown> }[];
+  };
+  const found = (outputs ?? []).map(({ data }) => data?.[UNSEALED] as { prediction?: unknown } | undefined);
+  return found.flatMap(one => (typeof one?.prediction === 'string' ? [one.prediction] : []));
+}
+
 /** The cell in which an exercise is done; null when the notebook has none. */
 export function answerTo(panel: NotebookPanel, exercise: string): Cell | null {
   return (

@@ -56,7 +56,7 @@ export async function prepareTab<T extends IHasModel>(
   }
   for (const needed of setupAbove(cells, cell)) {
     const id = JSON.stringify(needed.model.id);
-    const there = await succeeds(kernel, `assert ${id} in ${RAN}`);
+    const there = await succeeds(kernel, wasRun(id));
     if (!there && !((await run([needed])) && (await succeeds(kernel, noteRun(id))))) {
       return false;
     }
@@ -65,4 +65,7 @@ export async function prepareTab<T extends IHasModel>(
 }
 
 /** Python that adds the id of a cell to those that a kernel has run. */
-const noteRun = (id: string): string => `${RAN} = {*globals().get('${RAN}', ()), ${id}}`;
+export const noteRun = (id: string): string => `${RAN} = {*globals().get('${RAN}', ()), ${id}}`;
+
+/** Python that fails unless a kernel has run the cell of an id. */
+export const wasRun = (id: string): string => `assert ${id} in ${RAN}`;

@@ -1,7 +1,7 @@
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { expect, test } = require('@playwright/test');
-const { accessible, command, lab, readable, shot, theme } = require('../helpers');
+const { SERVER, accessible, command, lab, readable, shot, theme } = require('../helpers');
 
 const ASSIGNMENT = 'section[aria-label="02-masks"]';
 /** When ben's first failing check was, which prepare.py dates 24 minutes before the tests began: milliseconds. */
@@ -114,7 +114,7 @@ test('two markers of one answer lose neither mark, and a changed item changes ma
   const of = { course: 'marking', assignment: '06-training', notebook: '06-training', cell: 'task-too-good' };
   const other = { ...of, seen: { dora: 0 }, score: 0.5, own: 'Half an idea.', chosen: [] };
   const headers = { Authorization: 'token tests' };
-  const given = await page.request.post('http://127.0.0.1:8899/tfkit/marking/mark', { data: other, headers });
+  const given = await page.request.post(`${SERVER}/tfkit/marking/mark`, { data: other, headers });
   expect(given.ok(), await given.text()).toBe(true);
   await group.getByRole('button', { name: 'Give to 2 answers' }).click();
   const conflict = marking.locator('.tfkit-Conflict');

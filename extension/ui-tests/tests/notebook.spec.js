@@ -1,8 +1,8 @@
 const { execFileSync } = require('node:child_process');
 const { expect, test } = require('@playwright/test');
-const { accessible, shot } = require('../helpers');
+const { SERVER, accessible, shot } = require('../helpers');
 
-const open = (page, path) => page.goto(`http://127.0.0.1:8899/notebooks/${path}?token=tests`);
+const open = (page, path) => page.goto(`${SERVER}/notebooks/${path}?token=tests`);
 const stepper = page => page.locator('.tfk:visible').first();
 
 test('the stepper works in Notebook 7', async ({ page }) => {

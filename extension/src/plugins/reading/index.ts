@@ -1,0 +1,110 @@
+/** Reading mode: a lesson as a page to read and work in, until the reader wants the whole notebook; and what "Run All" passed over. */
+import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ICommandPalette, ISanitizer, Sanitizer } from '@jupyterlab/apputils';
+import { INotebookTracker, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
+import { showCell, unsealedIn } from '../../shared/cells';
+import { request } from '../../shared/server';
+import { inTab } from '../../shared/tab';
+import { ICourse } from '../../shared/tokens';
+import { ILesson, LessonReader } from './lesson';
+import { PassedOver } from './widgets';
+
+const READING = 'tfkit:reading';
+const CHECK = 'tfkit:check';
+const SOURCE = /(^|\/)source\//; // nbgrader's folder of notebooks with solutions
+
+/** Whether a notebook is a lesson that a student reads, and not an instructor's source of it. */
+function isLesson({ content, context }: NotebookPanel): boolean {
+  const mark = content.model?.getMetadata('tfkit') as { unit?: unknown } | undefined;
+  return typeof mark?.unit === 'string' && !SOURCE.test(context.localPath) && !inTab();
+}
+
+/** Says above a notebook which predictions "Run All" has passed over. */
+function watchPassedOver(notebooks: INotebookTracker, trans: TranslationBundle): void {
+  const lines = new WeakMap<NotebookPanel, PassedOver>();
+  NotebookActions.executed.connect((_, { notebook }) => {
+    const panel = notebooks.find(one => one.content === notebook);
+    if (!panel?.model?.getMetadata('tfkit')) {
+      return;
+    }
+    const waiting = notebook.widgets.flatMap(({ model }) => unsealedIn(model).map(name => ({ name, id: model.id })));
+    let line = lines.get(panel);
+    if (!line && waiting.length) {
+      line = new PassedOver(trans, id => void showCell(panel, model => model.id === id));
+      lines.set(panel, line);
+      panel.contentHeader.addWidget(line);
+    }
+    line?.showNames([...new Set(waiting.map(({ name }) => name))], waiting[0]?.id ?? '');
+  });
+}
+
+export const readingPlugin: JupyterFrontEndPlugin<void> = {
+  id: '@tfkit/lab:reading',
+  description: 'Shows lessons as pages to read and work in.',
+  autoStart: true,
+  requires: [ICourse, INotebookTracker],
+  optional: [ISettingRegistry, ITranslator, ISanitizer, ICommandPalette],
+  activate: async (
+    app: JupyterFrontEnd,
+    course: ICourse,
+    notebooks: INotebookTracker,
+    registry: ISettingRegistry | null,
+    translator: ITranslator | null,
+    sanitizer: ISanitizer | null,
+    palette: ICommandPalette | null
+  ) => {
+    const trans = (translator ?? nullTranslator).load('tfkit_lab');
+    const { serverSettings } = app.serviceManager;
+    const readers = new Map<NotebookPanel, LessonReader>();
+    let isOn = true;
+    app.commands.addCommand(READING, {
+      label: trans.__('Reading Mode of Lessons'),
+      isToggled: () => isOn,
+      execute: () => set(!isOn)
+    });
+    palette?.addItem({ command: READING, category: trans.__('Course') });
+    watchPassedOver(notebooks, trans);
+    const services = {
+      course,
+      trans,
+      sanitizer: sanitizer ?? new Sanitizer(),
+      check: () => void app.commands.execute(CHECK),
+      leave: () => void set(false),
+      seal: async (path: string, name: string, answers: unknown) => {
+        const body = JSON.stringify({ path, name, answers });
+        return (await request<{ card: string }>(serverSettings, 'lesson', { method: 'POST', body })).card;
+      }
+    };
+    const open = async (panel: NotebookPanel): Promise<void> => {
+      await panel.context.ready;
+      if (!isLesson(panel)) {
+        return;
+      }
+      const route = `lesson?path=${encodeURIComponent(panel.context.localPath)}`;
+      const lesson = await request<ILesson>(serverSettings, route);
+      if (!panel.isDisposed) {
+        const reader = new LessonReader(panel, lesson, services);
+        readers.set(panel, reader);
+        panel.disposed.connect(() => readers.delete(panel));
+        reader.on = isOn;
+      }
+    };
+    const settings = await registry?.load(readingPlugin.id).catch(() => null);
+    const follow = (): void => {
+      isOn = settings?.composite.on !== false;
+      readers.forEach(reader => (reader.on = isOn));
+      app.commands.notifyCommandChanged(READING);
+    };
+    async function set(on: boolean): Promise<void> {
+      await settings?.set('on', on);
+    }
+    settings?.changed.connect(follow);
+    follow();
+    const start = (panel: NotebookPanel): void =>
+      void open(panel).catch((error: unknown) => console.warn('tfkit: reading mode is off for this notebook', error));
+    notebooks.forEach(start);
+    notebooks.widgetAdded.connect((_, panel) => start(panel));
+  }
+};

@@ -1,0 +1,228 @@
+/** Reading mode of one notebook: folds, draws and runs what its cells' metadata says. */
+import type { ISanitizer } from '@jupyterlab/apputils';
+import type { Cell } from '@jupyterlab/cells';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { meta, showCell } from '../../shared/cells';
+import { noteRun, succeeds, wasRun } from '../../shared/needed';
+import { runEach } from '../../shared/run';
+import type { ICourse, IUnit } from '../../shared/tokens';
+import { ILessonCell, looksOf, roundAt, roundsOf, setupLines, stagesOf } from './outline';
+import { hideScaffold } from './scaffold';
+import { Action, Cover, IPrediction, PredictionPart, putInto, Setup, StageBar } from './widgets';
+
+/** What the server reads of a lesson. */
+export interface ILesson {
+  readonly predictions: readonly IPrediction[];
+  /** The ids of the set-up cells that are the course's own. */
+  readonly setup: readonly string[];
+}
+
+export interface IServices {
+  readonly course: ICourse;
+  readonly trans: TranslationBundle;
+  readonly sanitizer: ISanitizer;
+  check(): void;
+  leave(): void;
+  seal(path: string, name: string, answers: unknown): Promise<string>;
+}
+
+export class LessonReader {
+  constructor(
+    private readonly _panel: NotebookPanel,
+    private readonly _lesson: ILesson,
+    private readonly _services: IServices
+  ) {
+    const { trans, course, leave } = _services;
+    this._bar = new StageBar(trans, cell => void showCell(_panel, model => model.id === cell), leave);
+    _panel.contentHeader.addWidget(this._bar);
+    course.changed.connect(this._showStages, this);
+    _panel.content.activeCellChanged.connect(this._onActive, this);
+    _panel.content.model?.cells.changed.connect(() => window.setTimeout(() => this._dress()));
+    _panel.sessionContext.statusChanged.connect((_, status) => this._onStatus(status));
+    _panel.disposed.connect(() => course.changed.disconnect(this._showStages, this));
+  }
+
+  /** Turns reading mode on or off. */
+  set on(on: boolean) {
+    this._on = on;
+    this._panel.content.toggleClass('tfkit-Reading', on);
+    this._bar.setHidden(!on);
+    this._dress();
+    this._showStages();
+    if (on) {
+      void this._runSetup();
+    }
+  }
+
+  private get _unit(): IUnit | undefined {
+    return this._services.course.units.find(({ path }) => path === this._panel.context.localPath);
+  }
+
+  /** Gives each cell its look and its parts; a cell that is not drawn yet gets its parts when it is. */
+  private _dress(): void {
+    const cells = this._panel.content.widgets;
+    const read = cells.map(describe);
+    const looks = looksOf(read);
+    const lines = setupLines(read, looks);
+    cells.forEach((cell, i) => {
+      const look = i === 0 ? 'cover' : looks[i];
+      const drawn = look === 'predict' && !this._prediction(cell) ? 'plain' : look; // its call could not be read
+      cell.node.dataset.tfkitLook = drawn;
+      void cell.ready.then(() => {
+        if (!cell.isDisposed && cell.node.dataset.tfkitLook === drawn) {
+          this._furnish(cell, drawn, lines);
+        }
+      });
+    });
+  }
+
+  private _furnish(cell: Cell, look: string, lines: number): void {
+    const { trans } = this._services;
+    if (look === 'cover' && this._unit) {
+      const unit = this._unit;
+      putInto(cell, 'top', () => new Cover(unit, trans));
+    } else if (look === 'setup') {
+      putInto(cell, 'top', () => {
+        const open = (isOpen: boolean): void => {
+          this._panel.content.toggleClass('tfkit-R-open', isOpen);
+        };
+        return (this._setup = new Setup(lines, trans, open));
+      });
+    } else if (look === 'predict') {
+      const asked = this._prediction(cell)!;
+      putInto(
+        cell,
+        'top',
+        () => new PredictionPart(asked, this._services.sanitizer, answers => this._seal(asked, answers))
+      );
+    } else if (look === 'exercise') {
+      const check = (): void => this._at(cell, () => this._services.check());
+      putInto(cell, 'below-input', () => new Action('check', trans.__('Check'), check)).note = this._stateOf(cell);
+    } else if (look === 'compare') {
+      const run = (): void => this._at(cell, () => void this._runWithAnswers(cell));
+      putInto(cell, 'below-input', () => new Action('run', trans.__('Run'), run));
+      hideScaffold(cell, this._on);
+    }
+  }
+
+  /** Runs a cell, and before it the answers above, which Check does not run in this kernel. */
+  private async _runWithAnswers(cell: Cell): Promise<void> {
+    const cells = this._panel.content.widgets;
+    const answers = cells.slice(0, cells.indexOf(cell)).filter(({ model }) => meta(model).role === 'exercise');
+    await this._runSetup();
+    await runEach(this._panel, [...answers, cell]);
+  }
+
+  private _prediction(cell: Cell): IPrediction | undefined {
+    return this._lesson.predictions.find(one => one.cell === cell.model.id);
+  }
+
+  private async _seal(asked: IPrediction, answers: unknown): Promise<string> {
+    const card = await this._services.seal(this._panel.context.localPath, asked.name, answers);
+    void this._services.course.refresh();
+    return card;
+  }
+
+  private _at(cell: Cell, act: () => void): void {
+    this._panel.content.activeCellIndex = this._panel.content.widgets.indexOf(cell);
+    act();
+  }
+
+  private _stateOf(cell: Cell): string {
+    const { trans } = this._services;
+    const found = this._unit?.exercises.find(({ id }) => id === meta(cell.model).exercise);
+    const words = { not_started: '', passed: trans.__('passed'), failed: trans.__('not yet right'), not_graded: '' };
+    return found ? words[found.state] : '';
+  }
+
+  /** Shows where the reader is. */
+  private _showStages(): void {
+    const { content } = this._panel;
+    const unit = this._unit;
+    const ids = content.widgets.map(({ model }) => model.id);
+    const rounds = roundsOf(unit?.steps ?? [], unit?.exercises ?? []);
+    const round = roundAt(rounds, ids, content.activeCellIndex);
+    this._bar.showStages(round?.exercise ?? null, round ? stagesOf(round, ids, content.activeCellIndex) : []);
+    if (this._on) {
+      this._dress();
+    }
+  }
+
+  /** Leads the active cell past what reading mode leaves out: on in the direction of the keys. */
+  private _onActive(): void {
+    const { content } = this._panel;
+    const index = content.activeCellIndex;
+    if (this._on && index !== this._last) {
+      const step = index < this._last ? -1 : 1;
+      let to = index;
+      while (content.widgets[to] && this._isLeftOut(content.widgets[to])) {
+        to += step;
+      }
+      this._last = content.widgets[to] ? to : index;
+      if (this._last !== index) {
+        content.activeCellIndex = this._last;
+        return; // which calls this again
+      }
+      this._showStages();
+    }
+  }
+
+  private _isLeftOut(cell: Cell): boolean {
+    const look = cell.node.dataset.tfkitLook;
+    return look === 'check' || (look === 'rest' && !this._panel.content.hasClass('tfkit-R-open'));
+  }
+
+  /** A kernel that was restarted knows nothing of the set-up. */
+  private _onStatus(status: string): void {
+    if (status === 'restarting' || status === 'autorestarting') {
+      this._kernel = '';
+    } else if (status === 'idle' && this._on && this._kernel === '') {
+      void this._runSetup();
+    }
+  }
+
+  /** Runs the course's own set-up in a kernel that has not run it; the notebook stays as it is. */
+  private async _runSetup(): Promise<void> {
+    const { content, sessionContext } = this._panel;
+    await sessionContext.ready;
+    const kernel = sessionContext.session?.kernel;
+    const wanted = content.widgets.filter(({ model }) => this._lesson.setup.includes(model.id));
+    if (!kernel || !wanted.length || kernel.id === this._kernel) {
+      return;
+    }
+    this._kernel = kernel.id;
+    for (const { model } of wanted) {
+      const id = JSON.stringify(model.id);
+      if (await succeeds(kernel, wasRun(id))) {
+        continue;
+      }
+      const code = model.sharedModel.getSource();
+      const reply = await kernel.requestExecute({ code, store_history: true, stop_on_error: false }).done; // check() reads the history
+      if (reply?.content.status !== 'ok' || !(await succeeds(kernel, noteRun(id)))) {
+        this._tell(false);
+        return;
+      }
+    }
+    this._tell(true);
+  }
+
+  private _tell(ran: boolean): void {
+    if (this._setup) {
+      this._setup.ran = ran;
+    }
+  }
+
+  private _on = false;
+  private _last = 0;
+  private _kernel = '';
+  private _setup: Setup | null = null;
+  private readonly _bar: StageBar;
+}
+
+const describe = ({ model }: Cell): ILessonCell => ({
+  id: model.id,
+  type: model.type,
+  role: meta(model).role,
+  source: model.sharedModel.getSource()
+});

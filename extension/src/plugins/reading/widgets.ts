@@ -1,0 +1,199 @@
+/** What reading mode draws in and above a lesson: its cover, the folded set-up, predictions, buttons, and where one is. */
+import { Cell } from '@jupyterlab/cells';
+import type { ISanitizer } from '@jupyterlab/apputils';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { PanelLayout, Widget } from '@lumino/widgets';
+import type { IExercise, IUnit } from '../../shared/tokens';
+import { h } from '../../widgets/dom';
+import { RecordedModel } from '../../widgets/model';
+import { mount } from '../../widgets/prediction';
+import { motif } from '../home/motifs';
+import type { IStage, StageName } from './outline';
+
+/** Puts a widget into a cell, once: `at` is its place among the cell's own widgets. */
+export function putInto<T extends Part>(cell: Cell, at: 'top' | 'below-input', make: () => T): T {
+  const layout = cell.layout as PanelLayout;
+  const known = layout.widgets.find((widget): widget is T => widget instanceof Part);
+  if (known) {
+    return known;
+  }
+  const part = make();
+  const input = layout.widgets.findIndex(widget => widget.hasClass('jp-Cell-inputWrapper'));
+  layout.insertWidget(at === 'top' ? 0 : input + 1, part);
+  return part;
+}
+
+/** A part of reading mode in a cell; outside of reading mode the style sheet hides it. */
+export class Part extends Widget {
+  constructor(name: string) {
+    super();
+    this.addClass('tfkit-R');
+    this.addClass(`tfkit-R-${name}Part`);
+  }
+}
+
+/** The picture of the unit, and what it takes, above its title. */
+export class Cover extends Part {
+  constructor(unit: IUnit, trans: TranslationBundle) {
+    super('cover');
+    const facts = [
+      trans._n('%1 exercise', '%1 exercises', unit.exercises.length),
+      ...(unit.minutes ? [trans.__('about %1 minutes', unit.minutes)] : [])
+    ];
+    const picture = h('div', { className: 'tfkit-Picture' }, motif(unit.name));
+    this.node.append(h('p', { className: 'tfkit-Facts' }, facts.join(' · ')), picture);
+  }
+}
+
+/** The set-up in one line, which opens to its code. */
+export class Setup extends Part {
+  constructor(
+    private readonly _lines: number,
+    private readonly _trans: TranslationBundle,
+    private readonly _toggle: (open: boolean) => void
+  ) {
+    super('setup');
+    this._button.onclick = () => this._set(this._button.getAttribute('aria-expanded') !== 'true');
+    this.node.append(this._button, this._state);
+    this._set(false);
+  }
+
+  /** Says whether the set-up has been run. */
+  set ran(ran: boolean | null) {
+    const words = ran ? this._trans.__('run ✓') : this._trans.__('it stopped with an error: run its cells');
+    this._state.textContent = ran === null ? '' : words;
+  }
+
+  private _set(open: boolean): void {
+    this._button.setAttribute('aria-expanded', String(open));
+    const words = this._trans._n('Set-up: %1 line', 'Set-up: %1 lines', this._lines);
+    this._button.textContent = `${open ? '▾' : '▸'} ${words}`;
+    this._toggle(open);
+  }
+
+  private readonly _button = h('button', { type: 'button' });
+  private readonly _state = h('span', { role: 'status' });
+}
+
+/** A button under the code of a cell, and a line beside it. */
+export class Action extends Part {
+  constructor(name: string, label: string, run: () => void) {
+    super(name);
+    const button = h('button', { type: 'button', className: 'tfkit-mod-strong', onclick: run }, label);
+    this.node.append(button, this._note);
+  }
+
+  set note(words: string) {
+    this._note.textContent = words;
+  }
+
+  private readonly _note = h('span', {});
+}
+
+export interface IPrediction {
+  readonly cell: string;
+  readonly name: string;
+  readonly questions: unknown[];
+  /** Its card, once it is sealed. */
+  readonly card: string | null;
+}
+
+/** The questions of a prediction, answered without a kernel, and then its card. */
+export class PredictionPart extends Part {
+  constructor(
+    prediction: IPrediction,
+    private readonly _sanitizer: ISanitizer,
+    seal: (answers: unknown) => Promise<string>
+  ) {
+    super('predict');
+    if (prediction.card !== null) {
+      this._show(prediction.card);
+      return;
+    }
+    const { name, questions } = prediction;
+    const model = new RecordedModel({ form: { name, questions }, sealed: null, problem: '' });
+    const answer = async (message: Record<string, unknown>): Promise<void> => {
+      model.set('problem', '');
+      try {
+        this._show(await seal(message.do === 'seal' ? message.answers : null));
+      } catch (error) {
+        model.set('problem', error instanceof Error ? error.message : String(error));
+      }
+    };
+    mount(Object.assign(model, { send: (message: Record<string, unknown>) => void answer(message) }), this.node);
+  }
+
+  private _show(card: string): void {
+    const html = card.replace(/<style>[^<]*<\/style>/g, ''); // the extension has the style sheet
+    const shown = h('div', { role: 'status' });
+    shown.innerHTML = this._sanitizer.sanitize(html);
+    this.node.replaceChildren(shown);
+  }
+}
+
+/** Where the reader is: read · predict · build · check · compare. */
+export class StageBar extends Widget {
+  constructor(
+    private readonly _trans: TranslationBundle,
+    private readonly _go: (cell: string) => void,
+    private readonly _leave: () => void
+  ) {
+    super();
+    this.addClass('tfkit-Stages');
+  }
+
+  showStages(exercise: IExercise | null, stages: readonly IStage[]): void {
+    const items = stages.map(stage => h('li', {}, this._stage(stage)));
+    const title = h('strong', {}, exercise?.title ?? '');
+    const leave = h('button', { type: 'button', className: 'tfkit-Stages-leave' }, this._trans.__('Whole notebook'));
+    leave.title = this._trans.__('Leave reading mode: show every cell (Ctrl+Alt+R)');
+    leave.onclick = () => this._leave();
+    const list = h('ol', { 'aria-label': this._trans.__('Where you are') }, ...items);
+    this.node.replaceChildren(title, list, leave);
+  }
+
+  private _stage({ name, done, current, cell }: IStage): HTMLElement {
+    const button = h('button', { type: 'button' }, `${done ? '✓ ' : ''}${this._name(name)}`);
+    button.className = done ? 'tfkit-mod-done' : '';
+    if (current) {
+      button.setAttribute('aria-current', 'step');
+    }
+    button.onclick = () => this._go(cell);
+    return button;
+  }
+
+  private _name(name: StageName): string {
+    return {
+      read: this._trans.__('read'),
+      predict: this._trans.__('predict'),
+      build: this._trans.__('build'),
+      check: this._trans.__('check'),
+      compare: this._trans.__('compare')
+    }[name];
+  }
+}
+
+/** The line above a notebook that says which predictions "Run All" has passed over. */
+export class PassedOver extends Widget {
+  constructor(
+    private readonly _trans: TranslationBundle,
+    private readonly _go: (cell: string) => void
+  ) {
+    super();
+    this.addClass('tfkit-PassedOver');
+    this.node.setAttribute('role', 'status');
+    this.hide();
+  }
+
+  /** Names the predictions; `first` is the cell that waits for the first of them. */
+  showNames(names: readonly string[], first: string): void {
+    this.setHidden(!names.length);
+    const said = this._trans._n(
+      'Passed over: %1 prediction is not sealed yet.',
+      'Passed over: %1 predictions are not sealed yet.',
+      names.length
+    );
+    const button = h('button', { type: 'button', onclick: () => this._go(first) }, this._trans.__('Show the first'));
+    this.node.replaceChildren(h('span', {}, said), ' ', button);
+  }
+}

@@ -1,0 +1,118 @@
+"""What the lab draws of a lesson without a kernel: its predictions, and which set-up cells are the course's own.
+
+A lab runs the set-up when a lesson is opened, as reading mode folds it away. Jupyter never runs code of a notebook that
+is only opened, which may be anybody's: so only cells are run whose code stands in the installed course.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from autograder.exercises import registry
+from tfkit_lab import prediction_card, sealed
+from tfkit_lab.questions import Question, check_answers, choice, mask, number, numbers, shape
+
+MAX_BYTES = 32 << 20
+KINDS = {"number": number, "numbers": numbers, "shape": shape, "choice": choice, "mask": mask}
+CHECK_IMPORT = "from autograder import check"
+
+
+class NoLesson(ValueError):
+    """The file is not a notebook of a course, or asks for no such prediction; the message says which."""
+
+
+def read_lesson(path: Path) -> dict[str, Any]:
+    """`{"predictions": [{"cell", "name", "questions", "card"}…], "setup": [cell id…]}`.
+
+    card: of a sealed prediction as HTML, or None. Raises NoLesson for a file that is no notebook of a course.
+    """
+    cells, unit = _cells(path)
+    entries = sealed.read(path.parent)
+    asked = []
+    for key, name, questions in _predictions(cells):
+        entry = entries.get(name)
+        card = None if entry is None else prediction_card.html(name, entry)
+        asked.append({"cell": key, "name": name, "questions": questions, "card": card})
+    return {"predictions": asked, "setup": own_setup(cells, lesson_text(unit))}
+
+
+def seal(path: Path, name: str, answers: Any) -> str:
+    """Seal the answers to a prediction of this notebook, or None to skip it; the card as HTML.
+
+    Raises NoLesson for an unknown prediction, ValueError for answers that do not fit or a second try, OSError if the
+    folder cannot be written.
+    """
+    cells, _ = _cells(path)
+    found = [questions for _, one, questions in _predictions(cells) if one == name]
+    if not found:
+        raise NoLesson(f"{path.name} asks for no prediction {name}: fetch the notebook again")
+    checked = None if answers is None else check_answers(found[0], answers)
+    return prediction_card.html(name, sealed.seal(path.parent, name, found[0], checked))
+
+
+def own_setup(cells: Iterable[dict[str, Any]], lesson: str) -> list[str]:
+    """The ids of the code cells between the title and the next text whose code stands in the unit's lesson."""
+    own: list[str] = []
+    for index, cell in enumerate(cells):
+        source = "".join(cell["source"]).strip()
+        if cell["cell_type"] != "code":
+            if index:
+                break
+        elif source in lesson or _imports_check(source):
+            own.append(str(cell.get("id", index)))
+    return own
+
+
+def _imports_check(source: str) -> bool:
+    return source.partition("#")[0].strip() == CHECK_IMPORT and "\n" not in source
+
+
+def lesson_text(unit: str) -> str:
+    """The lesson of a unit of an installed course; empty if there is none."""
+    folders = {exercise.folder for exercise in registry.exercises() if exercise.unit == unit and exercise.folder}
+    files = [folder / "lesson.py" for folder in folders]
+    return "\n".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
+
+
+def _cells(path: Path) -> tuple[list[dict[str, Any]], str]:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise NoLesson(f"{path.name} is too large to be read")
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        return list(notebook["cells"]), str(notebook["metadata"]["tfkit"]["unit"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise NoLesson(f"{path.name} is not a notebook of a course") from error
+
+
+def _predictions(cells: Iterable[dict[str, Any]]) -> Iterable[tuple[str, str, list[Question]]]:
+    """The cell, name and questions of each prediction whose call can be read."""
+    for index, cell in enumerate(cells):
+        if cell["cell_type"] == "code" and cell["metadata"].get("tfkit", {}).get("role") == "predict":
+            found = questions_in("".join(cell["source"]))
+            if found is not None:
+                yield str(cell.get("id", index)), *found
+
+
+def questions_in(source: str) -> tuple[str, list[Question]] | None:
+    """The name and the questions of `predict("…", predict.number("…"), …)`; None unless all of it is written out."""
+    try:
+        calls = [node.value for node in ast.parse(source).body if isinstance(node, ast.Expr)]
+        (call,) = [node for node in calls if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "predict"]
+        name = ast.literal_eval(call.args[0])
+        questions = [_question(argument) for argument in call.args[1:]]
+    except (SyntaxError, ValueError, TypeError, AttributeError, KeyError, IndexError, RecursionError):
+        return None
+    return (name, questions) if isinstance(name, str) and questions else None
+
+
+def _question(node: ast.expr) -> Question:
+    """A question from its call, with literal arguments only. Raises ValueError, KeyError or TypeError for another."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        raise ValueError("not a question")
+    arguments = [ast.literal_eval(one) for one in node.args]
+    named = {str(one.arg): ast.literal_eval(one.value) for one in node.keywords}
+    return KINDS[node.func.attr](*arguments, **named)
