@@ -33,8 +33,10 @@ def backends() -> list[type[Backend]]:
 
 
 def _modules() -> list[ModuleType]:
+    """The modules of this folder that list backends. Others are not loaded: the client's would load torch."""
     files = sorted(Path(__file__).parent.glob("[!_]*.py"))
-    return [importlib.import_module(f"{__name__}.{file.stem}") for file in files]
+    listing = (file.stem for file in files if "\nBACKENDS" in file.read_text(encoding="utf-8"))
+    return [importlib.import_module(f"{__name__}.{name}") for name in listing]
 
 
 def launch(trust: bool = False) -> None:

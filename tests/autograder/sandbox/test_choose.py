@@ -34,6 +34,13 @@ def test_untrusted_code_never_gets_a_plain_process(monkeypatch):
     chosen.close()
 
 
+def test_sandboxes_are_found_without_loading_torch():
+    """A process that waits for a check first starts its box, which then loads torch at the same time as the process."""
+    code = "import sys; from autograder import sandbox; print(bool(sandbox.backends()), 'torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="no warm process elsewhere")
 @pytest.mark.parametrize("error", [PermissionError(1, "Operation not permitted"), TimeoutError("timed out")])
 @pytest.mark.parametrize("step", ["_launch", "_warm"])
