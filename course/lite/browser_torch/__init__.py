@@ -97,5 +97,6 @@ compiler = _passes("compiler", _missing.Compiler)
 sys.modules["torch.utils._pytree"] = _pytree
 sys.modules["torch.utils.weak"] = _weak
 _dispatch = _passes("utils._python_dispatch", None, TorchDispatchMode=_missing.NoDispatch)
+overrides = _passes("overrides", None, TorchFunctionMode=_missing.NoDispatch)
 _recomputed = _passes("utils.checkpoint", _missing.NoRecomputation)
 utils = _passes("utils", borch.utils, _pytree=_pytree, weak=_weak, checkpoint=_recomputed, _python_dispatch=_dispatch)

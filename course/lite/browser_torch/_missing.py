@@ -110,7 +110,7 @@ class Init:
 
 
 class NoDispatch:
-    """A placeholder for torch's dispatch mode: it can be subclassed, but not entered."""
+    """A placeholder for torch's modes of dispatch and of functions: it can be subclassed, but not entered."""
 
     def __enter__(self) -> None:
         raise UnsupportedInBrowser("recording operations is not supported by torch in the browser: use the lab")
