@@ -14,7 +14,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 FRONT := $(shell find extension/src extension/schema extension/tfkit_lab/schemas extension/style extension/package.json extension/yarn.lock \
            extension/tsconfig.json extension/schemas.mjs extension/widgets.mjs -type f -not -path '*/generated/*' 2>/dev/null)
 
-.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-wheel release fuzz fuzz-models test-ui check api site bench bench-models bench-grading bench-widgets gpu corpus chart clean
+.PHONY: help setup demo lab course course-run test test-hub test-slow nightly test-wheel release fuzz fuzz-models test-ui check api site bench bench-models bench-tokens bench-grading bench-widgets gpu corpus chart clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -124,10 +124,13 @@ site: setup $(STAMP)/site  ## site/: course, gallery, zoo, handbook and API as p
 api: setup  ## build/api: the API reference, from docstrings; a warning stops it
 	@OMP_NUM_THREADS=1 $(BIN)/python tools/api_reference.py build/api
 
-bench: bench-models bench-grading bench-widgets  ## ratios to transformers and to stock nbgrader, the widgets; rewrites docs/benchmarks*.md
+bench: bench-models bench-tokens bench-grading bench-widgets  ## ratios to transformers and to stock nbgrader, the widgets; rewrites docs/benchmarks*.md
 
 bench-models: setup
 	@$(BIN)/python -m bench.models --write docs/benchmarks.md
+
+bench-tokens: setup  ## a token against reading its weights once; beside llama.cpp where xllamacpp is installed
+	@$(BIN)/python -m bench.tokens --compile
 
 $(STAMP)/otter: $(STAMP)/packages
 	@$(BIN)/pip install -q -c constraints.txt otter-grader==7.0.0

@@ -1,10 +1,10 @@
 """A token of greedy decoding at published sizes against the reading of its weights, which it cannot do without.
 
-    python -m bench.tokens gpt2 t5-base --compile
+    python -m bench.tokens smollm2-135m gpt2 --compile
 
 One row on one CPU: each step reads every weight of the decoder once and computes little with it. The time of reading is
 that of adding up all float32 numbers that a step needs. Weights are random; times are CPU milliseconds, the best of
-several turns, in which all columns take part one after the other.
+several turns, in which all columns take part one after the other. Where xllamacpp is installed, llama.cpp takes part.
 """
 
 from __future__ import annotations
@@ -20,11 +20,20 @@ import torch
 from torch import Tensor
 
 import tfkit
+from bench import llama_cpp
 from bench.gpu_cases import is_read
 from bench.models import pair
 from bench.rows import PUBLISHED, BenchmarkRow
 
-SIZES = [row for row in PUBLISHED if row.generates]
+SMOLLM2 = {
+    "vocab_size": 49152, "hidden_size": 576, "num_hidden_layers": 30, "num_attention_heads": 9,
+    "num_key_value_heads": 3, "intermediate_size": 1536, "max_position_embeddings": 8192, "rms_norm_eps": 1e-5,
+    "tie_word_embeddings": True,
+}  # fmt: skip
+SIZES = [
+    BenchmarkRow("smollm2-135m", "LlamaConfig", "LlamaForCausalLM", SMOLLM2, generates=True),
+    *(row for row in PUBLISHED if row.generates),
+]
 PROMPT = 32
 
 
@@ -60,7 +69,11 @@ def columns(row: BenchmarkRow, compile: bool) -> tuple[Callable[[], Any], dict[s
     timed = {"transformers": transformers_decoder(published, ids), "tfkit": tfkit_decoder(model, ids)}
     if compile:
         timed["tfkit, compiled"] = tfkit_decoder(model, ids, compile=True)
-    timed |= {f"tfkit, {dtype}": tfkit_decoder(other, ids) for dtype, other in rounded.items()}
+    for dtype, other in rounded.items():
+        timed[f"tfkit, {dtype}"] = tfkit_decoder(other, ids)
+        if compile:
+            timed[f"tfkit, {dtype}, compiled"] = tfkit_decoder(other, ids, compile=True)
+    timed |= llama_cpp.decoders(model, ids)
     return lambda: [weight.sum() for weight in weights], timed
 
 
