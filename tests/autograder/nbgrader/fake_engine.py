@@ -19,7 +19,7 @@ class Kill(NbGraderPreprocessor):
         return nb, resources
 
 
-def grade_notebook(nb, exercises, *, backend, key, student, device, progress, limits):
+def grade_notebook(nb, exercises, *, backend, key, student, device, progress, limits, **of_the_course):
     """`# right` in the answer earns its points, `# ours` is our failure, `# raise` is a crash of the grader, `# kill`
     ends its process.
 
