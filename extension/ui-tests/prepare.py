@@ -142,6 +142,9 @@ def main(root: Path) -> None:
     quiet = root.parent / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
     quiet.parent.mkdir(parents=True, exist_ok=True)
     quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
+    whole = root.parent / "settings" / "@tfkit" / "lab" / "reading.jupyterlab-settings"
+    whole.parent.mkdir(parents=True, exist_ok=True)
+    whole.write_text('{"on": false}')  # most tests are of whole notebooks
 
 
 if __name__ == "__main__":
