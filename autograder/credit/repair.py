@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from autograder.exercises.parse import parse_source
+
 MAX_PLACES = 3  # places of one edit that are tried
 FIXED = frozenset({"torch", "nn", "F", "math", "np", "self", *dir(builtins)})  # names that mean the same everywhere
 COMPOUND = (ast.Module, ast.FunctionDef, ast.ClassDef, ast.For, ast.While, ast.If, ast.With, ast.Try)
@@ -134,7 +136,7 @@ def _places(tree: ast.AST, count: int, path: tuple[tuple[str, int | None], ...] 
 
 
 def _tree(source: str) -> ast.Module:
-    tree = ast.parse(source)
+    tree = parse_source(source)
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_text(body[0]) and len(body) > isinstance(node, ast.FunctionDef):

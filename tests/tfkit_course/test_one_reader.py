@@ -21,6 +21,8 @@ OWN = {
         recipes.py release.py results_file.py rubric.py stability.py statement.py status.py
         stored_mutants.py teams.py tokens.py trace.py unexplained.py prediction_card.py family.py secrecy.py
         bundle.py""",
+    "sources of this package, and wrong answers of a course": "__init__.py distance.py",
+    "the notebook that is open in its reader's own lab": "lesson.py unsealed.py",
     "the system's files": "bubblewrap.py cgroup.py container.py nvidia.py processor.py probing.py",
     "what our own processes wrote, or a framed line of theirs": """
         assistant.py client.py check.py cli.py fork_child.py fork_server.py grading_process.py local.py
