@@ -162,22 +162,15 @@ def rnn_encode(x, w_x, w_h, b):
 """
 
 
-@pytest.mark.parametrize(
-    ("earlier", "told"),
-    [
-        (CELL, "what this call of `rnn_cell` passes is wrong: with right code in the other cell"),
-        (
-            CELL.replace("+ b", "- b"),
-            "inside this call of `rnn_cell`: by what is passed to it, or in the code of another",
-        ),
-    ],
-    ids=["right", "wrong"],
-)
-def test_exchanged_arguments_are_the_fault_of_the_call_where_the_earlier_code_is_right(earlier, told):
-    notebook = {"cells": [cell(earlier, "rnn.cell"), cell(EXCHANGED, "rnn.encode")]}
-    verdict = run.grade_notebook(notebook, [registry.find("rnn.encode")], backend=choose(), seed=5)[0]
-    assert verdict.departure["text"] == "h = rnn_cell(x[:, t], h, w_h, w_x, b)"
-    assert told in verdict.departure["sentence"]
+def test_exchanged_arguments_are_the_fault_of_the_call_where_the_earlier_code_is_right():
+    earlier = [CELL, CELL.replace("+ b", "- b")]  # with both wrong, no exchange of one value makes the answer right
+    notebooks = [{"cells": [cell(one, "rnn.cell"), cell(EXCHANGED, "rnn.encode")]} for one in earlier]
+    exercises = [registry.find("rnn.encode")]
+    right, wrong = (run.grade_notebook(one, exercises, backend=choose(), seed=5)[0] for one in notebooks)
+    assert right.departure["text"] == "h = rnn_cell(x[:, t], h, w_h, w_x, b)"
+    told = "what this call of `rnn_cell` passes is wrong: with right code in the other cell"
+    assert told in right.departure["sentence"]
+    assert wrong.status == "failed" and wrong.line is None
 
 
 def test_of_cost_alone_no_value_and_no_line_is_told():
