@@ -7,7 +7,7 @@ other inputs, which are asked only when there is something to say, and is kept t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +104,7 @@ def ask_again(
     return found
 
 
-def _draws(checks: Collection[Check], subject: Any, reference: LocalSubject, name: str) -> Iterator[Finding]:
+def _draws(checks: Sequence[Check], subject: Any, reference: LocalSubject, name: str) -> Iterator[Finding]:
     for draw in range(DRAWS):
         for asked in questions(checks, reference, f"again {draw}/{name}"):
             yield collect_answers([asked], subject)[0]

@@ -268,7 +268,8 @@ def _trace_swap(nodes, times, values):
     _swaps.update(zip(zip(nodes, times, strict=True), values, strict=True))
 
 
-_times, _swaps = {}, {}  # node -> how often it was reached; (node, n) -> a value
+_times: dict = {}  # node -> how often it was reached
+_swaps: dict = {}  # (node, n) -> a value
 _loads: set[int] = set()
 _constants: set[int] = set()  # nodes that read a name, and those that pass a constant
 _recorder.on = False

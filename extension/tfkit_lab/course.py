@@ -255,13 +255,13 @@ def _with_outcome(exercises: dict[str, Any], verdict: dict[str, Any]) -> dict[st
     before = exercises.get(verdict["exercise"])
     kept = {key: verdict.get(key) for key in ("status", "score", "max_score", "misconception", "misconceptions")}
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    known = _is_outcome(before)
-    passed = known and best_of(before)["status"] == "passed"
+    best = best_of(before) if before is not None and _is_outcome(before) else None
+    passed = best is not None and best["status"] == "passed"
     if is_unwritten(verdict) and not passed:
         exercises.pop(verdict["exercise"], None)  # whoever checks the released stub has not started
         return exercises
     entry = {**kept, "at": now, **_failing(before, kept["status"], now)}
-    if known and _rank(best := best_of(before)) > _rank(entry):  # who tries something out keeps what was earned
+    if best is not None and _rank(best) > _rank(entry):  # who tries something out keeps what was earned
         entry["best"] = {key: best.get(key) for key in ("status", "score", "max_score")}
     exercises[verdict["exercise"]] = entry
     return exercises

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,13 @@ from tfkit_lab import prediction_card, sealed
 from tfkit_lab.questions import Question, check_answers, choice, mask, number, numbers, shape
 
 MAX_BYTES = 32 << 20
-KINDS = {"number": number, "numbers": numbers, "shape": shape, "choice": choice, "mask": mask}
+KINDS: dict[str, Callable[..., Question]] = {
+    "number": number,
+    "numbers": numbers,
+    "shape": shape,
+    "choice": choice,
+    "mask": mask,
+}
 CHECK_IMPORT = "from autograder import check"
 
 
