@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from autograder.api import Exercise
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Answer as Reply
@@ -162,8 +164,17 @@ def is_empty(findings: Sequence[Finding]) -> bool:
     """Whether the answers to the ordinary questions hold nothing: None, an argument that is handed back, or one and
     the same number everywhere though the right numbers differ. Of code that only crashes nobody knows that."""
     core = [reply for one in findings if one.check.core for reply in one.answers if not is_crash(reply)]
-    telling = [reply for reply in core if any(map(_is_varied, _tensors(reply.expected)))] or core
-    return bool(telling) and (all(map(_says_nothing, telling)) or all(map(_echoes, telling)))
+    telling = [reply for reply in core if any(map(_is_varied, _tensors(reply.expected)))]
+    if telling:
+        return all(map(_says_nothing, telling)) or all(map(_echoes, telling))
+    return bool(core) and (all(reply.actual is None for reply in core) or all(map(_echoes, core)) or _one_number(core))
+
+
+def _one_number(replies: Sequence[Reply]) -> bool:
+    """Whether the answer is the same everywhere, though the right answers, which are single numbers, differ."""
+    numbers = lambda tree: tuple(float(one) for one in _tensors(tree) if one.numel() == 1)
+    given, right = {numbers(one.actual) for one in replies}, {numbers(one.expected) for one in replies}
+    return len(given) == 1 < len(right)
 
 
 def _says_nothing(reply: Reply) -> bool:
@@ -186,6 +197,8 @@ def _echoes(reply: Reply) -> bool:
 
 
 def _tensors(tree: Any) -> list[Any]:
+    """The tensors of an answer, Python's numbers among them."""
     from torch.utils._pytree import tree_leaves
 
-    return [leaf for leaf in tree_leaves(tree) if hasattr(leaf, "numel") and not leaf.is_complex()]
+    leaves = (torch.tensor(leaf) if isinstance(leaf, (bool, int, float)) else leaf for leaf in tree_leaves(tree))
+    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and not leaf.is_complex()]

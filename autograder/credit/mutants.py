@@ -19,11 +19,12 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Answer as Reply
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 from autograder.diagnosis.programs import Program, programs
+from autograder.exercises.parse import parse_source
 
 MAX_MUTANTS = 400  # that are tried for one answer
 MAX_CALLS = 20_000  # of torch's operations, in all of them together
 MAX_PROGRAMS = 4  # right answers that are mutated, the most similar first
-MUTANT_S = 2.0  # wall time of one mutant, for those that never end
+MUTANT_S = 2.0  # processor time of one mutant, for those that never end
 MAX_ENDLESS = 2  # mutants that never end, after which the search is over
 
 Mutant = tuple[str, LocalSubject]  # the operator, and what it makes
@@ -62,7 +63,7 @@ def first_that(mutants: Iterator[Mutant], gives: Callable[[LocalSubject], bool])
 def nearest_programs(exercise: Exercise, source: str) -> list[Program]:
     """The right answers whose code is most like this one."""
     try:
-        words = _words(ast.parse(source))
+        words = _words(parse_source(source))
     except SyntaxError:
         return []
     ratio = lambda program: difflib.SequenceMatcher(None, words, _words(program.tree), autojunk=False).ratio()

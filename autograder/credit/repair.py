@@ -43,10 +43,9 @@ def repairs(source: str, right: str, wrong: str) -> Iterator[str]:
     """Versions of `source` in which the edits from `right` to `wrong` are undone; none where that cannot be done."""
     places = edits(right, wrong)
     try:
-        tree = _tree(source)
-    except SyntaxError:
+        yield from (ast.unparse(ast.fix_missing_locations(one)) for one in _undone(_tree(source), places))
+    except (SyntaxError, RecursionError):  # the deepest trees that can be parsed cannot be walked
         return
-    yield from (ast.unparse(ast.fix_missing_locations(one)) for one in _undone(tree, places))
 
 
 def _undone(tree: ast.Module, places: Sequence[TreeEdit]) -> Iterator[ast.Module]:

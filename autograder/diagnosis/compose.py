@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_SETS = 200  # tried for one answer: a number, so that a busy machine finds the same, and gives the same points
 SECONDS = 8.0  # processor time for all of them, which only sets that hardly end reach
-SET_S = 5.0  # wall time for one set
+SET_S = 5.0  # processor time for one set
 MAX_WITNESSES = 12  # failed answers that are used to find the likely mistakes
 MAX_FOR_TRIPLES = 9  # the number of likeliest mistakes that are tried in threes
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,6 +40,7 @@ from autograder.settings.credit import DEFAULT, CreditRule
 
 CPU_ALONE = "the CPU alone was asked for"
 RESTARTS = 5  # of boxes that a submission's cells ended; each costs the time of a box
+LONGEST_ANSWER = 20_000  # characters of code in which known edits are looked for; the search is quadratic
 PUBLIC_KEY = b"public"  # without a course key anyone can generate the same inputs
 
 
@@ -197,11 +199,13 @@ class Grader:
             attempt.remarks = find_remarks(exercise, own, student, attempt.findings)
         if attempt.passed or attempt.missing:
             return attempt
+        attempt.named = diagnose(exercise, attempt.findings)
+        if isinstance(student, SandboxClient):  # first, so that what only helps can't change points
+            self._measure_distance(attempt, student, exercise, verdict, override)
         if not attempt.withheld:
             self._find_example(attempt, student, exercise, verdict)
-        self._diagnose(attempt, student, exercise, verdict)
+        self._describe(attempt, student, exercise, verdict)
         if isinstance(student, SandboxClient):  # a box takes definitions that record their values
-            self._measure_distance(attempt, student, exercise, verdict, override)
             self._localize(attempt, student, exercise, _replaced(exercise, override), right)
             self._recognise(attempt, student, exercise)
         return attempt
@@ -215,9 +219,8 @@ class Grader:
         right = [subject_of(path) for way in ways for path in answers(exercise, way)]
         attempt.findings = shrink_counterexample(attempt.findings, subject, reference, right)
 
-    def _diagnose(self, attempt: Attempt, student: Any, exercise: Exercise, verdict: Verdict) -> None:
-        """Name the mistake, or find what can be said of it, for which the student's code is asked again."""
-        attempt.named = diagnose(exercise, attempt.findings)
+    def _describe(self, attempt: Attempt, student: Any, exercise: Exercise, verdict: Verdict) -> None:
+        """Find what can be said of a mistake without a name, for which the student's code is asked again."""
         if attempt.named is not None or attempt.withheld or stopped_early(attempt):
             return
         if len(unwritten_symbols(exercise, attempt.findings)) < len(exercise.symbols):
@@ -262,9 +265,22 @@ class Grader:
             (subject,) = _on_device(verdict.device, student)
             return distance.fresh_findings(exercise, checks, subject, verdict.seed)
 
-        own = {s.id: s.text for s in self._cells(exercise) if s.exercise in (exercise.id, None) and not s.setup}
-        trial = distance.Trial(own, rerun, fresh, self.weights)
-        attempt.distance = distance.measure(exercise, attempt.findings, found.names if found else (), trial)
+        trial = distance.Trial(self._answer_of(exercise), rerun, fresh, self.weights)
+        try:
+            attempt.distance = distance.measure(exercise, attempt.findings, found.names if found else (), trial)
+        except Exception:  # what a student wrote may break the search in any way; the checks' points are sure
+            logging.getLogger(__name__).warning("no distance could be measured for %s", exercise.id, exc_info=True)
+
+    def _answer_of(self, exercise: Exercise) -> dict[str, str]:
+        """id -> source of the cells that may hold the answer: the exercise's, then others as far as there is room."""
+        cells = [source for source in self._cells(exercise) if not source.setup]
+        own = [source for source in cells if source.exercise == exercise.id]
+        free = [source for source in cells if source.exercise is None and source.id not in self.killer_cells]
+        found: dict[str, str] = {}
+        for source in own + free:
+            if sum(map(len, found.values())) + len(source.text) <= LONGEST_ANSWER:
+                found[source.id] = source.text
+        return found
 
     def _recognise(self, attempt: Attempt, student: SandboxClient, exercise: Exercise) -> None:
         """Find the course's misconception that a failed answer behaves like. It runs last and can't change points."""

@@ -2,6 +2,8 @@
 
 import ast
 
+import pytest
+
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import examine
 from autograder.checks.reference import reference_of
@@ -15,6 +17,7 @@ from course import exercises
 PADDING = next(one for one in exercises() if one.id == "masks.padding")
 ATTEND = next(one for one in exercises() if one.id == "attention.attend")
 DPO = next(one for one in exercises() if one.id == "tuning.dpo")
+DISTILLATION = next(one for one in exercises() if one.id == "objectives.distillation")
 CHECKS = registry.check_function(PADDING)()
 
 
@@ -75,6 +78,32 @@ def test_noise_and_answers_that_hold_nothing_are_at_no_distance():
         )
     assert not distance.is_empty(findings_of(INVERTED))
     assert measured(mask("(torch.rand(ids.shape) < 0.5)[:, None, None, :]")) is None
+
+
+def test_one_number_is_an_answer_if_it_differs_from_question_to_question():
+    known = {one.stem: one.read_text() for one in answers(DISTILLATION, "wrong")}
+    for text, empty in (
+        (known["cosine_along_the_sentence"], False),
+        ("def distillation_loss(*a, **k):\n    import torch\n    return torch.tensor(1.5)", True),
+    ):
+        namespace = {}
+        exec(text, namespace)
+        subject = LocalSubject({name: namespace[name] for name in DISTILLATION.symbols})
+        found = examine(registry.check_function(DISTILLATION)(), subject, reference_of(DISTILLATION), "3")
+        assert distance.is_empty(found) is empty
+
+
+@pytest.mark.parametrize("junk", ["y = " + "+".join(["1"] * 900), "x = '\\ud800'", "y = " + "-" * 3000 + "1"])
+def test_no_other_cell_keeps_an_answer_from_being_graded(junk):
+    source = next(one for one in answers(ATTEND, "wrong") if one.stem == "mask_inverted").read_text()
+    sources = [run.CellSource("b", junk, None), run.CellSource("a", source, ATTEND.id)]
+    verdict = run.Grader(sources, backend=choose()).grade(ATTEND)
+    assert (verdict.status, verdict.distance) == ("failed", 1), verdict.reason
+
+
+def test_a_long_scratch_cell_is_not_searched():
+    own, scratch = run.CellSource("a", "def f(): ...", ATTEND.id), run.CellSource("b", "x(y)\n" * 100_000, None)
+    assert list(run.Grader([scratch, own], backend=choose())._answer_of(ATTEND)) == ["a"]
 
 
 def test_the_search_is_limited_by_tries_and_not_by_time(monkeypatch):

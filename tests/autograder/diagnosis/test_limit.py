@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -45,6 +46,17 @@ def test_code_that_does_not_end_is_stopped():
     with pytest.raises(TimeLimitExceeded), time_limit(0.05):
         while True:
             pass
+
+
+def test_time_in_which_others_have_the_processor_does_not_count():
+    with time_limit(0.2):
+        time.sleep(0.6)  # as on a busy machine: more than the limit passes, and this thread needs none of it
+
+
+def test_code_that_only_waits_is_stopped_too():
+    with pytest.raises(TimeLimitExceeded), time_limit(0.02):
+        while True:
+            time.sleep(0.01)
 
 
 def test_code_that_ends_in_time_is_left_alone():
