@@ -66,7 +66,8 @@ def test_a_cell_that_defines_a_name_itself_does_not_wait_for_it(source):
 @pytest.mark.parametrize(
     "source",
     ["x += 1", "x = x + 1", "del x", "for x in x:\n    pass", "print([x for x in x])", "x: int\nx",
-     "print([a for a in 'ab' if x])", "def f(a=x):\n    pass", "class A:\n    y = x\n    x = 1", "class A(x):\n    pass", "print(x, x := 3)"],
+     "print([a for a in 'ab' if x])", "def f(a=x):\n    pass", "class A:\n    y = x\n    x = 1",
+     "class A(x):\n    pass", "print(x, x := 3)"],
 )  # fmt: skip
 def test_a_cell_that_uses_a_name_before_it_defines_it_waits(source):
     cells = PassOver(lambda: SEALED, set())
