@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,16 +62,25 @@ def seal(path: Path, name: str, answers: Any) -> str:
 
 
 def own_setup(cells: Iterable[dict[str, Any]], lesson: str) -> list[str]:
-    """The ids of the code cells between the title and the next text whose code stands in the unit's lesson."""
-    own: list[str] = []
+    """The ids of the set-up cells each of which is a whole set-up cell of the unit's lesson, too."""
+    ours = {source for _, source in _setup(_percent(lesson))}
+    return [key for key, source in _setup(cells) if source in ours or _imports_check(source)]
+
+
+def _setup(cells: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """The id and source of each code cell between the title and the next text."""
     for index, cell in enumerate(cells):
-        source = "".join(cell["source"]).strip()
-        if cell["cell_type"] != "code":
-            if index:
-                break
-        elif source in lesson or _imports_check(source):
-            own.append(str(cell.get("id", index)))
-    return own
+        if cell["cell_type"] == "code":
+            yield str(cell.get("id", index)), "".join(cell["source"]).strip()
+        elif index:
+            return
+
+
+def _percent(lesson: str) -> Iterator[dict[str, Any]]:
+    """The cells of a lesson in jupytext's percent format, as far as set-up needs them: their type and source."""
+    for text in re.split(r"^# %%", lesson, flags=re.MULTILINE)[1:]:
+        head, _, source = text.partition("\n")
+        yield {"cell_type": "markdown" if "[markdown]" in head else "code", "source": source}
 
 
 def _imports_check(source: str) -> bool:
@@ -78,10 +88,14 @@ def _imports_check(source: str) -> bool:
 
 
 def lesson_text(unit: str) -> str:
-    """The lesson of a unit of an installed course; empty if there is none."""
-    folders = {exercise.folder for exercise in registry.exercises() if exercise.unit == unit and exercise.folder}
+    """The lesson of a unit of an installed course, in percent format; empty if there is none.
+
+    A unit need not have exercises, as the capstone has none: it lies beside one that has.
+    """
+    beside = {exercise.folder.parent for exercise in registry.exercises() if exercise.folder}
+    folders = [folder for one in beside if one.is_dir() for folder in one.iterdir() if folder.name == unit]
     files = [folder / "lesson.py" for folder in folders]
-    return "\n".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
+    return next((file.read_text(encoding="utf-8") for file in files if file.is_file()), "")
 
 
 def _cells(path: Path) -> tuple[list[dict[str, Any]], str]:

@@ -9,6 +9,7 @@ from tornado.httpclient import HTTPClientError
 
 from course import units
 from course.notebook import source_notebook
+from course.translate import in_language
 from tfkit_lab import lesson, sealed
 
 UNIT = "02-masks"
@@ -64,6 +65,35 @@ async def test_only_the_courses_own_set_up_is_run_on_opening(jp_fetch, unit):
     nbformat.write(changed, unit)
     own = (await get(jp_fetch, where))["setup"]
     assert own == ["demo-1", "demo-2"] and not set(own) & set(later)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("folder", units(), ids=lambda folder: folder.name)
+def test_all_set_up_of_every_unit_is_the_courses_own(folder, language):
+    cells = in_language(folder, source_notebook(folder), language).cells
+    second = [cell.cell_type for cell in cells].index("markdown", 1)
+    keys = [cell.id for cell in cells[1:second]]
+    assert keys and lesson.own_setup(cells, lesson.lesson_text(folder.name)) == keys
+
+
+def test_a_part_of_a_lesson_is_no_set_up_of_it():
+    text = (
+        '# %% [markdown]\n# # 02\n\n# %% role="setup"\nimport torch\nx = 1\n\n# %% [markdown]\n# text\n\n# %%\nshow()\n'
+    )
+    for source, is_own in (
+        ("import torch\nx = 1", True),
+        ("import torch", False),
+        ("x", False),
+        ("", False),
+        ("show()", False),
+    ):
+        cells = [new_markdown_cell("# 02"), new_code_cell(source, id="one")]
+        assert bool(lesson.own_setup(cells, text)) is is_own, source
+
+
+@pytest.mark.parametrize("unit", ["", ".", "..", "../units/02-masks", "99-of-nobody"])
+def test_a_notebook_cannot_name_another_folder_as_its_unit(unit):
+    assert lesson.lesson_text(unit) == ""
 
 
 def test_a_strangers_cells_are_never_run():
