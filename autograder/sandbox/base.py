@@ -36,7 +36,7 @@ class SandboxError(RuntimeError):
 
 @dataclass(frozen=True)
 class Usage:
-    """The resources that a box has used so far. `cpu_s` and `peak_bytes` are 0 if no control group counts them."""
+    """The resources that a box has used so far; 0 where nothing counts them. `peak_bytes` needs a control group."""
 
     wall_s: float
     cpu_s: float
@@ -79,8 +79,8 @@ class Box:
         return self.spent_s if self.stopped else self.group.cpu_s() or processor.cpu_s(self.pid)
 
     def usage(self) -> Usage:
-        """Wall seconds since the start, and the control group's processor seconds and peak bytes."""
-        return Usage(time.monotonic() - self.started, self.group.cpu_s(), self.group.peak_bytes())
+        """Wall seconds since the start, processor seconds as `cpu_s` has them, and the control group's peak bytes."""
+        return Usage(time.monotonic() - self.started, self.cpu_s(), self.group.peak_bytes())
 
     def stop(self) -> None:
         """Ends every process of the box and removes what it wrote. Safe to call twice."""

@@ -48,6 +48,13 @@ def test_what_is_none_earns_nothing(name):
         assert found.bits is None and re.search(REFUSED[name], found.reason), found.reason
 
 
+def test_the_budget_holds_where_no_control_group_counts(monkeypatch):
+    """The box's time was read as 0 there, so that training in `log_probs` was free."""
+    monkeypatch.setattr("autograder.sandbox.cgroup._mounts", dict)
+    found = judged(SUBMISSIONS / "wrong" / "trains_in_log_probs.py")
+    assert found.bits is None and re.search(REFUSED["trains_in_log_probs"], found.reason), found.reason
+
+
 def test_each_wrong_answer_is_tried():
     assert {path.stem for path in (SUBMISSIONS / "wrong").glob("*.py")} == REFUSED.keys()
 
