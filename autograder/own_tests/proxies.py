@@ -5,8 +5,9 @@ back as themselves, everything else as a Proxy. What the test imports or defines
 
 What a test asks of an object (a call, an attribute, an item, its length or text) is a question to the box; what it
 makes of the answers is judgement, and made outside on plain data alone. An object of the student's that meets an
-operator or a comparison therefore fails the test: the difference of two answers would be whatever the student's class
-says, and the other operand, which may be the expected value, would be carried into the box.
+operator or a comparison therefore ends the test: the difference of two answers would be whatever the student's class
+says, and the other operand, which may be the expected value, would be carried into the box. It fails where data was
+expected; an object of a class that the release asks for is as it should be, and a person grades the test.
 """
 
 from __future__ import annotations
@@ -235,14 +236,22 @@ def _operator(name: str) -> Any:
     return operator
 
 
+def _kind(proxy: Proxy) -> str:
+    """The name of its class in the box."""
+    return str(proxy._handle.ref.type_name.removeprefix("__main__."))
+
+
+def _is_fault(proxy: Proxy) -> bool:
+    """Whether the answer should have given data; a class that the release asks for, and its objects, it should not."""
+    return proxy._role not in ("class", "made")
+
+
 def _used_as_data(proxy: Proxy) -> TestProblem:
-    """An object of a class that the release asks for is none of the answer's faults: the test needs the marker line."""
-    kind = proxy._handle.ref.type_name.removeprefix("__main__.")
     return TestProblem(
         proxy._handle.student,
-        f"an object of {kind} was used as if it were data: only tensors, numbers and lists can be. If the test is "
-        "about such objects, its author allows it by the line `# autograder: objects`",
-        fault=proxy._role != "made",
+        f"an object of {_kind(proxy)} was used as if it were data: only tensors, numbers and lists can be. If the "
+        "test is about such objects, its author allows it by the line `# autograder: objects`",
+        fault=_is_fault(proxy),
     )
 
 
@@ -251,9 +260,9 @@ def _comparison(name: str) -> Any:
         """Raises TestProblem, but for None, which comes as itself: no proxy is equal to it."""
         if args == (None,) and name in ("eq", "ne"):
             return name == "ne"
-        kind = self._handle.ref.type_name.removeprefix("__main__.")
-        message = f"an object of {kind} was compared: only tensors, numbers and lists can be"
-        raise TestProblem(self._handle.student, message, fault=True)
+        what = "was used as a truth value" if name == "bool" else "was compared"
+        message = f"an object of {_kind(self)} {what}: only tensors, numbers and lists can be"
+        raise TestProblem(self._handle.student, message, fault=_is_fault(self))
 
     return refuse
 

@@ -185,11 +185,42 @@ def test_an_ordinary_test_cell_is_passed_by_a_right_answer(found, number):
     assert (verdict.status, verdict.score) == ("passed", 1.0), (CELLS[number], verdict.reason, verdict.checks)
 
 
+def graded(answer: str, *tests: str, released: str = RELEASED) -> list[Verdict]:
+    """The verdicts on tests of one answer."""
+    asked = {"nbgrader": marked("answer", solution=True), "tfkit": {"role": "exercise", "released": released}}
+    cells = [new_code_cell(answer, id="answer", metadata=asked)]
+    points = {f"test-{number}": 1.0 for number in range(len(tests))}
+    for name, source in zip(points, tests, strict=True):
+        marks = {"nbgrader": marked(name, grade=True), "tfkit": {"role": "check"}}
+        cells.append(new_code_cell(source, id=name, metadata=marks))
+    found = own_tests.grade(new_notebook(cells=cells), points, {name: name for name in points}, choose(), Limits())
+    return [found[name] for name in points]
+
+
 def test_operators_of_an_asked_for_class_without_the_marker_line_are_not_graded():
     """The test is about such objects, so that it is no fault of the answer: its author has to say so."""
-    cells = [new_code_cell(ANSWER, id="answer", metadata={"nbgrader": marked("answer", solution=True),
-                                                          "tfkit": {"role": "exercise", "released": RELEASED}}),
-             new_code_cell("assert (Vector(1, 2) + Vector(3, 4)).x == 4", id="test",
-                           metadata={"nbgrader": marked("test", grade=True), "tfkit": {"role": "check"}})]  # fmt: skip
-    verdict = own_tests.grade(new_notebook(cells=cells), {"test": 1.0}, {"test": "test"}, choose(), Limits())["test"]
+    (verdict,) = graded(ANSWER, "assert (Vector(1, 2) + Vector(3, 4)).x == 4")
     assert verdict.status == "not_graded" and "# autograder: objects" in verdict.reason
+
+
+COMPARED = {
+    "assert Vector(1, 2) == Vector(1, 2)": "was compared",
+    "assert sorted([Vector(2, 1), Vector(1, 2)])[0].x == 1": "was compared",
+    "assert Vector(1, 2)": "was used as a truth value",
+    "assert Vector": "was used as a truth value",
+    "v = Vector(1, 2) or None\nassert v.x == 1": "was used as a truth value",
+}
+
+
+def test_comparisons_of_an_asked_for_class_are_never_made_and_never_the_answers_fault():
+    """Not even with the marker line: its `__eq__` would be the verdict. A right answer had 0 points for them."""
+    for (test, said), verdict in zip(
+        COMPARED.items(), graded(ANSWER, *(f"# autograder: objects\n{test}" for test in COMPARED)), strict=True
+    ):
+        assert verdict.status == "not_graded" and said in verdict.reason, (test, verdict)
+
+
+def test_an_object_that_is_returned_in_place_of_data_fails_where_it_is_compared():
+    answer = "class Yes:\n    def __eq__(self, other): return True\ndef squares(n): return Yes()"
+    found = graded(answer, "assert squares(1) == [1]", "assert squares(1)", released="def squares(n):\n    ...")
+    assert [one.status for one in found] == ["failed", "failed"]
