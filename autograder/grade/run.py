@@ -39,7 +39,7 @@ from autograder.sandbox.client import Cell, CellOutcome, SandboxClient, StudentE
 from autograder.settings.credit import DEFAULT, CreditRule
 
 CPU_ALONE = "the CPU alone was asked for"
-RESTARTS = 5  # of boxes that a submission's cells ended; each costs the time of a box
+RESTARTS = 5  # of boxes that a submission's cells ended, after the first box; each costs the time of one
 LONGEST_ANSWER = 20_000  # characters of code in which known edits are looked for; the search is quadratic
 PUBLIC_KEY = b"public"  # without a course key anyone can generate the same inputs
 
@@ -56,7 +56,8 @@ class CellSource:
 
 @dataclass
 class Grader:
-    """Grades exercises of one submission. It remembers cells that end a box, so that it waits for each only once."""
+    """Grades exercises of one submission. It remembers the cells that end a box or do not finish in time
+    (`killer_cells`), so that it waits for each only once, and which of them ended one (`ended_by`)."""
 
     sources: list[CellSource]
     backend: Any
@@ -69,6 +70,7 @@ class Grader:
     known: misconceptions.Entries = field(default_factory=dict)  # the course's own misconceptions
     credit: CreditRule = DEFAULT  # how the points of a failed answer are made
     killer_cells: set[str] = field(default_factory=set)
+    ended_by: set[str] = field(default_factory=set, init=False)
     enough: Callable[[Finding], bool] | None = None  # a finding after which no further check is put
     _drawn: tuple[Any, list[QuestionSet]] = (None, [])  # the last exercise's questions, reused for a second attempt
 
@@ -158,8 +160,9 @@ class Grader:
                     yield attempt, student
                     return
                 self.killer_cells.add(lost.id)  # tried again without it, unless it is the answer itself
-            if len(self.killer_cells) > RESTARTS:
-                lost = replace(lost, error=f"{lost.error}; {len(self.killer_cells)} cells have ended the process")
+                self.ended_by.add(lost.id)
+            if len(self.ended_by) > RESTARTS:
+                lost = replace(lost, error=f"{lost.error}; {len(self.ended_by)} cells have ended the process")
                 break
         attempt.missing = lost.error or "a cell ended the process"
         yield attempt, student

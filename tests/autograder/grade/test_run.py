@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from autograder.api import Limits
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
 from autograder.grade import run
@@ -253,21 +254,34 @@ def test_layers_that_an_answer_takes_are_made_in_the_box(name, kind, answer):
     assert (verdict.status, verdict.misconception) == (("passed", None) if kind == "right" else ("failed", answer))
 
 
-def test_cells_that_end_the_box_again_and_again_cost_the_submission_five_boxes():
+class Counting:
+    """A sandbox that counts the boxes that it starts."""
+
+    def __init__(self):
+        self.started = 0
+
+    def __getattr__(self, name):
+        return getattr(choose(), name)
+
+    def start(self, limits):
+        self.started += 1
+        return choose().start(limits)
+
+
+def test_cells_that_end_the_box_again_and_again_cost_the_submission_six_boxes():
     """60 such cells took 44 s, each started the box anew; 5,000 that wait first would have taken days."""
-    exercise = registry.find("masks.causal")
+    exercise, backend = registry.find("masks.causal"), Counting()
     cells = [run.CellSource(f"killer-{n}", "import os; os._exit(0)") for n in range(12)]
     cells.append(run.CellSource("answer", "def causal_mask(n): ...", exercise.id))
-    started: list[int] = []
-
-    class Counting:
-        def __getattr__(self, name):
-            return getattr(choose(), name)
-
-        def start(self, limits):
-            started.append(1)
-            return choose().start(limits)
-
-    verdict = run.Grader(cells, Counting()).grade(exercise)
-    assert len(started) == run.RESTARTS + 1
+    verdict = run.Grader(cells, backend).grade(exercise)
+    assert backend.started == 6 == run.RESTARTS + 1
     assert verdict.status == "failed" and "6 cells have ended the process" in str(verdict.as_json())
+
+
+def test_cells_that_do_not_finish_in_time_are_not_said_to_have_ended_the_process():
+    exercise, backend = registry.find("masks.causal"), Counting()
+    cells = [run.CellSource(f"slow-{n}", "while True: pass") for n in range(6)]
+    cells.append(run.CellSource("killer", "import os; os._exit(0)"))
+    cells.append(run.CellSource("answer", text(exercise, "right", "lower_triangle"), exercise.id))
+    verdict = run.Grader(cells, backend, limits=Limits(call_s=1.0)).grade(exercise)
+    assert verdict.status == "passed" and backend.started == 2, verdict.reason
