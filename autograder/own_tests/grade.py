@@ -37,7 +37,7 @@ TRAILING = ("%", "!")  # lines that only IPython understands
 # Libraries' names that are never the student's; the others in USUAL_IMPORTS are those of common functions too.
 LIBRARIES = ("torch", "numpy", "np", "nn", "F", "math")
 NO_MEMORY = ("can't allocate memory", "not enough memory", "std::bad_alloc")  # in torch's RuntimeError
-ENDED = "your cells end their process: after {} of them the rest was not run"
+ENDED = "{count} cells ended their process or did not finish in time, so this one was not run"
 
 
 @dataclass(frozen=True)
@@ -73,16 +73,17 @@ def grade(nb: NotebookNode, tests: dict[str, float], names: dict[str, str], back
     """Cell id → verdict for every test in `tests` (id → points); `names` are their grade ids, `mutants` the corpus."""
     steps = [replace(step, name=names.get(step.id, "")) for step in steps_of(nb, tests)]
     verdicts: dict[str, Verdict] = {}
-    killer_steps: set[str] = set()  # steps that ended a box; they are left out from then on
+    killer_steps: dict[str, bool] = {}  # steps that ended a box, left out from then on; is it a fault of the answer?
     while any(id not in verdicts for id in tests):
         if len(killer_steps) > RESTARTS:
-            return {id: _ended(names[id], points, backend.name) for id, points in tests.items()} | verdicts
+            ended = {id: _ended(names[id], points, backend.name, killer_steps) for id, points in tests.items()}
+            return ended | verdicts
         left = [step for step in steps if step.id not in killer_steps]
         with SandboxClient(backend, limits) as student:
             results = list(_in_child(student, left, limits, mutants))
         if len(results) < len(left) and not (results and results[-1]["over"]):  # the child hung, or died
             results.append({"id": left[len(results)].id, "over": True, "score": None})
-        killer_steps |= {one["id"] for one in results if one["over"]}
+        killer_steps |= {r["id"]: r["id"] not in tests or r["score"] is not None for r in results if r["over"]}
         for one in results:
             if one["id"] in tests:
                 verdict = _verdict(names[one["id"]], tests[one["id"]], one, backend.name, limits)
@@ -90,8 +91,12 @@ def grade(nb: NotebookNode, tests: dict[str, float], names: dict[str, str], back
     return verdicts
 
 
-def _ended(name: str, points: float, sandbox: str) -> Verdict:
-    check = CheckResult(name="test", status="failed", message=ENDED.format(RESTARTS + 1))
+def _ended(name: str, points: float, sandbox: str, killer_steps: dict[str, bool]) -> Verdict:
+    """The verdict on a test that was not run. A person decides where tests alone did not end."""
+    message = ENDED.format(count=len(killer_steps))
+    if not any(killer_steps.values()):
+        return Verdict(exercise=name, status="not_graded", score=0.0, max_score=points, sandbox=sandbox, reason=message)
+    check = CheckResult(name="test", status="failed", message=message)
     return Verdict(exercise=name, status="failed", score=0.0, max_score=points, checks=(check,), sandbox=sandbox)
 
 

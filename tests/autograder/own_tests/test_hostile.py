@@ -199,5 +199,13 @@ def test_notebook_killer_cells():
             return choose().start(limits)
 
     found = own_tests.grade(new_notebook(cells=cells), {"test": 1.0}, {"test": "test"}, Counting(), Limits(**LIMITS))
-    assert len(started) <= 6
-    assert found["test"].status == "failed" and "end their process" in found["test"].checks[0].message
+    assert len(started) == 6
+    assert found["test"].status == "failed" and found["test"].checks[0].message.startswith("6 cells ended their")
+
+
+def test_where_tests_alone_do_not_end_those_that_are_not_run_are_left_to_a_person():
+    """The answer had 0 points for the last, and was said to end its process."""
+    endless = ["while f(1) < 1:\n    pass"] * 7
+    found = grade("def f(x):\n    return 0", *endless, wall_s=2.0)
+    assert [one.status for one in found] == ["not_graded"] * 7
+    assert found[-1].reason.startswith("6 cells ended their process or did not finish in time")
