@@ -9,7 +9,7 @@ interface IHasModel {
 const UNNEEDED = ['demo', 'experiment', 'predict', 'check']; // no answer counts with these: see `sources_of` in autograder/grade/run.py
 const START = 'tab-start'; // the cell that installs the course in a tab: see course/lite/site.py
 const INSTALLED = 'import autograder';
-const RAN = '_tfkit_ran'; // in a kernel: the ids of the set-up cells that checks have run there
+const RAN = '_tfkit_ran'; // in a kernel: the ids of the set-up cells that were run there
 
 /** The cells above one that an answer there may need: set-up, earlier answers and the student's own. */
 export function neededAbove<T extends IHasModel>(cells: readonly T[], one: T): T[] {
@@ -68,4 +68,17 @@ export async function prepareTab<T extends IHasModel>(
 export const noteRun = (id: string): string => `${RAN} = {*globals().get('${RAN}', ()), ${id}}`;
 
 /** Python that fails unless a kernel has run the cell of an id. */
-export const wasRun = (id: string): string => `assert ${id} in ${RAN}`;
+const wasRun = (id: string): string => `assert ${id} in ${RAN}`;
+
+/**
+ * Python that runs a cell in a kernel that has not run it; an error is one of the request. It is one request, so that no cell of the reader's comes in
+ * between, and the cell goes into the history, which `check()` reads.
+ */
+export function runOnce(cell: string, source: string): string {
+  const id = JSON.stringify(cell);
+  return [
+    `if ${id} not in globals().get('${RAN}', ()):`,
+    `    get_ipython().run_cell(${JSON.stringify(source)}, store_history=True).raise_error()`,
+    `    ${noteRun(id)}`
+  ].join('\n');
+}

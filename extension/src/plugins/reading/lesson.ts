@@ -1,14 +1,16 @@
 /** Reading mode of one notebook: folds, draws and runs what its cells' metadata says. */
 import type { ISanitizer } from '@jupyterlab/apputils';
 import type { Cell } from '@jupyterlab/cells';
-import type { NotebookPanel } from '@jupyterlab/notebook';
+import { Notebook, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { Signal } from '@lumino/signaling';
 import { meta, showCell } from '../../shared/cells';
-import { noteRun, succeeds, wasRun } from '../../shared/needed';
+import { noteRun, succeeds } from '../../shared/needed';
 import { runEach } from '../../shared/run';
 import type { ICourse, IUnit } from '../../shared/tokens';
 import { ILessonCell, looksOf, roundAt, roundsOf, setupLines, stagesOf } from './outline';
 import { hideScaffold } from './scaffold';
+import { ISetupCell, ISetupState, SetupRuns } from './setup';
 import { Action, Cover, IPrediction, PredictionPart, putInto, Setup, StageBar } from './widgets';
 
 /** What the server reads of a lesson. */
@@ -27,6 +29,11 @@ export interface IServices {
   seal(path: string, name: string, answers: unknown): Promise<string>;
 }
 
+interface IRun {
+  readonly notebook: Notebook;
+  readonly cell: Cell;
+}
+
 export class LessonReader {
   constructor(
     private readonly _panel: NotebookPanel,
@@ -39,8 +46,16 @@ export class LessonReader {
     course.changed.connect(this._showStages, this);
     _panel.content.activeCellChanged.connect(this._onActive, this);
     _panel.content.model?.cells.changed.connect(() => window.setTimeout(() => this._dress()));
+    this._runs = new SetupRuns(
+      () => this._setupCells(),
+      _lesson.setup,
+      state => this._tell(state)
+    );
     _panel.sessionContext.statusChanged.connect((_, status) => this._onStatus(status));
-    _panel.disposed.connect(() => course.changed.disconnect(this._showStages, this));
+    _panel.sessionContext.kernelChanged.connect(() => this._runs.forget());
+    NotebookActions.executionScheduled.connect(this._onScheduled, this);
+    NotebookActions.executed.connect(this._onExecuted, this);
+    _panel.disposed.connect(() => Signal.clearData(this));
   }
 
   /** Turns reading mode on or off. */
@@ -87,7 +102,9 @@ export class LessonReader {
         const open = (isOpen: boolean): void => {
           this._panel.content.toggleClass('tfkit-R-open', isOpen);
         };
-        return (this._setup = new Setup(lines, trans, open));
+        this._setup = new Setup(lines, trans, open);
+        this._setup.state = this._setupState;
+        return this._setup;
       });
     } else if (look === 'predict') {
       const asked = this._prediction(cell)!;
@@ -173,50 +190,57 @@ export class LessonReader {
     return look === 'check' || (look === 'rest' && !this._panel.content.hasClass('tfkit-R-open'));
   }
 
-  /** A kernel that was restarted knows nothing of the set-up. */
   private _onStatus(status: string): void {
-    if (status === 'restarting' || status === 'autorestarting') {
-      this._kernel = '';
-    } else if (status === 'idle' && this._on && this._kernel === '') {
-      void this._runSetup();
+    if (status === 'restarting' || status === 'autorestarting' || status === 'dead') {
+      this._runs.forget();
+    }
+  }
+
+  private _onScheduled(_: unknown, { notebook, cell }: IRun): void {
+    if (notebook === this._panel.content && this._on) {
+      this._runs.scheduled(cell.model.id, this._panel.sessionContext.session?.kernel);
+    }
+  }
+
+  private _onExecuted(_: unknown, { notebook, cell, success }: IRun & { success: boolean }): void {
+    const { id } = cell.model;
+    const kernel = this._panel.sessionContext.session?.kernel;
+    if (notebook === this._panel.content && this._runs.has(id) && kernel) {
+      this._runs.ran(id, success);
+      if (success) {
+        void succeeds(kernel, noteRun(JSON.stringify(id)));
+      }
     }
   }
 
   /** Runs the course's own set-up in a kernel that has not run it; the notebook stays as it is. */
   private async _runSetup(): Promise<void> {
-    const { content, sessionContext } = this._panel;
+    const { sessionContext } = this._panel;
     await sessionContext.ready;
     const kernel = sessionContext.session?.kernel;
-    const wanted = content.widgets.filter(({ model }) => this._lesson.setup.includes(model.id));
-    if (!kernel || !wanted.length || kernel.id === this._kernel) {
-      return;
+    if (kernel) {
+      await this._runs.run(kernel);
     }
-    this._kernel = kernel.id;
-    for (const { model } of wanted) {
-      const id = JSON.stringify(model.id);
-      if (await succeeds(kernel, wasRun(id))) {
-        continue;
-      }
-      const code = model.sharedModel.getSource();
-      const reply = await kernel.requestExecute({ code, store_history: true, stop_on_error: false }).done; // check() reads the history
-      if (reply?.content.status !== 'ok' || !(await succeeds(kernel, noteRun(id)))) {
-        this._tell(false);
-        return;
-      }
-    }
-    this._tell(true);
   }
 
-  private _tell(ran: boolean): void {
+  private _setupCells(): ISetupCell[] {
+    const read = this._panel.content.widgets.map(describe);
+    const looks = looksOf(read);
+    return read.filter((_, i) => looks[i] === 'setup' || looks[i] === 'rest');
+  }
+
+  private _tell(state: ISetupState): void {
+    this._setupState = state;
     if (this._setup) {
-      this._setup.ran = ran;
+      this._setup.state = state;
     }
   }
 
   private _on = false;
   private _last = 0;
-  private _kernel = '';
   private _setup: Setup | null = null;
+  private _setupState: ISetupState | null = null; // it may be known before the line is drawn
+  private readonly _runs: SetupRuns;
   private readonly _bar: StageBar;
 }
 

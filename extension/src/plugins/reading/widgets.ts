@@ -9,6 +9,7 @@ import { RecordedModel } from '../../widgets/model';
 import { mount } from '../../widgets/prediction';
 import { motif } from '../home/motifs';
 import type { IStage, StageName } from './outline';
+import type { ISetupState } from './setup';
 
 /** Puts a widget into a cell, once: `at` is its place among the cell's own widgets. */
 export function putInto<T extends Part>(cell: Cell, at: 'top' | 'below-input', make: () => T): T {
@@ -58,10 +59,21 @@ export class Setup extends Part {
     this._set(false);
   }
 
-  /** Says whether the set-up has been run. */
-  set ran(ran: boolean | null) {
-    const words = ran ? this._trans.__('run ✓') : this._trans.__('it stopped with an error: run its cells');
-    this._state.textContent = ran === null ? '' : words;
+  /** Says whether the set-up has been run; null where that is not known yet. */
+  set state(state: ISetupState | null) {
+    this._state.textContent = state ? this._wordsOf(state) : '';
+  }
+
+  private _wordsOf({ begun, failed, waiting }: ISetupState): string {
+    if (failed) {
+      return this._trans.__('it stopped with an error: run its cells');
+    }
+    if (!waiting) {
+      return this._trans.__('run ✓');
+    }
+    return begun
+      ? this._trans._n('%1 cell of it is not run yet', '%1 cells of it are not run yet', waiting)
+      : this._trans.__('will be run before your next cell');
   }
 
   private _set(open: boolean): void {
