@@ -63,6 +63,15 @@ describe('the set-up of a lesson', () => {
     expect(sent.filter(id => CELLS.some(cell => cell.id === id))).toEqual([]);
   });
 
+  it('lets each kernel wait for predictions, also where no set-up is the course’s own', () => {
+    const [{ made }, { kernel, sent }] = [runs([]), slowKernel()];
+    void made.run(kernel);
+    void made.run(kernel);
+    made.forget();
+    made.scheduled('compare', kernel);
+    expect(sent).toEqual(["__import__('tfkit_lab.predict')", "__import__('tfkit_lab.predict')"]);
+  });
+
   it('has stopped with an error until that cell has run, and a kernel that is gone says nothing', async () => {
     const [{ made, last }, bad] = [runs(), slowKernel(code => (code.includes('# seed') ? 'error' : 'ok'))];
     void made.run(bad.kernel);

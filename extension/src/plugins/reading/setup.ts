@@ -4,6 +4,12 @@ import { runOnce, succeeds } from '../../shared/needed';
 
 type Asked = Pick<Kernel.IKernelConnection, 'requestExecute'>;
 
+/**
+ * Python that lets cells wait for their predictions (tfkit_lab/unsealed.py), and binds no name. A prediction's own cell would do it, which reading mode does
+ * not run.
+ */
+const PREDICTED = "__import__('tfkit_lab.predict')";
+
 export interface ISetupCell {
   readonly id: string;
   readonly source: string;
@@ -47,6 +53,10 @@ export class SetupRuns {
         this._note(cell.id, success);
       }
     });
+    if (!this._sent.has(PREDICTED)) {
+      this._sent.add(PREDICTED);
+      void succeeds(kernel, PREDICTED).catch(() => false);
+    }
     await Promise.all(runs);
     if (now === this._kernel && !this._pending) {
       this._tell(true);
@@ -85,7 +95,7 @@ export class SetupRuns {
 
   private _kernel = 0; // which one it is: a reply from an earlier one says nothing
   private _pending = 0;
-  private readonly _sent = new Set<string>();
+  private readonly _sent = new Set<string>(); // ids of cells, and PREDICTED
   private readonly _there = new Set<string>();
   private readonly _failed = new Set<string>();
 }
