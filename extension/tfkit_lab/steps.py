@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
+from tfkit_lab.unsealed import MIME as UNSEALED
+
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _COMPARED = re.compile(r"predicted\(\s*[\"']([^\"']+)[\"']")
 _NO_ANSWER = re.compile(r"\s*(\*[^*]+\*\s*)?")  # the build puts one sentence in italics into the cell of an answer
@@ -76,7 +78,14 @@ def _rewards(members: list[tuple[str, Cell]], title: str, predictions: Mapping[s
         seen = all((predictions.get(name) or {}).get("observed") is not None for name in names)
         yield step | {"kind": "compare", "prediction": names[0], "done": seen}
     else:
-        yield step | {"kind": "experiment", "done": any(cell.get("execution_count") for _, cell in members)}
+        yield step | {"kind": "experiment", "done": any(_was_run(cell) for _, cell in members)}
+
+
+def _was_run(cell: Cell) -> bool:
+    """Whether a cell has run to its end: neither stopped with an error nor passed over."""
+    outputs = cell.get("outputs") or []
+    stopped = any(out.get("output_type") == "error" or UNSEALED in (out.get("data") or {}) for out in outputs)
+    return bool(cell.get("execution_count")) and not stopped
 
 
 def _mark(cell: Cell) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """The steps of a lesson, as its notebook has them."""
 
-from nbformat.v4 import new_code_cell, new_markdown_cell
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from course import units
 from course.notebook import source_notebook
 from tfkit_lab.steps import steps
+from tfkit_lab.unsealed import MIME
 
 
 def code(key, role, source="", **more):
@@ -48,6 +50,21 @@ def test_a_step_is_done_when_the_notebook_and_the_predictions_say_so():
     assert [one["done"] for one in steps(ran, [], skipped)] == [True, None, False, True, True]
     compared = {"02.a": {**skipped["02.a"], "observed": []}}
     assert [one["done"] for one in steps(ran, [], compared)] == [True, None, True, True, True]
+
+
+@pytest.mark.parametrize(
+    "output, is_done",
+    [
+        (new_output("stream", name="stdout", text="1"), True),
+        (new_output("error", ename="NameError", evalue="x", traceback=[]), False),
+        (new_output("display_data", data={MIME: {"prediction": "02.a"}, "text/plain": "Predict first"}), False),
+        (new_output("display_data", data={"text/plain": "1"}), True),
+    ],
+)
+def test_an_experiment_that_stopped_or_was_passed_over_is_not_done(output, is_done):
+    cell = {**code("experiment", "experiment", "print(x)"), "execution_count": 3, "outputs": [output]}
+    (step,) = steps([cell], [], {})
+    assert step["done"] is is_done
 
 
 def test_every_prediction_of_a_unit_is_a_step_with_its_comparison():

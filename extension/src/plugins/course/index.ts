@@ -7,13 +7,13 @@ import { Notebook, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { ServerConnection } from '@jupyterlab/services';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
 import { ISignal, Signal } from '@lumino/signaling';
-import { meta, notRunIn, outcomesOf, PendingChecks, showCell, showExercise } from '../../shared/cells';
+import { notRunIn, outcomesOf, PendingChecks, showCell, showExercise } from '../../shared/cells';
 import { neededAbove } from '../../shared/needed';
 import { runEach } from '../../shared/run';
 import { request } from '../../shared/server';
 import { ICourse, IUnit } from '../../shared/tokens';
 import { missingName, someNotRun } from './names';
-import { placeOf, withRuns } from './runs';
+import { isReward, placeOf, withRuns } from './runs';
 
 /** Opens the notebook `path`, at the cell of an `exercise` or at the one whose id is `cell`, if either is given. */
 const OPEN = 'tfkit:open-exercise';
@@ -107,9 +107,7 @@ function offerAfterCheck(notebook: Notebook, cell: Cell, reason: string, offers:
 /** Keeps the course up to date with experiments that are run, and predictions that are compared. */
 function noteRewards(course: Course): void {
   NotebookActions.executed.connect((_, { notebook, cell, success }) => {
-    const isReward =
-      meta(cell.model).role === 'experiment' || cell.model.sharedModel.getSource().includes('predicted(');
-    if (success && isReward && notebook.parent instanceof NotebookPanel) {
+    if (success && isReward(cell.model) && notebook.parent instanceof NotebookPanel) {
       void course.noteRun(placeOf(notebook.parent.context.localPath, cell.model.id));
     }
   });

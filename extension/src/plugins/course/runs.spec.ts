@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { IStep, IUnit } from '../../shared/tokens';
-import { placeOf, withRuns } from './runs';
+import { isReward, placeOf, withRuns } from './runs';
 
 it('takes an experiment as done that was run, and no comparison, which the predictions tell', () => {
   const step = (kind: IStep['kind'], cell: string): IStep => ({ kind, cell, title: '', done: false });
@@ -9,4 +9,19 @@ it('takes an experiment as done that was run, and no comparison, which the predi
   const done = (one: Partial<IUnit>): unknown => withRuns(one as IUnit, ran).steps?.map(({ done: is }) => is);
   expect(done(unit)).toEqual([true, false, false]);
   expect(done({ path: 'a.ipynb' })).toBeUndefined(); // of a tab
+});
+
+it('takes no cell as run that was passed over', () => {
+  const cell = (role: string, source: string, data: Record<string, unknown>) => ({
+    type: 'code',
+    sharedModel: { getSource: () => source },
+    getMetadata: () => ({ role }),
+    toJSON: () => ({ outputs: [{ data }] })
+  });
+  const passedOver = { 'application/vnd.tfkit.unsealed+json': { prediction: '02.a' } };
+  expect(isReward(cell('experiment', 'x', {}))).toBe(true);
+  expect(isReward(cell('experiment', 'x', passedOver))).toBe(false);
+  expect(isReward(cell('demo', 'predicted("02.a")', {}))).toBe(true);
+  expect(isReward(cell('demo', 'predicted("02.a")', passedOver))).toBe(false);
+  expect(isReward(cell('demo', 'x', {}))).toBe(false);
 });

@@ -1,4 +1,5 @@
 /** Which experiments were run since the page was opened: a notebook's file tells it only once it is saved. */
+import { meta, unsealedIn } from '../../shared/cells';
 import type { IStep, IUnit } from '../../shared/tokens';
 
 /** A cell of a notebook, as a set holds it. */
@@ -8,4 +9,17 @@ export const placeOf = (path: string, cell: string | null): string => `${path}#$
 export function withRuns(unit: IUnit, ran: ReadonlySet<string>): IUnit {
   const isRun = ({ kind, cell }: IStep): boolean => kind === 'experiment' && ran.has(placeOf(unit.path, cell));
   return { ...unit, steps: unit.steps?.map(step => (isRun(step) ? { ...step, done: true } : step)) };
+}
+
+interface ICellModel {
+  readonly type: string;
+  readonly sharedModel: { getSource(): string };
+  getMetadata(key: string): unknown;
+  toJSON(): unknown;
+}
+
+/** Whether a cell that was run shows what a prediction or an exercise was for, and was not passed over. */
+export function isReward(model: ICellModel): boolean {
+  const shows = meta(model).role === 'experiment' || model.sharedModel.getSource().includes('predicted(');
+  return shows && !unsealedIn(model).length;
 }
