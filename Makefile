@@ -124,12 +124,12 @@ site: setup $(STAMP)/site  ## site/: course, gallery, zoo, handbook and API as p
 api: setup  ## build/api: the API reference, from docstrings; a warning stops it
 	@OMP_NUM_THREADS=1 $(BIN)/python tools/api_reference.py build/api
 
-bench: bench-models bench-tokens bench-grading bench-widgets  ## ratios to transformers and to stock nbgrader, the widgets; rewrites docs/benchmarks*.md
+bench: bench-models bench-grading bench-widgets  ## ratios to transformers and to stock nbgrader, the widgets; rewrites docs/benchmarks*.md
 
 bench-models: setup
 	@$(BIN)/python -m bench.models --write docs/benchmarks.md
 
-bench-tokens: setup  ## a token against reading its weights once; beside llama.cpp where xllamacpp is installed
+bench-tokens: setup  ## prints a token's time against reading its weights once (minutes; writes no page, and so is not in `bench`); beside llama.cpp where xllamacpp is installed
 	@$(BIN)/python -m bench.tokens --compile
 
 $(STAMP)/otter: $(STAMP)/packages
