@@ -101,12 +101,18 @@ single_row_kernels.use_kernels = lambda graph: replaced.append(use_kernels(graph
 import torch._inductor.compile_fx as inductor
 inductor.compile_fx = lambda graph, inputs: graph.forward
 how = {"max_new_tokens": 3, "end_id": -1, "start_id": 1, "pad_id": 0}
+wide = {"gpt2": {"d_model": 64}, "llama": {"d_head": 16}, "t5": {"d_kv": 16}}  # heads that the kernel takes
 for name, products in [("gpt2", 13), ("llama", 15), ("t5", None)]:
-    model, ids = make(name, dtype=torch.float32)[1], drawn(1, 5)
+    model, ids = make(name, dtype=torch.float32, **wide[name])[1], drawn(1, 5)
     found = tfkit.generate(model, ids, compile=True, **how)
     assert torch.equal(found, tfkit.generate(model, ids, **how)), name
     assert products in (None, replaced[-1][0]), replaced
-print(replaced)
+    assert replaced[-1][1] > 0, replaced
+single_row_kernels.fits = lambda q, k: False  # as on a card without the shared memory
+model, ids = make("llama", dtype=torch.float32, **wide["llama"])[1], drawn(1, 5)
+found = tfkit.generate(model, ids, compile=True, **how)
+assert torch.equal(found, tfkit.generate(model, ids, **how))
+assert replaced[-1] == (15, 0), replaced
 """
 
 

@@ -1,6 +1,7 @@
-"""The Triton kernels for one row, by Triton's interpreter where there is no card, against the same in torch.
+"""The Triton kernels for one row, by Triton's interpreter where there is no card, against the same in torch; and
+compiled for cards that are not here.
 
-In a process of its own: triton reads TRITON_INTERPRET once, when it is first imported.
+In processes of their own: triton reads TRITON_INTERPRET once, when it is first imported.
 """
 
 import os
@@ -76,9 +77,77 @@ torch.library.opcheck(torch.ops.tfkit.attend_one_query.default, (q, seen, seen, 
     "test_schema", "test_faketensor"))
 """
 
+# Bytes of shared memory that a program may use: a T4, an A100, an RTX 30 or 40 (and A10, L4), an H100.
+CARDS = {75: 65_536, 80: 166_912, 86: 101_376, 90: 232_448}
 
-@pytest.mark.parametrize("code", [PRODUCT, ATTENTION], ids=["product", "attention"])
-def test_the_kernels_give_what_torch_gives(code):
+COMPILED = """
+import sys, torch, triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from tfkit.nn import triton_single_row as kernels
+
+NAMES = {torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16"}
+POINTERS = {"mask": "*fp32", "parts": "*fp32", "maxima": "*fp32", "sums": "*fp32", "scale": "fp32"}
+
+def shared_memory(kernel, capability, dtype, stages=1, **constants):
+    pointers = {**dict.fromkeys(("q", "k", "v", "out"), f"*{NAMES[dtype]}"), **POINTERS}
+    types = {name: "constexpr" if name in constants else pointers.get(name, "i32") for name in kernel.arg_names}
+    aligned = {(i,): [["tt.divisibility", 16]] for i, name in enumerate(kernel.arg_names) if types[name][0] == "*"}
+    source = ASTSource(kernel, types, constants, aligned)
+    options = {"num_warps": 4, "num_stages": stages}
+    return triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options).metadata.shared
+
+def attention(capability, dtype, width, group):
+    heads, tile = kernels.heads_per_program(group), kernels.keys_per_tile(width)
+    return shared_memory(kernels._attend_part, capability, dtype, HAS_MASK=True, HEADS=heads, TILE=tile, D=width)
+
+capability, room = map(int, sys.argv[1:])
+fitting = set()
+for dtype, width, group in [
+    (torch.float16, 128, 1), (torch.float16, 256, 8), (torch.float32, 64, 1), (torch.float32, 256, 1),
+    (torch.float16, 64, 32),
+]:
+    used, said = attention(capability, dtype, width, group), kernels.shared_memory_needed(width, group, dtype)
+    assert used <= said, (dtype, width, group, used, said)
+    if said <= room:
+        fitting.add((NAMES[dtype], width))
+assert ("fp32", 256) in fitting or capability == 75
+assert fitting >= {("fp16", 128), ("fp16", 256), ("fp16", 64), ("fp32", 64)}, fitting
+merging = shared_memory(kernels._merge_parts, capability, torch.float32, 3, SPLITS=256, D=256)
+assert merging <= 48 * 1024, merging
+"""
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("capability", CARDS)
+def test_compiled_attention_has_room_on_each_card(capability, tmp_path):
+    asked = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    asked["TRITON_CACHE_DIR"] = str(tmp_path)
+    command = [sys.executable, "-c", COMPILED, str(capability), str(CARDS[capability])]
+    done = subprocess.run(command, env=asked, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+FITS = """
+from types import SimpleNamespace
+
+def fits(width, group, dtype, **properties):
+    torch.cuda.get_device_properties = lambda device: SimpleNamespace(**properties)
+    queries, keys = ((1, n, 1, width) for n in (2 * group, 2))
+    return triton_single_row.fits(*(torch.empty(shape, dtype=dtype, device="meta") for shape in (queries, keys)))
+
+t4 = {"shared_memory_per_block": 49_152, "shared_memory_per_block_optin": 65_536}
+assert fits(256, 8, torch.float16, **t4)
+assert not fits(128, 1, torch.float32, **t4)
+assert not fits(128, 1, torch.float32)  # nothing is told: what every card has
+assert fits(128, 1, torch.float32, shared_memory_per_block=100_000)
+assert not fits(64, 64, torch.float16, shared_memory_per_block_optin=232_448)  # a large group
+q = drawn(1, 2, 1, 256)
+assert device == "cuda" or triton_single_row.fits(q, q)
+"""
+
+
+@pytest.mark.parametrize("code", [PRODUCT, ATTENTION, FITS], ids=["product", "attention", "fits"])
+def test_the_kernels_give_what_torch_gives_where_they_fit(code):
     asked = dict(os.environ) if torch.cuda.is_available() else {**os.environ, "TRITON_INTERPRET": "1"}
     done = subprocess.run(
         [sys.executable, "-c", PRELUDE + code], env=asked, capture_output=True, text=True, check=False

@@ -1,7 +1,8 @@
 """Puts the kernels of `nn.triton_single_row` into the graph of a decoding step.
 
 A product takes over what follows it and nothing else reads: dropout that does nothing outside training, one activation,
-and the sum with the residual. Of grouped heads the attention takes the keys before they are repeated.
+and the sum with the residual. Of grouped heads the attention takes the keys before they are repeated. Where
+a card has too little shared memory for the attention, it is left to the compiler.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, fx
 
 from tfkit.decode.single_row import is_single_row, lies_by_rows, linear_arguments, replace_node, value_of
-from tfkit.nn.triton_single_row import FLOATS, WIDTHS  # its import defines the operators `torch.ops.tfkit.*`
+from tfkit.nn.triton_single_row import FLOATS, WIDTHS, fits  # its import defines the operators `torch.ops.tfkit.*`
 
 
 def use_kernels(graph: fx.GraphModule) -> tuple[int, int]:
@@ -111,6 +112,8 @@ def _replace_attention(graph: fx.GraphModule, node: fx.Node) -> bool:
     key, value = _before_repetition(given["key"]), _before_repetition(given["value"])
     if None in (key, value):
         key, value = given["key"], given["value"]
+    if not fits(q, value_of(key)):
+        return False
     scale = given.get("scale")
     replace_node(
         graph, node, torch.ops.tfkit.attend_one_query.default, given["query"], key, value, given["attn_mask"],

@@ -8,6 +8,9 @@ the graph of a step.
 
 Needs triton (the extra `kernels`). Without a GPU Triton's interpreter runs the kernels, slowly, on the CPU: set the
 environment variable TRITON_INTERPRET=1 before triton is first imported.
+
+A program of the attention keeps its tiles in the shared memory of a multiprocessor, of which a T4 has 64 KiB and an
+H100 227 KiB. So they are loaded in one stage, those of wide heads are smaller, and `fits` says whether a card has room.
 """
 
 import torch
@@ -17,8 +20,10 @@ from torch import Tensor
 
 PROGRAMS = 132  # as many as an H100 has multiprocessors
 COLUMNS = 512  # of a matrix that a program reads at a time
-TILE = 64  # keys that a program reads at a time
 WIDTHS = (16, 32, 64, 128, 256)  # of heads
+FEWEST_HEADS = 16  # of queries in a product of two tiles
+LARGEST_GROUP = 32  # with 128 heads that share their keys the kernel takes more than a minute to compile
+ANY_CARD = 48 * 1024  # bytes of shared memory that every card has
 FLOATS = (torch.float32, torch.bfloat16, torch.float16)
 
 
@@ -146,16 +151,53 @@ def _(x: Tensor, weight: Tensor, bias: Tensor | None, residual: Tensor | None, a
     return x.new_empty(*x.shape[:-1], weight.size(0))
 
 
+def keys_per_tile(width: int) -> int:
+    """The keys that a program reads at a time, fewer where heads are wide."""
+    return 32 if width > 128 else 64
+
+
+def heads_per_program(group: int) -> int:
+    """The heads of queries that a program computes, of which a group of so many are real."""
+    return max(FEWEST_HEADS, triton.next_power_of_2(group))
+
+
+def shared_memory_needed(width: int, group: int, dtype: torch.dtype) -> int:
+    """At most so many bytes of shared memory are used by a program of the attention, for a group of heads of this width
+    over keys and values in this dtype: for the queries, their scores, and a tile widened to float32. Keys and values
+    that are float32 already lie there together."""
+    heads, tile = heads_per_program(group), keys_per_tile(width)
+    tiles = 2 if dtype == torch.float32 else 1
+    return 4 * (heads * (width + tile) + tiles * tile * width)
+
+
+def shared_memory_of(device: torch.device) -> int:
+    """The bytes of shared memory that a program may use on a card. On AMD's cards torch may not tell the first."""
+    properties = torch.cuda.get_device_properties(device)
+    told = (getattr(properties, f"shared_memory_per_block{kind}", 0) for kind in ("_optin", ""))
+    return next(filter(None, told), ANY_CARD)
+
+
+def fits(q: Tensor, k: Tensor) -> bool:
+    """Whether the card of these tensors, shaped as for `attend_one_query`, has the shared memory that it needs, for a
+    group that is not too large. Triton's interpreter, on a CPU, has memory enough."""
+    group = q.size(1) // k.size(1)
+    if q.device.type == "cpu" or group > LARGEST_GROUP:
+        return group <= LARGEST_GROUP
+    return shared_memory_needed(q.size(3), group, k.dtype) <= shared_memory_of(q.device)
+
+
 @torch.library.custom_op("tfkit::attend_one_query", mutates_args=())
 def attend_one_query(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, scale: float) -> Tensor:
     """softmax(q kᵀ scale + mask) v for one query of each head, without gradients; over no key: zeros.
 
     q [B,H,1,D]; k and v [B,G,K,D], G a divisor of H, whose heads H / G neighbouring heads of queries share; mask: bool
-    (True = may attend) or float, broadcastable to [B,H,1,K], or None -> [B,H,1,D] in q's dtype
+    (True = may attend) or float, broadcastable to [B,H,1,K], or None -> [B,H,1,D] in q's dtype. Raises Triton's
+    OutOfResources on a card without the shared memory (`fits`).
     """
     (batch, heads, _, width), (groups, length) = q.shape, k.shape[1:3]
     q, k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (q, k, v))
-    splits = max(1, min(triton.cdiv(length, TILE), triton.cdiv(PROGRAMS, batch * groups)))
+    tile = keys_per_tile(width)
+    splits = max(1, min(triton.cdiv(length, tile), triton.cdiv(PROGRAMS, batch * groups)))
     if mask is not None and mask.dtype == torch.bool:
         mask = torch.zeros_like(mask, dtype=torch.float32).masked_fill_(~mask, float("-inf"))
     added = q if mask is None else mask.expand(batch, heads, 1, length)
@@ -165,7 +207,7 @@ def attend_one_query(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, scale
     _attend_part[(batch, groups, splits)](
         q, k, v, added, parts, maxima, sums, length, scale, group, splits, *q.stride()[:2], *k.stride()[:3],
         *v.stride()[:3], added.stride(0), added.stride(1), added.stride(3), mask is not None,
-        max(16, triton.next_power_of_2(group)), TILE, width, num_warps=4,
+        heads_per_program(group), tile, width, num_warps=4, num_stages=1,
     )  # fmt: skip
     out = q.new_empty(batch, heads, 1, width)
     _merge_parts[(batch * heads,)](parts, maxima, sums, out, splits, triton.next_power_of_2(splits), width)
