@@ -115,6 +115,77 @@ assert torch.equal(found, tfkit.generate(model, ids, **how))
 assert replaced[-1] == (15, 0), replaced
 """
 
+WRITTEN_TO = """
+import torch, torch.nn.functional as F
+from tfkit.decode import single_row_kernels
+
+weight, replaced = torch.randn(6, 6), []
+
+def backend(graph, inputs):
+    before = len(graph.graph.nodes)
+    assert single_row_kernels.use_kernels(graph) == (1, 0)
+    replaced.append(before - len(graph.graph.nodes))
+    return graph.forward
+
+def view_before(x):
+    view = x.view(-1)
+    y = F.linear(x, weight)
+    view.add_(1)
+    return F.relu(y) + 1
+
+def by_method(x):
+    y = F.linear(x, weight)
+    x.mul_(2)
+    return F.relu(y) + x
+
+def by_operator(x):
+    y = F.linear(x, weight)
+    x += 1
+    return F.relu(y) + x
+
+def by_index(x):
+    y = F.linear(x, weight)
+    x[..., 0] = 0
+    return F.relu(y) + x
+
+def by_activation(x):
+    y = F.linear(x, weight)
+    F.relu(x, inplace=True)
+    return F.relu(y) + x
+
+def by_activation_told_by_place(x):
+    y = F.linear(x, weight)
+    F.relu(x, True)
+    return F.relu(y) + x
+
+def by_out(x):
+    y = F.linear(x, weight)
+    torch.add(x, 1, out=x)
+    return F.relu(y) + x
+
+def by_underscored_function(x):
+    y = F.linear(x, weight)
+    torch.relu_(x)
+    return F.relu(y) + x
+
+def late(x):  # the activation is taken over, the sum is not
+    y = F.relu(F.linear(x, weight))
+    x += 1
+    return y + x
+
+def untouched(x):
+    y = F.linear(x, weight)
+    z = x * 2
+    return F.relu(y) + z
+
+for function in (view_before, by_method, by_operator, by_index, by_activation, by_activation_told_by_place, by_out,
+                 by_underscored_function, late, untouched):
+    x = torch.randn(1, 6)
+    found, expected = torch.compile(function, backend=backend)(x.clone()), function(x.clone())
+    torch.testing.assert_close(found, expected, msg=lambda text: f"{function.__name__}: {text}")
+assert replaced == [0] * 8 + [1, 2], replaced
+"""
+
 
 def interpreted(code):
     """Runs code in a process of its own, as triton reads TRITON_INTERPRET when it is first imported."""
@@ -125,6 +196,12 @@ def interpreted(code):
 def test_steps_as_on_a_card_give_the_ids_of_eager_decoding():
     pytest.importorskip("triton", reason="triton is not installed: pip install triton (1 GB)")
     done = interpreted(AS_ON_A_CARD)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_a_product_takes_over_nothing_that_follows_a_write_in_place():
+    pytest.importorskip("triton", reason="triton is not installed: pip install triton (1 GB)")
+    done = interpreted(WRITTEN_TO)
     assert done.returncode == 0, done.stderr[-2000:]
 
 

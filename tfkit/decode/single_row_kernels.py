@@ -17,6 +17,10 @@ from torch import Tensor, fx
 from tfkit.decode.single_row import is_single_row, lies_by_rows, linear_arguments, replace_node, value_of
 from tfkit.nn.triton_single_row import FLOATS, WIDTHS, fits  # its import defines the operators `torch.ops.tfkit.*`
 
+AUGMENTED = ("add", "and", "concat", "floordiv", "lshift", "matmul", "mod", "mul", "or", "pow", "rshift", "sub",
+             "truediv", "xor")  # fmt: skip
+WRITERS = {"setitem", "__setitem__", *(f"i{name}" for name in AUGMENTED), *(f"__i{name}__" for name in AUGMENTED)}
+
 
 def use_kernels(graph: fx.GraphModule) -> tuple[int, int]:
     """Replaces the products of a single row, with what follows them, and the attention of single queries in a graph ->
@@ -36,7 +40,7 @@ def _replace_product(graph: fx.GraphModule, node: fx.Node) -> bool:
     x, weight = value_of(given["input"]), value_of(given["weight"])
     if not (is_single_row(x) and lies_by_rows(weight) and x.dtype in FLOATS):
         return False
-    chain, activation, residual = ([], "none", None) if _is_overwritten(given["input"]) else epilogue(node)
+    chain, activation, residual = epilogue(node)
     if chain:
         chain[-1].meta.setdefault("example_value", value_of(node))
     args = given["input"], given["weight"], given["bias"], residual, activation
@@ -48,26 +52,39 @@ def _replace_product(graph: fx.GraphModule, node: fx.Node) -> bool:
 
 def epilogue(node: fx.Node) -> tuple[list[fx.Node], str, fx.Node | None]:
     """What follows a product and nothing else reads -> the nodes that the kernel takes over, its activation, and the
-    residual"""
+    residual. The kernel reads the product's input where the last of them stood, so nothing may be written before."""
     chain: list[fx.Node] = []
-    activation, last = "none", node
-    while (user := _only_user(last)) is not None:
+    activation, last, unwritten = "none", node, _until_a_write(node)
+    while (user := _only_user(last)) in unwritten:
         named = _activation_of(user)
         if named is not None and activation == "none":
             activation = named
         elif not _is_idle_dropout(user):
             break
         chain, last = [*chain, user], user
-    user = _only_user(last)
-    residual = None if user is None else _other_summand(user, last)
-    return ([*chain, user], activation, residual) if user is not None and residual is not None else (
-        chain, activation, None
+    residual = _other_summand(user, last) if user in unwritten else None
+    return ([*chain, user], activation, residual) if residual is not None else (chain, activation, None)
+
+
+def _until_a_write(node: fx.Node) -> set[fx.Node | None]:
+    """The nodes between this one and the next that may write in place, to whatever: views need no common user."""
+    found: set[fx.Node | None] = set()
+    after = node.next
+    while after.op != "output" and not _may_write(after):
+        found.add(after)
+        after = after.next
+    return found
+
+
+def _may_write(node: fx.Node) -> bool:
+    """Whether a call may write to one of its arguments. An unnamed True may be the argument `inplace`."""
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    schema = getattr(node.target, "_schema", None)  # of an operator
+    return (
+        node.op == "call_module" or name in WRITERS or name.endswith("_") and not name.endswith("__")
+        or schema is not None and schema.is_mutable
+        or bool(node.kwargs.get("inplace")) or "out" in node.kwargs or any(arg is True for arg in node.args)
     )  # fmt: skip
-
-
-def _is_overwritten(node: fx.Node) -> bool:
-    """Whether something writes to a node's result in place, so that it must be read where it is."""
-    return any(user.op == "call_method" and str(user.target).endswith("_") for user in node.users)
 
 
 def _only_user(node: fx.Node) -> fx.Node | None:
