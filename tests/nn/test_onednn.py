@@ -180,3 +180,17 @@ def test_the_switch_returns_to_what_it_was_when_the_last_thread_leaves():
     with pytest.raises(ZeroDivisionError), onednn.own_products():
         1 / 0  # noqa: B018
     assert torch._C._get_mkldnn_enabled()
+
+
+def test_a_switch_by_somebody_else_meanwhile_is_kept():
+    try:
+        torch.backends.mkldnn.set_flags(False)
+        with onednn.own_products():
+            torch.backends.mkldnn.set_flags(True)
+        assert torch._C._get_mkldnn_enabled()
+        torch.backends.mkldnn.set_flags(False)
+        with onednn.own_products():
+            pass
+        assert not torch._C._get_mkldnn_enabled()
+    finally:
+        torch.backends.mkldnn.set_flags(True)

@@ -127,6 +127,7 @@ def test_compiled_attention_has_room_on_each_card(capability, tmp_path):
     done = subprocess.run(command, env=asked, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
 
+
 FITS = """
 from types import SimpleNamespace
 

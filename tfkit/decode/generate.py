@@ -106,6 +106,9 @@ def generate(
     that have no effect, such as a temperature without do_sample=True. Raises TypeError for a model that it cannot
     decode with, an unknown setting or invalid ids, ValueError for a missing id, one outside the vocabulary, or a prompt
     with no position left after it.
+
+    While a single row is decoded in bfloat16 on a CPU, and not compiled, oneDNN is switched off in each step, in all
+    threads of the process (`nn.onednn.own_products`): what others compute meanwhile is rounded differently.
     """
     steps: list[Step] = []
     with evaluating(model):

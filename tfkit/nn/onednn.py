@@ -104,7 +104,12 @@ def onednn_products() -> Iterator[None]:
 
 
 class _Switch:
-    """PyTorch's switch for oneDNN, which is one for all threads: it is off while any of them wants it to be."""
+    """PyTorch's switch for oneDNN, which is one for all threads: it is off while any of them wants it to be.
+
+    So what other threads compute on a CPU meanwhile is not computed by oneDNN either: it is rounded differently, and
+    products of many rows in bfloat16 take longer. Who switches it on in the meantime is obeyed from then on; who
+    switches it off then cannot be told from this class, and finds it as it was before.
+    """
 
     def __init__(self) -> None:
         self.lock, self.users, self.was = threading.Lock(), 0, True
@@ -118,10 +123,10 @@ class _Switch:
                 torch._C._set_mkldnn_enabled(False)
 
     def leave(self) -> None:
-        """One fewer: after the last, it is as it was."""
+        """One fewer: after the last it is as it was, unless somebody else has switched it on."""
         with self.lock:
             self.users -= 1
-            if self.users == 0:
+            if self.users == 0 and not torch._C._get_mkldnn_enabled():
                 torch._C._set_mkldnn_enabled(self.was)
 
 
@@ -130,8 +135,8 @@ _switch = _Switch()
 
 @contextmanager
 def own_products() -> Iterator[None]:
-    """A context in which PyTorch multiplies bfloat16 matrices on a CPU itself, in all threads. Results are rounded
-    differently."""
+    """A context in which PyTorch multiplies bfloat16 matrices on a CPU itself, and uses oneDNN for nothing else either,
+    in all threads (`_Switch`). Results are rounded differently."""
     _switch.enter()
     try:
         yield
