@@ -198,8 +198,9 @@ class Grader:
         `right`: symbols of earlier exercises that are not at fault, since references in their place change nothing.
         """
         if attempt.passed and not override and isinstance(student, SandboxClient) and verdict.device == "cpu":
-            own = [s.text for s in self._cells(exercise) if s.exercise in (exercise.id, None) and not s.setup]
-            attempt.remarks = find_remarks(exercise, own, student, attempt.findings)
+            cells = [s for s in self._cells(exercise) if s.exercise in (exercise.id, None) and not s.setup]
+            own = {s.id for s in cells if s.exercise}
+            attempt.remarks = find_remarks(exercise, [(s.id, s.text) for s in cells], own, student, attempt.findings)
         if attempt.passed or attempt.missing:
             return attempt
         attempt.named = diagnose(exercise, attempt.findings)

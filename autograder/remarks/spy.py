@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 SPY = '''
+import sys
+
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -13,7 +16,7 @@ PRODUCTS = {"mm", "bmm", "addmm", "baddbmm", "_softmax"}
 
 
 class Calls(TorchDispatchMode):
-    """How many operations, and how many products of the same tensors were made before."""
+    """How many operations, at which lines, and which products of the same tensors were made before."""
 
     @classmethod
     def _should_skip_dynamo(cls):
@@ -21,19 +24,37 @@ class Calls(TorchDispatchMode):
 
     def __init__(self):
         super().__init__()
-        self.calls, self.again, self.seen, self.kept = 0, 0, set(), []
+        self.calls, self.lines, self.again, self.seen, self.kept = 0, {}, {}, {}, []
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         out = function(*args, **(kwargs or {}))
         self.calls += 1
-        if function.overloadpacket.__name__ in PRODUCTS:
-            given = [one for one in args if isinstance(one, torch.Tensor)]
-            numbers = [one for one in args if isinstance(one, int)]
-            key = (function.overloadpacket.__name__, *map(identity, given), *numbers)
-            self.again += key in self.seen
-            self.seen.add(key)
-            self.kept += given  # so that no other tensor gets their memory
+        at = places()
+        for place in at:
+            self.lines[place] = self.lines.get(place, 0) + 1
+        if function.overloadpacket.__name__ in PRODUCTS and at:
+            self.compare(function.overloadpacket.__name__, args, at[0])
         return out
+
+    def compare(self, name, args, place):
+        given = [one for one in args if isinstance(one, torch.Tensor)]
+        key = (name, *map(identity, given), *(one for one in args if isinstance(one, int)))
+        if key in self.seen:
+            pair = f"{self.seen[key]} {place}"
+            self.again[pair] = self.again.get(pair, 0) + 1
+        self.seen.setdefault(key, place)
+        self.kept += given  # so that no other tensor gets their memory
+
+
+def places():
+    """The functions of the student's that are running, innermost first: name, first line, and the line they are at."""
+    found, frame = [], sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        if frame.f_globals.get("__name__") == "__main__" and not code.co_name.startswith("<"):
+            found.append(f"{code.co_name}:{code.co_firstlineno}:{frame.f_lineno}")
+        frame = frame.f_back
+    return list(dict.fromkeys(found))
 
 
 def identity(tensor):
@@ -50,16 +71,34 @@ def remarks_begin():
 
 def remarks_end():
     modes[0].__exit__(None, None, None)
-    return {"calls": modes[0].calls, "again": modes[0].again}
+    return {"calls": modes[0].calls, "lines": modes[0].lines, "again": modes[0].again}
 '''
 
 
-def count_calls(subject: Any, action: Callable[[], object]) -> dict[str, int]:
-    """`calls`: how many of torch's operations the action makes; `again`: how many products that were made before."""
+@dataclass(frozen=True)
+class Count:
+    """calls: how many of torch's operations were made; lines: place → how many, of each function that was running;
+    again: two places, with a space between → how many products were made at the second of the same tensors as at the
+    first. A place is `function:its first line:line`."""
+
+    calls: int = 0
+    lines: Mapping[str, int] = field(default_factory=dict)
+    again: Mapping[str, int] = field(default_factory=dict)
+
+
+def count_calls(subject: Any, action: Callable[[], object]) -> Count:
+    """What the action makes of torch's operations, and where. Raises StudentError."""
     subject.bind(SPY, ["remarks_begin", "remarks_end"])
     subject.call("remarks_begin")
     try:
         action()
     finally:
         report = subject.call("remarks_end")
-    return {name: value for name, value in report.items() if type(value) is int} if isinstance(report, dict) else {}
+    report = report if isinstance(report, dict) else {}
+    calls = report.get("calls")
+    return Count(calls if type(calls) is int else 0, _numbers(report.get("lines")), _numbers(report.get("again")))
+
+
+def _numbers(value: Any) -> dict[str, int]:
+    pairs = value.items() if isinstance(value, dict) else ()
+    return {key: number for key, number in pairs if isinstance(key, str) and type(number) is int}

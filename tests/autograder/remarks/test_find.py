@@ -7,7 +7,7 @@ from autograder.checks.probe import Answer, Case, Check, Finding, Probe
 from autograder.feedback.html import verdict_html
 from autograder.feedback.text import verdict_text
 from autograder.grade import run
-from autograder.remarks.find import find_remarks
+from autograder.remarks.find import _of_one_kind, find_remarks
 from autograder.sandbox import choose
 from autograder.sandbox.client import Cell, SandboxClient
 from course import exercises
@@ -21,14 +21,22 @@ FUNCTION = {
 }
 
 
-def names(source, exercise=ATTEND):
-    """The names of the remarks on an answer, asked about two inputs of different size, in a box."""
+def remarks(source, exercise=ATTEND, others=()):
+    """The remarks on an answer, asked about two inputs of different size, in a box; others: further cells, id → source,
+    before the answer, which is the cell `answer`."""
     check = Check("right values", lambda draw, reference: [], core=True)
     answers = tuple(Answer(Probe(case.value, case), None, None, None) for case in FUNCTION[exercise])
+    cells = [*others, ("answer", source)]
     with SandboxClient(choose()) as student:
-        (outcome,) = student.run_cells([Cell("a", source)])
-        assert outcome.error is None
-        return [one.name for one in find_remarks(exercise, [source], student, [Finding(check, answers)])]
+        outcomes = student.run_cells([Cell(*cell) for cell in cells])
+        assert not any(one.error for one in outcomes)
+        own = {id for id, _ in cells if id.startswith("answer")}
+        return find_remarks(exercise, cells, own, student, [Finding(check, answers)])
+
+
+def names(source):
+    """The names of the remarks on an answer."""
+    return [one.name for one in remarks(source)]
 
 
 def attend(body, head="q, k, v"):
@@ -57,14 +65,63 @@ def test_a_product_that_is_computed_twice_and_one_of_other_tensors():
     assert names(other) == []  # the same text, of other tensors
 
 
+REPEATED = "w = q @ q.mT\nu = q @ q.mT\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if q.shape[1] > 4:\n    p = q @ k.mT\nelse:\n    p = q @ k.mT",
+        "p = q @ k.mT\nk = k * 1.0\np = q @ k.mT",
+        "p = q @ k.mT if q.shape[1] > 4 else q @ k.mT",
+    ],
+)
+def test_another_product_that_is_computed_twice_says_nothing_of_one_that_is_not(body):
+    found = remarks(attend(f"{REPEATED}{body}\np = torch.softmax(p, -1)\nreturn p @ v, p"))
+    assert [(one.name, one.line) for one in found] == [("computed_again", 7)] and "`q @ q.mT`" in found[0].text
+
+
+def test_of_two_products_in_one_line_it_is_not_known_which_was_made_again():
+    body = "w, p = q @ q.mT, q @ k.mT\nk = k * 1.0\nw, p = q @ q.mT, q @ k.mT\nreturn torch.softmax(p, -1) @ v, p"
+    assert names(attend(body)) == []
+
+
 def test_a_loop_over_positions_and_one_over_a_constant():
     loop = attend(
         "rows = [torch.softmax(q[:, i : i + 1] @ k.mT, -1) for i in range(q.shape[1])]\n"
         "p = torch.cat(rows, 1)\nreturn p @ v, p"
     )
-    assert names(loop) == ["loop_over_tokens"]
+    (found,) = remarks(loop)
+    assert (found.name, found.line) == ("loop_over_input", 6) and "for a larger input" in found.text
     constant = attend("p = q @ k.mT\nfor _ in range(2):\n    p = p * 1.0\np = torch.softmax(p, -1)\nreturn p @ v, p")
     assert names(constant) == []
+
+
+ROWS = "rows = []\nfor i in range(q.shape[1]):\n    rows.append(torch.softmax(q[:, i] @ k[0].T, -1))\n"
+
+
+def test_a_line_is_named_only_if_one_loop_makes_more_operations():
+    constant = attend(f"for _ in range(2):\n    k = k * 1.0\n{ROWS}p = torch.stack(rows, 1)\nreturn p @ v, p")
+    assert [(one.name, one.line) for one in remarks(constant)] == [("loop_over_input", 9)]
+    both = attend(
+        f"{ROWS}for i in range(q.shape[1]):\n    rows[i] = rows[i] * 1.0\np = torch.stack(rows, 1)\nreturn p @ v, p"
+    )
+    assert [(one.name, one.line) for one in remarks(both)] == [("loop_over_input", None)]
+
+
+def test_only_cases_of_one_function_and_one_kind_of_arguments_are_compared():
+    x, y, long = torch.ones(2), torch.ones(3), torch.ones(9)
+    assert list(_of_one_kind([Case("f", (x,)), Case("g", (long,))])) == []
+    assert list(_of_one_kind([Case("f", (x,)), Case("f", (long,), {"mask": x}), Case("f", (x,))])) == []
+    (pair,) = _of_one_kind([Case("f", (y,)), Case("g", (long,)), Case("f", (x,))])
+    assert [case.size() for case in pair] == [2, 3]
+
+
+def test_a_line_is_named_only_in_the_one_cell_that_answers_the_exercise():
+    helper = ("helper", "def helper(x, seen=[]):\n    return x\n")
+    answer = attend("return torch.softmax(helper(q) @ k.mT, -1) @ v, None", "q, k, v, seen={}")
+    assert [one.line for one in remarks(answer, others=[helper])] == [None, 5]
+    assert [one.line for one in remarks(answer, others=[("answer-2", helper[1])])] == [None, None]
 
 
 def test_an_argument_that_is_changed_and_a_copy_that_is():
@@ -75,7 +132,7 @@ def test_an_argument_that_is_changed_and_a_copy_that_is():
 def test_code_that_does_not_parse_or_raises_costs_only_the_remark():
     source = attend("for _ in range(2):\n    raise ValueError\nreturn 1")
     assert names(source) == []
-    assert find_remarks(ATTEND, ["%%time\nx = 1"], None, []) == []
+    assert find_remarks(ATTEND, [("a", "%%time\nx = 1")], (), None, []) == []
 
 
 RIGHT = """
