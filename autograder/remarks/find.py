@@ -15,6 +15,7 @@ from autograder.api import Exercise, Remark
 from autograder.checks.compare import compare
 from autograder.checks.probe import Case, Finding
 from autograder.checks.reference import reference_of
+from autograder.exercises.parse import parse_source
 from autograder.feedback.translate import say
 from autograder.remarks.spy import Count, count_calls
 from autograder.sandbox.client import StudentError
@@ -86,7 +87,7 @@ Rule = Callable[[Exercise, Sequence[Function], Any, Sequence[Case]], Iterator[Re
 
 def _functions(exercise: Exercise, cells: Sequence[tuple[str, str]], own: Collection[str]) -> list[Function]:
     """Raises SyntaxError."""
-    trees = {id: ast.parse(text) for id, text in cells}
+    trees = {id: parse_source(text) for id, text in cells}
     answers = set(own) or {id for id, tree in trees.items() if _defines(tree, exercise.symbols)}
     return [
         Function(node, answers == {id})

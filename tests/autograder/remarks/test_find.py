@@ -1,5 +1,7 @@
 """Remarks without points: each with an answer that gets it, and with a near miss that must not get it."""
 
+import time
+
 import pytest
 import torch
 
@@ -122,6 +124,13 @@ def test_a_line_is_named_only_in_the_one_cell_that_answers_the_exercise():
     answer = attend("return torch.softmax(helper(q) @ k.mT, -1) @ v, None", "q, k, v, seen={}")
     assert [one.line for one in remarks(answer, others=[helper])] == [None, 5]
     assert [one.line for one in remarks(answer, others=[("answer-2", helper[1])])] == [None, None]
+
+
+def test_code_that_is_made_to_crash_the_parser_costs_no_more_than_the_remark():
+    """The grader parsed it without the bounds that it has elsewhere: 4 MB took seconds and gigabytes."""
+    started = time.process_time()
+    assert find_remarks(ATTEND, [("answer", "x = [" + "1," * 2_000_000 + "]")], {"answer"}, None, []) == []
+    assert time.process_time() - started < 1
 
 
 def test_an_argument_that_is_changed_and_a_copy_that_is():
