@@ -48,6 +48,24 @@ test('a lesson is read and predicted without a run, has a Check button and no sc
   await expect(compare.locator('.cm-content')).toContainText('try:');
 });
 
+test('a new kernel gets the set-up before the next cell, and Run waits for a prediction', async ({ page }) => {
+  await lab(page, UNIT, { reading: true });
+  const setup = page.locator('.tfkit-R-setupPart');
+  await expect(setup).toContainText('run ✓', { timeout: 90000 });
+  await page.evaluate(() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart());
+  await expect(setup).toContainText('will be run before your next cell');
+  await page.evaluate(() => {
+    const { content } = window.jupyterapp.shell.currentWidget;
+    content.activeCellIndex = content.widgets.findIndex(cell =>
+      /predicted\("02.two-axes"/.test(cell.model.sharedModel.getSource())
+    );
+    return content.scrollToItem(content.activeCellIndex);
+  });
+  await page.locator('.jp-mod-active .tfkit-R-runPart').getByRole('button', { name: 'Run' }).click();
+  await expect(page.locator('.jp-mod-active .jp-OutputArea')).toContainText('Predict first', { timeout: 90000 });
+  await expect(setup).toContainText('run ✓');
+});
+
 test('Run All passes over what is not predicted, and a line at the top says so', async ({ page }) => {
   await lab(page, 'unsealed.ipynb');
   await command(page, 'notebook:run-all-cells');

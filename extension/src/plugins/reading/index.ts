@@ -4,6 +4,7 @@ import { ICommandPalette, ISanitizer, Sanitizer } from '@jupyterlab/apputils';
 import { INotebookTracker, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
+import { CommandRegistry } from '@lumino/commands';
 import { showCell, unsealedIn } from '../../shared/cells';
 import { request } from '../../shared/server';
 import { inTab } from '../../shared/tab';
@@ -19,6 +20,12 @@ const SOURCE = /(^|\/)source\//; // nbgrader's folder of notebooks with solution
 function isLesson({ content, context }: NotebookPanel): boolean {
   const mark = content.model?.getMetadata('tfkit') as { unit?: unknown } | undefined;
   return typeof mark?.unit === 'string' && !SOURCE.test(context.localPath) && !inTab();
+}
+
+/** The keys of a command, as this system writes them: ⌃ or Ctrl. */
+function keysOf(commands: CommandRegistry, command: string): string {
+  const binding = commands.keyBindings.find(one => one.command === command);
+  return binding ? CommandRegistry.formatKeystroke(binding.keys) : '';
 }
 
 /** Says above a notebook which predictions "Run All" has passed over. */
@@ -72,6 +79,7 @@ export const readingPlugin: JupyterFrontEndPlugin<void> = {
       sanitizer: sanitizer ?? new Sanitizer(),
       check: () => void app.commands.execute(CHECK),
       leave: () => void set(false),
+      keys: () => keysOf(app.commands, READING),
       seal: async (path: string, name: string, answers: unknown) => {
         const body = JSON.stringify({ path, name, answers });
         return (await request<{ card: string }>(serverSettings, 'lesson', { method: 'POST', body })).card;

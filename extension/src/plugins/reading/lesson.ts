@@ -26,6 +26,8 @@ export interface IServices {
   readonly sanitizer: ISanitizer;
   check(): void;
   leave(): void;
+  /** The keys that leave reading mode, as this system writes them; empty where none do. */
+  keys(): string;
   seal(path: string, name: string, answers: unknown): Promise<string>;
 }
 
@@ -40,8 +42,8 @@ export class LessonReader {
     private readonly _lesson: ILesson,
     private readonly _services: IServices
   ) {
-    const { trans, course, leave } = _services;
-    this._bar = new StageBar(trans, cell => void showCell(_panel, model => model.id === cell), leave);
+    const { trans, course, leave, keys } = _services;
+    this._bar = new StageBar(trans, cell => void showCell(_panel, model => model.id === cell), leave, keys);
     _panel.contentHeader.addWidget(this._bar);
     course.changed.connect(this._showStages, this);
     _panel.content.activeCellChanged.connect(this._onActive, this);

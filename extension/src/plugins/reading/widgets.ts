@@ -118,16 +118,16 @@ export class PredictionPart extends Part {
     seal: (answers: unknown) => Promise<string>
   ) {
     super('predict');
+    const { name, questions } = prediction;
     if (prediction.card !== null) {
-      this._show(prediction.card);
+      this._show(name, prediction.card);
       return;
     }
-    const { name, questions } = prediction;
     const model = new RecordedModel({ form: { name, questions }, sealed: null, problem: '' });
     const answer = async (message: Record<string, unknown>): Promise<void> => {
       model.set('problem', '');
       try {
-        this._show(await seal(message.do === 'seal' ? message.answers : null));
+        this._show(name, await seal(message.do === 'seal' ? message.answers : null)).focus(); // its button is gone
       } catch (error) {
         model.set('problem', error instanceof Error ? error.message : String(error));
       }
@@ -135,11 +135,12 @@ export class PredictionPart extends Part {
     mount(Object.assign(model, { send: (message: Record<string, unknown>) => void answer(message) }), this.node);
   }
 
-  private _show(card: string): void {
+  private _show(name: string, card: string): HTMLElement {
     const html = card.replace(/<style>[^<]*<\/style>/g, ''); // the extension has the style sheet
-    const shown = h('div', { role: 'status' });
+    const shown = h('div', { role: 'group', 'aria-label': name, tabIndex: -1 });
     shown.innerHTML = this._sanitizer.sanitize(html);
     this.node.replaceChildren(shown);
+    return shown;
   }
 }
 
@@ -148,30 +149,41 @@ export class StageBar extends Widget {
   constructor(
     private readonly _trans: TranslationBundle,
     private readonly _go: (cell: string) => void,
-    private readonly _leave: () => void
+    /** What leaves reading mode, and its keys in words. */
+    leave: () => void,
+    private readonly _keys: () => string
   ) {
     super();
     this.addClass('tfkit-Stages');
+    this._list = h('ol', { 'aria-label': _trans.__('Where you are') });
+    const button = { type: 'button', className: 'tfkit-Stages-leave', onclick: leave };
+    this._button = h('button', button, _trans.__('Whole notebook'));
+    this.node.append(this._title, this._list, this._button);
   }
 
+  /** Shows the stages. What is there is changed in place: a button that has the focus keeps it. */
   showStages(exercise: IExercise | null, stages: readonly IStage[]): void {
-    const items = stages.map(stage => h('li', {}, this._stage(stage)));
-    const title = h('strong', {}, exercise?.title ?? '');
-    const leave = h('button', { type: 'button', className: 'tfkit-Stages-leave' }, this._trans.__('Whole notebook'));
-    leave.title = this._trans.__('Leave reading mode: show every cell (Ctrl+Alt+R)');
-    leave.onclick = () => this._leave();
-    const list = h('ol', { 'aria-label': this._trans.__('Where you are') }, ...items);
-    this.node.replaceChildren(title, list, leave);
+    this._title.textContent = exercise?.title ?? '';
+    const keys = this._keys();
+    const words = this._trans.__('Leave reading mode: show every cell');
+    this._button.title = keys ? `${words} (${keys})` : words;
+    while (this._list.children.length > stages.length) {
+      this._list.lastElementChild!.remove();
+    }
+    while (this._list.children.length < stages.length) {
+      this._list.append(h('li', {}, h('button', { type: 'button' })));
+    }
+    this._list.querySelectorAll('button').forEach((button, i) => this._draw(button, stages[i]));
   }
 
-  private _stage({ name, done, current, cell }: IStage): HTMLElement {
-    const button = h('button', { type: 'button' }, `${done ? '✓ ' : ''}${this._name(name)}`);
+  private _draw(button: HTMLButtonElement, { name, done, current, cell }: IStage): void {
+    button.textContent = `${done ? '✓ ' : ''}${this._name(name)}`;
     button.className = done ? 'tfkit-mod-done' : '';
+    button.toggleAttribute('aria-current', current);
     if (current) {
       button.setAttribute('aria-current', 'step');
     }
     button.onclick = () => this._go(cell);
-    return button;
   }
 
   private _name(name: StageName): string {
@@ -183,6 +195,10 @@ export class StageBar extends Widget {
       compare: this._trans.__('compare')
     }[name];
   }
+
+  private readonly _title = h('strong', {});
+  private readonly _list: HTMLOListElement;
+  private readonly _button: HTMLButtonElement;
 }
 
 /** The line above a notebook that says which predictions "Run All" has passed over. */
