@@ -64,6 +64,12 @@ test('a new kernel gets the set-up before the next cell, and Run waits for a pre
   await page.locator('.jp-mod-active .tfkit-R-runPart').getByRole('button', { name: 'Run' }).click();
   await expect(page.locator('.jp-mod-active .jp-OutputArea')).toContainText('Predict first', { timeout: 90000 });
   await expect(setup).toContainText('run ✓');
+  const line = page.locator('.tfkit-PassedOver');
+  await expect(line).toContainText('Passed over: 1 prediction is not sealed yet.');
+  const form = page.getByRole('form', { name: 'Prediction 02.two-axes' });
+  await form.getByRole('button', { name: 'Skip' }).click();
+  await expect(page.getByRole('group', { name: '02.two-axes' })).toBeFocused();
+  await expect(line).toBeHidden(); // though its cell was not run again
 });
 
 test('Run All passes over what is not predicted, and a line at the top says so', async ({ page }) => {
@@ -76,4 +82,7 @@ test('Run All passes over what is not predicted, and a line at the top says so',
   await line.getByRole('button', { name: 'Show the first' }).click();
   await expect(page.locator('.jp-mod-active .jp-OutputArea')).toContainText('Predict first');
   await shot(page, 'passed-over');
+  await command(page, 'docmanager:save');
+  await lab(page, 'unsealed.ipynb');
+  await expect(line).toContainText('Passed over: 1 prediction'); // on opening, too
 });

@@ -1,16 +1,15 @@
 /** Reading mode: a lesson as a page to read and work in, until the reader wants the whole notebook; and what "Run All" passed over. */
 import { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette, ISanitizer, Sanitizer } from '@jupyterlab/apputils';
-import { INotebookTracker, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
+import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
-import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/translation';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
-import { showCell, unsealedIn } from '../../shared/cells';
 import { request } from '../../shared/server';
 import { inTab } from '../../shared/tab';
 import { ICourse } from '../../shared/tokens';
 import { ILesson, LessonReader } from './lesson';
-import { PassedOver } from './widgets';
+import { watchPassedOver } from './passedover';
 
 const READING = 'tfkit:reading';
 const CHECK = 'tfkit:check';
@@ -26,25 +25,6 @@ function isLesson({ content, context }: NotebookPanel): boolean {
 function keysOf(commands: CommandRegistry, command: string): string {
   const binding = commands.keyBindings.find(one => one.command === command);
   return binding ? CommandRegistry.formatKeystroke(binding.keys) : '';
-}
-
-/** Says above a notebook which predictions "Run All" has passed over. */
-function watchPassedOver(notebooks: INotebookTracker, trans: TranslationBundle): void {
-  const lines = new WeakMap<NotebookPanel, PassedOver>();
-  NotebookActions.executed.connect((_, { notebook }) => {
-    const panel = notebooks.find(one => one.content === notebook);
-    if (!panel?.model?.getMetadata('tfkit')) {
-      return;
-    }
-    const waiting = notebook.widgets.flatMap(({ model }) => unsealedIn(model).map(name => ({ name, id: model.id })));
-    let line = lines.get(panel);
-    if (!line && waiting.length) {
-      line = new PassedOver(trans, id => void showCell(panel, model => model.id === id));
-      lines.set(panel, line);
-      panel.contentHeader.addWidget(line);
-    }
-    line?.showNames([...new Set(waiting.map(({ name }) => name))], waiting[0]?.id ?? '');
-  });
 }
 
 export const readingPlugin: JupyterFrontEndPlugin<void> = {
@@ -72,7 +52,7 @@ export const readingPlugin: JupyterFrontEndPlugin<void> = {
       execute: () => set(!isOn)
     });
     palette?.addItem({ command: READING, category: trans.__('Course') });
-    watchPassedOver(notebooks, trans);
+    watchPassedOver(notebooks, course, trans);
     const services = {
       course,
       trans,

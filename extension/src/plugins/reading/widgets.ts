@@ -215,13 +215,21 @@ export class PassedOver extends Widget {
 
   /** Names the predictions; `first` is the cell that waits for the first of them. */
   showNames(names: readonly string[], first: string): void {
+    this._first = first;
+    if (names.join() === this._names) {
+      return;
+    }
+    this._names = names.join();
     this.setHidden(!names.length);
     const said = this._trans._n(
       'Passed over: %1 prediction is not sealed yet.',
       'Passed over: %1 predictions are not sealed yet.',
       names.length
     );
-    const button = h('button', { type: 'button', onclick: () => this._go(first) }, this._trans.__('Show the first'));
-    this.node.replaceChildren(h('span', {}, said), ' ', button);
+    const show = { type: 'button', onclick: () => this._go(this._first) };
+    this.node.replaceChildren(h('span', {}, said), ' ', h('button', show, this._trans.__('Show the first')));
   }
+
+  private _first = '';
+  private _names = '';
 }
