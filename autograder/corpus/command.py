@@ -31,6 +31,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--results", type=Path, metavar="FILE.jsonl",
                          help="keep each exercise's results in this file; those it already has for the same options "
                               "and unchanged code are not measured again")  # fmt: skip
+    command.add_argument("--blind", type=Path, metavar="DIR",
+                         help="only grade the answers in this folder, whose authors saw the statements alone: "
+                              "ID/right/NAME.py and ID/wrong/NAME.py")  # fmt: skip
     command.set_defaults(run=run)
 
 
@@ -38,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints what was measured; 1 if an answer is misjudged. Raises BadInput."""
     if arguments.exercises[:1] == ["show"]:
         return _show(arguments.exercises[1:])
+    if arguments.blind:
+        return _blind(arguments)
     if arguments.seeds:
         return _stability(arguments)
     from autograder.checks.mutation import total
@@ -63,6 +68,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _exercise_ids(arguments: argparse.Namespace) -> list[str]:
     return [registry.find(name).id for name in arguments.exercises] or [one.id for one in registry.exercises()]
+
+
+def _blind(arguments: argparse.Namespace) -> int:
+    """Grade answers by other hands; 1 if a right one is refused or a wrong one let through."""
+    from autograder.corpus import blind
+    from autograder.sandbox import choose
+
+    rows = []
+    found = blind.find(arguments.blind, [registry.find(name).id for name in arguments.exercises])
+    for row in blind.measure(found, choose(), arguments.results):
+        rows.append(row)
+        print("✗ " * blind.is_misjudged(row) + blind.line_of(row), flush=True)
+    print(blind.summary(rows))
+    return 1 if any(map(blind.is_misjudged, rows)) else 0
 
 
 def _stability(arguments: argparse.Namespace) -> int:

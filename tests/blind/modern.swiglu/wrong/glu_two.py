@@ -1,0 +1,12 @@
+# sigmoid as the gate (the older GLU) + adds the residual inside
+class SwiGLU(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.gate = nn.Linear(d_model, d_ff, bias=False)
+        self.up = nn.Linear(d_model, d_ff, bias=False)
+        self.down = nn.Linear(d_ff, d_model, bias=False)
+
+    def forward(self, x):
+        g = self.gate(x).sigmoid()
+        u = self.up(x)
+        return x + self.down(g * u)

@@ -1,0 +1,12 @@
+# silu on the branch up instead of on the gate
+class SwiGLU(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.gate = nn.Linear(d_model, d_ff, bias=False)
+        self.up = nn.Linear(d_model, d_ff, bias=False)
+        self.down = nn.Linear(d_ff, d_model, bias=False)
+
+    def forward(self, x):
+        gate = self.gate(x)
+        hidden = F.silu(self.up(x))
+        return self.down(gate * hidden)
