@@ -39,6 +39,9 @@ test('a lesson is read and predicted without a run, has a Check button and no sc
   await page.setViewportSize({ width: 390, height: 844 });
   await command(page, 'application:toggle-left-area');
   await shot(page, 'reading-390');
+  await expect(bar.getByRole('button', { name: 'compare' })).toBeInViewport({ ratio: 1 });
+  const left = async part => (await compare.locator(part).boundingBox()).x;
+  expect(await left('.tfkit-R-runPart button')).toBe(await left('.jp-InputArea-editor'));
   await page.setViewportSize({ width: 1360, height: 1000 });
 
   await page.keyboard.press('Escape');
