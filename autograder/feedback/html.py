@@ -28,6 +28,7 @@ from autograder.feedback.words import (
     number,
     places,
     points_of,
+    reason,
     sentence,
     size,
 )
@@ -109,7 +110,7 @@ def _lesson(data: Mapping[str, Any]) -> str:
     blocks = [_mistake(one, place, len(mistakes)) for place, one in enumerate(mistakes, 1)]
     if data.get("reason") and data["status"] != "passed":
         kind = ' class="tfkit-v-hint"' if data["status"] == "failed" and not mistakes else ""
-        blocks.append(f"<p{kind}>{_code(sentence(str(data['reason'])))}</p>")
+        blocks.append(f"<p{kind}>{_code(sentence(reason(data)))}</p>")
     if data["status"] == "not_graded":
         blocks.append(f"<p>{say('This is not your mistake. An instructor will grade it by hand.')}</p>")
     return "".join(blocks)

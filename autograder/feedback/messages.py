@@ -40,6 +40,25 @@ TEMPLATES = (
     "in a few training steps from the same parameters the loss is not what it should be",
     "your code calls torch's own {functions}; this costs no points, but it skips what the exercise is about",
     "your code calls torch's own {functions}",
+    "not written yet",
+    "{names} is not written yet",
+    "{names} are not written yet",
+    # of an instructor's own tests
+    "the test failed",
+    "the test stopped with {error}",
+    "the test's score is not a finite number",
+    "the test needs more memory for your answer than it may have",
+    "the test passes a value that cannot be sent into the sandbox: {message}",
+    "the test did not end within {seconds} s, or ended its process; grade it by hand",
+    "{count} cells ended their process or did not finish in time, so this one was not run",
+    "an object of {class} was compared: only tensors, numbers and lists can be",
+    "an object of {class} was used as a truth value: only tensors, numbers and lists can be",
+    "an object of {class} was used as if it were data: only tensors, numbers and lists can be. If the test is about "
+    "such objects, its author allows it by the line `# autograder: objects`",
+    "`{symbol}` has no value, since the test {test} stopped before",
+    "`{symbol}` has no value, since the locked cell {cell} stopped with {error}",
+    "`{symbol}` is the name of a library and of something in the answer: import it in a locked cell, or release its "
+    "`def`",
 )
 PARTS = (
     "None (is a `return` missing?)",

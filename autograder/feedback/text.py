@@ -22,6 +22,7 @@ from autograder.feedback.words import (
     number,
     places,
     points_of,
+    reason,
 )
 
 # Control characters of terminals, and characters that change the direction of the surrounding text
@@ -72,7 +73,7 @@ def verdict_text(data: Mapping[str, Any]) -> str:
     status = f"{data['status']} (not run: {left})" if left else data["status"]
     lines = ["{file}: {exercise} {status}, {score:g} of {max_score:g}".format(**{**data, "status": status})]
     right = correct_so_far(data) if data["status"] != "passed" else ""
-    details = "\n".join(text for text in (right, data["hint"], data["reason"], line_of(data)) if text)
+    details = "\n".join(text for text in (right, data["hint"], reason(data), line_of(data)) if text)
     lines += [f"  {line}" for line in details.split("\n") if line]
     if line_of(data):
         lines.append(f"    {data['departure']['text']}")

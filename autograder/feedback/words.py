@@ -120,6 +120,12 @@ def places(message: str) -> str:
     return PLACE.sub(lambda found: f"at {_place(_indices(found.group(1)), str)}", message)
 
 
+def reason(data: Mapping[str, Any]) -> str:
+    """Why an answer was not graded, or what stopped it: a message of the grader's in the reader's language."""
+    said = str(data.get("reason") or "")
+    return translate_message(said, lambda where: place(_indices(where))) or said
+
+
 def _indices(text: str) -> list[int]:
     return [int(index) for index in text.split(",")]
 

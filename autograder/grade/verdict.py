@@ -100,7 +100,7 @@ def verdict_of(
     found, stopped = attempt.named or attempt.recognised, stopped_early(attempt)
     unknown = None if attempt.passed or stopped or found else explain_unknown_mistake(attempt)
     if unwritten:
-        unknown = f"{_listed(unwritten)}: {NOT_WRITTEN}."
+        unknown = f"{_listed(unwritten)}: {say(NOT_WRITTEN)}."
     score, checks = _credit(exercise, attempt, checks, credit)
     return replace(
         verdict,

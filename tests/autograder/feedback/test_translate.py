@@ -13,10 +13,13 @@ import autograder
 from autograder.api import PROPERTIES, CheckResult, Verdict
 from autograder.checking import notebook
 from autograder.diagnosis import conditions, facts, kinds, mutations, shares, transformations
+from autograder.exercises import registry
 from autograder.feedback import matrix, messages, words
 from autograder.feedback.html import STEP_COLUMNS, verdict_html
 from autograder.feedback.text import verdict_text
+from autograder.grade.run import grade_source
 from autograder.grade.verdict import NOTHING_FITS
+from autograder.sandbox import choose
 
 ROOT = Path(autograder.__file__).parent
 CATALOGUES = [path for path in sorted((ROOT / "locale").glob("*.po")) if polib.pofile(str(path)).translated_entries()]
@@ -65,7 +68,14 @@ def test_every_word_is_in_the_catalogue_with_its_parts(path):
         | {said for table in TABLES for said, _ in table}
         | {said for _, said in kinds.POWERS}
         | {*SENTENCES}
-        | {notebook.NO_ANSWER, notebook.NO_NAMES, notebook.KEPT, notebook.STILL_CHECKING, *filter(None, STEP_COLUMNS)}
+        | {
+            notebook.NO_ANSWER,
+            notebook.NO_NAMES,
+            notebook.KEPT,
+            notebook.STILL_CHECKING,
+            notebook.PRACTICE,
+            *filter(None, STEP_COLUMNS),
+        }
     )
     assert len(spoken()) > 20 and wanted <= known.keys(), wanted - known.keys()
     for text, said in known.items():
@@ -95,3 +105,20 @@ def test_a_card_speaks_french_where_the_reader_does(monkeypatch):
     assert words.places("what it holds at [0] differs") == "what it holds at entry 0 differs"  # in one language
     monkeypatch.setenv("LANGUAGE", "en")
     assert "not yet right" in verdict_html(VERDICT)
+
+
+UNWRITTEN = "def causal_mask(length):\n    raise NotImplementedError\n"
+
+
+def test_an_answer_that_is_not_written_is_said_to_be_in_french(monkeypatch):
+    monkeypatch.setenv("LANGUAGE", "fr")
+    verdict = grade_source(registry.find("masks.causal"), UNWRITTEN, backend=choose(), device="cpu")
+    assert verdict.reason == "not written yet"
+    said = verdict_text(verdict.as_json())
+    assert "pas encore écrit" in said and "written yet" not in said
+    assert words.places(verdict.checks[0].message) == "`causal_mask` n’est pas encore écrit"
+
+
+def test_two_functions_that_are_not_written_are_several(monkeypatch):
+    monkeypatch.setenv("LANGUAGE", "fr")
+    assert words.places("`f`, `g` are not written yet") == "`f`, `g` ne sont pas encore écrits"

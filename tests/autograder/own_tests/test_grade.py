@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.api import Limits
+from autograder.feedback.html import verdict_html
+from autograder.feedback.text import verdict_text
 from autograder.nbgrader import config
 from autograder.own_tests import grade as own_tests
 from autograder.sandbox import choose
@@ -239,6 +244,30 @@ def test_a_call_that_ends_the_box_costs_its_test_alone():
     found = graded("import os\ndef step(n):\n    return n or os._exit(3)", tests)
     assert scores(found) == {"a": 0, "b": 1, "c": 1}
     assert "status 3" in found["a"].checks[0].message
+
+
+IN_FRENCH = {
+    "failed": ("assert one() == 2", "le test a échoué"),
+    "stopped": ("one().shape", "le test s’est arrêté avec AttributeError"),
+    "no score": ("one() * float('nan')", "le score du test n’est pas un nombre fini"),
+    "compared": ("assert Thing() == 1", "un objet de Thing a été comparé : seuls"),
+    "truth": ("assert Thing()", "un objet de Thing a servi de valeur de vérité : seuls"),
+    "operator": ("Thing() + 1", "un objet de Thing a servi de données : seuls"),
+    "cannot be sent": ("one({1})", "le test passe une valeur qui ne peut pas être envoyée"),
+    "helper": ("late = missing()", "le test s’est arrêté avec NameError"),
+    "helped": ("assert late", "`late` n’a pas de valeur, car le test helper s’est arrêté avant"),
+    "memory": ("raise MemoryError", "avec votre réponse, le test demande plus de mémoire"),
+}
+ONE = "class Thing:\n    pass\n\ndef one(x=None):\n    return 1"
+
+
+def test_what_the_grader_says_of_a_test_is_said_in_the_readers_language(monkeypatch):
+    monkeypatch.setenv("LANGUAGE", "fr")
+    found = graded(ONE, {name: (1, source) for name, (source, _) in IN_FRENCH.items()}, released="class Thing: ...")
+    for name, (_, said) in IN_FRENCH.items():
+        for shown in (verdict_text(found[name].as_json()), html.unescape(verdict_html(found[name]))):
+            plain = re.sub(r"</?code>|`", "", shown)
+            assert said[1:].replace("`", "") in plain, (name, plain)  # a reason begins with a capital letter
 
 
 def test_the_stock_commands_grade_them(tmp_path):
