@@ -35,7 +35,7 @@ MAKERS = ("list", "dict", "set", "defaultdict", "deque", "Counter")
 
 
 @dataclass(frozen=True)
-class Function:
+class StudentFunction:
     """A function in the student's cells. is_located: its lines are those of the one cell that answers the exercise, so
     that a reader knows which cell is meant."""
 
@@ -82,15 +82,15 @@ def find_remarks(
     return found
 
 
-Rule = Callable[[Exercise, Sequence[Function], Any, Sequence[Case]], Iterator[Remark]]
+Rule = Callable[[Exercise, Sequence[StudentFunction], Any, Sequence[Case]], Iterator[Remark]]
 
 
-def _functions(exercise: Exercise, cells: Sequence[tuple[str, str]], own: Collection[str]) -> list[Function]:
+def _functions(exercise: Exercise, cells: Sequence[tuple[str, str]], own: Collection[str]) -> list[StudentFunction]:
     """Raises SyntaxError."""
     trees = {id: parse_source(text) for id, text in cells}
     answers = set(own) or {id for id, tree in trees.items() if _defines(tree, exercise.symbols)}
     return [
-        Function(node, answers == {id})
+        StudentFunction(node, answers == {id})
         for id, tree in trees.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef)
@@ -102,7 +102,7 @@ def _defines(tree: ast.Module, symbols: Collection[str]) -> bool:
 
 
 def _shared_defaults(
-    exercise: Exercise, functions: Sequence[Function], student: Any, cases: Sequence[Case]
+    exercise: Exercise, functions: Sequence[StudentFunction], student: Any, cases: Sequence[Case]
 ) -> Iterator[Remark]:
     """A list, dict or set as a default. No run is needed: it is shared, whatever the function does with it today."""
     for function in functions:
@@ -116,12 +116,12 @@ def _shared_defaults(
 
 
 def _products_again(
-    exercise: Exercise, functions: Sequence[Function], student: Any, cases: Sequence[Case]
+    exercise: Exercise, functions: Sequence[StudentFunction], student: Any, cases: Sequence[Case]
 ) -> Iterator[Remark]:
     """The same product twice in one function, of the same tensors where it is run."""
     suspects = [(function, nodes) for function in functions for nodes in _repeated(function)]
     pairs = {pair for case in cases[:2] if suspects for pair in _count(student, case).again}
-    named: dict[int, tuple[Function, list[ast.expr]]] = {}
+    named: dict[int, tuple[StudentFunction, list[ast.expr]]] = {}
     for pair in pairs:
         fitting = [one for one in suspects if _is_pair(one[0], one[1], *pair.split(" "))]
         if len(fitting) == 1:  # of several products in these lines it is not known which was made again
@@ -130,12 +130,12 @@ def _products_again(
         yield Remark("computed_again", say(AGAIN, code=ast.unparse(nodes[1])), function.line(nodes[1]))
 
 
-def _is_pair(function: Function, nodes: Sequence[ast.expr], first: str, second: str) -> bool:
+def _is_pair(function: StudentFunction, nodes: Sequence[ast.expr], first: str, second: str) -> bool:
     """Whether the two places are those of two different ones of these nodes."""
     return any(function.has(first, one) and function.has(second, other) for one, other in permutations(nodes, 2))
 
 
-def _repeated(function: Function) -> list[list[ast.expr]]:
+def _repeated(function: StudentFunction) -> list[list[ast.expr]]:
     """The products of the same text, in the order of the text: the innermost only, since those are what is compared."""
     found: dict[str, list[Any]] = {}
     for node in function.nodes():
@@ -155,7 +155,9 @@ def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
-def _loops(exercise: Exercise, functions: Sequence[Function], student: Any, cases: Sequence[Case]) -> Iterator[Remark]:
+def _loops(
+    exercise: Exercise, functions: Sequence[StudentFunction], student: Any, cases: Sequence[Case]
+) -> Iterator[Remark]:
     """A loop that makes more operations for a larger input, where the reference makes as many without a loop."""
     loops = [(function, node) for function in functions for node in function.nodes() if isinstance(node, LOOPS)]
     reference = reference_of(exercise)
@@ -185,7 +187,7 @@ def _of_one_kind(cases: Sequence[Case]) -> Iterator[tuple[Case, Case]]:
             yield small, large
 
 
-def _made_in(function: Function, node: ast.AST, count: Count) -> int:
+def _made_in(function: StudentFunction, node: ast.AST, count: Count) -> int:
     """How many operations were made while the function was in these lines."""
     return sum(number for place, number in count.lines.items() if function.has(place, node))
 
@@ -198,7 +200,9 @@ def _count(subject: Any, case: Case) -> Count:
     return count_calls(subject, lambda: case.value(subject))
 
 
-def _writes(exercise: Exercise, functions: Sequence[Function], student: Any, cases: Sequence[Case]) -> Iterator[Remark]:
+def _writes(
+    exercise: Exercise, functions: Sequence[StudentFunction], student: Any, cases: Sequence[Case]
+) -> Iterator[Remark]:
     """An argument that differs after the call, in an exercise whose checks allow that."""
     case = next((one for one in cases if one.init is None and one.tensors()), None)
     if case is None or not hasattr(student, "observe"):
