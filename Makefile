@@ -80,7 +80,13 @@ test-hub: setup  ## a real JupyterHub with a teacher and two students
 test-slow: setup $(STAMP)/published  ## the tests that take minutes, a sample of their cases
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m slow --durations 12
 
-nightly: setup $(STAMP)/published $(STAMP)/site $(STAMP)/chart  ## every case of every test, the wheel on Python 3.13 too, then the site (some hours)
+# Triton for the tests of the kernels, by its interpreter and its compiler: 270 MB, a gigabyte when it is unpacked. torch's CUDA
+# build brings the version that it was made with, which pip then keeps.
+$(STAMP)/kernels: pyproject.toml $(STAMP)/packages
+	@$(BIN)/pip install -q -c constraints.txt $$($(BIN)/python tools/requirements.py kernels)
+	@touch $@
+
+nightly: setup $(STAMP)/published $(STAMP)/site $(STAMP)/chart $(STAMP)/kernels  ## every case of every test, the wheel on Python 3.13 too, then the site (some hours)
 	@failed=0; OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'slow or not slow' --every-case || failed=1; \
 	  WHEEL_TORCH=default $(MAKE) test-wheel || failed=1; \
 	  OMP_NUM_THREADS=1 $(BIN)/python -m tools.website site || failed=1; exit $$failed

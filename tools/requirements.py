@@ -1,6 +1,6 @@
 """Print the requirements in pyproject.toml, so that they can be installed before the project is built: with the extras
 named as arguments, or by default with every extra but `kernels` and `site`. `kernels` takes a gigabyte, and torch's
-CUDA build includes it; `make site` installs `site`."""
+CUDA build includes it: `make nightly` installs it, and `make site` installs `site`."""
 
 from __future__ import annotations
 
