@@ -22,6 +22,8 @@ def install(course_dir: str | os.PathLike) -> list[Path]:
 
     An existing configuration is kept, since it may have been edited, and so is the key: with another one every
     regrade would draw other cases.
+    So a configuration that is older than a setting lacks its line, and the setting has its default: without the line
+    `c.BoxedExecute.credit` wrong answers keep points by distance, whatever `[grading]` in course.toml says.
     """
     root = Path(course_dir).resolve()
     (root / "exchange").mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from nbformat.v4 import new_notebook
 from traitlets.config import PyFileConfigLoader
@@ -179,6 +181,19 @@ def test_a_course_chooses_the_rule_of_credit(tmp_path, monkeypatch):
     assert verdict.status == "not_graded" and 'must be "distance" or "checks"' in verdict.reason
     with pytest.raises(points.BadWeights, match="c.BoxedExecute.credit is 'half', and must be"):
         points.check_credit("half", "c.BoxedExecute.credit")
+
+
+def test_an_older_configuration_grades_by_distance_as_the_handbook_says(tmp_path):
+    config.install(tmp_path)
+    (tmp_path / points.FILE).write_text('[grading]\ncredit = "checks"\n')
+    file, line = tmp_path / "nbgrader_config.py", "c.BoxedExecute.credit = "
+    kept = [text for text in file.read_text().splitlines(keepends=True) if not text.startswith(line)]
+    file.write_text("".join(kept))
+    loaded = PyFileConfigLoader(file.name, path=str(tmp_path)).load_config()
+    assert BoxedExecute(config=loaded).credit == "distance"
+    root = Path(__file__).parents[3]
+    for document in ("docs/teaching.md", "CHANGELOG.md"):
+        assert line.rpartition(" = ")[0] in (root / document).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("exercise", [CAUSAL, SPLIT], ids=["one", "two"])
