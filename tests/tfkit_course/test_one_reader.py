@@ -19,9 +19,10 @@ OWN = {
         autograder/assistants/secrecy.py autograder/assistants/statement.py autograder/checking/child.py
         autograder/checks/mutation.py autograder/checks/operators.py autograder/checks/properties/purity.py
         autograder/cluster/bundle.py autograder/cluster/course.py autograder/cluster/engine.py
-        autograder/cluster/teams.py autograder/corpus/command.py autograder/corpus/diagnosis.py
+        autograder/cluster/teams.py autograder/corpus/blind.py autograder/corpus/command.py
+        autograder/corpus/diagnosis.py
         autograder/corpus/judge.py autograder/corpus/lines.py autograder/corpus/results_file.py
-        autograder/corpus/stability.py autograder/credit/mutants.py autograder/diagnosis/compose.py
+        autograder/corpus/stability.py autograder/diagnosis/compose.py
         autograder/diagnosis/diagnose.py autograder/diagnosis/misconceptions.py autograder/diagnosis/programs.py
         autograder/exercises/answers.py autograder/exercises/injected_modules.py autograder/feedback/html.py
         autograder/feedback/tokens.py autograder/launch/authenticator.py autograder/launch/platforms.py
