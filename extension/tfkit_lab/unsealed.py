@@ -39,7 +39,7 @@ EVALUATED: dict[type[ast.AST], tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class _Event:
+class _NameEvent:
     """What running a statement does to a name: `use`, `store`, or `ask` for the prediction of that name."""
 
     kind: str
@@ -92,7 +92,7 @@ def _stored(statements: Iterable[ast.stmt]) -> set[str]:
     return {event.name for one in statements for event in _events(one) if event.kind == "store"}
 
 
-def _events(node: ast.AST) -> Iterator[_Event]:
+def _events(node: ast.AST) -> Iterator[_NameEvent]:
     """What happens to names of the module when a node is evaluated, in that order."""
     if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
         yield from _events(node.generators[0].iter)  # which does not see the comprehension's own names
@@ -102,15 +102,15 @@ def _events(node: ast.AST) -> Iterator[_Event]:
         yield from _class(node)
     elif not (isinstance(node, ast.AnnAssign) and node.value is None):  # `x: int` defines nothing
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            yield _Event("use", node.target.id)
+            yield _NameEvent("use", node.target.id)
         if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "predicted" and node.args:
             name = getattr(node.args[0], "value", None)
-            yield from [_Event("ask", name)] if isinstance(name, str) else []
+            yield from [_NameEvent("ask", name)] if isinstance(name, str) else []
         yield from _parts(node)
         yield from _own(node)
 
 
-def _parts(node: ast.AST) -> Iterator[_Event]:
+def _parts(node: ast.AST) -> Iterator[_NameEvent]:
     for field in EVALUATED.get(type(node), node._fields):
         value = getattr(node, field, None)
         for part in value if isinstance(value, list) else [value]:
@@ -118,21 +118,21 @@ def _parts(node: ast.AST) -> Iterator[_Event]:
                 yield from _events(part)
 
 
-def _own(node: ast.AST) -> Iterator[_Event]:
+def _own(node: ast.AST) -> Iterator[_NameEvent]:
     """What a node does itself when its parts have been evaluated."""
     if isinstance(node, ast.Name):
-        yield _Event("store" if isinstance(node.ctx, ast.Store) else "use", node.id)
+        yield _NameEvent("store" if isinstance(node.ctx, ast.Store) else "use", node.id)
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        yield _Event("store", node.name)
+        yield _NameEvent("store", node.name)
     elif isinstance(node, ast.Import | ast.ImportFrom):
-        yield from (_Event("store", alias.asname or alias.name.partition(".")[0]) for alias in node.names)
+        yield from (_NameEvent("store", alias.asname or alias.name.partition(".")[0]) for alias in node.names)
     elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
-        yield _Event("store", node.name)
+        yield _NameEvent("store", node.name)
     elif isinstance(node, ast.MatchMapping) and node.rest:
-        yield _Event("store", node.rest)
+        yield _NameEvent("store", node.rest)
 
 
-def _class(node: ast.ClassDef) -> Iterator[_Event]:
+def _class(node: ast.ClassDef) -> Iterator[_NameEvent]:
     """A class: its body runs at once, with names of its own."""
     own: set[str] = set()
     for part in [*node.decorator_list, *node.bases, *node.keywords]:
@@ -142,7 +142,7 @@ def _class(node: ast.ClassDef) -> Iterator[_Event]:
             own.add(event.name)
         elif event.kind == "ask" or event.name not in own:
             yield event
-    yield _Event("store", node.name)
+    yield _NameEvent("store", node.name)
 
 
 def install(shell: Any, sealed: Callable[[], Collection[str] | None]) -> None:
