@@ -55,20 +55,20 @@ def epilogue(node: fx.Node) -> tuple[list[fx.Node], str, fx.Node | None]:
     residual. The kernel reads the product's input where the last of them stood, so nothing may be written before."""
     chain: list[fx.Node] = []
     activation, last, unwritten = "none", node, _until_a_write(node)
-    while (user := _only_user(last)) in unwritten:
+    while (user := _only_user(last)) is not None and user in unwritten:
         named = _activation_of(user)
         if named is not None and activation == "none":
             activation = named
         elif not _is_idle_dropout(user):
             break
         chain, last = [*chain, user], user
-    residual = _other_summand(user, last) if user in unwritten else None
-    return ([*chain, user], activation, residual) if residual is not None else (chain, activation, None)
+    residual = None if user is None or user not in unwritten else _other_summand(user, last)
+    return (chain, activation, None) if user is None or residual is None else ([*chain, user], activation, residual)
 
 
-def _until_a_write(node: fx.Node) -> set[fx.Node | None]:
+def _until_a_write(node: fx.Node) -> set[fx.Node]:
     """The nodes between this one and the next that may write in place, to whatever: views need no common user."""
-    found: set[fx.Node | None] = set()
+    found: set[fx.Node] = set()
     after = node.next
     while after.op != "output" and not _may_write(after):
         found.add(after)
