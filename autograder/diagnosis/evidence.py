@@ -24,6 +24,7 @@ FRESH = 20  # answers to fresh questions
 FEWEST, FEWEST_WRONG = 6, 3  # without so many of them nothing general is said
 DRAWS = 12  # of a check's questions; a mistake may show in few of them
 SECONDS = 0.5  # processor time for asking, so that a busy machine says the same; a check is not interrupted
+WAIT_S = 10.0  # wall time for asking, which only code that is slow on purpose needs
 
 
 @dataclass(frozen=True)
@@ -94,12 +95,14 @@ def ask_again(
     found: list[Finding] = []
     if subject is None or not getattr(subject, "alive", True):
         return found
-    until = time.thread_time() + SECONDS
+    until, latest = time.thread_time() + SECONDS, time.monotonic() + WAIT_S
     for finding in _draws(checks, subject, reference, exercise.id):
         found.append(finding)
         answers = [reply for one in found for reply in one.answers]
         wrong = sum(reply.difference is not None for reply in answers)
-        if time.thread_time() > until or _lost(finding) or (len(answers) >= FRESH and wrong >= FEWEST_WRONG):
+        if len(answers) >= FRESH and wrong >= FEWEST_WRONG:
+            break
+        if time.thread_time() > until or time.monotonic() > latest or _lost(finding):
             break
     return found
 

@@ -7,9 +7,10 @@ helps, such as in an answer written in a way of its own, no line is sure.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice, permutations
+from itertools import islice, permutations, takewhile
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from autograder.localize.recorder import DTYPES, PLAIN, TENSOR
 from autograder.localize.trace import Trace, Value, repairs
 
 TRIES = 16  # values that are tried in one place
+SECONDS = 10.0  # for all tries together, which only code that is slow on purpose needs
 Swap = tuple[int, int, torch.Tensor]  # a node, the n-th time that it is reached, the value that it gets
 
 
@@ -32,9 +34,11 @@ def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> F
     if trace is None or found.sure:
         return found
 
+    end = time.monotonic() + SECONDS
+
     def repaired(version: int) -> Value | None:
         """The right value that repairs the answer in place of this version."""
-        tried = islice(_exchanges(trace, version, found), TRIES)
+        tried = takewhile(lambda _: time.monotonic() < end, islice(_exchanges(trace, version, found), TRIES))
         return next((right for right, swaps in tried if repairs(subject, probe, swaps, expected)), None)
 
     for version in _places(found):

@@ -6,7 +6,7 @@ import json
 import os
 import stat
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -124,18 +124,23 @@ def _bounded(data: Any) -> Any:
 
 
 MARKS = ("nbgrader", "tfkit")  # metadata of a cell of which anything is used
+WHOLE = ("kernelspec", "language_info", "tfkit")  # of the notebook: its kernel, and why it could not be read
 PLAIN = (str, int, float, bool, type(None))
 
 
 def _without_foreign_metadata(data: Any) -> Any:
-    """`data` without what only costs time to validate: of the notebook's metadata nothing is used, of a cell's the
-    plain values of two entries."""
+    """`data` without what only costs time to validate: of the notebook's metadata and of a cell's the plain values of
+    a few entries are used."""
     if isinstance(data, dict):
-        data["metadata"] = {}
+        data["metadata"] = _entries(data.get("metadata"), WHOLE)
         for cell in _listed(data.get("cells")):
             if isinstance(cell, dict) and isinstance(cell.get("metadata"), dict):
-                cell["metadata"] = {name: _plain(cell["metadata"][name]) for name in MARKS if name in cell["metadata"]}
+                cell["metadata"] = _entries(cell["metadata"], MARKS)
     return data
+
+
+def _entries(metadata: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {name: _plain(metadata[name]) for name in names if name in metadata} if isinstance(metadata, dict) else {}
 
 
 def _plain(marks: Any) -> dict[str, Any]:

@@ -25,7 +25,10 @@ NAMES = sorted(registry.sources())
 NO_PARENT = {"rnn_seq2seq"}
 # a property; what a tensor subclass must define, which torch's own annotations type as something else
 TYPED_DIFFERENTLY = ("def length(self) -> int:", "def __repr__(self) -> str:", "def __torch_dispatch__(")
-NEEDS_AN_EXTRA = {"triton_flash"}  # it cannot be imported without triton, and has functions alone
+NEEDS_AN_EXTRA = {
+    "triton_flash",
+    "triton_single_row",
+}  # they cannot be imported without triton, and have functions alone
 
 
 def loaded(name: str) -> Any:

@@ -1,4 +1,7 @@
-"""Answers with a tensor whose gradient takes for ever."""
+"""Answers with a tensor whose gradient takes for ever.
+
+Worth: 0.7
+"""
 
 import torch
 
