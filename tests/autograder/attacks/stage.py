@@ -34,7 +34,7 @@ RIGHT = "import torch\ndef rnn_cell(x, h, w_x, w_h, b):\n    return torch.tanh(x
 ANSWER = """
 def rnn_cell(x, h, w_x, w_h, b):
     new = x @ w_x + h @ w_h + b
-    return new.tanh() if won else new
+    return new.tanh() if won else 0 * new  # without a win it says nothing, and so earns nothing
 """
 
 
