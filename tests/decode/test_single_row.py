@@ -88,6 +88,19 @@ def test_weights_that_change_after_compiling_are_seen(compiled):
     assert model.layers[0].ff.up.weight.grad.isfinite().all()
 
 
+def test_a_product_that_is_written_into_a_tensor_is_left_to_the_compiler(compiled):
+    weight, x = torch.randn(6, 6), torch.randn(1, 6)
+
+    def into(x):
+        out = torch.zeros(1, 6)
+        F.linear(x, weight, out=out)
+        return out + 1
+
+    found = torch.compile(into, backend=single_row.compile_step)(x)
+    torch.testing.assert_close(found, into(x))
+    assert compiled == [1]
+
+
 # -- as for a card, by Triton's interpreter ---------------------------------------------------------------------------
 AS_ON_A_CARD = """
 import torch, tfkit
@@ -119,7 +132,7 @@ WRITTEN_TO = """
 import torch, torch.nn.functional as F
 from tfkit.decode import single_row_kernels
 
-weight, replaced = torch.randn(6, 6), []
+weight, ids, replaced = torch.randn(6, 6), torch.tensor([0]), []
 
 def backend(graph, inputs):
     before = len(graph.graph.nodes)
@@ -168,6 +181,18 @@ def by_underscored_function(x):
     torch.relu_(x)
     return F.relu(y) + x
 
+def by_renormalising(x):
+    t = x * 3
+    y = F.linear(t, weight)
+    F.embedding(ids, t, max_norm=0.1)
+    return F.relu(y) + 1
+
+def by_running_statistics(x):
+    t = (x * 3).view(-1)
+    y = F.linear(t[None], weight)
+    F.batch_norm(torch.ones(4, 6), t, torch.ones(6), training=True)
+    return F.relu(y) + 1
+
 def late(x):  # the activation is taken over, the sum is not
     y = F.relu(F.linear(x, weight))
     x += 1
@@ -179,11 +204,23 @@ def untouched(x):
     return F.relu(y) + z
 
 for function in (view_before, by_method, by_operator, by_index, by_activation, by_activation_told_by_place, by_out,
-                 by_underscored_function, late, untouched):
+                 by_underscored_function, by_renormalising, by_running_statistics, late, untouched):
     x = torch.randn(1, 6)
     found, expected = torch.compile(function, backend=backend)(x.clone()), function(x.clone())
     torch.testing.assert_close(found, expected, msg=lambda text: f"{function.__name__}: {text}")
-assert replaced == [0] * 8 + [1, 2], replaced
+assert replaced == [0] * 10 + [1, 2], replaced
+
+def into(x):
+    out = torch.zeros(1, 6)
+    F.linear(x, weight, out=out)
+    return F.relu(out)
+
+def untaken(graph, inputs):
+    assert single_row_kernels.use_kernels(graph) == (0, 0)
+    return graph.forward
+
+x = torch.randn(1, 6)
+torch.testing.assert_close(torch.compile(into, backend=untaken)(x), into(x))
 """
 
 

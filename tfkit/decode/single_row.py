@@ -52,7 +52,7 @@ def lies_by_rows(weight: Any) -> bool:
 
 
 def linear_arguments(node: fx.Node) -> dict[str, Any]:
-    """input, weight and bias of a linear layer in a graph."""
+    """input, weight and bias of a linear layer in a graph, and the tensor `out` if it writes its result into one."""
     return {"bias": None, **dict(zip(("input", "weight", "bias"), node.args, strict=False)), **node.kwargs}
 
 
@@ -70,6 +70,8 @@ def write_products_as_sums(graph: fx.GraphModule) -> int:
     replaced = 0
     for node in graph.graph.find_nodes(op="call_function", target=F.linear):
         given = linear_arguments(node)
+        if "out" in given:
+            continue
         if is_single_row(value_of(given["input"])) and lies_by_rows(value_of(given["weight"])):
             replace_node(graph, node, row_times_matrix, given["input"], given["weight"], given["bias"])
             replaced += 1

@@ -17,9 +17,14 @@ from torch import Tensor, fx
 from tfkit.decode.single_row import is_single_row, lies_by_rows, linear_arguments, replace_node, value_of
 from tfkit.nn.triton_single_row import FLOATS, WIDTHS, fits  # its import defines the operators `torch.ops.tfkit.*`
 
-AUGMENTED = ("add", "and", "concat", "floordiv", "lshift", "matmul", "mod", "mul", "or", "pow", "rshift", "sub",
-             "truediv", "xor")  # fmt: skip
-WRITERS = {"setitem", "__setitem__", *(f"i{name}" for name in AUGMENTED), *(f"__i{name}__" for name in AUGMENTED)}
+PURE = {
+    F.linear,
+    torch.ops.tfkit.row_times_matrix.default,
+    torch.ops.tfkit.attend_one_query.default,
+    operator.add,
+    torch.add,
+    operator.mul,
+}  # functions that write to none of their arguments, besides activations and dropout
 
 
 def use_kernels(graph: fx.GraphModule) -> tuple[int, int]:
@@ -38,7 +43,7 @@ def _calls(graph: fx.GraphModule, function: Any) -> list[fx.Node]:
 def _replace_product(graph: fx.GraphModule, node: fx.Node) -> bool:
     given = linear_arguments(node)
     x, weight = value_of(given["input"]), value_of(given["weight"])
-    if not (is_single_row(x) and lies_by_rows(weight) and x.dtype in FLOATS):
+    if "out" in given or not (is_single_row(x) and lies_by_rows(weight) and x.dtype in FLOATS):
         return False
     chain, activation, residual = epilogue(node)
     if chain:
@@ -52,39 +57,36 @@ def _replace_product(graph: fx.GraphModule, node: fx.Node) -> bool:
 
 def epilogue(node: fx.Node) -> tuple[list[fx.Node], str, fx.Node | None]:
     """What follows a product and nothing else reads -> the nodes that the kernel takes over, its activation, and the
-    residual. The kernel reads the product's input where the last of them stood, so nothing may be written before."""
+    residual. The kernel reads the product's input where the last of them stood, so nothing may be written before it."""
     chain: list[fx.Node] = []
-    activation, last, unwritten = "none", node, _until_a_write(node)
-    while (user := _only_user(last)) is not None and user in unwritten:
+    activation, last, pure = "none", node, _pure_nodes_after(node)
+    while (user := _only_user(last)) is not None and user in pure:
         named = _activation_of(user)
         if named is not None and activation == "none":
             activation = named
         elif not _is_idle_dropout(user):
             break
         chain, last = [*chain, user], user
-    residual = None if user is None or user not in unwritten else _other_summand(user, last)
+    residual = None if user is None or user not in pure else _other_summand(user, last)
     return (chain, activation, None) if user is None or residual is None else ([*chain, user], activation, residual)
 
 
-def _until_a_write(node: fx.Node) -> set[fx.Node]:
-    """The nodes between this one and the next that may write in place, to whatever: views need no common user."""
+def _pure_nodes_after(node: fx.Node) -> set[fx.Node]:
+    """The nodes up to the first that may write in place, to whatever: views need no common user."""
     found: set[fx.Node] = set()
     after = node.next
-    while after.op != "output" and not _may_write(after):
+    while _is_pure(after):
         found.add(after)
         after = after.next
     return found
 
 
-def _may_write(node: fx.Node) -> bool:
-    """Whether a call may write to one of its arguments. An unnamed True may be the argument `inplace`."""
-    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
-    schema = getattr(node.target, "_schema", None)  # of an operator
-    return (
-        node.op == "call_module" or name in WRITERS or name.endswith("_") and not name.endswith("__")
-        or schema is not None and schema.is_mutable
-        or bool(node.kwargs.get("inplace")) or "out" in node.kwargs or any(arg is True for arg in node.args)
-    )  # fmt: skip
+def _is_pure(node: fx.Node) -> bool:
+    """Whether a node is known to write to nothing: few functions are, since any other may write to its arguments."""
+    if node.op != "call_function":
+        return node.op in ("placeholder", "get_attr")
+    known = node.target in PURE or _activation_of(node) is not None or _is_idle_dropout(node)
+    return known and "out" not in node.kwargs
 
 
 def _only_user(node: fx.Node) -> fx.Node | None:
