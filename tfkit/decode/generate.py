@@ -81,34 +81,17 @@ def generate(
 ) -> Tensor | tuple[Tensor, list[Step]]:
     """The best continuation of each sentence, ids [B·R,T]: start token or prompt, new tokens, end token, padding.
 
-    `model`: a tfkit encoder-decoder or decoder-only model (special tokens come from its config; it decodes with a
-    cache), or one with `encode(src)` and `decode(tgt_in, memory, src)`, or `step(prefix [N,t]) -> logits [N,V]` (give
-    start_id and end_id). input_ids: the sources or, for a decoder-only model, the prompts: [B,S] with attention_mask,
-    or lists of unequal length; prompts are returned padded on the left. For a model that reads audio they are its
-    features [B,M,F], which may also be given as input_features.
-    end_id: one or several; -1: none. prefix: tokens that come first, after the start or before the prompt (a language
-    code, a control code), for all rows or [B,n]. num_return_sequences: R, how many of a beam's hypotheses are returned,
-    best first, or how many times each sentence is sampled. generator, or the seed of a new one: what samples are drawn
-    with; by default torch's own. static_cache: whether the cache has a fixed size, as
-    compilers need. compile: whether the steps after the prompt run as one compiled graph on such a cache; compiling
-    takes a while at the first step, and later calls reuse the graph (True: torch's own compiler, with
-    products of its own for single rows, see `decode.single_row`; or the name of another backend of torch.compile, such
-    as "eager").
-    kwargs: settings of `LogitsProcessors`; max_length, which counts the prompt too, and gives way to max_new_tokens; in
-    place of a strategy, transformers' arguments (num_beams, length_penalty, do_sample, top_p …); transformers' names of
-    the special tokens (eos_token_id for end_id …); stop_strings with the tokenizer: a row ends after the token that
-    completes one of these texts; guidance_scale with negative_prompt_ids and negative_prompt_attention_mask [B,n]: see
-    `Guidance`; and, for a decoder-only model with cross-attention, encoder_hidden_states [B,S,E] and
-    encoder_attention_mask [B,S]. `options.Arguments` lists them all.
+    `model`: a tfkit encoder-decoder or decoder-only model, or one with `encode(src)` and `decode(tgt_in, memory, src)`,
+    or `step(prefix [N,t]) -> logits [N,V]` (give start_id and end_id). input_ids: the sources or, for a decoder-only
+    model, the prompts, [B,S] with attention_mask or lists of unequal length, which are padded on the left; of audio the
+    features [B,M,F], also as input_features. What the other arguments mean, and the settings in `kwargs`, is said in
+    `options.Arguments`. Defaults are those of `model.generation_config`, read from the model's files; without it,
+    greedy search and up to 64 new tokens, or as many as the model has positions for. trace: returns (ids, list of
+    Step). What a step of one row in bfloat16 does to oneDNN meanwhile: `nn.onednn`.
 
-    Defaults are those of `model.generation_config`, read from the model's files; without it, greedy search and up to 64
-    new tokens, or as many as the model has positions for. `trace=True` returns (ids, list of Step). Warns of settings
-    that have no effect, such as a temperature without do_sample=True. Raises TypeError for a model that it cannot
-    decode with, an unknown setting or invalid ids, ValueError for a missing id, one outside the vocabulary, or a prompt
-    with no position left after it.
-
-    While a single row is decoded in bfloat16 on a CPU, and not compiled, oneDNN is switched off in each step, in all
-    threads of the process (`nn.onednn.own_products`): what others compute meanwhile is rounded differently.
+    Warns of settings that have no effect, such as a temperature without do_sample=True. Raises TypeError for a model
+    that it cannot decode with, an unknown setting or invalid ids, ValueError for a missing id, one outside the
+    vocabulary, or a prompt with no position left after it.
     """
     steps: list[Step] = []
     with evaluating(model):
