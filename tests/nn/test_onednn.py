@@ -163,21 +163,21 @@ def test_both_products_of_a_row_are_those_of_float32_rounded_once():
     torch.manual_seed(0)
     x, weight = torch.randn(1, 1, 576).bfloat16(), torch.randn(192, 576).bfloat16()
     expected = F.linear(x.double(), weight.double())
-    with onednn.own_products():
+    with onednn.without_onednn():
         found = F.linear(x, weight)
     rounding = 2.0**-8 * expected.abs() + 1e-3
     assert ((found.double() - expected).abs() <= rounding).all()
 
 
 def test_the_switch_returns_to_what_it_was_when_the_last_thread_leaves():
-    inner, outer = onednn.own_products(), onednn.own_products()
+    inner, outer = onednn.without_onednn(), onednn.without_onednn()
     outer.__enter__()
     inner.__enter__()
     outer.__exit__(None, None, None)
     assert not torch._C._get_mkldnn_enabled()
     inner.__exit__(None, None, None)
     assert torch._C._get_mkldnn_enabled()
-    with pytest.raises(ZeroDivisionError), onednn.own_products():
+    with pytest.raises(ZeroDivisionError), onednn.without_onednn():
         1 / 0  # noqa: B018
     assert torch._C._get_mkldnn_enabled()
 
@@ -185,11 +185,11 @@ def test_the_switch_returns_to_what_it_was_when_the_last_thread_leaves():
 def test_a_switch_by_somebody_else_meanwhile_is_kept():
     try:
         torch.backends.mkldnn.set_flags(False)
-        with onednn.own_products():
+        with onednn.without_onednn():
             torch.backends.mkldnn.set_flags(True)
         assert torch._C._get_mkldnn_enabled()
         torch.backends.mkldnn.set_flags(False)
-        with onednn.own_products():
+        with onednn.without_onednn():
             pass
         assert not torch._C._get_mkldnn_enabled()
     finally:

@@ -17,7 +17,7 @@ PRELUDE = """
 import torch, torch.nn.functional as F
 from functools import partial
 from tfkit.nn import triton_single_row
-from tfkit.nn.triton_single_row import attend_one_query, row_times_matrix, rows_per_program
+from tfkit.nn.triton_single_row import decode_attention, row_times_matrix, rows_per_program
 from tfkit.nn.attention import attend
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -53,7 +53,7 @@ torch.library.opcheck(torch.ops.tfkit.row_times_matrix.default, (x, part, None, 
 ATTENTION = """
 def check(heads, groups, length, width, batch=1, mask=None, near=1e-5, dtype=torch.float32):
     q, k, v = (drawn(batch, n, m, width, dtype=dtype) for n, m in ((heads, 1), (groups, length), (groups, length)))
-    found = attend_one_query(q, k, v, mask, 0.3)
+    found = decode_attention(q, k, v, mask, 0.3)
     told = {} if mask is None else {"mask": mask} if mask.dtype == torch.bool else {"bias": mask}
     expected = attend(q, k, v, scale=0.3, **told)
     assert found.dtype == dtype and found.shape == expected.shape
@@ -72,8 +72,8 @@ nothing = torch.zeros(1, 1, 1, 90, dtype=torch.bool, device=device)
 assert check(4, 2, 90, 16, mask=nothing).abs().max() == 0
 buffer = drawn(1, 2, 128, 16)
 q, seen = drawn(1, 2, 1, 16), buffer[:, :, :70]  # a view of a cache
-torch.testing.assert_close(attend_one_query(q, seen, seen, None, 0.3), attend(q, seen, seen, scale=0.3))
-torch.library.opcheck(torch.ops.tfkit.attend_one_query.default, (q, seen, seen, None, 0.3), test_utils=(
+torch.testing.assert_close(decode_attention(q, seen, seen, None, 0.3), attend(q, seen, seen, scale=0.3))
+torch.library.opcheck(torch.ops.tfkit.decode_attention.default, (q, seen, seen, None, 0.3), test_utils=(
     "test_schema", "test_faketensor"))
 """
 
@@ -98,7 +98,7 @@ def shared_memory(kernel, capability, dtype, stages=1, **constants):
     return triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options).metadata.shared
 
 def attention(capability, dtype, width, group):
-    heads, tile = kernels.heads_per_program(group), kernels.keys_per_tile(width)
+    heads, tile = kernels.block_m(group), kernels.block_n(width)
     return shared_memory(kernels._attend_part, capability, dtype, HAS_MASK=True, HEADS=heads, TILE=tile, D=width)
 
 capability, room = map(int, sys.argv[1:])
@@ -131,19 +131,20 @@ def test_compiled_attention_has_room_on_each_card(capability, tmp_path):
 FITS = """
 from types import SimpleNamespace
 
-def fits(width, group, dtype, **properties):
+def has_room(width, group, dtype, **properties):
     torch.cuda.get_device_properties = lambda device: SimpleNamespace(**properties)
     queries, keys = ((1, n, 1, width) for n in (2 * group, 2))
-    return triton_single_row.fits(*(torch.empty(shape, dtype=dtype, device="meta") for shape in (queries, keys)))
+    q, k = (torch.empty(shape, dtype=dtype, device="meta") for shape in (queries, keys))
+    return triton_single_row.has_shared_memory_for(q, k)
 
 t4 = {"shared_memory_per_block": 49_152, "shared_memory_per_block_optin": 65_536}
-assert fits(256, 8, torch.float16, **t4)
-assert not fits(128, 1, torch.float32, **t4)
-assert not fits(128, 1, torch.float32)  # nothing is told: what every card has
-assert fits(128, 1, torch.float32, shared_memory_per_block=100_000)
-assert not fits(64, 64, torch.float16, shared_memory_per_block_optin=232_448)  # a large group
+assert has_room(256, 8, torch.float16, **t4)
+assert not has_room(128, 1, torch.float32, **t4)
+assert not has_room(128, 1, torch.float32)  # nothing is told: what every card has
+assert has_room(128, 1, torch.float32, shared_memory_per_block=100_000)
+assert not has_room(64, 64, torch.float16, shared_memory_per_block_optin=232_448)  # a large group
 q = drawn(1, 2, 1, 256)
-assert device == "cuda" or triton_single_row.fits(q, q)
+assert device == "cuda" or triton_single_row.has_shared_memory_for(q, q)
 """
 
 

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from tfkit.decode.cuda_graph import CUDAGraphStep, StepOutput, supports_cuda_graph, tensors_in
-from tfkit.decode.single_row import compile_step
+from tfkit.decode.single_row import single_row_backend
 from tfkit.nn.state_space import StateCache
 
 Backend = str | Callable[..., Any]
@@ -31,7 +31,7 @@ def backend_of(compile: bool | Backend) -> Backend | None:
     """The backend that `generate(compile=…)` asks for: None, for True torch's own compiler as `single_row` uses it, or
     a backend of torch.compile, by name or as a function. Raises ValueError for a name that torch does not know."""
     if isinstance(compile, bool):
-        return compile_step if compile else None
+        return single_row_backend if compile else None
     known = torch.compiler.list_backends(exclude_tags=())
     if isinstance(compile, str) and compile not in known:
         raise ValueError(f"compile={compile!r} is not a torch.compile backend: pass True or one of {', '.join(known)}")

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from tfkit.decode.compiled import Backend, round_up_capacity, run_step
 from tfkit.decode.cuda_graph import CUDAGraphStep
-from tfkit.nn.onednn import multiplies_rows_itself, own_products
+from tfkit.nn.onednn import decodes_faster_without_onednn, without_onednn
 
 
 class Decoder(Protocol):
@@ -146,7 +146,7 @@ class ModelDecoder(ABC):
             require_static_cache(model, self.has_cache)
         self.rows, self.length, self.is_static = 0, 0, static or backend is not None
         self.captured: dict[int, CUDAGraphStep] | None = {} if backend is None or model.prepare_steps() else None
-        self.multiplies_itself = isinstance(model, torch.nn.Module) and multiplies_rows_itself(model)
+        self.faster_without_onednn = isinstance(model, torch.nn.Module) and decodes_faster_without_onednn(model)
         self.cache: Any = None
         self.ids = torch.empty(0, 0, dtype=torch.int64)  # the whole text, for models that may read it again
         # the length beyond which the model reads all positions otherwise, cached ones too; and whether it has done so
@@ -195,7 +195,7 @@ class ModelDecoder(ABC):
             logits, self.hidden = run_step(self.model, self.backend, inputs, self.cache, tokens.size(1), self.captured)
             return logits
         if self.has_cache:
-            with own_products() if self.multiplies_itself and tokens.numel() == 1 else nullcontext():
+            with without_onednn() if self.faster_without_onednn and tokens.numel() == 1 else nullcontext():
                 out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True, **how)
             self.cache, self.hidden = out.cache, out.last_hidden_state
             logits = out.logits

@@ -1,11 +1,12 @@
 """The backend of `generate(compile=True)`: torch's own compiler, with other products and attention for single rows.
 
-The products of a step of one row are those of a matrix and a vector, which take as long as reading the matrix.
-Libraries multiply matrices there, at half of the memory's rate or less. On a CPU such a product becomes a sum over
-columns, for which the compiler writes a loop that reads each number once, together with the norms and activations
-around it. On a GPU it becomes one Triton kernel with the bias, the activation and the residual in it
-(`nn.triton_single_row`), and so does the attention of a single query over its cache. Graphs of several rows are
-compiled as they are.
+The products of a step of one row are those of a matrix and a vector, which take at least as long as reading the
+matrix. On a CPU such a product becomes a sum over columns, for which the compiler writes a loop that reads each number
+once, together with the norms and activations around it. On the one CPU where it was measured, an AMD EPYC (Zen 4) with
+one thread, PyTorch's own products of a token of SmolLM2 took 2.1 to 2.5 times as long as reading in float32 and 3.5
+times in bfloat16 (docs/decisions/decoding.md); elsewhere it may differ. On a GPU it becomes one Triton kernel with the
+bias, the activation and the residual in it (`nn.triton_single_row`), and so does the attention of a single query over
+its cache; what that saves has not been measured. Graphs of several rows are compiled as they are.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ if TYPE_CHECKING:
 FLOATS = (torch.float32, torch.bfloat16, torch.float16)
 
 
-def row_times_matrix(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def product_as_sum(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x [...,I], a single row; weight [O,I]; bias [O] or None -> [...,O] in x's dtype, added up in float32"""
     out = (weight.float() * x.reshape(-1).float()).sum(-1)
     out = out if bias is None else out + bias.float()
     return out.to(x.dtype).view(*x.shape[:-1], -1)
 
 
-def row_times_int8(x: Tensor, q: Tensor, scale: Tensor) -> Tensor:
+def int8_product_as_sum(x: Tensor, q: Tensor, scale: Tensor) -> Tensor:
     """x [1,I], q int8 [O,I], scale [O] -> [1,O] in x's dtype: `torch._weight_int8pack_mm` as a sum over columns"""
     return ((q.float() * x.reshape(-1).float()).sum(-1) * scale.float()).to(x.dtype).view(1, -1)
 
@@ -46,7 +47,7 @@ def is_single_row(x: Any) -> bool:
     return isinstance(x, Tensor) and x.dim() > 0 and all(type(n) is int and n == 1 for n in x.shape[:-1])
 
 
-def lies_by_rows(weight: Any) -> bool:
+def is_row_major(weight: Any) -> bool:
     """Whether this is a matrix [O,I] of floats whose rows are contiguous."""
     return isinstance(weight, Tensor) and weight.dim() == 2 and weight.dtype in FLOATS and weight.stride(1) == 1
 
@@ -65,22 +66,16 @@ def replace_node(graph: fx.GraphModule, node: fx.Node, function: Callable[..., A
     graph.graph.erase_node(node)
 
 
-def write_products_as_sums(graph: fx.GraphModule) -> int:
-    """Replaces the products of a single row in a graph for a CPU -> how many they were"""
-    replaced = 0
+def write_products_as_sums(graph: fx.GraphModule) -> None:
+    """Replaces the products of a single row in a graph for a CPU."""
     for node in graph.graph.find_nodes(op="call_function", target=F.linear):
         given = linear_arguments(node)
-        if "out" in given:
-            continue
-        if is_single_row(value_of(given["input"])) and lies_by_rows(value_of(given["weight"])):
-            replace_node(graph, node, row_times_matrix, given["input"], given["weight"], given["bias"])
-            replaced += 1
+        if "out" not in given and is_single_row(value_of(given["input"])) and is_row_major(value_of(given["weight"])):
+            replace_node(graph, node, product_as_sum, given["input"], given["weight"], given["bias"])
     for node in graph.graph.find_nodes(op="call_function", target=torch._weight_int8pack_mm):
         if is_single_row(value_of(node.args[0])):
-            replace_node(graph, node, row_times_int8, *node.args)
-            replaced += 1
+            replace_node(graph, node, int8_product_as_sum, *node.args)
     graph.recompile()
-    return replaced
 
 
 def is_on_gpu(inputs: list[Any]) -> bool:
@@ -88,7 +83,7 @@ def is_on_gpu(inputs: list[Any]) -> bool:
     return any(isinstance(x, Tensor) and x.is_cuda for x in inputs)
 
 
-def compile_step(graph: fx.GraphModule, inputs: list[Any]) -> Callable[..., Any]:
+def single_row_backend(graph: fx.GraphModule, inputs: list[Any]) -> Callable[..., Any]:
     """The backend: inductor, after the products of single rows are replaced."""
     from torch._inductor.compile_fx import compile_fx
 

@@ -14,17 +14,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, fx
 
-from tfkit.decode.single_row import is_single_row, lies_by_rows, linear_arguments, replace_node, value_of
-from tfkit.nn.triton_single_row import FLOATS, WIDTHS, fits  # its import defines the operators `torch.ops.tfkit.*`
+from tfkit.decode.single_row import FLOATS, is_row_major, is_single_row, linear_arguments, replace_node, value_of
+from tfkit.nn.triton_single_row import WIDTHS, has_shared_memory_for  # its import defines `torch.ops.tfkit.*`
 
+# Functions that write to none of their arguments, besides activations and dropout.
 PURE = {
-    F.linear,
-    torch.ops.tfkit.row_times_matrix.default,
-    torch.ops.tfkit.attend_one_query.default,
-    operator.add,
-    torch.add,
-    operator.mul,
-}  # functions that write to none of their arguments, besides activations and dropout
+    F.linear, torch.ops.tfkit.row_times_matrix.default, torch.ops.tfkit.decode_attention.default, operator.add,
+    torch.add, operator.mul,
+}  # fmt: skip
 
 
 def use_kernels(graph: fx.GraphModule) -> tuple[int, int]:
@@ -43,7 +40,7 @@ def _calls(graph: fx.GraphModule, function: Any) -> list[fx.Node]:
 def _replace_product(graph: fx.GraphModule, node: fx.Node) -> bool:
     given = linear_arguments(node)
     x, weight = value_of(given["input"]), value_of(given["weight"])
-    if "out" in given or not (is_single_row(x) and lies_by_rows(weight) and x.dtype in FLOATS):
+    if "out" in given or not (is_single_row(x) and is_row_major(weight) and x.dtype in FLOATS):
         return False
     chain, activation, residual = epilogue(node)
     if chain:
@@ -131,11 +128,11 @@ def _replace_attention(graph: fx.GraphModule, node: fx.Node) -> bool:
     key, value = _before_repetition(given["key"]), _before_repetition(given["value"])
     if None in (key, value):
         key, value = given["key"], given["value"]
-    if not fits(q, value_of(key)):
+    if not has_shared_memory_for(q, value_of(key)):
         return False
     scale = given.get("scale")
     replace_node(
-        graph, node, torch.ops.tfkit.attend_one_query.default, given["query"], key, value, given["attn_mask"],
+        graph, node, torch.ops.tfkit.decode_attention.default, given["query"], key, value, given["attn_mask"],
         q.size(3) ** -0.5 if scale is None else scale,
     )  # fmt: skip
     return True

@@ -5,7 +5,9 @@ long as oneDNN. PyTorch has oneDNN too, but uses it for bfloat16 and in compiled
 the linear layers of any model, and their gradients, are computed by it. Results are rounded differently.
 
 Of bfloat16 it is the other way round: PyTorch asks oneDNN, which for a single row takes twice as long as PyTorch's own
-product, because it lays the matrix out anew each time. Within `own_products` PyTorch multiplies itself.
+product, because it lays the matrix out anew each time. Within `without_onednn` PyTorch multiplies itself. `generate`
+enters it in each step of a single row in bfloat16 on a CPU that is not compiled. The switch is one for all threads of
+the process, so what others compute meanwhile is rounded differently (`_Switch`).
 """
 
 from __future__ import annotations
@@ -134,7 +136,7 @@ _switch = _Switch()
 
 
 @contextmanager
-def own_products() -> Iterator[None]:
+def without_onednn() -> Iterator[None]:
     """A context in which PyTorch multiplies bfloat16 matrices on a CPU itself, and uses oneDNN for nothing else either,
     in all threads (`_Switch`). Results are rounded differently."""
     _switch.enter()
@@ -144,9 +146,9 @@ def own_products() -> Iterator[None]:
         _switch.leave()
 
 
-def multiplies_rows_itself(model: nn.Module) -> bool:
-    """Whether a single row goes through this model faster within `own_products`: its matrices are bfloat16 on a CPU and
-    lie by rows, as `from_pretrained` lays them out. By columns PyTorch's own product takes many times as long."""
+def decodes_faster_without_onednn(model: nn.Module) -> bool:
+    """Whether a single row goes through this model faster within `without_onednn`: its matrices are bfloat16 on a CPU
+    and lie by rows, as `from_pretrained` lays them out. By columns PyTorch's own product takes many times as long."""
     matrices = [weight for weight in model.parameters() if weight.dim() == 2]
     return bool(matrices) and all(
         type(weight) is nn.Parameter and weight.dtype == torch.bfloat16 and weight.device.type == "cpu"

@@ -10,7 +10,8 @@ Needs triton (the extra `kernels`). Without a GPU Triton's interpreter runs the 
 environment variable TRITON_INTERPRET=1 before triton is first imported.
 
 A program of the attention keeps its tiles in the shared memory of a multiprocessor, of which a T4 has 64 KiB and an
-H100 227 KiB. So they are loaded in one stage, those of wide heads are smaller, and `fits` says whether a card has room.
+H100 227 KiB. So they are loaded in one stage, those of wide heads are smaller, and `has_shared_memory_for` says whether
+a card has room.
 """
 
 import torch
@@ -24,7 +25,6 @@ WIDTHS = (16, 32, 64, 128, 256)  # of heads
 FEWEST_HEADS = 16  # of queries in a product of two tiles
 LARGEST_GROUP = 32  # with 128 heads that share their keys the kernel takes more than a minute to compile
 ANY_CARD = 48 * 1024  # bytes of shared memory that every card has
-FLOATS = (torch.float32, torch.bfloat16, torch.float16)
 
 
 @triton.jit
@@ -151,12 +151,12 @@ def _(x: Tensor, weight: Tensor, bias: Tensor | None, residual: Tensor | None, a
     return x.new_empty(*x.shape[:-1], weight.size(0))
 
 
-def keys_per_tile(width: int) -> int:
+def block_n(width: int) -> int:
     """The keys that a program reads at a time, fewer where heads are wide."""
     return 32 if width > 128 else 64
 
 
-def heads_per_program(group: int) -> int:
+def block_m(group: int) -> int:
     """The heads of queries that a program computes, of which a group of so many are real."""
     return max(FEWEST_HEADS, triton.next_power_of_2(group))
 
@@ -165,7 +165,7 @@ def shared_memory_needed(width: int, group: int, dtype: torch.dtype) -> int:
     """At most so many bytes of shared memory are used by a program of the attention, for a group of heads of this width
     over keys and values in this dtype: for the queries, their scores, and a tile widened to float32. Keys and values
     that are float32 already lie there together."""
-    heads, tile = heads_per_program(group), keys_per_tile(width)
+    heads, tile = block_m(group), block_n(width)
     tiles = 2 if dtype == torch.float32 else 1
     return 4 * (heads * (width + tile) + tiles * tile * width)
 
@@ -177,8 +177,8 @@ def shared_memory_of(device: torch.device) -> int:
     return next(filter(None, told), ANY_CARD)
 
 
-def fits(q: Tensor, k: Tensor) -> bool:
-    """Whether the card of these tensors, shaped as for `attend_one_query`, has the shared memory that it needs, for a
+def has_shared_memory_for(q: Tensor, k: Tensor) -> bool:
+    """Whether the card of these tensors, shaped as for `decode_attention`, has the shared memory that it needs, for a
     group that is not too large. Triton's interpreter, on a CPU, has memory enough."""
     group = q.size(1) // k.size(1)
     if q.device.type == "cpu" or group > LARGEST_GROUP:
@@ -186,17 +186,17 @@ def fits(q: Tensor, k: Tensor) -> bool:
     return shared_memory_needed(q.size(3), group, k.dtype) <= shared_memory_of(q.device)
 
 
-@torch.library.custom_op("tfkit::attend_one_query", mutates_args=())
-def attend_one_query(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, scale: float) -> Tensor:
+@torch.library.custom_op("tfkit::decode_attention", mutates_args=())
+def decode_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, scale: float) -> Tensor:
     """softmax(q kᵀ scale + mask) v for one query of each head, without gradients; over no key: zeros.
 
     q [B,H,1,D]; k and v [B,G,K,D], G a divisor of H, whose heads H / G neighbouring heads of queries share; mask: bool
     (True = may attend) or float, broadcastable to [B,H,1,K], or None -> [B,H,1,D] in q's dtype. Raises Triton's
-    OutOfResources on a card without the shared memory (`fits`).
+    OutOfResources on a card without the shared memory (`has_shared_memory_for`).
     """
     (batch, heads, _, width), (groups, length) = q.shape, k.shape[1:3]
     q, k, v = (x if x.stride(-1) == 1 else x.contiguous() for x in (q, k, v))
-    tile = keys_per_tile(width)
+    tile = block_n(width)
     splits = max(1, min(triton.cdiv(length, tile), triton.cdiv(PROGRAMS, batch * groups)))
     if mask is not None and mask.dtype == torch.bool:
         mask = torch.zeros_like(mask, dtype=torch.float32).masked_fill_(~mask, float("-inf"))
@@ -207,13 +207,13 @@ def attend_one_query(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, scale
     _attend_part[(batch, groups, splits)](
         q, k, v, added, parts, maxima, sums, length, scale, group, splits, *q.stride()[:2], *k.stride()[:3],
         *v.stride()[:3], added.stride(0), added.stride(1), added.stride(3), mask is not None,
-        heads_per_program(group), tile, width, num_warps=4, num_stages=1,
+        block_m(group), tile, width, num_warps=4, num_stages=1,
     )  # fmt: skip
     out = q.new_empty(batch, heads, 1, width)
     _merge_parts[(batch * heads,)](parts, maxima, sums, out, splits, triton.next_power_of_2(splits), width)
     return out
 
 
-@attend_one_query.register_fake
+@decode_attention.register_fake
 def _(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, scale: float) -> Tensor:
     return q.new_empty(q.shape)
