@@ -120,6 +120,23 @@ BOMBS = (
     "{{ 9 ** 999999999 }}",
     "{{ '%2000000000d' % 1 }}",
     "{% for a in range(90000) %}{{ 'a' * 1000 }}{% endfor %}",
+    "{{ 'a'.ljust(9000000) | length }}",
+    "{{ 'a'.zfill(2000000000000) }}",
+    "{{ ('\t' * 4000).expandtabs(9000) }}",
+    "{{ 'a' | center(9000000) | length }}",
+    "{{ 'a\na' | indent(width=2000000000000, first=true) }}",
+    "{{ '{:9000000}'.format('a') | length }}",
+    "{{ '{:{}}'.format('a', 2000000000000) }}",
+    "{{ '{x:9000000}'.format_map({'x': 1}) | length }}",
+    "{{ '%9000000d' | format(1) | length }}",
+    "{{ ('a' * 4000000).replace('a', 'b' * 4000000) }}",
+    "{{ ('a' * 4000000) | replace('a', 'b' * 4000000) }}",
+    "{{ ('b' * 4000000).join(['a'] * 4000000) }}",
+    "{{ (['a'] * 4000000) | join('b' * 4000000) }}",
+    "{% set x = 'a' * 4000000 %}{{ (x ~ x) | length }}",
+    "{% set ns = namespace(x='aaaaaaaaaa') %}{% for i in range(30) %}{% set ns.x = ns.x ~ ns.x ~ ns.x %}{% endfor %}",
+    "{% set b %}{% for i in range(90000) %}{{ 'a' * 1000 }}{% endfor %}{% endset %}{{ b | length }}",
+    "{{ ('%s%s' % ('a' * 4000000, 'a' * 4000000)) | length }}",
 )
 
 
@@ -128,6 +145,19 @@ def test_template_memory(bomb: str) -> None:
     """One line took 4 GB, and two ranges in each other did not end."""
     with pytest.raises(ValueError, match="the chat template: SecurityError"):
         render(bomb, [{"role": "user", "content": "x"}], {})
+
+
+def test_ordinary_calls_and_filters_of_templates_work() -> None:
+    source = (
+        "{{ 'a'.ljust(3) ~ ('b' | center(3)) ~ '{:>3}'.format(7) ~ '%3d' | format(1) }}"
+        "{{ '{0}: {1:.2f}{{{2:d}}}'.format('c', 9000000, 9000000) }}"
+        "{{ 'xyx'.replace('x', 'zz') ~ ('xyx' | replace('x', 'w')) }}"
+        "{{ ', '.join(['p', 'q']) ~ (['r', 's'] | join('-')) }}"
+        "{{ 8000000 | string ~ (8000000 | abs) ~ none | default(9000000, true) ~ 'u\nv' | indent(2) }}"
+        "{% set b %}{{ [3, 1] | sort | map('string') | join }}{% endset %}{{ b ~ ([1, 2] | batch(3, 0) | list) }}"
+    )
+    expected = "a   b   7  1c: 9000000.00{9000000}zzyzzwywp, qr-s800000080000009000000u\n  v13[[1, 2, 0]]"
+    assert render(source, [{"role": "user", "content": "x"}], {}) == expected
 
 
 def test_ordinary_operators_of_templates_work() -> None:

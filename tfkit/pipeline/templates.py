@@ -1,31 +1,36 @@
 """Chat templates: the format of conversations that a model was trained on, as a Jinja template in its directory.
 
 A template is untrusted code. It runs in Jinja's sandbox, in which it can access no attribute that begins with an
-underscore and cannot modify its arguments, as in transformers. What it repeats, counts and writes is bounded: a line of
-a template would otherwise fill the memory.
+underscore and cannot modify its arguments, as in transformers. A line of a template could fill the memory, so what
+operators, methods and filters return is bounded in length, and so are the numbers that it counts and the text that it
+writes. Not bounded: the time that it takes, and the text of a list that holds another one many times over.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import jinja2
+from jinja2.compiler import CodeGenerator, Frame
 from jinja2.ext import Extension
 from jinja2.ext import loopcontrols as LoopControls
-from jinja2.nodes import Node
+from jinja2.nodes import Concat, Node
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
 
 from tfkit.hub.files import read_json
 
-MOST_CHARACTERS = 4 << 20  # of a conversation, and of any text or list that a template makes by an operator
+MOST_CHARACTERS = 4 << 20  # of a conversation, and of any text or list that a template makes
 MOST_STEPS = 200_000  # of all ranges together
 WIDTH = re.compile(r"%[^a-zA-Z%]*(\d{6,}|\*)")  # of a formatted value: six digits, or one that is computed
+FIELD = re.compile(r"\{[^{}]*:[^{}]*(\d{6,}|\{)")  # the same in a format string
+PADDING = {"center", "expandtabs", "indent", "ljust", "rjust", "zfill", "batch", "slice"}  # to a length that is given
 Message = Mapping[str, Any]
 ROLES = ("system", "developer", "user", "assistant", "tool")  # a template may name others
 
@@ -87,7 +92,7 @@ def render(
         raise ValueError(f"the chat template: {type(error).__name__}: {str(error).partition(chr(10))[0]}") from None
 
 
-def _join(pieces: Iterator[str]) -> str:
+def _join(pieces: Iterable[str]) -> str:
     """The pieces as one text. Raises SecurityError for a text that is longer than a conversation."""
     found, length = [], 0
     for piece in pieces:
@@ -133,21 +138,94 @@ def _checked_tools(tools: Sequence[Any] | None, source: str) -> list[Any] | None
     return plain
 
 
+class BoundedCodeGenerator(CodeGenerator):
+    """Jinja's compiler, which joins texts by the environment's `concat`, and so does not join too much."""
+
+    def visit_Concat(self, node: Concat, frame: Frame) -> None:
+        """The code of `a ~ b ~ c`."""
+        self.write("concat(str(each) for each in (")
+        for operand in node.nodes:
+            self.visit(operand, frame)
+            self.write(", ")
+        self.write("))")
+
+
 class BoundedEnvironment(ImmutableSandboxedEnvironment):
-    """Jinja's sandbox, in which operators make nothing huge."""
+    """Jinja's sandbox, in which operators, methods and filters make nothing huge."""
 
     intercepted_binops = frozenset(["*", "**", "%", "+"])
+    code_generator_class = BoundedCodeGenerator
+    concat = staticmethod(_join)
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(optimized=False, **how)  # or it would compute constants, unbounded, when it compiles
+        self.filters = {name: _bound_filter(name, function) for name, function in self.filters.items()}
+
+    def call(self, context: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+        """The function's result. Raises SecurityError where it is huge."""
+        method = getattr(function, "__wrapped__", function)  # `format` of the sandbox wraps that of a text
+        if isinstance(subject := getattr(method, "__self__", None), str):
+            _require_small(function.__name__, _size_of_call(function.__name__, [subject, *args, *kwargs.values()]))
+        found = super().call(context, function, *args, **kwargs)
+        _require_small(getattr(function, "__name__", "a call"), _length(found))
+        return found
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """The operator's result. Raises SecurityError where it would be huge."""
-        if _result_size(operator, left, right) > MOST_CHARACTERS:
-            raise SecurityError(f"the result of {operator} is too large")
-        return super().call_binop(context, operator, left, right)
+        _require_small(operator, _result_size(operator, left, right))
+        found = super().call_binop(context, operator, left, right)
+        _require_small(operator, _length(found))
+        return found
+
+
+def _bound_filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same filter. Raises SecurityError where its result is huge."""
+    first = 1 if hasattr(function, "jinja_pass_arg") else 0  # which is a context
+
+    @wraps(function)
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        _require_small(name, _size_of_call(name, [*args[first:], *kwargs.values()]))
+        found = function(*args, **kwargs)
+        _require_small(name, _length(found))
+        return found
+
+    return apply
+
+
+def _require_small(name: str, size: int) -> None:
+    """Raises SecurityError for the size of a huge result."""
+    if size > MOST_CHARACTERS:
+        raise SecurityError(f"the result of {name} is too large")
+
+
+def _length(found: Any) -> int:
+    """The characters or items of a value; 0 of what has none."""
+    return len(found) if isinstance(found, (str, bytes, list, tuple, dict, set)) else 0
+
+
+def _size_of_call(name: str, args: Sequence[Any]) -> int:
+    """The size of what a method or filter of this name returns, as far as its name and its arguments tell, the first of
+    which is the text or list that it is asked of; otherwise 0."""
+    subject, others = args[0], args[1:]
+    text = subject if isinstance(subject, str) else ""
+    if name in PADDING:
+        places = max(1, text.count("\t"), text.count("\n") + 1)
+        return places * max((abs(number) for number in others if isinstance(number, int)), default=0)
+    if name in ("format", "format_map"):
+        fields = text.replace("{{", "").replace("}}", "")  # which stand for braces
+        return MOST_CHARACTERS + 1 if WIDTH.search(text) or FIELD.search(fields) else 0
+    if name == "replace" and [type(one) for one in others[:2]] == [str, str]:
+        return text.count(others[0]) * len(others[1])
+    if name == "join":
+        items: Any = next((one for one in args if isinstance(one, (list, tuple))), ())
+        separator = max((len(one) for one in args if isinstance(one, str)), default=0)
+        return len(items) * separator + sum(map(_length, items))
+    return 0
 
 
 def _result_size(operator: str, left: Any, right: Any) -> int:
     """The size of a result, in characters, items or bits; 0 if the operands have no size that matters."""
-    sizes = [len(one) if isinstance(one, (str, list, tuple)) else 0 for one in (left, right)]
+    sizes = [_length(one) for one in (left, right)]
     if operator == "+":
         return sum(sizes)
     if operator == "%":
@@ -178,7 +256,7 @@ def environment() -> ImmutableSandboxedEnvironment:
     """Jinja's sandbox with the functions that published templates use, for one rendering."""
     made = BoundedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, LoopControls])
     made.globals["range"] = _counted_range()
-    made.filters["tojson"] = to_json
+    made.filters["tojson"] = _bound_filter("tojson", to_json)
     made.globals["raise_exception"] = refuse
     made.globals["strftime_now"] = lambda form: datetime.now().strftime(form)
     return made
