@@ -5,9 +5,7 @@ In causal attention the queries are the *last* Q of the K positions, as a cache 
 """
 
 import math
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
@@ -160,33 +158,42 @@ def attend(
     if bias is not None and not isinstance(bias, torch.Tensor):  # a rule
         mask, bias = bias if mask is None else mask & bias, None
     if mask is not None and not isinstance(mask, torch.Tensor):
-        how = {"bias": bias, "causal": causal, "scale": scale, "dropout": dropout, "softcap": softcap, "sinks": sinks}
-        return mask.attend(q, k, v, **how)
+        return mask.attend(
+            q, k, v, bias=bias, causal=causal, scale=scale, dropout=dropout, softcap=softcap, sinks=sinks
+        )
     if mask is not None and mask.dtype != torch.bool:
         raise TypeError(
             f"attend: mask has dtype {mask.dtype}, must be torch.bool (True = may attend); scores go in bias"
         )
-    how = {"mask": mask, "bias": bias, "causal": causal, "scale": scale, "softcap": softcap, "sinks": sinks}
     if torch.compiler.is_compiling():  # where sizes are symbols, and each comparison a guard
-        return _attend_tensors(q, k, v, dropout=dropout, **how)
+        return _attend_tensors(
+            q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout, softcap=softcap, sinks=sinks
+        )
     if not q.dim() == k.dim() == v.dim() == 4 or k.size(2) != v.size(2):  # some kernels would give numbers
         require_shapes(q, k, v, mask, bias)
     try:
-        return _attend_tensors(q, k, v, dropout=dropout, **how)
+        return _attend_tensors(
+            q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout, softcap=softcap, sinks=sinks
+        )
     except RuntimeError:  # looked into now, since a step of decoding has no time to compare shapes
         require_shapes(q, k, v, mask, bias)
         raise
 
 
-def _attend_tensors(q: Tensor, k: Tensor, v: Tensor, *, dropout: float, **how: Any) -> Tensor:
+def _attend_tensors(
+    q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None, bias: Tensor | None, causal: bool, scale: float | None,
+    dropout: float, softcap: float | None, sinks: Tensor | None,
+) -> Tensor:  # fmt: skip
     """As `attend`, for a mask and a bias that are tensors or None."""
-    mask, bias, softcap, sinks = how["mask"], how["bias"], how["softcap"], how["sinks"]
     if k.size(1) != q.size(1) and not kernel_shares_heads(q, mask, bias, dropout, softcap, sinks):
         groups = q.size(1) // k.size(1)
         k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)  # [B,H,K,·]
-    if tracing.is_observed():
-        return _attend_observed(partial(_attend, q, k, v, dropout=dropout), q, k, v, **how)
-    return _attend(q, k, v, dropout=dropout, **how)
+    out = _attend(
+        q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout, softcap=softcap, sinks=sinks
+    )
+    if not tracing.is_observed():
+        return out
+    return _observe(out, q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, softcap=softcap, sinks=sinks)
 
 
 def _attend(
@@ -214,20 +221,27 @@ def _attend(
     return kernel(q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, dropout=dropout)
 
 
-def _attend_observed(attended: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor, **how: Any) -> Tensor:
-    """For a trace or an edit: the fused kernel does not return its weights, so they are computed again step by step.
+def _observe(
+    out: Tensor, q: Tensor, k: Tensor, v: Tensor, *, mask: Tensor | None, bias: Tensor | None, causal: bool,
+    scale: float | None, softcap: float | None, sinks: Tensor | None,
+) -> Tensor:  # fmt: skip
+    """The fused kernel's output, offered to a trace or an edit. The kernel does not return its weights, so they are
+    computed again step by step.
 
     An edit of the scores or the weights adds the difference that it makes to the kernel's own result: an edit that
     changes nothing changes no bit.
     """
-    out = attended(**how)
     with torch.set_grad_enabled(tracing.editing() and torch.is_grad_enabled()):
-        _, weights, scores = attend_by_hand(q, k, v, **how)
+        _, weights, scores = attend_by_hand(
+            q, k, v, mask=mask, bias=bias, causal=causal, scale=scale, softcap=softcap, sinks=sinks
+        )
         offered = tracing.offer("scores", scores)
-        changed = weights if offered is scores else _weights_of(offered, q, k, how)
+        changed = weights
+        if offered is not scores:
+            changed = _weights_of(offered, q, k, mask=mask, causal=causal, scale=scale, sinks=sinks)
         changed = tracing.offer("weights", changed)
-        visible = _and_masks(how["mask"], scores != float("-inf"))
-        tracing.note("seen", visible & causal_rows(q.size(-2), k.size(-2), q.device) if how["causal"] else visible)
+        visible = _and_masks(mask, scores != float("-inf"))
+        tracing.note("seen", visible & causal_rows(q.size(-2), k.size(-2), q.device) if causal else visible)
     if changed is not weights:
         out = out + (changed - weights) @ v
     return tracing.offer("per_head", out)
@@ -237,10 +251,13 @@ def _and_masks(mask: Tensor | None, other: Tensor) -> Tensor:
     return other if mask is None else mask & other
 
 
-def _weights_of(scores: Tensor, q: Tensor, k: Tensor, how: dict[str, Any]) -> Tensor:
+def _weights_of(
+    scores: Tensor, q: Tensor, k: Tensor, *, mask: Tensor | None, causal: bool, scale: float | None,
+    sinks: Tensor | None,
+) -> Tensor:  # fmt: skip
     """The weights [B,H,Q,K] that follow from edited scores [B,H,Q,K], with the same mask and sinks."""
     none = torch.zeros_like(k)
-    return attend_by_hand(q, none, none, **{**how, "bias": scores, "softcap": None})[1]
+    return attend_by_hand(q, none, none, mask=mask, bias=scores, causal=causal, scale=scale, sinks=sinks)[1]
 
 
 def concat_neighbours(blocks: Tensor, before: int, after: int) -> Tensor:
