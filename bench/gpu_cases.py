@@ -525,12 +525,19 @@ def profile_step(size: PublishedSize, setup: Setup) -> Values:
     prompt, new, backend = (4, 4, "eager") if setup.tiny else (PROMPT, NEW, True)
     ids = torch.randint(3, candidate.config.vocab_size, (1, prompt), device=setup.device)
     generate_tfkit(candidate, ids, backend, new)
+    return kernels_of(lambda: generate_tfkit(candidate, ids, backend, new), setup, new)
+
+
+def kernels_of(run: Callable[[], Any], setup: Setup, times: int = 1) -> Values:
+    """The kernels of a call that take the most time, and the sums of all: milliseconds and launches, each over `times`,
+    as for a token of so many"""
     on_card = setup.device == "cuda"
     with profile(activities=[ProfilerActivity.CUDA if on_card else ProfilerActivity.CPU]) as seen:
-        generate_tfkit(candidate, ids, backend, new)
+        run()
+        synchronize(setup.device)
     kind = "self_device_time_total" if on_card else "self_cpu_time_total"
     rows = sorted(
-        ((getattr(e, kind) / 1e3 / new, e.count / new, e.key[:80]) for e in seen.key_averages()), reverse=True
+        ((getattr(e, kind) / 1e3 / times, e.count / times, e.key[:80]) for e in seen.key_averages()), reverse=True
     )
     values: Values = {"kernels": [{"ms": ms, "launches": count, "name": name} for ms, count, name in rows[:20]]}
     return values | {"kernels ms": sum(ms for ms, _, _ in rows), "launches": sum(count for _, count, _ in rows)}

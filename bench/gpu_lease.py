@@ -1,9 +1,11 @@
 """`make gpu LEASE=14`: what one card can show in a quarter of an hour, the most wanted first.
 
 The cases of all parts are one list: what the card reaches, laws and boxes, LLaMA's training and decoding, then whatever
-has no figure on the page yet. A row has 40 seconds and a figure 15, so that no row holds up the others; the tests have
-two minutes. What does not fit is left for the next lease, which goes on where this one ended. The last half minute is
-for a profile of the slowest training step, and OUT/results.json has all figures.
+has no figure on the page yet. A row has 40 seconds and a figure 15, so that no row holds up the others; a row whose
+seconds are known, from the page or from an earlier try, has half as many again as it took, and so has each of its
+figures; the tests have two minutes. What does not fit, or is not done in its time, is left for the next lease, which
+goes on where this one ended. The last half minute is for a profile of the slowest training step, and OUT/results.json
+has all figures.
 """
 
 from __future__ import annotations
@@ -16,8 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from torch.profiler import ProfilerActivity, profile
-
 from bench import gpu_cases
 from bench.gpu_cases import BenchmarkCase, PublishedSize, Setup
 
@@ -29,12 +29,18 @@ PRIORITY = (
 )  # fmt: skip
 TESTS = ("laws of models on the card", "answers in boxes")
 ROW, TEST, FIGURE, PROFILE = 40.0, 120.0, 15.0, 30.0  # seconds
+MARGIN = 1.5  # times the seconds that a row is known to take
 SLOWEST = "slowest step, kernels"
 
 
-def limit_of(case: BenchmarkCase) -> float:
-    """The seconds that a case may take."""
-    return TEST if case.name in TESTS else ROW
+def limits_of(case: BenchmarkCase, known: float, figure: float) -> tuple[float, float]:
+    """The seconds that a case and each of its figures may take; known: those that it has taken, 0 if unknown."""
+    return max(TEST if case.name in TESTS else ROW, MARGIN * known), max(figure, MARGIN * known)
+
+
+def is_left(row: dict[str, Any]) -> bool:
+    """Whether a case, or a figure of it, was not done in its time: it is asked again in the next lease."""
+    return any("TimeoutError" in value for value in row.values() if isinstance(value, str))
 
 
 def in_order(cases: list[tuple[str, BenchmarkCase]], measured: set[str]) -> list[tuple[str, BenchmarkCase]]:
@@ -45,19 +51,26 @@ def in_order(cases: list[tuple[str, BenchmarkCase]], measured: set[str]) -> list
 
 def run(
     cases: list[tuple[str, BenchmarkCase]], records: dict[str, Any], setup: Setup, minutes: float,
-    measure: Callable[[BenchmarkCase, Any, Setup, float], None], retry: bool = False,
+    measure: Callable[[BenchmarkCase, Any, Setup, float], None], seconds: dict[str, float], retry: bool = False,
 ) -> list[str]:  # fmt: skip
-    """Measures what fits into so many minutes, each case into the record of its part -> the names of what is left"""
-    end, left = time.monotonic() + 60 * minutes, []
+    """Measures what fits into so many minutes, each case into the record of its part; seconds: what cases are known to
+    take -> the names of what is left"""
+    end, left, figure = time.monotonic() + 60 * minutes, [], setup.limit
     kept = min(PROFILE, 15 * minutes)  # for the profile
     for part, case in cases:
-        if records[part].is_done(case.name, retry):
+        done = records[part].rows
+        if records[part].is_done(case.name, retry) and not is_left(done[case.name]):
             continue
         room = end - kept - time.monotonic()
         if room <= 0:
             left.append(case.name)
             continue
-        measure(case, records[part], setup, min(limit_of(case), room + kept))
+        known = max(seconds.get(case.name, 0.0), done.get(case.name, {}).get("seconds", 0.0))
+        most, setup.limit = limits_of(case, known, figure)
+        measure(case, records[part], setup, min(most, room + kept))
+        setup.limit = figure
+        if is_left(done.get(case.name, {})):
+            left.append(case.name)
     slowest = slowest_size(records["training"].rows)
     if slowest is not None and not records["training"].is_done(SLOWEST, retry) and time.monotonic() < end:
         case = BenchmarkCase(SLOWEST, partial(profile_training, slowest))
@@ -81,14 +94,7 @@ def profile_training(size: PublishedSize, setup: Setup) -> dict[str, Any]:
     model: Any = size.tfkit_model(setup).train()
     step, batch = gpu_cases.training_step(model, setup), gpu_cases.batch_of(size, setup, model.config.vocab_size)
     step(batch)
-    on_card = setup.device == "cuda"
-    with profile(activities=[ProfilerActivity.CUDA if on_card else ProfilerActivity.CPU]) as seen:
-        step(batch)
-        gpu_cases.synchronize(setup.device)
-    kind = "self_device_time_total" if on_card else "self_cpu_time_total"
-    rows = sorted(((getattr(e, kind) / 1e3, e.count, e.key[:80]) for e in seen.key_averages()), reverse=True)
-    kernels = [{"ms": ms, "launches": count, "name": name} for ms, count, name in rows[:20]]
-    return {"size": size.name, "kernels": kernels, "kernels ms": sum(ms for ms, _, _ in rows)}
+    return {"size": size.name, **gpu_cases.kernels_of(lambda: step(batch), setup)}
 
 
 def write_results(file: Path, environment: dict[str, Any], records: dict[str, Any], left: list[str]) -> None:

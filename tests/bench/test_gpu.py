@@ -210,7 +210,10 @@ def test_figures_of_another_machine_are_not_mixed_in(tmp_path, monkeypatch, caps
 
 def test_the_page_lists_every_case_and_says_what_was_not_measured(tmp_path):
     text = (ROOT / "docs" / "benchmarks-gpu.md").read_text(encoding="utf-8")
-    assert text == gpu.page(tmp_path) or "Measured on" in text, "python -m bench.gpu --page docs/benchmarks-gpu.md"
+    for part in (gpu.HEADER, gpu.GOALS, gpu.OTHER_CARDS.read_text(encoding="utf-8")):
+        assert part.strip() in text and part.strip() in gpu.page(tmp_path), (
+            "python -m bench.gpu --page docs/benchmarks-gpu.md"
+        )
     for part in gpu.PARTS.values():
         assert all(f"| {case.name} |" in text for case in part.cases(Setup("cuda", tiny=False)))
 
@@ -259,10 +262,35 @@ def test_a_row_of_a_lease_has_forty_seconds_and_tests_two_minutes():
     given = {}
     records = {part: type("R", (), {"rows": {}, "is_done": lambda *_: False})() for part in gpu.PARTS}
     cases = [("contact", BenchmarkCase(name, dict)) for name in ("copy", "answers in boxes")]
-    gpu_lease.run(cases, records, TINY, 14, lambda case, record, setup, most: given.update({case.name: most}))
+    gpu_lease.run(cases, records, TINY, 14, lambda case, record, setup, most: given.update({case.name: most}), {})
     assert given == {"copy": 40.0, "answers in boxes": 120.0}
-    gpu_lease.run(cases, records, TINY, 0.5, lambda case, record, setup, most: given.update({case.name: most}))
+    gpu_lease.run(cases, records, TINY, 0.5, lambda case, record, setup, most: given.update({case.name: most}), {})
     assert 29 < given["copy"] <= 30  # nothing runs beyond the end
+
+
+def test_a_row_has_the_time_that_it_took_by_the_page_and_more():
+    took = gpu.seconds_on_page()
+    for name, seconds in {"gpt2-xl, 1 row": 126, "bart-large, 1 row": 51.1}.items():
+        assert took[name] == seconds
+        row, figure = gpu_lease.limits_of(BenchmarkCase(name, dict), took[name], gpu_lease.FIGURE)
+        assert row > seconds and figure > gpu_lease.FIGURE
+    assert gpu_lease.limits_of(BenchmarkCase("new", dict), 0.0, gpu_lease.FIGURE) == (40.0, 15.0)
+
+
+def test_what_was_not_done_in_its_time_is_asked_again_in_the_next_lease(tmp_path, monkeypatch):
+    def late():
+        raise TimeoutError("not done after 40 s")
+
+    def partly():
+        return {"one": "failed: TimeoutError: not done after 15 s", "two": 1.0}
+
+    ran = parts_of(monkeypatch, contact={"copy": late, "b": partly, "c": lambda: 1 / 0})
+    assert run(tmp_path, "--lease", "1") == 1 and ran == ["copy", "b", "c"]
+    assert json.loads((tmp_path / "tiny" / "results.json").read_text())["left"] == ["copy", "b"]
+    ran = parts_of(monkeypatch, contact={name: lambda: {"measured": 1.0} for name in ("copy", "b", "c")})
+    run(tmp_path, "--lease", "1")
+    assert ran == ["copy", "b"]  # what failed for another reason waits for --retry
+    assert json.loads((tmp_path / "tiny" / "results.json").read_text())["left"] == []
 
 
 def test_every_wanted_case_exists():
