@@ -8,6 +8,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from functools import cached_property
 from typing import Any, Protocol
 
 import torch
@@ -146,12 +147,16 @@ class ModelDecoder(ABC):
             require_static_cache(model, self.has_cache)
         self.rows, self.length, self.is_static = 0, 0, static or backend is not None
         self.captured: dict[int, CUDAGraphStep] | None = {} if backend is None or model.prepare_steps() else None
-        self.faster_without_onednn = isinstance(model, torch.nn.Module) and decodes_faster_without_onednn(model)
         self.cache: Any = None
         self.ids = torch.empty(0, 0, dtype=torch.int64)  # the whole text, for models that may read it again
         # the length beyond which the model reads all positions otherwise, cached ones too; and whether it has done so
         self.border: int | None = getattr(model, "rotations_change_after", None)
         self.is_beyond = False
+
+    @cached_property
+    def faster_without_onednn(self) -> bool:
+        """Whether steps of a single row are; looked at once, when there is such a step."""
+        return isinstance(self.model, torch.nn.Module) and decodes_faster_without_onednn(self.model)
 
     @property
     def keeps_ids(self) -> bool:
@@ -195,7 +200,7 @@ class ModelDecoder(ABC):
             logits, self.hidden = run_step(self.model, self.backend, inputs, self.cache, tokens.size(1), self.captured)
             return logits
         if self.has_cache:
-            with without_onednn() if self.faster_without_onednn and tokens.numel() == 1 else nullcontext():
+            with without_onednn() if tokens.numel() == 1 and self.faster_without_onednn else nullcontext():
                 out = self.model(**self.inputs(tokens, past), cache=self.cache, use_cache=True, **how)
             self.cache, self.hidden = out.cache, out.last_hidden_state
             logits = out.logits
