@@ -219,8 +219,9 @@ tfkit with the chunked loss of `tfkit.train`, that of transformers with its own;
 "padded" has an attention mask that hides an eighth of half of the rows. "Of products" is the share of the rate that
 bf16 products of 8,192 x 8,192 reach. Decoding is bfloat16 from 128 tokens on; a token is one of the second 32 of 64,
 so that neither the prompt nor capturing the CUDA graph counts. Products and attention of one row are now the kernels of
-`tfkit.nn.triton_single_row`. Empty cells were not measured. docs/decisions/gpu.md#205-findings-of-the-first-run-on-a-gpu
-says what broke on the first GPU, which goals are missed, and which rows are older than the present code.
+`tfkit.nn.triton_single_row`. Empty cells were not measured.
+docs/decisions/gpu.md#205-findings-of-the-first-run-on-a-gpu says what broke on the first GPU, which goals are missed,
+and which rows are older than the present code.
 
 **Older than those kernels, and not measured since:** on the H100, the rows "gpt2-xl, 1 row" and "bart-large, 1 row" of
 decoding, whose tokens are also 63 of 64, over which capturing is spread; on the H200 "gpt2-xl, 1 row". What the kernels
