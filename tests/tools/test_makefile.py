@@ -27,10 +27,6 @@ def test_each_benchmark_of_bench_writes_its_page():
     assert all("docs/benchmarks" in line for line in run), run
 
 
-def test_the_benchmark_of_tokens_is_run_by_its_own_target():
-    assert "-m bench.tokens" in commands("bench-tokens")
-
-
 def test_a_night_has_triton_and_what_runs_by_day_has_not():
     rules = dict(re.findall(r"^([\w-]+):(.*?)##", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.M))
     assert "$(STAMP)/kernels" in rules["nightly"].split() and "$(STAMP)/kernels" not in rules["test"].split()
