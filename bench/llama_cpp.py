@@ -114,5 +114,6 @@ def decoders(model: Any, ids: Tensor) -> dict[str, Callable[[int], Any]]:
             file = Path(directory) / f"{dtype}.gguf"
             write(model, file, dtype)
             engine = LlamaCpp(file)  # it maps the file, which may then go
-            found[f"llama.cpp, {kind}"] = lambda new, engine=engine: engine.words(ids, new)  # type: ignore[misc]
+            also = ", activations too" if dtype == "int8" else ""  # tfkit's int8 rounds the weights alone
+            found[f"llama.cpp, {kind}{also}"] = lambda new, engine=engine: engine.words(ids, new)  # type: ignore[misc]
     return found

@@ -273,10 +273,13 @@ def test_a_token_is_measured_against_the_reading_of_what_it_reads():
     sizes = {"n_embd": 64, "n_layer": 2, "n_head": 2, "vocab_size": 2000, "n_positions": 64}
     row = bench.BenchmarkRow("tiny", "GPT2Config", "GPT2LMHeadModel", sizes, generates=True)
     found = tokens.measure(row, turns=2, new=3)
-    assert list(found) == ["reading", "transformers", "tfkit", "tfkit, bfloat16", "tfkit, int8"]
-    assert found["reading"] > 0 and found["tfkit"] > 0
-    assert tokens.lines("gpt2", {"reading": 2.0, "tfkit": 3.0}) == [
-        "| gpt2, reading | 2.0 | 1.00 |", "| gpt2, tfkit | 3.0 | 1.50 |",
+    dtypes = ("float32", "bfloat16", "int8")
+    reading, own = [f"reading, {dtype}" for dtype in dtypes], [f"tfkit, {dtype}" for dtype in dtypes]
+    assert list(found) == [*reading, "transformers", *own] and all(found[name] > 0 for name in reading)
+    known = {"reading, float32": 2.0, "reading, int8": 0.5, "tfkit, float32": 3.0, "llama.cpp, Q8_0": 1.0}
+    assert tokens.lines("gpt2", known) == [
+        "| gpt2, reading, float32 | 2.0 | 1.00 | 1.00 |", "| gpt2, reading, int8 | 0.5 | 1.00 | 0.25 |",
+        "| gpt2, tfkit, float32 | 3.0 | 1.50 | 1.50 |", "| gpt2, llama.cpp, Q8_0 | 1.0 | 2.00 | 0.50 |",
     ]  # fmt: skip
     with pytest.raises(SystemExit):
         tokens.main(["bert-base-uncased"])
