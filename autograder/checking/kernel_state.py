@@ -6,22 +6,20 @@ mistake. The notebook is read from its file, of which Jupyter tells its kernels.
 
 from __future__ import annotations
 
-import ast
 import os
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from autograder.exercises import registry
-from autograder.exercises.parse import parse_source
+from autograder.exercises.parse import defined_names
 from tfkit_course.small_file import read_small_json
 
 MAX_BYTES = 64 << 20  # of a notebook
 
 NAME_ERROR = re.compile(r"NameError: name '(\w+)' is not defined")
 MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
-INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)  # their names are their own
 
 
 def missing_answer(exercise: str, history: Iterable[str], namespace: Container[str] = ()) -> list[str]:
@@ -33,7 +31,7 @@ def missing_answer(exercise: str, history: Iterable[str], namespace: Container[s
         symbols = registry.find(exercise).symbols
     except (registry.UnknownExercise, registry.TwoExercises):  # the check says so
         return []
-    known = defined_names(history)
+    known = names_defined_by(history)
     return [] if any(symbol in known or symbol in namespace for symbol in symbols) else list(symbols)
 
 
@@ -45,33 +43,16 @@ def missing_names(found: Mapping[str, Any], history: Iterable[str], namespace: C
     if found["status"] != "failed":
         return []
     messages = "\n".join(str(check["message"]) for check in found["checks"])
-    known = defined_names(history)
+    known = names_defined_by(history)
     stopped = dict.fromkeys(NAME_ERROR.findall(messages))
     unknown = [name for name in stopped if name not in known and name not in namespace]
-    above = defined_names(cells_above_check(found["exercise"])) if unknown else set()
+    above = names_defined_by(cells_above_check(found["exercise"])) if unknown else set()
     return [name for name in unknown if name in above]
 
 
-def defined_names(sources: Iterable[str]) -> set[str]:
-    """The names that these cells define: imports, functions, classes and variables, but none inside a function."""
-    return {name for source in sources for name in _defined(source)}
-
-
-def _defined(source: str) -> Iterator[str]:
-    try:
-        pending: list[ast.AST] = list(parse_source(MAGIC.sub("", source)).body)
-    except SyntaxError:  # such a cell stops before it defines anything
-        return
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif not isinstance(node, INNER):
-            pending += ast.iter_child_nodes(node)
+def names_defined_by(sources: Iterable[str]) -> set[str]:
+    """The names that these cells define, or import."""
+    return {name for source in sources for name in defined_names(MAGIC.sub("", source), imports=True)}
 
 
 def cells_above_check(exercise: str, environment: Mapping[str, str] = os.environ) -> list[str]:

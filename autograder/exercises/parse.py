@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 
 LONGEST = 200_000  # characters; a tree is hundreds of times as large
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)  # their names are their own
 
 
 def parse_source(source: str) -> ast.Module:
@@ -17,3 +21,43 @@ def parse_source(source: str) -> ast.Module:
         raise SyntaxError("too deeply nested") from None
     except ValueError as error:  # a null byte, or a lone surrogate
         raise SyntaxError(str(error)) from None
+
+
+def defined_names(source: str, imports: bool = False, classes_only: bool = False) -> set[str]:
+    """The names that a cell defines, in any branch of it, but none inside a function, class or comprehension.
+
+    imports: those that it imports, too; classes_only: those of classes. Empty for a cell that does not parse, which
+    stops before it defines anything.
+    """
+    try:
+        found = list(bindings(parse_source(source).body))
+    except SyntaxError:
+        return set()
+    if classes_only:
+        return {name for name, node in found if isinstance(node, ast.ClassDef)}
+    return {name for name, node in found if imports or not isinstance(node, IMPORTS)}
+
+
+def bindings(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
+    """Each name that running these statements as a module can define, with the node that does."""
+    pending: list[ast.AST] = list(statements)
+    while pending:
+        node = pending.pop()
+        yield from ((name, node) for name in _names_bound_by(node))
+        if isinstance(node, COMPREHENSIONS):  # only `:=` stores outside
+            pending += (part for part in ast.walk(node) if isinstance(part, ast.NamedExpr))
+        elif isinstance(node, ast.AnnAssign) and node.value is None:  # `x: int` defines nothing
+            continue
+        elif not isinstance(node, (*DEFINITIONS, ast.Lambda)):
+            pending += ast.iter_child_nodes(node)
+
+
+def _names_bound_by(node: ast.AST) -> list[str]:
+    if isinstance(node, DEFINITIONS):
+        return [node.name]
+    if isinstance(node, IMPORTS):
+        return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+    if isinstance(node, ast.Name):
+        return [node.id] if isinstance(node.ctx, ast.Store) else []
+    name = getattr(node, "rest" if isinstance(node, ast.MatchMapping) else "name", None)
+    return [name] if name and isinstance(node, ast.MatchAs | ast.MatchStar | ast.MatchMapping) else []

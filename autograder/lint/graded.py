@@ -14,12 +14,12 @@ from traitlets.config import Config
 from autograder.api import Exercise, Limits, Verdict
 from autograder.cluster.bundle import ReleasedNotebook
 from autograder.cluster.job import KeyedExecute, verdicts_in
+from autograder.exercises.parse import defined_names
 from autograder.lint.notebook import Problems, marks
 from autograder.nbgrader import predictions
 from autograder.nbgrader.execute import check_cells, is_own_test, wanted_exercises
 from autograder.nbgrader.rebuild import RebuildFromGradebook
 from autograder.nbgrader.submission import parse
-from autograder.own_tests.proxies import defined_names
 from autograder.sandbox import Backend, Box
 
 SHARE = 0.25  # of the time limit that the solution may use, since students write slower code

@@ -17,6 +17,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 
 from autograder.exercises import registry
+from autograder.exercises.parse import IMPORTS, bindings
 
 GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+")  # what nbgrader takes
 SCHEME_POINTS = re.compile(r"(?m)^[-*] (\d+(?:\.\d+)?) points?\b")
@@ -139,17 +140,8 @@ def _parses(cell: NotebookNode) -> bool:
 
 
 def _bound(statements: list[ast.stmt], imports: bool = False) -> set[str]:
-    """Names that these statements bind at the top; `imports`: by imports only."""
-    found: set[str] = set()
-    for node in statements:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not imports:
-            found.add(node.name)
-        elif not imports:
-            found |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)
-                      and isinstance(part.ctx, ast.Store)}  # fmt: skip
-    return found
+    """Names that these statements bind, in any branch; `imports`: by imports only."""
+    return {name for name, node in bindings(statements) if not imports or isinstance(node, IMPORTS)}
 
 
 def _released(cell: NotebookNode) -> list[ast.stmt]:

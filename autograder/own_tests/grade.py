@@ -19,19 +19,29 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import torch
 from nbformat import NotebookNode
 
 from autograder.api import CheckResult, Limits, Verdict
-from autograder.exercises.parse import parse_source
+from autograder.exercises.parse import defined_names, parse_source
 from autograder.grade.run import RESTARTS, sources_of
 from autograder.own_tests.mutants import StoredMutant, matching_mutant
+from autograder.own_tests.proxies import (
+    ALLOWS_OBJECTS,
+    CALLS,
+    IN_PLACE,
+    OBJECTS,
+    PROBLEMS,
+    USUAL_IMPORTS,
+    WRITES_BACK,
+    Names,
+    imports_of,
+    stored_names,
+)
 from autograder.sandbox.client import Cell, SandboxClient, StudentError
 from autograder.sandbox.inside.wire import WireError
-
-if TYPE_CHECKING:
-    from autograder.own_tests.proxies import Names
 
 TRAILING = ("%", "!")  # lines that only IPython understands
 # Libraries' names that are never the student's; the others in USUAL_IMPORTS are those of common functions too.
@@ -154,8 +164,6 @@ def _lines(pipe: io.RawIOBase, seconds: float) -> Iterator[dict[str, Any]]:
 
 
 def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, mutants: Sequence[StoredMutant]) -> None:
-    import torch
-
     torch.set_num_threads(1)  # a parallel region after a fork hangs
     names = names_of(student, steps)
     for step in steps:
@@ -174,10 +182,8 @@ def _child(student: SandboxClient, steps: Sequence[TestStep], pipe: int, mutants
 
 def names_of(student: SandboxClient, steps: Sequence[TestStep]) -> Names:
     """The globals of the tests in these steps, before any of them has run."""
-    from autograder.own_tests.proxies import Names, defined_names
-
     free = [step for step in steps if step.points is None and not step.locked]
-    classes = set().union(*(defined_names(step.released, classes=True) for step in free))
+    classes = set().union(*(defined_names(step.released, classes_only=True) for step in free))
     names = Names(student, _imports(steps), classes)
     given = set().union(*(defined_names(step.released) for step in free))
     for name in given & names.imports.keys():
@@ -193,21 +199,15 @@ def names_of(student: SandboxClient, steps: Sequence[TestStep]) -> Names:
 
 def _imports(steps: Sequence[TestStep]) -> dict[str, str]:
     """Name → import statement. A usual name is its library's whether or not the student's cells import it."""
-    from autograder.own_tests.proxies import USUAL_IMPORTS
-
     return USUAL_IMPORTS | _trusted_imports(steps)
 
 
 def _trusted_imports(steps: Sequence[TestStep]) -> dict[str, str]:
     """Name → import statement, from locked cells and from answers as released."""
-    from autograder.own_tests.proxies import imports_of
-
     return imports_of(step.source if step.locked else step.released for step in steps if step.points is None)
 
 
 def _one(student: SandboxClient, names: Names, step: TestStep, mutants: Sequence[StoredMutant]) -> dict[str, Any]:
-    from autograder.own_tests.proxies import defined_names
-
     if step.points is not None:
         return _tested(step, names, mutants)
     student.run_cells([Cell(step.id, step.source)])
@@ -226,8 +226,6 @@ def _one(student: SandboxClient, names: Names, step: TestStep, mutants: Sequence
 
 def _reserve(names: Names, step: TestStep, why: str, fault: bool) -> None:
     """Names that a cell of the instructor's should have defined do not come from the student instead."""
-    from autograder.own_tests.proxies import stored_names
-
     try:
         names.reserve(stored_names(_python(step.source)), why, fault)
     except SyntaxError:  # nothing of it ran in the box either
@@ -252,8 +250,6 @@ def _run(source: str, names: dict[str, Any]) -> Any:
 
 def _tested(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> dict[str, Any]:
     """The score as nbgrader gives it: full marks if nothing is raised; a number as the last value is the score."""
-    from autograder.own_tests.proxies import ALLOWS_OBJECTS, CALLS, IN_PLACE, OBJECTS, PROBLEMS, WRITES_BACK
-
     assert step.points is not None
     CALLS[names.student], PROBLEMS[names.student] = [], []
     WRITES_BACK[names.student] = IN_PLACE.search(step.source) is not None
@@ -268,8 +264,6 @@ def _tested(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> di
 
 
 def _scored(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> dict[str, Any]:
-    from autograder.own_tests.proxies import CALLS
-
     try:
         value = _run(step.source, names)
         number = isinstance(value, (int, float)) and not isinstance(value, bool)

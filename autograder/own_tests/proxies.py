@@ -124,20 +124,6 @@ def stored_names(source: str) -> set[str]:
     return {one.argval for one in dis.get_instructions(code) if one.opname in ("STORE_NAME", "STORE_GLOBAL")}
 
 
-def defined_names(source: str, classes: bool = False) -> set[str]:
-    """The names that a student's or a released cell defines itself, at its top level and without imports.
-
-    classes: those of classes only. Empty for a cell that does not parse.
-    """
-    found = set()
-    for node in _statements(source):
-        if isinstance(node, ast.ClassDef) or (not classes and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)):
-            found.add(node.name)
-        elif not classes:
-            found |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    return found
-
-
 def imports_of(sources: Iterable[str], nested: bool = False) -> dict[str, str]:
     """Bound name → import statement, for the libraries that a test may take from these cells; `nested`: for any."""
     found: dict[str, str] = {}

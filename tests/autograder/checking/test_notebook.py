@@ -94,9 +94,10 @@ def f(argument):
     local = argument
 with open("x") as file: pass
 lambda hidden: hidden
+declared: int
 """
     defined = {"nn", "os", "circle", "x", "y", "z", "w", "A", "f", "file"}
-    assert kernel_state.defined_names([text, "def broken(:"]) == defined
+    assert kernel_state.names_defined_by([text, "def broken(:"]) == defined
 
 
 @pytest.mark.parametrize("text", [None, "", "{", "[]", '{"cells": [{}]}'])

@@ -148,6 +148,27 @@ def test_a_usual_name_that_the_release_gives_to_the_answer_is_the_students():
     assert unknown.status == "not_graded" and "`copy`" in unknown.reason
 
 
+INNER_NAMES = """
+def f(x): return x
+rows = [[copy, time] for copy, time in enumerate("ab")]
+if rows:
+    def clock():
+        random = 3
+        return random
+"""
+
+
+def test_a_name_inside_a_comprehension_or_function_takes_nothing_from_a_library():
+    test = "assert f(copy.copy(3)) == 3 and f(random.Random(0).random()) < 1 < time.time()"
+    assert [one.status for one in grade(INNER_NAMES, test, setup="")] == ["passed"]
+
+
+def test_a_name_that_the_release_defines_in_a_branch_is_the_students():
+    released = "import sys\nif sys.version_info > (3,):\n    def copy(x):\n        raise NotImplementedError"
+    (found,) = grade("def copy(x):\n    return list(x)", "assert copy([1]) == [1]", setup="", released=released)
+    assert found.status == "passed"
+
+
 FORGED = """
 import torch
 def f(x):

@@ -1,0 +1,36 @@
+"""Which names a student's cell defines."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.exercises.parse import defined_names
+
+CELL = """
+import os.path
+from math import pi as circle
+if True:
+    def f(argument):
+        local = argument
+    class A:
+        inside = 1
+elif (half := 0.5):
+    x, (y, *z) = 1, (2, 3)
+pairs = [(row, square := row * row) for row in (lambda hidden: [hidden])(3)]
+declared: int
+match pairs:
+    case [first, *rest]: pass
+    case {"key": value, **others}: pass
+"""
+
+
+def test_names_in_every_branch_are_found_and_those_of_inner_scopes_are_not():
+    variables = {"half", "x", "y", "z", "pairs", "square", "first", "rest", "value", "others"}
+    assert defined_names(CELL) == variables | {"f", "A"}
+    assert defined_names(CELL, imports=True) == variables | {"f", "A", "os", "circle"}
+    assert defined_names(CELL, classes_only=True) == {"A"}
+
+
+@pytest.mark.parametrize("source", ["def broken(:", "x = 1\0", "(" * 10_000, ""])
+def test_a_cell_that_does_not_parse_defines_nothing(source):
+    assert defined_names(source) == set()
