@@ -229,8 +229,8 @@ def _foot(data: Mapping[str, Any]) -> str:
     foot = f'<div class="tfkit-v-foot"><small>{words}</small></div>'
     if data["status"] != "passed":
         return foot
-    reason = f"<p><small>{_code(sentence(str(data['reason'])))}</small></p>" if data.get("reason") else ""
-    return f"<details><summary>{say('How this was checked')}</summary>{reason}{foot}</details>"
+    not_run = f"<p><small>{_code(sentence(reason(data)))}</small></p>" if data.get("reason") else ""
+    return f"<details><summary>{say('How this was checked')}</summary>{not_run}{foot}</details>"
 
 
 def _text(value: Any) -> str:

@@ -43,6 +43,7 @@ TEMPLATES = (
     "not written yet",
     "{names} is not written yet",
     "{names} are not written yet",
+    "Not run here: {checks}.",
     # of an instructor's own tests
     "the test failed",
     "the test stopped with {error}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import polib
@@ -122,3 +123,12 @@ def test_an_answer_that_is_not_written_is_said_to_be_in_french(monkeypatch):
 def test_two_functions_that_are_not_written_are_several(monkeypatch):
     monkeypatch.setenv("LANGUAGE", "fr")
     assert words.places("`f`, `g` are not written yet") == "`f`, `g` ne sont pas encore écrits"
+
+
+def test_a_passed_card_says_in_french_what_was_not_run(monkeypatch):
+    reason = "Not run here: on a CUDA device (there is none)."
+    verdict = replace(VERDICT, status="passed", score=2.0, reason=reason)
+    assert reason in verdict_html(verdict)
+    monkeypatch.setenv("LANGUAGE", "fr")
+    card = verdict_html(verdict)
+    assert "Pas exécuté ici : on a CUDA device (there is none)." in card and "Not run" not in card
