@@ -89,7 +89,11 @@ def read_notebook_cells(path: str | os.PathLike[str], most: int) -> list[dict[st
 
     Raises OSError as `read_small` does, ValueError if it is no notebook.
     """
-    found = read_small_json(path, most)
+    return notebook_cells(read_small_json(path, most))
+
+
+def notebook_cells(found: Any) -> list[dict[str, Any]]:
+    """The cells of a notebook that was read from JSON, as `read_notebook_cells` gives them. Raises ValueError."""
     cells = found.get("cells") if isinstance(found, dict) else None
     if not isinstance(cells, list) or not all(map(_is_cell, cells)):
         raise ValueError("it is not a notebook")

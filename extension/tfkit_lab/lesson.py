@@ -7,17 +7,18 @@ is only opened, which may be anybody's: so only cells are run whose code stands 
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from autograder.exercises import registry
+from autograder.exercises.parse import parse_source
+from tfkit_course.small_file import NotSmallFile, notebook_cells, read_small_json
 from tfkit_lab import prediction_card, sealed
+from tfkit_lab.folders import MAX_BYTES
 from tfkit_lab.questions import Question, check_answers, choice, mask, number, numbers, shape
 
-MAX_BYTES = 32 << 20
 KINDS: dict[str, Callable[..., Question]] = {
     "number": number,
     "numbers": numbers,
@@ -100,11 +101,11 @@ def lesson_text(unit: str) -> str:
 
 def _cells(path: Path) -> tuple[list[dict[str, Any]], str]:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise NoLesson(f"{path.name} is too large to be read")
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        return list(notebook["cells"]), str(notebook["metadata"]["tfkit"]["unit"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        notebook = read_small_json(path.resolve(), MAX_BYTES)
+        return notebook_cells(notebook), str(notebook["metadata"]["tfkit"]["unit"])
+    except NotSmallFile as error:
+        raise NoLesson(f"{path.name} cannot be read: {error}") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise NoLesson(f"{path.name} is not a notebook of a course") from error
 
 
@@ -120,7 +121,7 @@ def _predictions(cells: Iterable[dict[str, Any]]) -> Iterable[tuple[str, str, li
 def questions_in(source: str) -> tuple[str, list[Question]] | None:
     """The name and the questions of `predict("…", predict.number("…"), …)`; None unless all of it is written out."""
     try:
-        calls = [node.value for node in ast.parse(source).body if isinstance(node, ast.Expr)]
+        calls = [node.value for node in parse_source(source).body if isinstance(node, ast.Expr)]
         (call,) = [node for node in calls if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "predict"]
         name = ast.literal_eval(call.args[0])
         questions = [_question(argument) for argument in call.args[1:]]

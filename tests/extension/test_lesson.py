@@ -1,6 +1,7 @@
 """What the lab draws of a lesson without a kernel, and which cells it may run."""
 
 import json
+import os
 
 import nbformat
 import pytest
@@ -127,3 +128,27 @@ def test_every_prediction_of_the_course_can_be_read():
         cells = source_notebook(folder).cells
         asked = [cell.source for cell in cells if cell.metadata.get("tfkit", {}).get("role") == "predict"]
         assert all(lesson.questions_in(source) for source in asked), folder.name
+
+
+NESTED = '{"metadata": {"tfkit": {"unit": "02-masks"}}, "cells": ' + "[" * 100_000
+
+
+@pytest.mark.parametrize("text", ["", "[]", NESTED, '{"metadata": {"tfkit": {"unit": "02-masks"}}, "cells": [3]}'])
+async def test_a_damaged_notebook_is_refused_in_a_line(jp_fetch, unit, text):
+    unit.write_text(text, encoding="utf-8")
+    with pytest.raises(HTTPClientError) as caught:
+        await get(jp_fetch, f"{UNIT}/{UNIT}.ipynb")
+    assert caught.value.code == 400 and "is not a notebook of a course" in caught.value.response.body.decode()
+
+
+def test_a_pipe_or_a_huge_file_is_not_read(tmp_path):
+    os.mkfifo(pipe := tmp_path / "pipe.ipynb")
+    (huge := tmp_path / "huge.ipynb").touch()
+    os.truncate(huge, 33 << 20)
+    for path, why in ((pipe, "not a regular file"), (huge, "larger than")):
+        with pytest.raises(lesson.NoLesson, match=why):
+            lesson.read_lesson(path)
+
+
+def test_a_prediction_that_is_nested_too_deeply_is_none():
+    assert lesson.questions_in('predict("a", ' + "(" * 10_000) is None

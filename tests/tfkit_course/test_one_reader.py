@@ -32,12 +32,12 @@ OWN = {
         autograder/own_tests/mutants.py autograder/remarks/find.py autograder/report/answers.py
         autograder/report/lti.py autograder/report/recipes.py autograder/report/unexplained.py
         autograder/serve/status.py autograder/settings/course_file.py autograder/settings/page.py
-        extension/tfkit_lab/family.py extension/tfkit_lab/page.py extension/tfkit_lab/prediction_card.py
-        extension/tfkit_lab/trace.py""",
+        extension/tfkit_lab/family.py extension/tfkit_lab/lesson.py extension/tfkit_lab/page.py
+        extension/tfkit_lab/prediction_card.py extension/tfkit_lab/trace.py""",
     "sources of this package, and wrong answers of a course": """
         autograder/credit/distance.py autograder/sandbox/__init__.py""",
-    "the notebook that is open in its reader's own lab": """
-        extension/tfkit_lab/lesson.py extension/tfkit_lab/unsealed.py""",
+    "a cell that its reader's own kernel is about to run": """
+        extension/tfkit_lab/unsealed.py""",
     "the system's files": """
         autograder/sandbox/bubblewrap.py autograder/sandbox/cgroup.py autograder/sandbox/nvidia.py
         autograder/sandbox/processor.py""",
