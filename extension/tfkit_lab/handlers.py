@@ -191,7 +191,8 @@ class LessonHandler(BaseHandler):
             path, name, answers = str(body["path"]), str(body["name"]), body["answers"]
             if (folder := self.folder_of(path)) is None:
                 raise lesson.NoLesson(f"there is no notebook at {path!r}")
-            self.finish(json.dumps({"card": lesson.seal(folder / Path(path).name, name, answers)}))
+            card = await asyncio.to_thread(lesson.seal, folder / Path(path).name, name, answers)
+            self.finish(json.dumps({"card": card}))
         except (ValueError, KeyError, TypeError, RecursionError) as error:  # NoLesson is a ValueError
             self.respond(400, str(error))
         except OSError as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ KINDS: dict[str, Callable[..., Question]] = {
     "mask": mask,
 }
 CHECK_IMPORT = "from autograder import check"
+_sealing = threading.Lock()  # a prediction is made once, and requests are answered in several threads
 
 
 class NoLesson(ValueError):
@@ -59,7 +61,9 @@ def seal(path: Path, name: str, answers: Any) -> str:
     if not found:
         raise NoLesson(f"{path.name} asks for no prediction {name}: fetch the notebook again")
     checked = None if answers is None else check_answers(found[0], answers)
-    return prediction_card.html(name, sealed.seal(path.parent, name, found[0], checked))
+    with _sealing:
+        entry = sealed.seal(path.parent, name, found[0], checked)
+    return prediction_card.html(name, entry)
 
 
 def own_setup(cells: Iterable[dict[str, Any]], lesson: str) -> list[str]:

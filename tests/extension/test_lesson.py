@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 
 import nbformat
 import pytest
@@ -152,3 +153,11 @@ def test_a_pipe_or_a_huge_file_is_not_read(tmp_path):
 
 def test_a_prediction_that_is_nested_too_deeply_is_none():
     assert lesson.questions_in('predict("a", ' + "(" * 10_000) is None
+
+
+async def test_a_prediction_is_sealed_outside_the_servers_own_thread(jp_fetch, unit, monkeypatch):
+    threads, seal = [], sealed.seal
+    monkeypatch.setattr(sealed, "seal", lambda *given: threads.append(threading.get_ident()) or seal(*given))
+    body = json.dumps({"path": f"{UNIT}/{UNIT}.ipynb", "name": "02.causal", "answers": None})
+    await jp_fetch("tfkit", "lesson", method="POST", body=body)
+    assert threads and threading.get_ident() not in threads
