@@ -7,7 +7,7 @@ import inspect
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import islice, product
 from textwrap import dedent
 from typing import Any
 
@@ -72,10 +72,14 @@ def find_remarks(
     """
     found: list[Remark] = []
     cases = [reply.probe.case for one in findings if one.check.core for reply in one.answers]
+    try:
+        functions = _functions(exercise, cells, own)
+    except SyntaxError:  # code that only a notebook can read
+        return found
     for rule in (_shared_defaults, _products_again, _loops, _writes):
         try:
-            found += rule(exercise, _functions(exercise, cells, own), student, cases)
-        except (StudentError, SyntaxError):  # code that only a notebook can read, or a box that has ended
+            found += rule(exercise, functions, student, cases)
+        except (StudentError, RecursionError):  # a box that has ended, or an expression too deep to be compared
             continue
         except Exception:  # a fault of the grader; the student only misses a remark
             logging.getLogger(__name__).warning("no remark could be looked for in %s", exercise.id, exc_info=True)
@@ -132,15 +136,15 @@ def _products_again(
 
 def _is_pair(function: StudentFunction, nodes: Sequence[ast.expr], first: str, second: str) -> bool:
     """Whether the two places are those of two different ones of these nodes."""
-    return any(function.has(first, one) and function.has(second, other) for one, other in permutations(nodes, 2))
+    there, again = ([node for node in nodes if function.has(place, node)] for place in (first, second))
+    return any(one is not other for one, other in product(there, again))
 
 
 def _repeated(function: StudentFunction) -> list[list[ast.expr]]:
     """The products of the same text, in the order of the text: the innermost only, since those are what is compared."""
     found: dict[str, list[Any]] = {}
-    for node in function.nodes():
-        parts = [part for part in ast.walk(node) if _is_product(part)] if isinstance(node, ast.expr) else []
-        if parts == [node]:
+    for node in filter(_is_product, function.nodes()):
+        if not any(map(_is_product, islice(ast.walk(node), 1, None))):
             found.setdefault(ast.dump(node), []).append(node)
     return [sorted(nodes, key=lambda node: (node.lineno, node.col_offset)) for nodes in found.values() if nodes[1:]]
 
