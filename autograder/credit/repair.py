@@ -12,6 +12,7 @@ import builtins
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeGuard
 
 from autograder.exercises.parse import parse_source
@@ -32,7 +33,7 @@ class TreeEdit:
     chain: tuple[tuple[tuple[ast.AST, ...], tuple[ast.AST, ...]], ...]
 
 
-def edits(right: str, wrong: str) -> list[TreeEdit]:
+def tree_differences(right: str, wrong: str) -> list[TreeEdit]:
     """The places in which the trees of two programs differ, docstrings apart."""
     return [
         TreeEdit(tuple((tuple(w), tuple(r)) for w, r in chain)) for chain in _body_chains(_tree(right), _tree(wrong))
@@ -41,7 +42,7 @@ def edits(right: str, wrong: str) -> list[TreeEdit]:
 
 def repairs(source: str, right: str, wrong: str) -> Iterator[str]:
     """Versions of `source` in which the edits from `right` to `wrong` are undone; none where that cannot be done."""
-    places = edits(right, wrong)
+    places = tree_differences(right, wrong)
     try:
         yield from (ast.unparse(ast.fix_missing_locations(one)) for one in _undone(_tree(source), places))
     except (SyntaxError, RecursionError):  # the deepest trees that can be parsed cannot be walked
@@ -60,9 +61,10 @@ def _undone(tree: ast.Module, places: Sequence[TreeEdit]) -> Iterator[ast.Module
 def _undone_once(tree: ast.Module, edit: TreeEdit) -> Iterator[ast.Module]:
     """The trees with one edit undone, of the widest context that is found in the student's tree."""
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | _arguments(tree)
-    for wrong, right in edit.chain:
-        found = [place for place in _places(tree, len(wrong)) if _match(wrong, place.nodes(tree)) is not None]
-        made = [done for place in found[:MAX_PLACES] if (done := place.swap(tree, wrong, right, names)) is not None]
+    for wrong, right in filter(lambda pair: _is_specific(pair[0]), edit.chain):
+        found = (place for place in _places(tree, len(wrong)) if _match(wrong, place.nodes()) is not None)
+        swapped = (place.swap(tree, wrong, right, names) for place in islice(found, MAX_PLACES))
+        made = [done for done in swapped if done is not None]
         if made:
             yield from made
             return
@@ -74,61 +76,66 @@ def _arguments(tree: ast.AST) -> set[str]:
 
 @dataclass(frozen=True)
 class NodeSpan:
-    """Consecutive nodes of a tree, by the path of fields that leads to them; `count` is None for a single field."""
+    """Consecutive nodes in a field of `holder`: `count` of them from `at` on, or the one of a field that is no list."""
 
-    path: tuple[tuple[str, int | None], ...]
+    holder: ast.AST
+    field: str
+    at: int | None  # None: the field is no list
     count: int
 
-    def nodes(self, tree: ast.AST) -> list[ast.AST]:
+    def nodes(self) -> list[ast.AST]:
         """The nodes there."""
-        holder, field, at = self._holder(tree)
-        value = getattr(holder, field)
-        return [value] if at is None else value[at : at + self.count]
+        value = getattr(self.holder, self.field)
+        return [value] if self.at is None else value[self.at : self.at + self.count]
 
     def swap(
         self, tree: ast.Module, wrong: Sequence[ast.AST], right: Sequence[ast.AST], names: set[str]
     ) -> ast.Module | None:
         """A copy of the tree with the right nodes there, in the student's names; None if a name has no counterpart."""
-        made = copy.deepcopy(tree)
-        renamed = _match(wrong, self.nodes(tree)) or {}
+        renamed = _match(wrong, self.nodes()) or {}
         instead = [_renamed(node, renamed) for node in right]
         needed = {node.id for one in instead for node in ast.walk(one) if isinstance(node, ast.Name)}
         if not needed <= names | FIXED | {name for one in instead for name in _stored(one)}:
             return None
-        holder, field, at = self._holder(made)
-        if at is not None:
-            getattr(holder, field)[at : at + self.count] = instead
+        copies: dict[int, ast.AST] = {}
+        made = copy.deepcopy(tree, copies)
+        holder = copies[id(self.holder)]
+        if self.at is not None:
+            getattr(holder, self.field)[self.at : self.at + self.count] = instead
         elif len(instead) == 1:
-            setattr(holder, field, instead[0])
+            setattr(holder, self.field, instead[0])
         else:
             return None
         return made
-
-    def _holder(self, tree: ast.AST) -> tuple[ast.AST, str, int | None]:
-        for field, at in self.path[:-1]:
-            value = getattr(tree, field)
-            tree = value if at is None else value[at]
-        field, at = self.path[-1]
-        return tree, field, at
 
 
 def _stored(tree: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
-def _places(tree: ast.AST, count: int, path: tuple[tuple[str, int | None], ...] = ()) -> Iterator[NodeSpan]:
-    for field, value in ast.iter_fields(tree):
+def _places(tree: ast.AST, count: int) -> Iterator[NodeSpan]:
+    """Every place with so many nodes, in the order of the code. No recursion: it would cost the depth at each place."""
+    waiting: list[ast.AST | NodeSpan] = [tree]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, NodeSpan):
+            yield one
+        else:
+            waiting += reversed([*_within(one, count)])
+
+
+def _within(node: ast.AST, count: int) -> Iterator[ast.AST | NodeSpan]:
+    """The places in this node's own fields, each field's before the nodes in it."""
+    for field, value in ast.iter_fields(node):
         if field in IGNORED:
             continue
         if isinstance(value, ast.AST):
             if count == 1:
-                yield NodeSpan((*path, (field, None)), 1)
-            yield from _places(value, count, (*path, (field, None)))
+                yield NodeSpan(node, field, None, 1)
+            yield value
         elif isinstance(value, list):
-            yield from (NodeSpan((*path, (field, at)), count) for at in range(len(value) - count + 1))
-            for at, one in enumerate(value):
-                if isinstance(one, ast.AST):
-                    yield from _places(one, count, (*path, (field, at)))
+            yield from (NodeSpan(node, field, at, count) for at in range(len(value) - count + 1))
+            yield from (one for one in value if isinstance(one, ast.AST))
 
 
 # -- what differs ------------------------------------------------------------------------------------------------------
@@ -219,7 +226,7 @@ def _same(one: ast.AST, other: ast.AST) -> bool:
 def _match(pattern: Sequence[ast.AST], nodes: Sequence[object]) -> dict[str, str] | None:
     """The student's name for each of the pattern's, if the nodes are the same apart from names; else None."""
     names: dict[str, str] = {}
-    if len(pattern) != len(nodes) or not _is_specific(pattern):
+    if len(pattern) != len(nodes):
         return None
     return names if all(_fits(one, node, names) for one, node in zip(pattern, nodes, strict=True)) else None
 
