@@ -15,11 +15,11 @@ from typing import Any
 from autograder.api import Exercise, Limits
 from autograder.checks.probe import Finding, QuestionSet, collect_answers
 from autograder.corpus.judge import ask_reference
+from autograder.credit.distance import share_kept
 from autograder.exercises import injected_modules, registry
 from autograder.exercises.answers import KINDS, Answer, answers
 from autograder.sandbox.base import Backend
 from autograder.sandbox.client import Cell, SandboxClient
-from autograder.settings import points
 
 Outcome = tuple[float, str]  # the share of the points, and the first failed check with its message
 BOX_S = 1800.0  # wall time of a box, on a busy machine; each call keeps its own limit
@@ -101,16 +101,7 @@ def outcome(kind: str, question_sets: Sequence[QuestionSet], subject: Any) -> Ou
     enough = {"right": _fails, "edge": _never}.get(kind, _costs_everything)
     findings = collect_answers(question_sets, subject, enough)
     first = next((finding for finding in findings if finding.failed), None)
-    return score_share(findings), f"{first.check.name}: {first.message}" if first else ""
-
-
-def score_share(findings: Sequence[Finding]) -> float:
-    """The share of the points that an answer with these findings keeps: none if ordinary values are wrong."""
-    counted = [finding for finding in findings if finding.check.graded and not finding.check.not_run]
-    if any(_costs_everything(finding) for finding in counted):
-        return 0.0
-    worth = points.shares([(finding.check.property, finding.check.weight) for finding in counted], 1.0)
-    return sum(part for finding, part in zip(counted, worth, strict=True) if not finding.failed)
+    return share_kept(findings), f"{first.check.name}: {first.message}" if first else ""
 
 
 def _fails(finding: Finding) -> bool:

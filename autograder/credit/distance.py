@@ -1,27 +1,30 @@
 """Measures how far a failed answer is from a right one; see `rule.Distance` for what counts as evidence.
 
-Everything here is limited by numbers of tries, never by time: the same answer gets the same points on a busy machine.
+What is tried is limited by numbers, so that the same answer gets the same points on a busy machine. Limits of processor
+time remain for code of ours that may never end, `compose.SET_S` and `mutants.MUTANT_S`: they decide only where one set
+of edits, or one mutant, takes seconds for questions that take the student's code none. A box keeps its own limits.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import torch
 
 from autograder.api import Exercise
-from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Answer as Reply
 from autograder.checks.probe import Check, Finding, behaves_like, collect_answers, is_crash, observe, questions
 from autograder.checks.reference import reference_of
-from autograder.credit.mutants import first_that, similar_mutants
+from autograder.credit.mutants import first_matching, similar_mutants
 from autograder.credit.repair import repairs
 from autograder.credit.rule import SHARES, Distance
-from autograder.diagnosis.compose import CombinedMistakes, fit
+from autograder.diagnosis.compose import CombinedMistakes, agrees, fit
 from autograder.diagnosis.diagnose import Misconception, answers_to_compare, known_answers
 from autograder.exercises.answers import EditedAnswer
 from autograder.settings import points
@@ -29,20 +32,29 @@ from autograder.settings import points
 MAX_RUNS = 4  # repaired programs that are run for one answer
 MAX_SEARCHED = 12  # known edits that are looked for in the code of an answer that diagnosis cannot name
 MIN_WRONG = 2  # wrong answers that a mutant must give, since much gives one by chance
+Parts = tuple[EditedAnswer, ...]
+Cells = tuple[tuple[str, str], ...]  # ids and sources
 UNCOMPARED = ("purity", "cost", "dtypes")  # right answers differ in these, too
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What an answer can be put to: `rerun` grades other sources of its cells in a new box, `fresh` asks it again."""
+class StudentProgram:
+    """An answer that can be run: `run_with` grades other sources of its cells in a new box, `ask_fresh` asks it again."""
 
     cells: Mapping[str, str]  # id -> source of the cells that answer the exercise
-    rerun: Callable[[Mapping[str, str]], Sequence[Finding] | None]  # None: the box has nothing to examine
-    fresh: Callable[[], Sequence[Finding]]
+    run_with: Callable[[Mapping[str, str]], Sequence[Finding] | None]  # None: the box has nothing to examine
+    ask_fresh: Callable[[], Sequence[Finding]]
     weights: Mapping[str, float]  # the course's weights of the properties
 
+    @cached_property
+    def fresh(self) -> list[Reply]:
+        """Its answers to fresh questions, which are asked once."""
+        return [reply for one in self.ask_fresh() for reply in one.answers]
 
-def measure(exercise: Exercise, findings: Sequence[Finding], names: Sequence[str], trial: Trial) -> Distance | None:
+
+def measure(
+    exercise: Exercise, findings: Sequence[Finding], names: Sequence[str], program: StudentProgram
+) -> Distance | None:
     """The fewest known edits between the answer and a right one, verified; None if there is no evidence for any.
 
     `names`: the mistakes that diagnosis found in it. An answer that says nothing is at no distance.
@@ -51,13 +63,12 @@ def measure(exercise: Exercise, findings: Sequence[Finding], names: Sequence[str
         return None
     known = {one.stem: one for one in known_answers(exercise) if isinstance(one, EditedAnswer)}
     named = tuple(known[name] for name in names if name in known)
-    runs = itertools.count(1)
+    tried: set[Cells] = set()
     if named and len(named) == len(names) and fit(named):
-        found = _by_repair(named, trial, runs) or _by_behaviour(named, findings, trial)
+        found = _by_repair([named], program, tried) or _by_behaviour(named, findings, program)
         if found is not None:
             return found
-    repairs = (_by_repair(parts, trial, runs) for parts in _sets(known, trial))
-    return next(filter(None, repairs), None) or _by_mutation(exercise, findings, trial)
+    return _by_repair(_sets(known, program), program, tried) or _by_mutation(exercise, findings, program)
 
 
 def is_refuted(finding: Finding) -> bool:
@@ -65,14 +76,14 @@ def is_refuted(finding: Finding) -> bool:
     return finding.check.core and bool(finding.failed)
 
 
-def is_wanted(exercise: Exercise, kept: float, named: Misconception | None) -> bool:
+def can_change_points(exercise: Exercise, kept: float, named: Misconception | None) -> bool:
     """Whether a distance could change the points: of an answer that keeps less than a slip does, or whose mistake is
     an error of concept."""
     conceptual = {one.stem for one in known_answers(exercise) if isinstance(one, EditedAnswer) and one.conceptual}
     return kept < SHARES[0] or (named is not None and not conceptual.isdisjoint(named.names))
 
 
-def kept_by_checks(findings: Sequence[Finding], weights: Mapping[str, float]) -> float:
+def share_kept(findings: Sequence[Finding], weights: Mapping[str, float] | None = None) -> float:
     """The share of an exercise's points that these checks earn; 0 where ordinary values are wrong."""
     counted = [finding for finding in findings if finding.check.graded and not finding.check.not_run]
     if any(finding.failed and finding.check.core for finding in counted):
@@ -81,65 +92,72 @@ def kept_by_checks(findings: Sequence[Finding], weights: Mapping[str, float]) ->
     return math.fsum(part for part, one in zip(parts, counted, strict=True) if not one.failed)
 
 
-def _by_repair(parts: tuple[EditedAnswer, ...], trial: Trial, runs: Iterator[int]) -> Distance | None:
-    """The distance if the answer with these edits undone is right, as far as it then earns points."""
-    for cells in _repaired_cells(parts, trial):
-        if next(runs) > MAX_RUNS:
-            return None
-        findings = trial.rerun(cells)
-        if findings is not None and (kept := kept_by_checks(findings, trial.weights)):
+def _by_repair(sets: Iterable[Parts], program: StudentProgram, tried: set[Cells]) -> Distance | None:
+    """The distance if the answer with one of these sets of edits undone is right, as far as it then earns points.
+
+    `tried`: the repaired programs that were run before, to which those that are run here are added.
+    """
+    for parts, cells in islice(_repaired(sets, program, tried), MAX_RUNS - len(tried)):
+        findings = program.run_with(cells)
+        if findings is not None and (kept := share_kept(findings, program.weights)):
             return _distance(parts, "repaired", kept)
     return None
 
 
-def _repaired_cells(parts: tuple[EditedAnswer, ...], trial: Trial) -> Iterator[dict[str, str]]:
+def _repaired(
+    sets: Iterable[Parts], program: StudentProgram, tried: set[Cells]
+) -> Iterator[tuple[Parts, dict[str, str]]]:
+    """Sets of edits, each with the student's cells in which it is undone; no program twice."""
+    for parts in sets:
+        for cells in _repaired_cells(parts, program):
+            if (key := tuple(cells.items())) not in tried:
+                tried.add(key)
+                yield parts, cells
+
+
+def _repaired_cells(parts: Parts, program: StudentProgram) -> Iterator[dict[str, str]]:
     right, wrong = parts[0].base.read_text(encoding="utf-8"), CombinedMistakes(parts).read_text()
-    for cell, source in trial.cells.items():
-        yield from (dict(trial.cells) | {cell: text} for text in repairs(source, right, wrong))
+    for cell, source in program.cells.items():
+        yield from (dict(program.cells) | {cell: text} for text in repairs(source, right, wrong))
 
 
-def _sets(known: Mapping[str, EditedAnswer], trial: Trial) -> Iterator[tuple[EditedAnswer, ...]]:
+def _sets(known: Mapping[str, EditedAnswer], program: StudentProgram) -> Iterator[Parts]:
     """Known edits whose wrong side stands in the answer's code: one, then two together."""
-    there = [one for one in known.values() if next(_repaired_cells((one,), trial), None) is not None][:MAX_SEARCHED]
-    for size in (1, 2):
-        yield from (parts for parts in itertools.combinations(there, size) if fit(parts))
+    there: list[EditedAnswer] = []
+    for one in known.values():
+        if len(there) < MAX_SEARCHED and next(_repaired_cells((one,), program), None) is not None:
+            there.append(one)
+            yield (one,)
+    yield from filter(fit, itertools.combinations(there, 2))
 
 
-def _by_behaviour(parts: tuple[EditedAnswer, ...], findings: Sequence[Finding], trial: Trial) -> Distance | None:
+def _by_behaviour(parts: Parts, findings: Sequence[Finding], program: StudentProgram) -> Distance | None:
     """The distance if a right answer with these edits gives all of the student's answers, fresh ones too."""
-    asked, subject = _asked(findings), _subject(CombinedMistakes(parts).read_text())
-    same = not all(map(is_crash, asked)) and _gives(subject, asked) and _gives_fresh(subject, trial)
+    asked, together = _asked(findings), CombinedMistakes(parts)
+    if all(map(is_crash, asked)) or not agrees(together, asked):
+        return None
+    same = bool(program.fresh) and agrees(together, program.fresh)
     return _distance(parts, "behaviour", 1.0) if same else None
 
 
-def _by_mutation(exercise: Exercise, findings: Sequence[Finding], trial: Trial) -> Distance | None:
+def _by_mutation(exercise: Exercise, findings: Sequence[Finding], program: StudentProgram) -> Distance | None:
     """The distance if a right answer with one mutation gives all of the student's answers, fresh ones too."""
     asked = _asked(findings)
     wrong = [reply for reply in asked if reply.difference is not None and not is_crash(reply)]
     if len(wrong) < MIN_WRONG:
         return None
-    mutants = similar_mutants(exercise, "\n".join(trial.cells.values()), wrong[0])
-    found = first_that(mutants, lambda subject: _gives(subject, [*wrong, *asked]))
-    if found is None or not _gives_fresh(found[1], trial):
+    mutants = similar_mutants(exercise, "\n".join(program.cells.values()), wrong[0])
+    found = first_matching(mutants, lambda subject: _gives(subject, [*wrong, *asked]))
+    if found is None or not program.fresh:
         return None
-    return Distance((found[0],), "behaviour")
+    same = first_matching(iter([found]), lambda subject: _gives(subject, program.fresh))  # which may not end either
+    return Distance((found[0],), "behaviour") if same else None
 
 
 def _asked(findings: Sequence[Finding]) -> list[Reply]:
     """The answers that tell mistakes apart, small questions first."""
     asked = [reply for one in findings if one.check.graded for reply in answers_to_compare(one)]
     return sorted(asked, key=lambda reply: reply.probe.case.size())
-
-
-def _gives_fresh(subject: LocalSubject, trial: Trial) -> bool:
-    fresh = [reply for one in trial.fresh() for reply in one.answers]
-    return bool(fresh) and _gives(subject, fresh)
-
-
-def _subject(text: str) -> LocalSubject:
-    namespace: dict[str, Any] = {"__name__": "answer"}
-    exec(compile(text, "answer.py", "exec", dont_inherit=True), namespace)
-    return LocalSubject(namespace)
 
 
 def _gives(subject: Any, replies: Sequence[Reply]) -> bool:

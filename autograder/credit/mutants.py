@@ -1,6 +1,7 @@
 """Right answers with one mutation, as an answer by another hand may be: the edit of a mistake that nobody collected.
 
-As everywhere in this package, a search ends after a number of tries. Where calls are expensive there are fewer.
+A search ends after a number of tries, fewer where calls are expensive, so that a busy machine gives the same points.
+Time decides only of mutants that hardly end: one gives nothing after MUTANT_S, and the search ends with the second.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def similar_mutants(exercise: Exercise, source: str, witness: Reply) -> Iterator
                 yield operator, LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols})
 
 
-def first_that(mutants: Iterator[Mutant], gives: Callable[[LocalSubject], bool]) -> Mutant | None:
+def first_matching(mutants: Iterator[Mutant], gives: Callable[[LocalSubject], bool]) -> Mutant | None:
     """The first mutant for which this holds; one that never ends gives nothing."""
     endless = 0
     with warnings.catch_warnings():

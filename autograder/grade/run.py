@@ -71,7 +71,7 @@ class Grader:
     credit: CreditRule = DEFAULT  # how the points of a failed answer are made
     killer_cells: set[str] = field(default_factory=set)
     ended_by: set[str] = field(default_factory=set, init=False)
-    enough: Callable[[Finding], bool] | None = None  # a finding after which no further check is put
+    stop_after: Callable[[Finding], bool] | None = None  # a finding after which no further check is put
     _drawn: tuple[Any, list[QuestionSet]] = (None, [])  # the last exercise's questions, reused for a second attempt
 
     def grade(self, exercise: Exercise) -> Verdict:
@@ -187,7 +187,7 @@ class Grader:
         key = (exercise.id, verdict.seed, verdict.device)
         if self._drawn[0] != key:
             self._drawn = key, list(self._ask(checks, reference, f"{verdict.seed}/{exercise.id}"))
-        attempt.findings = collect_answers(self._drawn[1], subject, self.enough)
+        attempt.findings = collect_answers(self._drawn[1], subject, self.stop_after)
 
     def _explained(
         self, attempt: Attempt, student: Any, exercise: Exercise, verdict: Verdict, override: list[Exercise],
@@ -252,26 +252,26 @@ class Grader:
         self, attempt: Attempt, student: SandboxClient, exercise: Exercise, verdict: Verdict, override: list[Exercise]
     ) -> None:
         """Find how few known edits lead to a right answer, where the rule of credit asks for it."""
-        found, kept = attempt.named, distance.kept_by_checks(attempt.findings, self.weights)
-        if self.credit == "checks" or not student.alive or not distance.is_wanted(exercise, kept, found):
+        found, kept = attempt.named, distance.share_kept(attempt.findings, self.weights)
+        if self.credit == "checks" or not student.alive or not distance.can_change_points(exercise, kept, found):
             return
         checks = registry.check_function(exercise)()
 
-        def rerun(cells: Mapping[str, str]) -> list[Finding] | None:
+        def run_with(cells: Mapping[str, str]) -> list[Finding] | None:
             """What the checks find in a new box, with these sources in place of the student's."""
             sources = [replace(source, text=cells.get(source.id, source.text)) for source in self.sources]
-            other = replace(self, sources=sources, killer_cells=set(self.killer_cells), enough=distance.is_refuted)
+            other = replace(self, sources=sources, killer_cells=set(self.killer_cells), stop_after=distance.is_refuted)
             with other._attempt(exercise, checks, verdict, override) as (tried, _):
                 return None if tried.missing else tried.findings
 
-        def fresh() -> list[Finding]:
+        def ask_fresh() -> list[Finding]:
             """The student's answers to new questions."""
             (subject,) = _on_device(verdict.device, student)
             return distance.fresh_findings(exercise, checks, subject, verdict.seed)
 
-        trial = distance.Trial(self._answer_of(exercise), rerun, fresh, self.weights)
+        program = distance.StudentProgram(self._answer_of(exercise), run_with, ask_fresh, self.weights)
         try:
-            attempt.distance = distance.measure(exercise, attempt.findings, found.names if found else (), trial)
+            attempt.distance = distance.measure(exercise, attempt.findings, found.names if found else (), program)
         except Exception:  # what a student wrote may break the search in any way; the checks' points are sure
             logging.getLogger(__name__).warning("no distance could be measured for %s", exercise.id, exc_info=True)
 

@@ -9,7 +9,8 @@ from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Finding, collect_answers, questions
 from autograder.corpus import stability
 from autograder.corpus.judge import ask_reference
-from autograder.corpus.stability import Stability, combine, judge_outcomes, measure_stability, outcome, score_share
+from autograder.corpus.stability import Stability, combine, judge_outcomes, measure_stability, outcome
+from autograder.credit.distance import share_kept
 from autograder.exercises import registry
 from autograder.sandbox import choose
 
@@ -131,7 +132,7 @@ def test_no_check_is_put_after_what_is_enough():
         return bool(finding.failed)
 
     assert len(collect_answers(question_sets, wrong, failed)) < len(collect_answers(question_sets, wrong))
-    assert score_share(collect_answers(question_sets, wrong)) == 0.0
+    assert share_kept(collect_answers(question_sets, wrong)) == 0.0
 
 
 def test_the_command_measures_once_and_keeps_what_it_found(tmp_path, capsys):

@@ -31,11 +31,12 @@ def mask(text):
     return f"import torch\n\ndef padding_mask(ids, pad_id):\n    return {text}\n"
 
 
-def measured(source, names=(), rerun=lambda cells: None, shown=None):
-    """The distance, where the repaired program is run in this process, and `shown` is the code that is searched."""
-    fresh = lambda: findings_of(source, 4)
-    trial = distance.Trial({"cell": shown or source}, rerun, fresh, {})
-    return distance.measure(PADDING, findings_of(source), names, trial)
+def measured(source, names=(), run_with=lambda cells: None, shown=None, fresh=None):
+    """The distance, where the repaired program is run in this process, `shown` is the code that is searched, and
+    `fresh` what answers fresh questions."""
+    ask_fresh = lambda: findings_of(fresh or source, 4)
+    program = distance.StudentProgram({"cell": shown or source}, run_with, ask_fresh, {})
+    return distance.measure(PADDING, findings_of(source), names, program)
 
 
 INVERTED = mask("(ids == pad_id)[:, None, None, :]")
@@ -114,8 +115,34 @@ def test_the_search_is_limited_by_tries_and_not_by_time(monkeypatch):
     assert len(tried) == 2
 
 
-def test_a_mutant_nobody_collected_is_recognised_and_the_likeliest_program_is_tried_first():
-    source = mask("(ids != pad_id)[:, None, None, 1:]")
+SHORTENED = mask("(ids != pad_id)[:, None, None, 1:]")
+
+
+def test_a_mutation_that_nobody_collected_is_recognised_by_its_behaviour():
+    found = measured(SHORTENED)
+    assert (found.evidence, found.edits, found.kept) == ("behaviour", 1, 1.0)
+    assert found.mistakes[0] not in {one.stem for one in answers(PADDING, "wrong")}  # an operator, not a name
+
+
+def test_a_mutation_that_fresh_questions_refute_is_no_evidence():
+    assert measured(SHORTENED, fresh=mask("(ids != pad_id)[:, None, None, :-1]")) is None
+
+
+def test_fresh_questions_are_asked_once():
+    asked = []
+    program = distance.StudentProgram({"cell": ""}, lambda cells: None, lambda: asked.append(1) or RIGHT, {})
+    assert program.fresh is program.fresh and len(asked) == 1
+
+
+def test_no_repaired_program_is_run_twice(monkeypatch):
+    tried = []
+    monkeypatch.setattr(distance, "_repaired_cells", lambda parts, program: ({"cell": text} for text in "aab"))
+    measured(INVERTED, ["marks_the_padding"], lambda cells: tried.append(cells["cell"]), shown=BY_ANOTHER_HAND)
+    assert tried == ["a", "b"]
+
+
+def test_the_likeliest_program_is_mutated_first():
+    source = SHORTENED
     witness = next(answer for one in findings_of(source) for answer in one.failed)
     operators = [operator for operator, _ in mutants.similar_mutants(PADDING, source, witness)]
     assert 0 < len(operators) <= mutants.MAX_MUTANTS
@@ -132,8 +159,8 @@ def test_a_mutant_that_never_ends_is_passed_over(monkeypatch):
             pass
         return subject == "right"
 
-    assert mutants.first_that(iter([("a", "endless"), ("b", "right")]), gives) == ("b", "right")
-    assert mutants.first_that(iter([("a", "endless"), ("b", "endless"), ("c", "right")]), gives) is None
+    assert mutants.first_matching(iter([("a", "endless"), ("b", "right")]), gives) == ("b", "right")
+    assert mutants.first_matching(iter([("a", "endless"), ("b", "endless"), ("c", "right")]), gives) is None
 
 
 def test_a_verdict_has_the_distance_and_the_same_at_every_grading():
