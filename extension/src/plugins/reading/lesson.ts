@@ -8,7 +8,7 @@ import { meta, showCell } from '../../shared/cells';
 import { noteRun, succeeds } from '../../shared/needed';
 import { runEach } from '../../shared/run';
 import type { ICourse, IUnit } from '../../shared/tokens';
-import { ILessonCell, looksOf, roundAt, roundsOf, setupLines, stagesOf } from './outline';
+import { ILessonCell, Look, looksOf, roundAt, roundsOf, setupLines, stagesOf } from './outline';
 import { hideScaffold } from './scaffold';
 import { ISetupCell, ISetupState, SetupRuns } from './setup';
 import { Action, Cover, IPrediction, PredictionPart, putInto, Setup, StageBar } from './widgets';
@@ -45,11 +45,11 @@ export class LessonReader {
     const { trans, course, leave, keys } = _services;
     this._bar = new StageBar(trans, cell => void showCell(_panel, model => model.id === cell), leave, keys);
     _panel.contentHeader.addWidget(this._bar);
-    course.changed.connect(this._showStages, this);
+    course.changed.connect(this._onCourse, this);
     _panel.content.activeCellChanged.connect(this._onActive, this);
-    _panel.content.model?.cells.changed.connect(() => window.setTimeout(() => this._dress()));
+    _panel.content.model?.cells.changed.connect(() => this._onCells());
     this._runs = new SetupRuns(
-      () => this._setupCells(),
+      () => this._cells.setup,
       _lesson.setup,
       state => this._tell(state)
     );
@@ -78,11 +78,8 @@ export class LessonReader {
 
   /** Gives each cell its look and its parts; a cell that is not drawn yet gets its parts when it is. */
   private _dress(): void {
-    const cells = this._panel.content.widgets;
-    const read = cells.map(describe);
-    const looks = looksOf(read);
-    const lines = setupLines(read, looks);
-    cells.forEach((cell, i) => {
+    const { looks, lines } = this._cells;
+    this._panel.content.widgets.forEach((cell, i) => {
       const look = i === 0 ? 'cover' : looks[i];
       const drawn = look === 'predict' && !this._prediction(cell) ? 'plain' : look; // its call could not be read
       cell.node.dataset.tfkitLook = drawn;
@@ -163,9 +160,18 @@ export class LessonReader {
     const rounds = roundsOf(unit?.steps ?? [], unit?.exercises ?? []);
     const round = roundAt(rounds, ids, content.activeCellIndex);
     this._bar.showStages(round?.exercise ?? null, round ? stagesOf(round, ids, content.activeCellIndex) : []);
+  }
+
+  private _onCourse(): void {
+    this._showStages();
     if (this._on) {
       this._dress();
     }
+  }
+
+  private _onCells(): void {
+    this._known = null;
+    window.setTimeout(() => this._dress());
   }
 
   /** Leads the active cell past what reading mode leaves out: on in the direction of the keys. */
@@ -225,10 +231,9 @@ export class LessonReader {
     }
   }
 
-  private _setupCells(): ISetupCell[] {
-    const read = this._panel.content.widgets.map(describe);
-    const looks = looksOf(read);
-    return read.filter((_, i) => looks[i] === 'setup' || looks[i] === 'rest');
+  /** Kept until the cells change: the reader goes from cell to cell often, and a lesson has many. */
+  private get _cells(): ILessonCells {
+    return (this._known ??= readCells(this._panel.content.widgets));
   }
 
   private _tell(state: ISetupState): void {
@@ -239,6 +244,7 @@ export class LessonReader {
   }
 
   private _on = false;
+  private _known: ILessonCells | null = null;
   private _last = 0;
   private _setup: Setup | null = null;
   private _setupState: ISetupState | null = null; // it may be known before the line is drawn
@@ -246,9 +252,30 @@ export class LessonReader {
   private readonly _bar: StageBar;
 }
 
+interface ILessonCells {
+  readonly looks: readonly Look[];
+  readonly lines: number;
+  readonly setup: readonly ISetupCell[];
+}
+
+/** The looks of cells, and what there is of set-up: its lines, and its cells, whose sources are read when they are run. */
+function readCells(cells: readonly Cell[]): ILessonCells {
+  const read = cells.map(describe);
+  const looks = looksOf(read);
+  const setup = cells.filter((_, i) => looks[i] === 'setup' || looks[i] === 'rest');
+  return { looks, lines: setupLines(read, looks), setup: setup.map(inSetup) };
+}
+
 const describe = ({ model }: Cell): ILessonCell => ({
   id: model.id,
   type: model.type,
   role: meta(model).role,
   source: model.sharedModel.getSource()
+});
+
+const inSetup = ({ model }: Cell): ISetupCell => ({
+  id: model.id,
+  get source() {
+    return model.sharedModel.getSource();
+  }
 });
