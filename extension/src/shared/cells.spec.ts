@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { cardsOf, holdInView, notRunIn, outcomesOf, PendingChecks } from './cells';
+import { cardsOf, compares, FETCHES, holdInView, notRunIn, outcomesOf, PendingChecks } from './cells';
 
 it('finds what a check in the kernel has found, and nothing else', () => {
   const outcome = { exercise: 'masks.causal', status: 'passed', score: 1, max_score: 1 };
@@ -26,6 +26,18 @@ it('finds the cards of a check cell, without their style sheet', () => {
   });
   expect(cardsOf(cell('check'))).toEqual([{ exercise: 'masks.causal', status: 'passed', html: '<p>x</p>' }]);
   expect(cardsOf(cell('exercise'))).toEqual([]);
+});
+
+it('tells a cell that shows what was predicted from one that does not', () => {
+  const cell = (source: string, role = 'demo') => ({
+    ...{ getMetadata: () => ({ role }), sharedModel: { getSource: () => source } }
+  });
+  expect(compares(cell('x', 'experiment'))).toBe(true);
+  expect(compares(cell('predicted("08.a").compare(1)'))).toBe(true);
+  expect(compares(cell('guess = predicted("02.a")'))).toBe(true);
+  expect(compares(cell('unpredicted(1)'))).toBe(false);
+  expect(FETCHES.exec('guess = predicted("02.a")')?.[1]).toBe('guess');
+  expect(FETCHES.test('    guess = predicted("02.a")')).toBe(false); // the scaffolding stands at the margin
 });
 
 it('tells a check that its kernel could not make from one that failed', () => {

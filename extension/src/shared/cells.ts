@@ -22,6 +22,18 @@ export function exerciseOf(model: IHasMetadata | null | undefined): string | nul
   return (role === 'exercise' || role === 'check') && exercise ? exercise : null;
 }
 
+const PREDICTED = 'predicted\\('; // tfkit_lab/predict.py
+
+/** A line that fetches a sealed prediction; its first group is the name that it gets. */
+export const FETCHES = new RegExp(`^(\\w+) = ${PREDICTED}`);
+
+const COMPARES = new RegExp(`\\b${PREDICTED}`);
+
+/** Whether a code cell shows what a prediction or an exercise was for: it compares a sealed prediction, or is an experiment. */
+export function compares(model: IHasMetadata & { readonly sharedModel: { getSource(): string } }): boolean {
+  return meta(model).role === 'experiment' || COMPARES.test(model.sharedModel.getSource());
+}
+
 const VERDICT = 'application/vnd.tfkit.verdict+json';
 
 /** The outputs of `check("…")` in a cell. */

@@ -1,5 +1,5 @@
 /** Which experiments were run since the page was opened: a notebook's file tells it only once it is saved. */
-import { meta, unsealedIn } from '../../shared/cells';
+import { compares, unsealedIn } from '../../shared/cells';
 import type { IStep, IUnit } from '../../shared/tokens';
 
 /** A cell of a notebook, as a set holds it. */
@@ -20,6 +20,5 @@ interface ICellModel {
 
 /** Whether a cell that was run shows what a prediction or an exercise was for, and was not passed over. */
 export function isReward(model: ICellModel): boolean {
-  const shows = meta(model).role === 'experiment' || model.sharedModel.getSource().includes('predicted(');
-  return shows && !unsealedIn(model).length;
+  return compares(model) && !unsealedIn(model).length;
 }

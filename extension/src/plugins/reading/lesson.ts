@@ -4,7 +4,7 @@ import type { Cell } from '@jupyterlab/cells';
 import { Notebook, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
-import { meta, showCell } from '../../shared/cells';
+import { compares, meta, showCell } from '../../shared/cells';
 import { noteRun, succeeds } from '../../shared/needed';
 import { runEach } from '../../shared/run';
 import type { ICourse, IUnit } from '../../shared/tokens';
@@ -270,7 +270,8 @@ const describe = ({ model }: Cell): ILessonCell => ({
   id: model.id,
   type: model.type,
   role: meta(model).role,
-  source: model.sharedModel.getSource()
+  source: model.sharedModel.getSource(),
+  compares: compares(model)
 });
 
 const inSetup = ({ model }: Cell): ISetupCell => ({

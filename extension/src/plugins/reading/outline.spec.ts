@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { ExerciseState, IExercise, IStep } from '../../shared/tokens';
 import { ILessonCell, looksOf, roundAt, roundsOf, setupLines, stagesOf } from './outline';
 
-const cell = (id: string, role?: string, source = ''): ILessonCell => ({
+const cell = (id: string, role?: string, source = '', compares = false): ILessonCell => ({
   id,
   type: role === undefined ? 'markdown' : 'code',
   role,
-  source
+  source,
+  compares
 });
 const CELLS = [
   cell('title'),
@@ -16,7 +17,7 @@ const CELLS = [
   cell('predict-a', 'predict'),
   cell('solution', 'exercise'),
   cell('check', 'check'),
-  cell('demo-2', 'demo', 'guess = predicted("02.a")'),
+  cell('demo-2', 'demo', 'guess = predicted("02.a")', true),
   cell('demo-3', 'demo', 'show.masks()'),
   cell('setup-2', 'setup', 'def given(): ...'),
   cell('own', '')

@@ -6,17 +6,16 @@ export interface ILessonCell {
   readonly type: string;
   readonly role?: string;
   readonly source: string;
+  readonly compares: boolean;
 }
 
 /** How a cell is shown: `rest` and `check` are left out, since the first set-up cell and the Check button stand for them. */
 export type Look = 'setup' | 'rest' | 'check' | 'predict' | 'exercise' | 'compare' | 'plain';
 
-const COMPARES = /\bpredicted\(/;
-
 /** The look of each cell. Code between the title and the next text is set-up. */
 export function looksOf(cells: readonly ILessonCell[]): Look[] {
   const text = cells.findIndex(({ type }, i) => i > 0 && type === 'markdown');
-  return cells.map(({ type, role, source }, i) => {
+  return cells.map(({ type, role, compares }, i) => {
     if (type !== 'code') {
       return 'plain';
     }
@@ -26,7 +25,7 @@ export function looksOf(cells: readonly ILessonCell[]): Look[] {
     if (role === 'check' || role === 'predict' || role === 'exercise') {
       return role;
     }
-    return role === 'experiment' || COMPARES.test(source) ? 'compare' : 'plain';
+    return compares ? 'compare' : 'plain';
   });
 }
 

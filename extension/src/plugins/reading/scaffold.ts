@@ -5,13 +5,13 @@
 import { Cell } from '@jupyterlab/cells';
 import { EditorState, Extension, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, DecorationSet, EditorView } from '@codemirror/view';
+import { FETCHES } from '../../shared/cells';
 
 /** From and to, in characters of the source. */
 export type Span = readonly [number, number];
 
 const TRY = /^try:\s*$/;
 const EXCEPT = /^except NotImplementedError:/;
-const FETCH = /^(\w+) = predicted\(/;
 const IMPORT = /^from tfkit_lab\.predict import /;
 
 /** How many brackets a line opens more than it closes. */
@@ -39,14 +39,14 @@ function blockEnd(lines: readonly string[], start: number): number {
 function hiddenLines(lines: readonly string[]): { hidden: Set<number>; dented: Set<number> } {
   const [hidden, dented] = [new Set<number>(), new Set<number>()];
   const hide = (from: number, to: number): void => lines.slice(from, to).forEach((_, i) => hidden.add(from + i));
-  const guess = lines.map(line => FETCH.exec(line)?.[1]).find(Boolean);
+  const guess = lines.map(line => FETCHES.exec(line)?.[1]).find(Boolean);
   lines.forEach((line, i) => {
     const end = TRY.test(line) ? blockEnd(lines, i + 1) : -1;
     if (end > 0 && EXCEPT.test(lines[end] ?? '')) {
       hide(i, i + 1);
       hide(end, blockEnd(lines, end + 1));
       lines.slice(i + 1, end).forEach((_, j) => dented.add(i + 1 + j));
-    } else if (IMPORT.test(line) || FETCH.test(line) || (guess && line.trim().startsWith(`${guess}.compare(`))) {
+    } else if (IMPORT.test(line) || FETCHES.test(line) || (guess && line.trim().startsWith(`${guess}.compare(`))) {
       hide(i, endOf(lines, i));
     }
   });
