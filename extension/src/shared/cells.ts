@@ -41,23 +41,23 @@ export function outcomesOf(model: { toJSON(): unknown }): unknown[] {
   return checksIn(model).map(data => data[VERDICT]);
 }
 
+/** A card without its style sheet, which the extension has. */
+export const withoutStyle = (html: string): string => html.replace(/<style>[^<]*<\/style>/g, '');
+
 export interface ICard {
   exercise: string;
   status: string;
   html: string;
 }
 
-/** The cards in the outputs of a cell, without their style sheet, which the extension provides. */
+/** The cards in the outputs of a cell, without their style sheet. */
 export function cardsOf(model: IHasMetadata & { toJSON(): unknown }): ICard[] {
   if (meta(model).role !== 'check') {
     return []; // outputs are large: only these are read
   }
   return checksIn(model).flatMap(data => {
     const { exercise, status } = data[VERDICT] as Partial<ICard>;
-    const html = [(data['text/html'] ?? '') as string | string[]]
-      .flat()
-      .join('')
-      .replace(/<style>[^<]*<\/style>/g, '');
+    const html = withoutStyle([(data['text/html'] ?? '') as string | string[]].flat().join(''));
     return exercise && status && html ? [{ exercise, status, html }] : [];
   });
 }

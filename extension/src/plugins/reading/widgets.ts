@@ -3,6 +3,7 @@ import { Cell } from '@jupyterlab/cells';
 import type { ISanitizer } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { PanelLayout, Widget } from '@lumino/widgets';
+import { withoutStyle } from '../../shared/cells';
 import type { IExercise, IUnit } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
 import { RecordedModel } from '../../widgets/model';
@@ -136,9 +137,8 @@ export class PredictionPart extends Part {
   }
 
   private _show(name: string, card: string): HTMLElement {
-    const html = card.replace(/<style>[^<]*<\/style>/g, ''); // the extension has the style sheet
     const shown = h('div', { role: 'group', 'aria-label': name, tabIndex: -1 });
-    shown.innerHTML = this._sanitizer.sanitize(html);
+    shown.innerHTML = this._sanitizer.sanitize(withoutStyle(card));
     this.node.replaceChildren(shown);
     return shown;
   }
