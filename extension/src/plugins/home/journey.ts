@@ -1,6 +1,6 @@
 /** The content of the home page: progress, the next exercise, due units, and search results. */
+import { IPlace, isLate, lastChecked, nextOf } from '../../shared/nextStep';
 import type { IExercise, ITerm, IUnit } from '../../shared/tokens';
-import { IPlace, isLate, lastChecked, nextOf } from '../panel/ahead';
 
 export interface ITally {
   readonly passed: number;

@@ -3,10 +3,10 @@ import { searchIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { courseIcon, stateIcons } from '../../shared/icons';
+import { isLate, nameOf, targetOf } from '../../shared/nextStep';
 import type { ExerciseState, ICourse, IExercise, IUnit } from '../../shared/tokens';
 import { h, svg } from '../../widgets/dom';
 import { leaderboards } from '../instructor/leaderboard';
-import { isLate, nameOf, targetOf } from '../panel/ahead';
 import {
   comingDue,
   isFinished,

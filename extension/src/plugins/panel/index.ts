@@ -7,9 +7,9 @@ import { ITranslator, nullTranslator, TranslationBundle } from '@jupyterlab/tran
 import { Widget } from '@lumino/widgets';
 import { exerciseOf } from '../../shared/cells';
 import { courseIcon, stateIcons } from '../../shared/icons';
+import { isLate, nameOf, nextOf, targetOf } from '../../shared/nextStep';
 import { ExerciseState, ICourse, IExercise, IUnit } from '../../shared/tokens';
 import { h } from '../../widgets/dom';
-import { isLate, nameOf, nextOf, targetOf } from './ahead';
 
 const SHOW = 'tfkit:show-course';
 const OPEN = 'tfkit:open-exercise';

@@ -1,6 +1,6 @@
 /** What comes next in the course: one rule for the panel, the home page and the cards. And late units. */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { IExercise, IStep, IUnit } from '../../shared/tokens';
+import type { IExercise, IStep, IUnit } from './tokens';
 
 export interface IPlace {
   readonly unit: IUnit;

@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { describe, expect, it } from 'vitest';
-import type { ExerciseState, IStep, IUnit } from '../../shared/tokens';
-import { isLate, nameOf, nextOf, targetOf } from './ahead';
+import type { ExerciseState, IStep, IUnit } from './tokens';
+import { isLate, nameOf, nextOf, targetOf } from './nextStep';
 
 const unit = (title: string, due: string | null, ...states: ExerciseState[]): IUnit => ({
   path: `${title}.ipynb`,
