@@ -108,19 +108,3 @@ export function stagesOf({ steps, exercise }: IRound, ids: readonly string[], in
   const current = stages.findIndex(({ done }) => !done);
   return stages.map((one, i) => ({ ...one, current: i === current }));
 }
-
-/** A cell, and the predictions that it was passed over for. */
-export interface IWaiting {
-  readonly cell: string;
-  readonly names: readonly string[];
-}
-
-/** The predictions that cells were passed over for and that are not sealed since, and the first such cell. */
-export function stillWaiting(cells: readonly IWaiting[], steps: readonly IStep[]): { names: string[]; first: string } {
-  const made = new Set(
-    steps.filter(({ kind, done }) => kind === 'predict' && done).map(({ prediction }) => prediction)
-  );
-  const open = cells.map(({ cell, names }) => ({ cell, names: names.filter(name => !made.has(name)) }));
-  const names = [...new Set(open.flatMap(one => one.names))];
-  return { names, first: open.find(one => one.names.length)?.cell ?? '' };
-}

@@ -1,8 +1,10 @@
 import { nullTranslator } from '@jupyterlab/translation';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { IStep } from '../../shared/tokens';
-import { stillWaiting } from './outline';
+import { stillWaiting } from './passedover';
 import { PassedOver } from './widgets';
+
+vi.mock('@jupyterlab/notebook', () => ({})); // it needs a browser
 
 const CELLS = [
   { cell: 'a', names: [] },

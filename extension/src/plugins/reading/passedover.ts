@@ -4,9 +4,24 @@ import { INotebookTracker, NotebookActions, NotebookPanel } from '@jupyterlab/no
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import { showCell, unsealedIn } from '../../shared/cells';
-import type { ICourse } from '../../shared/tokens';
-import { stillWaiting } from './outline';
+import type { ICourse, IStep } from '../../shared/tokens';
 import { PassedOver } from './widgets';
+
+/** A cell, and the predictions that it was passed over for. */
+export interface IWaiting {
+  readonly cell: string;
+  readonly names: readonly string[];
+}
+
+/** The predictions that cells were passed over for and that are not sealed since, and the first such cell. */
+export function stillWaiting(cells: readonly IWaiting[], steps: readonly IStep[]): { names: string[]; first: string } {
+  const made = new Set(
+    steps.filter(({ kind, done }) => kind === 'predict' && done).map(({ prediction }) => prediction)
+  );
+  const open = cells.map(({ cell, names }) => ({ cell, names: names.filter(name => !made.has(name)) }));
+  const names = [...new Set(open.flatMap(one => one.names))];
+  return { names, first: open.find(one => one.names.length)?.cell ?? '' };
+}
 
 /** The line above one notebook. */
 class Watch {
