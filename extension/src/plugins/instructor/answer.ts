@@ -3,6 +3,10 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
 import type { IAnswer, IQuestion } from './protocol';
 
+/** A question's name for people: `task-too-good-a-loss` is "too good a loss". */
+export const titleOf = ({ cell }: Pick<IQuestion, 'cell'>): string =>
+  cell.replace(/^(task|check)-/, '').replace(/-/g, ' ');
+
 /** An answer's mark in words: the points, and who gave them. */
 export function stateOf(
   { score, waiting, by }: Pick<IAnswer, 'score' | 'waiting' | 'by'>,

@@ -1,6 +1,5 @@
 /** What is typed for each group of answers and not given yet: the page is drawn again often, and must not lose it. */
-import type { MarkForm } from './markform';
-import type { IDraft } from './protocol';
+import type { IDraft, MarkForm } from './markform';
 
 export class Drafts {
   /** The students of a group whom the mark is not for; the set keeps what is added to it. */

@@ -1,8 +1,16 @@
 /** The form that gives a mark: rubric items to choose from, points, and a free comment. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
-import type { IAnswer, IDraft, IMark, IRubricItem } from './protocol';
+import type { IAnswer, IMark, IRubricItem } from './protocol';
 import { IRubricActions, rubricLine } from './rubricline';
+
+/** What is in a form and not given yet. */
+export interface IDraft {
+  /** The points as they were typed; null where they are the sum of the chosen items, which may come to be worth something else. */
+  readonly score: string | null;
+  readonly own: string;
+  readonly chosen: readonly number[];
+}
 
 export interface IMarkActions {
   /** Gives the mark to the chosen answers. */

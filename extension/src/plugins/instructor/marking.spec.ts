@@ -1,10 +1,10 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { describe, expect, it, vi } from 'vitest';
-import { stateOf } from './answer';
+import { stateOf, titleOf } from './answer';
 import { headingOf, MarkingPage } from './marking';
 import { pointsOf } from './markform';
-import { Ask, IAnswer, titleOf } from './protocol';
+import type { Ask, IAnswer } from './protocol';
 
 const trans = nullTranslator.load('tfkit_lab');
 const answer = (student: string, more: Partial<IAnswer> = {}): IAnswer => ({

@@ -2,7 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { h } from '../../widgets/dom';
-import { answerCard, prose } from './answer';
+import { answerCard, prose, titleOf } from './answer';
 import { conflictCard } from './conflict';
 import { Drafts } from './drafts';
 import { drawExtensions } from './extensions';
@@ -25,7 +25,6 @@ import type {
   IRescored,
   Meanwhile
 } from './protocol';
-import { titleOf } from './protocol';
 import { drawRequests } from './requests';
 import { drawSharing } from './sharing';
 

@@ -44,17 +44,5 @@ export interface IMark {
   readonly chosen: readonly number[];
 }
 
-/** What is in a form and not given yet. */
-export interface IDraft {
-  /** The points as they were typed; null where they are the sum of the chosen items, which may come to be worth something else. */
-  readonly score: string | null;
-  readonly own: string;
-  readonly chosen: readonly number[];
-}
-
 /** Asks the server; a body makes it a POST. */
 export type Ask = <T>(route: string, body?: unknown) => Promise<T>;
-
-/** A question's name for people: `task-too-good-a-loss` is "too good a loss". */
-export const titleOf = ({ cell }: Pick<IQuestion, 'cell'>): string =>
-  cell.replace(/^(task|check)-/, '').replace(/-/g, ' ');

@@ -1,10 +1,9 @@
 /** Regrade requests of students, and the replies: a new mark or a sentence. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
-import { stateOf, written } from './answer';
+import { stateOf, titleOf, written } from './answer';
 import { MarkForm } from './markform';
 import type { Ask, IOutcome, IRequest, IRequests, IVerdictWords } from './protocol';
-import { titleOf } from './protocol';
 
 /** The grader's result in one line. */
 export function verdictOf({ status, misconception, reason, hint }: IVerdictWords, trans: TranslationBundle): string {

@@ -1,7 +1,8 @@
 /** Distributes the unmarked answers of an assignment among markers, and shows how many each has. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { h } from '../../widgets/dom';
-import { Ask, IListed, titleOf } from './protocol';
+import { titleOf } from './answer';
+import type { Ask, IListed } from './protocol';
 
 /** Draws the page into `node`; `done` is called after the answers were shared. */
 export function drawSharing(
