@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { neededAbove, prepareTab, setupAbove, startCell, succeeds } from './needed';
+import { neededAbove, noteRun, prepareTab, runOnce, setupAbove, startCell, succeeds } from './needed';
 
 interface ICell {
   model: { id: string; type: string; getMetadata(key: string): unknown };
@@ -86,6 +86,12 @@ it('checks nothing where the course cannot be installed, or a set-up cell stops,
   const kernel = kernelWith([]);
   expect(await prepared(kernel, answer, [given])).toEqual([['tab-start', 'imports', 'given'], false, 1]);
   expect((await prepared(kernel))[0]).toEqual(['tab-start', 'given']);
+});
+
+it('writes the id of a cell as a string of Python', () => {
+  expect(noteRun('a"b')).toContain('"a\\"b"}');
+  expect(runOnce('a"b', 'x = 1')).toContain('if "a\\"b" not in');
+  expect(runOnce('a"b', 'x = 1')).toContain(noteRun('a"b'));
 });
 
 it('asks a kernel without a trace in the notebook', async () => {

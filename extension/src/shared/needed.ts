@@ -55,7 +55,7 @@ export async function prepareTab<T extends IHasModel>(
     }
   }
   for (const needed of setupAbove(cells, cell)) {
-    const id = JSON.stringify(needed.model.id);
+    const { id } = needed.model;
     const there = await succeeds(kernel, wasRun(id));
     if (!there && !((await run([needed])) && (await succeeds(kernel, noteRun(id))))) {
       return false;
@@ -65,19 +65,18 @@ export async function prepareTab<T extends IHasModel>(
 }
 
 /** Python that adds the id of a cell to those that a kernel has run. */
-export const noteRun = (id: string): string => `${RAN} = {*globals().get('${RAN}', ()), ${id}}`;
+export const noteRun = (id: string): string => `${RAN} = {*globals().get('${RAN}', ()), ${JSON.stringify(id)}}`;
 
 /** Python that fails unless a kernel has run the cell of an id. */
-const wasRun = (id: string): string => `assert ${id} in ${RAN}`;
+const wasRun = (id: string): string => `assert ${JSON.stringify(id)} in ${RAN}`;
 
 /**
  * Python that runs a cell in a kernel that has not run it; an error is one of the request. It is one request, so that no cell of the reader's comes in
  * between, and the cell goes into the history, which `check()` reads.
  */
-export function runOnce(cell: string, source: string): string {
-  const id = JSON.stringify(cell);
+export function runOnce(id: string, source: string): string {
   return [
-    `if ${id} not in globals().get('${RAN}', ()):`,
+    `if ${JSON.stringify(id)} not in globals().get('${RAN}', ()):`,
     `    get_ipython().run_cell(${JSON.stringify(source)}, store_history=True).raise_error()`,
     `    ${noteRun(id)}`
   ].join('\n');

@@ -216,7 +216,7 @@ export class LessonReader {
     if (notebook === this._panel.content && this._runs.has(id) && kernel) {
       this._runs.ran(id, success);
       if (success) {
-        void succeeds(kernel, noteRun(JSON.stringify(id)));
+        void succeeds(kernel, noteRun(id));
       }
     }
   }
