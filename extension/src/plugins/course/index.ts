@@ -13,7 +13,7 @@ import { runEach } from '../../shared/run';
 import { request } from '../../shared/server';
 import { ICourse, IUnit } from '../../shared/tokens';
 import { missingName, someNotRun } from './names';
-import { isReward, placeOf, withRuns } from './runs';
+import { placeOf, showsResult, withRuns } from './experiments';
 
 /** Opens the notebook `path`, at the cell of an `exercise` or at the one whose id is `cell`, if either is given. */
 const OPEN = 'tfkit:open-exercise';
@@ -105,9 +105,9 @@ function offerAfterCheck(notebook: Notebook, cell: Cell, reason: string, offers:
 }
 
 /** Keeps the course up to date with experiments that are run, and predictions that are compared. */
-function noteRewards(course: Course): void {
+function noteResults(course: Course): void {
   NotebookActions.executed.connect((_, { notebook, cell, success }) => {
-    if (success && isReward(cell.model) && notebook.parent instanceof NotebookPanel) {
+    if (success && showsResult(cell.model) && notebook.parent instanceof NotebookPanel) {
       void course.noteRun(placeOf(notebook.parent.context.localPath, cell.model.id));
     }
   });
@@ -147,7 +147,7 @@ export const coursePlugin: JupyterFrontEndPlugin<ICourse> = {
       });
     });
     offerAfterNameErrors(app, trans, offers);
-    noteRewards(course);
+    noteResults(course);
     app.commands.addCommand(OPEN, {
       label: trans.__('Open an Exercise'),
       execute: async args => {

@@ -91,7 +91,7 @@ it('reads no source and draws no cell again when the reader goes to a cell or ru
   executed(1);
   await settled();
   expect([reads.mock.calls, drawn.mock.calls]).toEqual([[], []]);
-  expect(widgets.map(({ node }) => node.dataset.tfkitLook)).toEqual(['cover', 'setup', 'plain', 'plain', 'compare']);
+  expect(widgets.map(({ node }) => node.dataset.tfkitDisplay)).toEqual(['cover', 'setup', 'plain', 'plain', 'compare']);
 });
 
 it('draws the cells again when the course has changed, and reads them when they have', async () => {
@@ -101,7 +101,7 @@ it('draws the cells again when the course has changed, and reads them when they 
   add('more', 'predicted("b")');
   await settled();
   expect(reads.mock.calls.map(([id]) => id)).toContain('more');
-  expect(widgets[5].node.dataset.tfkitLook).toBe('compare');
+  expect(widgets[5].node.dataset.tfkitDisplay).toBe('compare');
 });
 
 it('runs the set-up in a new kernel as it is now', async () => {

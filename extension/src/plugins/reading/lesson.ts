@@ -8,7 +8,7 @@ import { compares, meta, showCell } from '../../shared/cells';
 import { noteRun, succeeds } from '../../shared/needed';
 import { runEach } from '../../shared/run';
 import type { ICourse, IUnit } from '../../shared/tokens';
-import { ILessonCell, Look, looksOf, roundAt, roundsOf, setupLines, stagesOf } from './outline';
+import { CellDisplay, displayOf, ILessonCell, roundAt, roundsOf, setupLines, stagesOf } from './outline';
 import { hideScaffold } from './scaffold';
 import { ISetupCell, ISetupState, SetupRuns } from './setup';
 import { Action, Cover, IPrediction, PredictionPart, putInto, Setup, StageBar } from './widgets';
@@ -65,7 +65,7 @@ export class LessonReader {
     this._on = on;
     this._panel.content.toggleClass('tfkit-Reading', on);
     this._bar.setHidden(!on);
-    this._dress();
+    this._decorate();
     this._showStages();
     if (on) {
       void this._runSetup();
@@ -76,27 +76,27 @@ export class LessonReader {
     return this._services.course.units.find(({ path }) => path === this._panel.context.localPath);
   }
 
-  /** Gives each cell its look and its parts; a cell that is not drawn yet gets its parts when it is. */
-  private _dress(): void {
-    const { looks, lines } = this._cells;
+  /** Says how each cell is shown, and gives it its parts; a cell that is not drawn yet gets its parts when it is. */
+  private _decorate(): void {
+    const { displays, lines } = this._cells;
     this._panel.content.widgets.forEach((cell, i) => {
-      const look = i === 0 ? 'cover' : looks[i];
-      const drawn = look === 'predict' && !this._prediction(cell) ? 'plain' : look; // its call could not be read
-      cell.node.dataset.tfkitLook = drawn;
+      const display = i === 0 ? 'cover' : displays[i];
+      const drawn = display === 'predict' && !this._prediction(cell) ? 'plain' : display; // its call could not be read
+      cell.node.dataset.tfkitDisplay = drawn;
       void cell.ready.then(() => {
-        if (!cell.isDisposed && cell.node.dataset.tfkitLook === drawn) {
-          this._furnish(cell, drawn, lines);
+        if (!cell.isDisposed && cell.node.dataset.tfkitDisplay === drawn) {
+          this._addWidgets(cell, drawn, lines);
         }
       });
     });
   }
 
-  private _furnish(cell: Cell, look: string, lines: number): void {
+  private _addWidgets(cell: Cell, display: string, lines: number): void {
     const { trans } = this._services;
-    if (look === 'cover' && this._unit) {
+    if (display === 'cover' && this._unit) {
       const unit = this._unit;
       putInto(cell, 'top', () => new Cover(unit, trans));
-    } else if (look === 'setup') {
+    } else if (display === 'setup') {
       putInto(cell, 'top', () => {
         const open = (isOpen: boolean): void => {
           this._panel.content.toggleClass('tfkit-R-open', isOpen);
@@ -105,17 +105,17 @@ export class LessonReader {
         this._setup.state = this._setupState;
         return this._setup;
       });
-    } else if (look === 'predict') {
+    } else if (display === 'predict') {
       const asked = this._prediction(cell)!;
       putInto(
         cell,
         'top',
         () => new PredictionPart(asked, this._services.sanitizer, answers => this._seal(asked, answers))
       );
-    } else if (look === 'exercise') {
+    } else if (display === 'exercise') {
       const check = (): void => this._at(cell, () => this._services.check());
       putInto(cell, 'below-input', () => new Action('check', trans.__('Check'), check)).note = this._stateOf(cell);
-    } else if (look === 'compare') {
+    } else if (display === 'compare') {
       const run = (): void => this._at(cell, () => void this._runWithAnswers(cell));
       putInto(cell, 'below-input', () => new Action('run', trans.__('Run'), run));
       hideScaffold(cell, this._on);
@@ -165,13 +165,13 @@ export class LessonReader {
   private _onCourse(): void {
     this._showStages();
     if (this._on) {
-      this._dress();
+      this._decorate();
     }
   }
 
   private _onCells(): void {
     this._known = null;
-    window.setTimeout(() => this._dress());
+    window.setTimeout(() => this._decorate());
   }
 
   /** Leads the active cell past what reading mode leaves out: on in the direction of the keys. */
@@ -194,8 +194,8 @@ export class LessonReader {
   }
 
   private _isLeftOut(cell: Cell): boolean {
-    const look = cell.node.dataset.tfkitLook;
-    return look === 'check' || (look === 'rest' && !this._panel.content.hasClass('tfkit-R-open'));
+    const display = cell.node.dataset.tfkitDisplay;
+    return display === 'check' || (display === 'rest' && !this._panel.content.hasClass('tfkit-R-open'));
   }
 
   private _onStatus(status: string): void {
@@ -253,17 +253,17 @@ export class LessonReader {
 }
 
 interface ILessonCells {
-  readonly looks: readonly Look[];
+  readonly displays: readonly CellDisplay[];
   readonly lines: number;
   readonly setup: readonly ISetupCell[];
 }
 
-/** The looks of cells, and what there is of set-up: its lines, and its cells, whose sources are read when they are run. */
+/** How cells are shown, and what there is of set-up: its lines, and its cells, whose sources are read when they are run. */
 function readCells(cells: readonly Cell[]): ILessonCells {
   const read = cells.map(describe);
-  const looks = looksOf(read);
-  const setup = cells.filter((_, i) => looks[i] === 'setup' || looks[i] === 'rest');
-  return { looks, lines: setupLines(read, looks), setup: setup.map(inSetup) };
+  const displays = displayOf(read);
+  const setup = cells.filter((_, i) => displays[i] === 'setup' || displays[i] === 'rest');
+  return { displays, lines: setupLines(read, displays), setup: setup.map(inSetup) };
 }
 
 const describe = ({ model }: Cell): ILessonCell => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ExerciseState, IExercise, IStep } from '../../shared/tokens';
-import { ILessonCell, looksOf, roundAt, roundsOf, setupLines, stagesOf } from './outline';
+import { displayOf, ILessonCell, roundAt, roundsOf, setupLines, stagesOf } from './outline';
 
 const cell = (id: string, role?: string, source = '', compares = false): ILessonCell => ({
   id,
@@ -24,10 +24,10 @@ const CELLS = [
 ];
 
 it('folds the set-up below the title and leaves out the graded check; what teaches stays', () => {
-  const looks = looksOf(CELLS);
-  expect(looks.join(' ')).toBe('plain setup rest plain predict exercise check compare plain plain plain');
-  expect(setupLines(CELLS, looks)).toBe(3);
-  expect(looksOf([cell('title'), cell('demo-1', 'demo')])).toEqual(['plain', 'plain']); // there is no lesson below
+  const displays = displayOf(CELLS);
+  expect(displays.join(' ')).toBe('plain setup rest plain predict exercise check compare plain plain plain');
+  expect(setupLines(CELLS, displays)).toBe(3);
+  expect(displayOf([cell('title'), cell('demo-1', 'demo')])).toEqual(['plain', 'plain']); // there is no lesson below
 });
 
 describe('where the reader is', () => {

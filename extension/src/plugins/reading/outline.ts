@@ -10,10 +10,10 @@ export interface ILessonCell {
 }
 
 /** How a cell is shown: `rest` and `check` are left out, since the first set-up cell and the Check button stand for them. */
-export type Look = 'setup' | 'rest' | 'check' | 'predict' | 'exercise' | 'compare' | 'plain';
+export type CellDisplay = 'setup' | 'rest' | 'check' | 'predict' | 'exercise' | 'compare' | 'plain';
 
-/** The look of each cell. Code between the title and the next text is set-up. */
-export function looksOf(cells: readonly ILessonCell[]): Look[] {
+/** How each cell is shown. Code between the title and the next text is set-up. */
+export function displayOf(cells: readonly ILessonCell[]): CellDisplay[] {
   const text = cells.findIndex(({ type }, i) => i > 0 && type === 'markdown');
   return cells.map(({ type, role, compares }, i) => {
     if (type !== 'code') {
@@ -30,8 +30,8 @@ export function looksOf(cells: readonly ILessonCell[]): Look[] {
 }
 
 /** The lines of code of the set-up. */
-export function setupLines(cells: readonly ILessonCell[], looks: readonly Look[]): number {
-  const setup = cells.filter((_, i) => looks[i] === 'setup' || looks[i] === 'rest');
+export function setupLines(cells: readonly ILessonCell[], displays: readonly CellDisplay[]): number {
+  const setup = cells.filter((_, i) => displays[i] === 'setup' || displays[i] === 'rest');
   return setup.flatMap(({ source }) => source.split('\n')).filter(line => line.trim()).length;
 }
 

@@ -35,7 +35,7 @@ export class SetupRuns {
     this._kernel += 1;
     this._pending = 0;
     this._sent.clear();
-    this._there.clear();
+    this._done.clear();
     this._failed.clear();
     this._tell(!this._own.length);
   }
@@ -83,19 +83,19 @@ export class SetupRuns {
   }
 
   private _note(id: string, success: boolean): void {
-    (success ? this._there : this._failed).add(id);
-    (success ? this._failed : this._there).delete(id);
+    (success ? this._done : this._failed).add(id);
+    (success ? this._failed : this._done).delete(id);
   }
 
   private _tell(begun: boolean): void {
     const cells = this._cells();
-    const waiting = cells.filter(({ id }) => !this._there.has(id)).length;
+    const waiting = cells.filter(({ id }) => !this._done.has(id)).length;
     this._told({ begun, waiting, failed: cells.some(({ id }) => this._failed.has(id)) });
   }
 
   private _kernel = 0; // which one it is: a reply from an earlier one says nothing
   private _pending = 0;
   private readonly _sent = new Set<string>(); // ids of cells, and PREDICTED
-  private readonly _there = new Set<string>();
+  private readonly _done = new Set<string>();
   private readonly _failed = new Set<string>();
 }

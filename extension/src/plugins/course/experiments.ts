@@ -19,6 +19,6 @@ interface ICellModel {
 }
 
 /** Whether a cell that was run shows what a prediction or an exercise was for, and was not passed over. */
-export function isReward(model: ICellModel): boolean {
+export function showsResult(model: ICellModel): boolean {
   return compares(model) && !unsealedIn(model).length;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { IStep, IUnit } from '../../shared/tokens';
-import { isReward, placeOf, withRuns } from './runs';
+import { placeOf, showsResult, withRuns } from './experiments';
 
 it('takes an experiment as done that was run, and no comparison, which the predictions tell', () => {
   const step = (kind: IStep['kind'], cell: string): IStep => ({ kind, cell, title: '', done: false });
@@ -19,9 +19,9 @@ it('takes no cell as run that was passed over', () => {
     toJSON: () => ({ outputs: [{ data }] })
   });
   const passedOver = { 'application/vnd.tfkit.unsealed+json': { prediction: '02.a' } };
-  expect(isReward(cell('experiment', 'x', {}))).toBe(true);
-  expect(isReward(cell('experiment', 'x', passedOver))).toBe(false);
-  expect(isReward(cell('demo', 'predicted("02.a")', {}))).toBe(true);
-  expect(isReward(cell('demo', 'predicted("02.a")', passedOver))).toBe(false);
-  expect(isReward(cell('demo', 'x', {}))).toBe(false);
+  expect(showsResult(cell('experiment', 'x', {}))).toBe(true);
+  expect(showsResult(cell('experiment', 'x', passedOver))).toBe(false);
+  expect(showsResult(cell('demo', 'predicted("02.a")', {}))).toBe(true);
+  expect(showsResult(cell('demo', 'predicted("02.a")', passedOver))).toBe(false);
+  expect(showsResult(cell('demo', 'x', {}))).toBe(false);
 });
