@@ -39,7 +39,7 @@ UNCOMPARED = ("purity", "cost", "dtypes")  # right answers differ in these, too
 
 @dataclass(frozen=True)
 class StudentProgram:
-    """An answer that can be run: `run_with` grades other sources of its cells in a new box, `ask_fresh` asks it again."""
+    """A program that can be run: `run_with` grades other sources of cells in a new box, `ask_fresh` asks it anew."""
 
     cells: Mapping[str, str]  # id -> source of the cells that answer the exercise
     run_with: Callable[[Mapping[str, str]], Sequence[Finding] | None]  # None: the box has nothing to examine
