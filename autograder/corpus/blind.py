@@ -11,11 +11,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from autograder.api import Exercise
 from autograder.console.base import BadInput
+from autograder.corpus.results_file import hash_of_exercise
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
 from autograder.grade.run import CellSource, Grader
@@ -70,26 +72,19 @@ def find(folder: Path, ids: Sequence[str] = ()) -> list[BlindAnswer]:
 
 
 def grade(answer: BlindAnswer, backend: Any) -> Row:
-    """The verdict on one answer, as `autograder check --json` gives it, with `answer`, `label`, `right` and `code`."""
+    """The verdict on one answer, as `autograder check --json` gives it, with `answer`, `label` and `right`."""
+    submission = _sha256(answer.without_label())
+    verdict = Grader([*_cells(answer)], backend, submission=submission).grade(answer.exercise)
+    return {"answer": answer.key, "label": answer.label(), "right": answer.right, **verdict.as_json()}
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _cells(answer: BlindAnswer) -> Iterator[CellSource]:
+    """The set-up, right answers to the earlier exercises whose names the answer uses, and the answer."""
     text = answer.without_label()
-    sources = [*_before(answer, text), CellSource("answer", text, answer.exercise.id)]
-    verdict = Grader(sources, backend, submission=code_of(answer)).grade(answer.exercise)
-    return {
-        "answer": answer.key,
-        "label": answer.label(),
-        "right": answer.right,
-        "code": code_of(answer),
-        **verdict.as_json(),
-    }
-
-
-def code_of(answer: BlindAnswer) -> str:
-    """The hash of what is graded."""
-    return hashlib.sha256(answer.without_label().encode()).hexdigest()
-
-
-def _before(answer: BlindAnswer, text: str) -> Iterator[CellSource]:
-    """The cells that run before it: the set-up, and right answers to the earlier exercises whose names it uses."""
     setup = answer.path.parents[1] / "setup.py"
     if setup.exists():
         yield CellSource("setup", setup.read_text(encoding="utf-8"), None, setup=True)
@@ -97,15 +92,19 @@ def _before(answer: BlindAnswer, text: str) -> Iterator[CellSource]:
     for other in same[: same.index(answer.exercise)]:
         if any(symbol in text and not re.search(rf"(def|class) {symbol}\b", text) for symbol in other.symbols):
             yield CellSource(other.id, next(iter(answers(other, "right"))).read_text(), other.id)
+    yield CellSource("answer", text, answer.exercise.id)
 
 
 def measure(found: Sequence[BlindAnswer], backend: Any, results: Path | None = None) -> Iterator[Row]:
-    """The row of each answer, as soon as it is graded; rows of unchanged answers in `results` are not graded again."""
-    known = _known(results)
+    """The row of each answer, as soon as it is graded, with `code`: a hash of the grader and of the cells that it runs.
+
+    Rows in `results` with the same hash are not graded again.
+    """
+    known, grader_of = _known(results), cache(hash_of_exercise)
     for answer in found:
-        row = known.get(answer.key)
-        if row is None or row.get("code") != code_of(answer):
-            row = grade(answer, backend)
+        row, code = known.get(answer.key), _sha256(repr((grader_of(answer.exercise), [*_cells(answer)])))
+        if row is None or row.get("code") != code:
+            row = grade(answer, backend) | {"code": code}
             if results is not None:
                 with results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
@@ -123,8 +122,8 @@ def _known(results: Path | None) -> dict[str, Row]:
 
 
 def is_misjudged(row: Row) -> bool:
-    """Whether a right answer was refused, or a wrong one let through."""
-    return bool(row["right"] != (row["status"] == "passed"))
+    """Whether a right answer was refused or a wrong one let through, or either could not be graded."""
+    return bool(row["status"] != ("passed" if row["right"] else "failed"))
 
 
 def line_of(row: Row) -> str:

@@ -11,6 +11,8 @@ from typing import Any
 from autograder.console.base import BadInput, positive
 from autograder.exercises import registry
 
+OTHER_OPTIONS = {"report": False, "mutants": False, "seed": 0, "seeds": None, "workers": 1}  # of answers in the course
+
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add what `run` reads."""
@@ -21,7 +23,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--report", action="store_true", help="list each answer that was misjudged, and measure how mistakes are named"
     )
     command.add_argument("--mutants", action="store_true", help="also test mutants of the references")
-    command.add_argument("--seed", type=int, default=0, metavar="N",
+    command.add_argument("--seed", type=int, default=OTHER_OPTIONS["seed"], metavar="N",
                          help="seed of the random inputs (default: %(default)s)")  # fmt: skip
     command.add_argument("--seeds", type=positive, metavar="N",
                          help="only ask each answer in a sandbox at N seeds, from --seed on, and name those whose "
@@ -71,10 +73,13 @@ def _exercise_ids(arguments: argparse.Namespace) -> list[str]:
 
 
 def _blind(arguments: argparse.Namespace) -> int:
-    """Grade answers by other hands; 1 if a right one is refused or a wrong one let through."""
+    """Grade answers by other hands; 1 if one is misjudged."""
     from autograder.corpus import blind
     from autograder.sandbox import choose
 
+    idle = [name for name, default in OTHER_OPTIONS.items() if getattr(arguments, name) != default]
+    if idle:
+        raise BadInput(f"--blind grades each answer once, as in a lesson: leave out --{' and --'.join(idle)}")
     rows = []
     found = blind.find(arguments.blind, [registry.find(name).id for name in arguments.exercises])
     for row in blind.measure(found, choose(), arguments.results):

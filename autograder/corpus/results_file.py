@@ -50,14 +50,14 @@ class CorpusResultsFile:
 
     def find(self, exercise: Exercise) -> Any:
         """The exercise's results; None if it has not been measured with its present code and answers."""
-        row = self._rows.get((exercise.id, _hash(exercise)))
+        row = self._rows.get((exercise.id, hash_of_exercise(exercise)))
         return _from_json(row["results"], self._types) if row else None
 
     def append(self, exercise: Exercise, results: Sequence[Any]) -> None:
         """Write the exercise's results at the end of the file."""
         row = {
             "exercise": exercise.id,
-            "code": _hash(exercise),
+            "code": hash_of_exercise(exercise),
             "options": self._options,
             "results": [one and asdict(one) for one in results],
         }
@@ -66,7 +66,7 @@ class CorpusResultsFile:
             file.write(json.dumps(row) + "\n")
 
 
-def _hash(exercise: Exercise) -> str:
+def hash_of_exercise(exercise: Exercise) -> str:
     """A hash of all that the results depend on: what a grade depends on, all answers and equivalent mutants."""
     listed = exercise.folder and exercise.folder / "equivalent.toml"
     equivalent = listed.read_bytes() if listed and listed.is_file() else b""

@@ -61,6 +61,31 @@ def test_only_what_has_changed_is_graded_again(folder, tmp_path, monkeypatch):
     assert graded[2:] == ["masks.causal/right/one"]
 
 
+def test_an_old_row_is_not_believed_after_the_grader_or_what_precedes_the_answer_changed(folder, tmp_path, monkeypatch):
+    results, graded, grade = tmp_path / "rows.jsonl", [], blind.grade
+    monkeypatch.setattr(blind, "grade", lambda answer, backend: graded.append(answer.key) or grade(answer, backend))
+    assert command(folder, "--results", results) == 0
+    (folder / "masks.causal" / "setup.py").write_text("import torch\nfrom math import pi\n")
+    assert command(folder, "--results", results) == 0
+    assert len(graded) == 4
+    monkeypatch.setattr("autograder.corpus.results_file.hash_of_code", lambda *_: "other code")
+    assert command(folder, "--results", results) == 0
+    assert command(folder, "--results", results) == 0
+    assert len(graded) == 6
+
+
+def test_a_wrong_answer_that_could_not_be_graded_is_misjudged():
+    told = {(right, status): blind.is_misjudged({"right": right, "status": status})
+            for right in (True, False) for status in ("passed", "failed", "not_graded")}  # fmt: skip
+    assert [key for key, misjudged in told.items() if not misjudged] == [(True, "passed"), (False, "failed")]
+
+
+@pytest.mark.parametrize("option", ["--seeds 2", "--seed 3", "--workers 2", "--report", "--mutants"])
+def test_options_that_do_nothing_for_answers_by_other_hands_are_refused(folder, option, capsys):
+    assert command(folder, *option.split()) == 2
+    assert f"leave out {option.split()[0]}" in capsys.readouterr().err
+
+
 def test_the_label_is_not_graded_and_lines_keep_their_numbers(folder):
     (answer,) = (one for one in blind.find(folder) if not one.right)
     assert answer.without_label() == "\n" + WRONG.partition("\n")[2]
