@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 MIN_QUESTIONS = 2  # questions that a transformation must explain, since any number can become any other
 
 
-def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubject, subject: Any = None) -> str | None:
+def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubject, subject: Any) -> str | None:
     """A sentence for the student on the transformation that turns the right answers into theirs, or None.
 
-    `subject`: the student's code, which is asked again before anything general is said of it.
+    `subject`: the student's code, which is asked again before anything general is said of it; None if it can't be.
     """
     failed = [finding for finding in findings if finding.failed]
     core = [reply for finding in failed if finding.check.core for reply in finding.failed if _is_value(reply)]
@@ -51,7 +51,7 @@ def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubjec
     evidence = Evidence(exercise, Replies(told, passed, reference), subject)
     if named := _of_parameters(core):
         return named
-    if stopped := _stopped(evidence.at_hand):
+    if stopped := evidence.spoken(_stopped):
         return " ".join(filter(None, (sentence(stopped), condition(findings, evidence, stops=True))))
     if explanation := _explained(evidence) or _of_several(evidence):
         return explanation
@@ -84,7 +84,7 @@ def _by_symbol(evidence: Evidence) -> str | None:
             """What is true of the entries of these answers."""
             return of_rows(seen.wrong) or of_sequence(seen.wrong) or fact(seen.wrong, names)
 
-        stopped = _stopped(evidence.at_hand.of(symbol))
+        stopped = evidence.spoken(_stopped, symbol)
         if explanation := stopped or _explained(evidence, symbol) or evidence.spoken(rule, symbol):
             return say("In `{symbol}`: {explanation}", symbol=symbol, explanation=explanation)
     return None
@@ -416,8 +416,9 @@ ENTRIES: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
 
 
 def _properties(failed: Sequence[Finding], evidence: Evidence) -> str | None:
-    """The properties that fail although ordinary values are right; nothing if these are not, at fresh questions."""
-    if any(finding.failed for finding in evidence.fresh()):
+    """The properties that fail although ordinary values are right; nothing unless they are at fresh questions, too."""
+    fresh = evidence.fresh()
+    if not fresh or any(finding.failed for finding in fresh):
         return None
     first = {finding.check.property: finding for finding in reversed(failed)}
     told = next(

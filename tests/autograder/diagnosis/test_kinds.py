@@ -260,8 +260,28 @@ class FeedForward(nn.Module):
     )
 
 
+def told_of(exercise_id, at_hand, asked_again):
+    """What is said if the answers at hand are those of one source, and those to fresh questions of another, or none."""
+    exercise, subjects = registry.find(exercise_id), []
+    for source in filter(None, (at_hand, asked_again)):
+        namespace = {}
+        exec(source, namespace)
+        subjects.append(LocalSubject(namespace))
+    findings = collect_answers(question_sets(exercise, 5), subjects[0])
+    return kind(exercise, findings, reference_of(exercise), subjects[1] if asked_again else None)
+
+
+DETACHED = ATTEND.replace("SCALE", "q.size(-1) ** -0.5").replace("return w @ v, w", "return w.detach() @ v, w.detach()")
+
+
 def test_without_an_answer_to_fresh_questions_nothing_general_is_said():
-    exercise, namespace = registry.find(CAUSAL), {}
-    exec(CASES[0][1], namespace)
-    findings = collect_answers(question_sets(exercise, 5), LocalSubject(namespace))
-    assert kind(exercise, findings, reference_of(exercise)) is None
+    inverted, crashing = CASES[0][1], CASES[2][1]
+    for exercise_id, source in ((CAUSAL, inverted), (CAUSAL, crashing), (ATTENTION, DETACHED)):
+        assert told_of(exercise_id, source, source) is not None
+        assert told_of(exercise_id, source, None) is None
+
+
+def test_an_error_in_every_case_is_spoken_of_only_if_fresh_questions_raise_it_too():
+    inverted, crashing = CASES[0][1], CASES[2][1]
+    assert "In every case that fails, your code raises an error: " in told_of(CAUSAL, crashing, crashing)
+    assert "In every case" not in (told_of(CAUSAL, crashing, inverted) or "")
