@@ -164,7 +164,7 @@ def _write_wheels(target: Path, given: Path | None) -> str:
     if found:
         return found[0].name
     pack.write_wheel(target, *pack.distribution("pyborch"))
-    return pack.write_wheel(target, *pack.torch_shim()).name
+    return pack.write_wheel(target, *pack.browser_torch_wheel()).name
 
 
 def _settings(offline: bool) -> dict[str, Any]:

@@ -50,8 +50,8 @@ def distribution(name: str) -> tuple[str, list[Member]]:
     return f"{_stem(found)}-py3-none-any.whl", members
 
 
-def torch_shim() -> tuple[str, list[Member]]:
-    """The wheel `torch` that replaces a build of torch: pyborch and its additions."""
+def browser_torch_wheel() -> tuple[str, list[Member]]:
+    """The wheel `torch` of a tab without a build of torch: BROWSER_TORCH, which completes pyborch."""
     version = f"0+pyborch.{metadata.version('pyborch')}"
     about = f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\nSummary: Stands in for torch in a tab\n"
     members = [(f"torch/{file.name}", file.read_bytes()) for file in sorted(BROWSER_TORCH.glob("*.py"))]

@@ -110,7 +110,7 @@ def test_what_mypyc_compiled_goes_into_a_tab_as_source(tmp_path):
 
 
 def test_the_wheel_of_the_browsers_torch_is_called_torch_and_is_no_release_of_it():
-    name, members = wheels.torch_shim()
+    name, members = wheels.browser_torch_wheel()
     assert name.startswith("torch-0+pyborch.") and {"torch/__init__.py"} <= {path for path, _ in members}
 
 
