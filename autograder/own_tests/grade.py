@@ -28,18 +28,7 @@ from autograder.api import CheckResult, Limits, Verdict
 from autograder.exercises.parse import defined_names, parse_source
 from autograder.grade.run import RESTARTS, sources_of
 from autograder.own_tests.mutants import StoredMutant, matching_mutant
-from autograder.own_tests.proxies import (
-    ALLOWS_OBJECTS,
-    CALLS,
-    IN_PLACE,
-    OBJECTS,
-    PROBLEMS,
-    USUAL_IMPORTS,
-    WRITES_BACK,
-    Names,
-    imports_of,
-    stored_names,
-)
+from autograder.own_tests.proxies import USUAL_IMPORTS, Names, imports_of, stored_names
 from autograder.sandbox.client import Cell, SandboxClient, StudentError
 from autograder.sandbox.inside.wire import WireError
 
@@ -251,15 +240,13 @@ def _run(source: str, names: dict[str, Any]) -> Any:
 def _tested(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> dict[str, Any]:
     """The score as nbgrader gives it: full marks if nothing is raised; a number as the last value is the score."""
     assert step.points is not None
-    CALLS[names.student], PROBLEMS[names.student] = [], []
-    WRITES_BACK[names.student] = IN_PLACE.search(step.source) is not None
-    ALLOWS_OBJECTS[names.student] = OBJECTS.search(step.source) is not None
+    names.test.begin(step.source)
     result = _scored(step, names, mutants)
     if result["score"] != step.points or result["message"]:
         why = f"has no value, since the test {step.name or step.id} stopped before"
         _reserve(names, step, why, fault=True)
-    if problem := next(iter(PROBLEMS[names.student]), None):  # the test may have caught it
-        return {"score": 0.0, "message": str(problem)} if problem.fault else {"score": None, "unsent": str(problem)}
+    if use := next(iter(names.test.refused), None):  # the test may have caught it
+        return {"score": 0.0, "message": str(use)} if use.fault else {"score": None, "unsent": str(use)}
     return result
 
 
@@ -272,7 +259,7 @@ def _scored(step: TestStep, names: Names, mutants: Sequence[StoredMutant]) -> di
             return {"score": 0.0, "message": "the test's score is not a finite number"}
         return {"score": score, "message": ""}
     except AssertionError as error:
-        hint = matching_mutant(mutants, step.name, CALLS[names.student])
+        hint = matching_mutant(mutants, step.name, names.test.calls)
         return {"score": 0.0, "message": _shown(error, step.source), "hint": hint}
     except StudentError as error:
         return {"score": 0.0, "message": f"your code stopped: {error}"[:1000]}

@@ -20,8 +20,8 @@ import sys
 import types
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -62,28 +62,34 @@ IN_PLACE = re.compile(r"(?m)^\s*#\s*autograder: in place\s*$")
 OBJECTS = re.compile(r"(?m)^\s*#\s*autograder: objects\s*$")
 
 
-WRITES_BACK: WeakKeyDictionary[SandboxClient, bool] = WeakKeyDictionary()
-CALLS: WeakKeyDictionary[SandboxClient, list[Call]] = (
-    WeakKeyDictionary()
-)  # made from functions by a test, together with the answers
+@dataclass
+class CurrentTest:
+    """The test that is running, which the proxies of one student's objects share, and what came of it so far."""
+
+    student: SandboxClient
+    writes_back: bool = False  # see IN_PLACE
+    allows_objects: bool = False  # see OBJECTS
+    calls: list[Call] = field(default_factory=list)  # of the student's functions, with their answers
+    refused: list[UngradableUse] = field(default_factory=list)  # even if the test caught them
+
+    def begin(self, source: str) -> None:
+        """The next test, from its source."""
+        self.writes_back = IN_PLACE.search(source) is not None
+        self.allows_objects = OBJECTS.search(source) is not None
+        self.calls, self.refused = [], []
 
 
-ALLOWS_OBJECTS: WeakKeyDictionary[SandboxClient, bool] = WeakKeyDictionary()
-PROBLEMS: WeakKeyDictionary[SandboxClient, list[TestProblem]] = WeakKeyDictionary()  # of a test, even if it caught them
+class UngradableUse(TypeError):
+    """A test used a name or an object in a way that says nothing about the answer's results, and cannot go on.
 
-
-class TestProblem(TypeError):
-    """A test cannot go on. `fault`: it is the answer's, which fails; else the test is not graded and a person decides.
-
-    Every one is kept in PROBLEMS, so that a test which catches all exceptions is not passed by it.
+    `fault`: it is the answer's, which fails; else the test is not graded and a person decides. Every one is kept in
+    `CurrentTest.refused`, so that a test which catches all exceptions is not passed by it.
     """
 
-    __test__ = False  # no class of tests, for pytest
-
-    def __init__(self, student: SandboxClient, message: str, fault: bool) -> None:
+    def __init__(self, test: CurrentTest, message: str, fault: bool) -> None:
         super().__init__(message)
         self.fault = fault
-        PROBLEMS.setdefault(student, []).append(self)
+        test.refused.append(self)
 
 
 class Names(dict):
@@ -95,7 +101,8 @@ class Names(dict):
 
     def __init__(self, student: SandboxClient, imports: dict[str, str], classes: Collection[str] = ()) -> None:
         super().__init__()
-        self.student, self.imports, self.classes = student, imports, classes
+        self.test = CurrentTest(student)
+        self.imports, self.classes = imports, classes
         self.reserved: dict[str, tuple[str, bool]] = {}
 
     def __missing__(self, name: str) -> Any:
@@ -105,9 +112,9 @@ class Names(dict):
             exec(self.imports[name], self)
             return self[name]
         if name in self.reserved:
-            raise TestProblem(self.student, *self.reserved[name])
+            raise UngradableUse(self.test, *self.reserved[name])
         try:
-            return wrap(self.student, self.student.value(name), "class" if name in self.classes else "", name)
+            return wrap(self.test, self.test.student.value(name), "class" if name in self.classes else "", name)
         except StudentError as error:
             if error.kind == "missing":
                 raise KeyError(name) from None  # Python turns it into a NameError
@@ -157,26 +164,26 @@ class Proxy:
     a method that data would have, of an object that was returned in place of data; "" for anything else.
     """
 
-    def __init__(self, handle: Handle, role: str = "") -> None:
-        self._handle, self._role = handle, role
+    def __init__(self, test: CurrentTest, handle: Handle, role: str = "") -> None:
+        self._test, self._handle, self._role = test, handle, role
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the object in the box. Raises what the student's code raised, see `student_exception`."""
-        if self._role == "data" and (args or kwargs) and not ALLOWS_OBJECTS.get(self._handle.student):
+        if self._role == "data" and (args or kwargs) and not self._test.allows_objects:
             raise _used_as_data(self)
-        return _ask(self._handle, None, args, kwargs, "made" if self._role == "class" else "")
+        return _ask(self, None, args, kwargs, "made" if self._role == "class" else "")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in VISIBLE_DUNDERS:
             raise AttributeError(name)
         role = self._role or ("data" if name in DATA_METHODS else "")
         with student_exception():
-            return wrap(self._handle.student, self._handle.attribute(name), role)
+            return wrap(self._test, self._handle.attribute(name), role)
 
     def __iter__(self) -> Iterator[Any]:
         role = "made" if self._role == "made" else ""
         with student_exception():
-            return iter([wrap(self._handle.student, item, role) for item in self._handle.items()])
+            return iter([wrap(self._test, item, role) for item in self._handle.items()])
 
     def __instancecheck__(self, thing: Any) -> bool:
         if not isinstance(thing, Proxy):
@@ -199,7 +206,7 @@ def _special(name: str) -> Any:
         """Asks the box; NotImplemented is passed on, so that Python tries the other operand. Raises TypeError for an
         object without such a method, as Python does: `list` asks a generator for its length."""
         try:
-            value = _ask(self._handle, name, args, {}, "made" if self._role == "made" else "")
+            value = _ask(self, name, args, {}, "made" if self._role == "made" else "")
         except StudentError as error:
             if error.kind == "missing":
                 raise TypeError(error.message) from None
@@ -214,8 +221,8 @@ def _operator(name: str) -> Any:
     in_the_box = _special(name)
 
     def operator(self: Proxy, *args: Any) -> Any:
-        """Runs in the box if the test allows it. Raises TestProblem."""
-        if not ALLOWS_OBJECTS.get(self._handle.student):
+        """Runs in the box if the test allows it. Raises UngradableUse."""
+        if not self._test.allows_objects:
             raise _used_as_data(self)
         return in_the_box(self, *args)
 
@@ -232,9 +239,9 @@ def _is_fault(proxy: Proxy) -> bool:
     return proxy._role not in ("class", "made")
 
 
-def _used_as_data(proxy: Proxy) -> TestProblem:
-    return TestProblem(
-        proxy._handle.student,
+def _used_as_data(proxy: Proxy) -> UngradableUse:
+    return UngradableUse(
+        proxy._test,
         f"an object of {_kind(proxy)} was used as if it were data: only tensors, numbers and lists can be. If the "
         "test is about such objects, its author allows it by the line `# autograder: objects`",
         fault=_is_fault(proxy),
@@ -243,12 +250,12 @@ def _used_as_data(proxy: Proxy) -> TestProblem:
 
 def _comparison(name: str) -> Any:
     def refuse(self: Proxy, *args: Any) -> Any:
-        """Raises TestProblem, but for None, which comes as itself: no proxy is equal to it."""
+        """Raises UngradableUse, but for None, which comes as itself: no proxy is equal to it."""
         if args == (None,) and name in ("eq", "ne"):
             return name == "ne"
         what = "was used as a truth value" if name == "bool" else "was compared"
         message = f"an object of {_kind(self)} {what}: only tensors, numbers and lists can be"
-        raise TestProblem(self._handle.student, message, fault=_is_fault(self))
+        raise UngradableUse(self._test, message, fault=_is_fault(self))
 
     return refuse
 
@@ -276,18 +283,18 @@ def _library_class(name: str) -> type | None:
     return thing if isinstance(thing, type) and thing is not object and not issubclass(thing, DATA) else None
 
 
-def wrap(student: SandboxClient, value: Any, role: str = "", name: str = "") -> Any:
+def wrap(test: CurrentTest, value: Any, role: str = "", name: str = "") -> Any:
     """`value` with a Proxy for every object that stayed in the box; `name`: by which the test asked for it."""
     if isinstance(value, wire.Ref):
-        handle = Handle(student, value)
+        handle = Handle(test.student, value)
         handle.name = name
-        return Proxy(handle, role)
+        return Proxy(test, handle, role)
     if isinstance(value, wire.NamedContainer):
-        return value.map_items(lambda item: wrap(student, item, role))
+        return value.map_items(lambda item: wrap(test, item, role))
     if isinstance(value, (list, tuple)):
-        return type(value)(wrap(student, item, role) for item in value)
+        return type(value)(wrap(test, item, role) for item in value)
     if isinstance(value, dict):
-        return {key: wrap(student, item, role) for key, item in value.items()}
+        return {key: wrap(test, item, role) for key, item in value.items()}
     return value
 
 
@@ -314,23 +321,22 @@ def student_exception() -> Iterator[None]:
         raise both(error.kind, error.message, error.traceback) from None
 
 
-def _ask(handle: Handle, method: str | None, args: tuple, kwargs: dict[str, Any], role: str) -> Any:
+def _ask(proxy: Proxy, method: str | None, args: tuple, kwargs: dict[str, Any], role: str) -> Any:
     """A call in the box on copies of its arguments, which stay unchanged unless the test allows it, see IN_PLACE.
     Gradients flow through it. role: of the objects in its result."""
+    test, handle = proxy._test, proxy._handle
     sent, named = list(_unwrap(args)), _unwrap(kwargs)
     inputs = list(leaves([sent, named]))
     wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in inputs)
     kept = copy_without_history([sent, named]) if wanted else None
     with student_exception():
         watched = handle.observe(method, *sent, **named)
-    if WRITES_BACK.get(handle.student):
+    if test.writes_back:
         _write_back([sent, named], [watched.args_after, watched.kwargs_after])
-    if handle.name and method is None and handle.student in CALLS:
-        CALLS[handle.student].append(
-            (handle.name, copy_without_history(sent), copy_without_history(named), copy_without_history(watched.value))
-        )
+    if handle.name and method is None:
+        test.calls.append((handle.name, *map(copy_without_history, (sent, named, watched.value))))
     value = _differentiable(handle, method, kept, inputs, watched.value) if wanted else watched.value
-    return wrap(handle.student, value, role)
+    return wrap(test, value, role)
 
 
 def copy_without_history(value: Any) -> Any:
