@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.capstone import results
 from autograder.console import help_texts
+from autograder.console.base import BadInput
 from autograder.console.help_format import add_command
 from autograder.settings.capstone import Terms, read
 
@@ -18,21 +19,21 @@ NAME = "17-capstone"
 CELL = "project-language-model"  # its points are stored as nbgrader's manual score
 
 
-def add(command: argparse.ArgumentParser, bad_input: type[Exception]) -> None:
-    """Add the subcommands `check`, `grade` and `show`; `bad_input` is raised for an invalid request."""
+def add(command: argparse.ArgumentParser) -> None:
+    """Add the subcommands `check`, `grade` and `show`."""
     commands = command.add_subparsers(required=True, metavar="COMMAND", title="commands")
     texts = help_texts.CAPSTONE_COMMANDS
     _add_check_arguments(check := add_command(commands, "check", texts["check"]))
-    check.set_defaults(run=lambda arguments: _check(arguments, bad_input))
+    check.set_defaults(run=_check)
     grade = add_command(commands, "grade", texts["grade"])
     grade.add_argument("course", type=Path, metavar="COURSE_DIR", help=help_texts.COURSE_DIR)
     grade.add_argument("assignment", nargs="?", default=NAME, metavar="ASSIGNMENT",
                        help="the assignment's name (default: %(default)s)")  # fmt: skip
     grade.add_argument("students", nargs="*", metavar="STUDENT", help="only these students; by default all")
-    grade.set_defaults(run=lambda arguments: _grade(arguments, bad_input))
+    grade.set_defaults(run=_grade)
     show = add_command(commands, "show", texts["show"])
     show.add_argument("course", type=Path, metavar="COURSE_DIR", help=help_texts.COURSE_DIR)
-    show.set_defaults(run=lambda arguments: _show(arguments, bad_input))
+    show.set_defaults(run=_show)
 
 
 def _add_check_arguments(check: argparse.ArgumentParser) -> None:
@@ -51,25 +52,25 @@ def _add_check_arguments(check: argparse.ArgumentParser) -> None:
     check.add_argument("--json", action="store_true", help="print one JSON object per file")
 
 
-def _check(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
+def _check(arguments: argparse.Namespace) -> int:
     from autograder import sandbox
     from autograder.capstone.judge import judge
 
     if arguments.seconds is not None and not 0 < arguments.seconds < 1e5:
-        raise bad_input(f"--seconds {arguments.seconds:g} is not a budget: it must be above 0")
-    terms = _or_bad(bad_input, read, arguments.course)
+        raise BadInput(f"--seconds {arguments.seconds:g} is not a budget: it must be above 0")
+    terms = _or_bad_input(read, arguments.course)
     terms = terms if arguments.seconds is None else replace(terms, seconds=arguments.seconds)
     backend = sandbox.choose(trust=arguments.trust)
     reached = True
     for path in arguments.files:
-        found = judge(_or_bad(bad_input, results.sources, path), backend, terms, arguments.seed)
+        found = judge(_or_bad_input(results.sources, path), backend, terms, arguments.seed)
         reached = reached and found.points > 0
         report = {"file": str(path), **found.as_json()}
         print(json.dumps(report) if arguments.json else f"{path}: {sentence(report, terms)}", flush=True)
     return 0 if reached else 1
 
 
-def _grade(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
+def _grade(arguments: argparse.Namespace) -> int:
     from autograder import sandbox
     from autograder.capstone.judge import judge
     from autograder.cluster.course import BadCourse, settings_of, students_in
@@ -78,14 +79,14 @@ def _grade(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
     try:
         coursedir = settings_of(course).coursedir
     except BadCourse as error:
-        raise bad_input(str(error)) from None
-    terms = _or_bad(bad_input, read, course)
+        raise BadInput(str(error)) from None
+    terms = _or_bad_input(read, course)
     handed_in = students_in(coursedir, coursedir.submitted_directory, assignment)
     if unknown := sorted(set(arguments.students) - handed_in.keys()):
-        raise bad_input(f"{unknown[0]} has not submitted {assignment}")
+        raise BadInput(f"{unknown[0]} has not submitted {assignment}")
     if not handed_in:
-        raise bad_input(f"{course} has no submission of {assignment}")
-    _or_bad(bad_input, results.read, course)
+        raise BadInput(f"{course} has no submission of {assignment}")
+    _or_bad_input(results.read, course)
     backend = sandbox.choose()
     for student, folder in handed_in.items():
         if arguments.students and student not in arguments.students:
@@ -123,10 +124,10 @@ def _enter(coursedir: Any, assignment: str, student: str, points: float) -> bool
         return True
 
 
-def _show(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
+def _show(arguments: argparse.Namespace) -> int:
     if not arguments.course.is_dir():
-        raise bad_input(f"{arguments.course} is not a folder: name the course directory")
-    boards = _or_bad(bad_input, lambda course: list(results.leaderboard(course)), arguments.course)
+        raise BadInput(f"{arguments.course} is not a folder: name the course directory")
+    boards = _or_bad_input(lambda course: list(results.leaderboard(course)), arguments.course)
     if not boards:
         print(f"nothing has been measured yet: run `autograder capstone grade {arguments.course}`")
     for board in boards:
@@ -150,8 +151,8 @@ def sentence(found: dict[str, Any], terms: Terms) -> str:
     )
 
 
-def _or_bad(bad_input: type[Exception], function: Callable[..., Any], *arguments: Any) -> Any:
+def _or_bad_input(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except (ValueError, OSError) as error:
-        raise bad_input(str(error)) from None
+        raise BadInput(str(error)) from None

@@ -7,23 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from autograder.console import help_texts
+from autograder.console.base import BadInput
 from autograder.console.help_format import add_command
 from tfkit_course import install
 
 
-def add(commands: Any, bad_input: type[Exception]) -> None:
-    """Add both commands to the parser; they raise `bad_input` for an invalid request."""
+def add(commands: Any) -> None:
+    """Add both commands to the parser."""
     request = add_command(commands, "request", help_texts.REQUEST)
     request.add_argument("notebook", type=Path, metavar="NOTEBOOK.ipynb", help="the notebook that you submitted")
     request.add_argument("question", metavar="QUESTION", help="the question's id, or that of its exercise")
     request.add_argument("reason", metavar="REASON", help="why the mark should change, in a sentence or two")
-    request.set_defaults(run=lambda arguments: _request(arguments, bad_input))
+    request.set_defaults(run=_request)
     requests = add_command(commands, "requests", help_texts.REQUESTS)
     requests.add_argument("course", type=Path, metavar="COURSE_DIR", help=help_texts.COURSE_DIR)
-    requests.set_defaults(run=lambda arguments: _requests(arguments, bad_input))
+    requests.set_defaults(run=_requests)
 
 
-def _request(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
+def _request(arguments: argparse.Namespace) -> int:
     from autograder.marking.question import BadRegradeRequest, find_question_id
 
     request = arguments.notebook, arguments.question, arguments.reason
@@ -33,25 +34,25 @@ def _request(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
 
         cell = requests.send(*request)
     except ImportError as error:
-        raise bad_input(f"`autograder request` needs {error.name}: {install('grading')}") from error
+        raise BadInput(f"`autograder request` needs {error.name}: {install('grading')}") from error
     except BadRegradeRequest as error:
-        raise bad_input(str(error)) from error
+        raise BadInput(str(error)) from error
     print(f"sent: {cell} of {arguments.notebook.name}; the answer will be in the feedback")
     return 0
 
 
-def _requests(arguments: argparse.Namespace, bad_input: type[Exception]) -> int:
+def _requests(arguments: argparse.Namespace) -> int:
     try:
         from autograder.marking import regrades
     except ImportError as error:
-        raise bad_input(f"`autograder requests` needs {error.name}: {install('grading')}") from error
+        raise BadInput(f"`autograder requests` needs {error.name}: {install('grading')}") from error
     from autograder.feedback.text import plain
     from autograder.marking.store import BadMark
 
     try:
         found = regrades.list_requests(arguments.course.resolve())
     except BadMark as error:
-        raise bad_input(str(error)) from error
+        raise BadInput(str(error)) from error
     for one in found:
         state = {None: "waits", True: "accepted", False: "declined"}[one["accepted"]]
         sender = f" (sent by the account {one['sender']})" if one["sender"] else ""
