@@ -23,6 +23,11 @@ def parse_source(source: str) -> ast.Module:
         raise SyntaxError(str(error)) from None
 
 
+def without_magics(source: str) -> str:
+    """The cell without the lines that only IPython understands, which are left empty."""
+    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines())
+
+
 def defined_names(source: str, imports: bool = False, classes_only: bool = False) -> set[str]:
     """The names that a cell defines, in any branch of it, but none inside a function, class or comprehension.
 

@@ -29,6 +29,7 @@ from autograder.checks.mutation import GradientCut, MutantTimeout, deadline
 from autograder.checks.operators import Mutant, mutants
 from autograder.exercises import injected_modules
 from autograder.exercises.edits import difference, entry
+from autograder.exercises.parse import without_magics
 from autograder.own_tests import mutants as stored_mutants
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -184,8 +185,7 @@ def _run(sources: list[str], tests: dict[int, str], cut: GradientCut) -> tuple[l
 
 def _plain(cell: NotebookNode) -> str:
     """The cell as Python: IPython's magics are left out, since a test of the solution does not need them."""
-    text = "\n".join(line for line in cell.source.splitlines() if not line.lstrip().startswith(("%", "!")))
-    return TransformerManager().transform_cell(text)
+    return TransformerManager().transform_cell(without_magics(cell.source))
 
 
 def _first(cell: NotebookNode) -> str:

@@ -25,14 +25,13 @@ import torch
 from nbformat import NotebookNode
 
 from autograder.api import CheckResult, Limits, Verdict
-from autograder.exercises.parse import defined_names, parse_source
+from autograder.exercises.parse import defined_names, parse_source, without_magics
 from autograder.grade.run import RESTARTS, sources_of
 from autograder.own_tests.mutants import StoredMutant, matching_mutant
 from autograder.own_tests.proxies import USUAL_IMPORTS, Names, imports_of, stored_names
 from autograder.sandbox.client import Cell, SandboxClient, StudentError
 from autograder.sandbox.inside.wire import WireError
 
-TRAILING = ("%", "!")  # lines that only IPython understands
 # Libraries' names that are never the student's; the others in USUAL_IMPORTS are those of common functions too.
 LIBRARIES = ("torch", "numpy", "np", "nn", "F", "math")
 NO_MEMORY = ("can't allocate memory", "not enough memory", "std::bad_alloc")  # in torch's RuntimeError
@@ -216,19 +215,14 @@ def _one(student: SandboxClient, names: Names, step: TestStep, mutants: Sequence
 def _reserve(names: Names, step: TestStep, why: str, fault: bool) -> None:
     """Names that a cell of the instructor's should have defined do not come from the student instead."""
     try:
-        names.reserve(stored_names(_python(step.source)), why, fault)
+        names.reserve(stored_names(without_magics(step.source)), why, fault)
     except SyntaxError:  # nothing of it ran in the box either
         return
 
 
-def _python(source: str) -> str:
-    """The cell without the lines that only IPython understands."""
-    return "\n".join("" if line.lstrip().startswith(TRAILING) else line for line in source.splitlines())
-
-
 def _run(source: str, names: dict[str, Any]) -> Any:
     """Execute a cell; returns the value of its last line where that is an expression."""
-    tree = parse_source(_python(source))
+    tree = parse_source(without_magics(source))
     last = tree.body[-1] if tree.body else None
     if not isinstance(last, ast.Expr):
         exec(compile(tree, "<test>", "exec"), names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.exercises.parse import defined_names
+from autograder.exercises.parse import defined_names, without_magics
 
 CELL = """
 import os.path
@@ -34,3 +34,7 @@ def test_names_in_every_branch_are_found_and_those_of_inner_scopes_are_not():
 @pytest.mark.parametrize("source", ["def broken(:", "x = 1\0", "(" * 10_000, ""])
 def test_a_cell_that_does_not_parse_defines_nothing(source):
     assert defined_names(source) == set()
+
+
+def test_a_cell_without_its_magics_keeps_the_numbers_of_its_lines():
+    assert without_magics("%time\nx = 7 % 2\n  !ls\ny = 1") == "\nx = 7 % 2\n\ny = 1"
