@@ -12,6 +12,8 @@ import stat
 from typing import Any
 
 CHUNK = 1 << 20
+NOTEBOOK_BYTES = 64 << 20  # of a notebook that is read, graded or not; a lesson has 50 kB, or some MB with all outputs
+SUBMISSION_BYTES = 50 << 20  # of one that is handed in, so that it can still be read with what grading adds
 MAX_VALUES = 1_000_000  # lists, objects and their items; a lesson with recorded decodings has a tenth
 
 
@@ -84,7 +86,7 @@ def read_small_json(path: str | os.PathLike[str], most: int) -> Any:
     return parse_json(read_small_text(path, most))
 
 
-def read_notebook_cells(path: str | os.PathLike[str], most: int) -> list[dict[str, Any]]:
+def read_notebook_cells(path: str | os.PathLike[str], most: int = NOTEBOOK_BYTES) -> list[dict[str, Any]]:
     """The cells of a notebook file, each with `cell_type`, `source` and `metadata` of the right kinds.
 
     Raises OSError as `read_small` does, ValueError if it is no notebook.

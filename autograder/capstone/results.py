@@ -10,12 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tfkit_course.small_file import read_notebook_cells, read_small_text, reason
+from tfkit_course.small_file import SUBMISSION_BYTES, read_notebook_cells, read_small_text, reason
 
 FILE = "capstone.json"
 ROLES = ("setup", "project")  # roles of the cells that are run; cells that the student added have no role
 MAX_BYTES = 16 << 20
-MAX_NOTEBOOK = 50 << 20  # as of any submission
 
 
 def sources(path: Path) -> list[str]:
@@ -28,7 +27,7 @@ def sources(path: Path) -> list[str]:
     try:
         if path.suffix == ".py":
             return [read_small_text(path, MAX_BYTES)]
-        code = [cell for cell in read_notebook_cells(path, MAX_NOTEBOOK) if cell["cell_type"] == "code"]
+        code = [cell for cell in read_notebook_cells(path, SUBMISSION_BYTES) if cell["cell_type"] == "code"]
         marks = [cell["metadata"].get("tfkit") for cell in code]
         roles = [one.get("role") if isinstance(one, dict) else None for one in marks]
         return ["".join(cell["source"]) for cell, role in zip(code, roles, strict=True) if role in (None, *ROLES)]

@@ -14,9 +14,7 @@ from typing import Any
 
 from autograder.exercises import registry
 from autograder.exercises.parse import defined_names
-from tfkit_course.small_file import read_small_json
-
-MAX_BYTES = 64 << 20  # of a notebook
+from tfkit_course.small_file import NOTEBOOK_BYTES, read_small_json
 
 NAME_ERROR = re.compile(r"NameError: name '(\w+)' is not defined")
 MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
@@ -58,7 +56,7 @@ def names_defined_by(sources: Iterable[str]) -> set[str]:
 def cells_above_check(exercise: str, environment: Mapping[str, str] = os.environ) -> list[str]:
     """The code cells of this kernel's notebook up to the exercise's check; none if the notebook cannot be read."""
     try:
-        notebook = read_small_json(Path(environment["JPY_SESSION_NAME"]).resolve(), MAX_BYTES)
+        notebook = read_small_json(Path(environment["JPY_SESSION_NAME"]).resolve(), NOTEBOOK_BYTES)
         cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
         marks = [cell["metadata"].get("tfkit", {}) for cell in cells]
         sources = ["".join(cell["source"]) for cell in cells]

@@ -15,8 +15,6 @@ from autograder.cluster.job import GradingRecord, verdicts_in
 from autograder.nbgrader.ledger import Total
 from tfkit_course.small_file import read_notebook_cells
 
-MAX_BYTES = 64 << 20  # of a graded notebook
-
 TOTAL = "total"
 MIN_CHANGE = 1e-9  # points; smaller differences are rounding errors
 Verdicts = dict[tuple[str, str], dict[str, Any]]  # (notebook, exercise) → verdict
@@ -39,7 +37,7 @@ def current_verdicts(course: Course, student: str) -> Verdicts:
     found: Verdicts = {}
     for name in course.released:
         if (folder / f"{name}.ipynb").is_file():
-            nb = nbformat.from_dict({"cells": read_notebook_cells(folder / f"{name}.ipynb", MAX_BYTES)})
+            nb = nbformat.from_dict({"cells": read_notebook_cells(folder / f"{name}.ipynb")})
             found |= {(name, verdict["exercise"]): verdict for verdict in verdicts_in(nb)}
     return found
 

@@ -9,9 +9,7 @@ from typing import Any
 
 from autograder.api import Exercise, Verdict
 from autograder.console.base import BadInput
-from tfkit_course.small_file import parse_json, read_small, reason
-
-LARGEST = 50 << 20  # bytes, as of a submission
+from tfkit_course.small_file import SUBMISSION_BYTES, parse_json, read_small, reason
 
 
 def grade_answer(exercise: Exercise, file: Path, content: Any, backend: Any, **how: Any) -> Verdict:
@@ -30,7 +28,7 @@ def read(file: Path) -> Any:
     if file.suffix not in (".py", ".ipynb"):
         raise BadInput(f"{file} is neither a .py nor an .ipynb file")
     try:
-        content = read_small(file, LARGEST)
+        content = read_small(file, SUBMISSION_BYTES)
         return content.decode("utf-8-sig") if file.suffix == ".py" else _notebook(file, content)
     except FileNotFoundError:
         raise BadInput(f"there is no file {file}") from None

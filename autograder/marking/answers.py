@@ -17,7 +17,6 @@ from autograder.marking.prose import Prose
 from autograder.marking.store import BadMark, Mark, MarkedCell
 from tfkit_course.small_file import read_notebook_cells
 
-MAX_BYTES = 64 << 20  # of a graded notebook
 SCHEME = re.compile(r"### BEGIN MARK SCHEME\n(.*?)\n### END MARK SCHEME", re.S)
 Cell = Mapping[str, Any]
 
@@ -82,7 +81,7 @@ def group_answers(found: Mapping[str, dict[str, Any]], kind: str) -> list[tuple[
 def read_cells(path: Path) -> list[Cell]:
     """The cells of a notebook, empty if it cannot be read: a student's file may hold anything, a source may be gone."""
     try:
-        return [*read_notebook_cells(path, MAX_BYTES)]
+        return [*read_notebook_cells(path)]
     except (OSError, ValueError):
         return []
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from tfkit_course.small_file import read_notebook_cells
 
 MAX_REASON = 2_000  # characters
-MAX_BYTES = 64 << 20  # of a notebook
 
 
 class BadRegradeRequest(Exception):
@@ -20,7 +19,7 @@ def find_question_id(notebook: Path, question: str, reason: str) -> str:
     if not reason.strip() or len(reason) > MAX_REASON:
         raise BadRegradeRequest(f"give the reason for the regrade request in 1 to {MAX_REASON} characters")
     try:
-        cells = read_notebook_cells(notebook, MAX_BYTES)
+        cells = read_notebook_cells(notebook)
         marks = [cell["metadata"].get("nbgrader") or {} for cell in cells]
         names = [str(one["grade_id"]) for one in marks if one.get("grade") or one.get("task")]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

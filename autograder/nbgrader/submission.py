@@ -22,9 +22,8 @@ from autograder.feedback.text import plain
 from autograder.nbgrader import unfinished
 from autograder.nbgrader.rebuild import UNGRADED_ROLES
 from autograder.nbgrader.timestamps import timestamp_fault, tolerate_timestamps
-from tfkit_course.small_file import parse_json, read_small, reason
+from tfkit_course.small_file import SUBMISSION_BYTES, parse_json, read_small, reason
 
-LARGEST = 50 << 20  # bytes; a lesson has 50 kB, or some MB with all outputs
 CELLS = 2_000  # per notebook; a lesson has a hundred
 OUTPUTS = 200  # outputs read per notebook, since each is validated in the grader's own process
 MAX_OUTPUT = 1 << 20  # characters of all these outputs together
@@ -82,9 +81,11 @@ def text_of(path: Path) -> str:
     Follows no link and opens no device. Raises UnreadableNotebook if the file is not a valid notebook.
     """
     try:
-        if path.lstat().st_size > LARGEST:
-            raise UnreadableNotebook(f"it is larger than {LARGEST >> 20} MB; clear its outputs and submit it again")
-        content = read_small(path, LARGEST)
+        if path.lstat().st_size > SUBMISSION_BYTES:
+            raise UnreadableNotebook(
+                f"it is larger than {SUBMISSION_BYTES >> 20} MB; clear its outputs and submit it again"
+            )
+        content = read_small(path, SUBMISSION_BYTES)
     except FileNotFoundError as error:
         raise UnreadableNotebook("it is missing (links and special files are refused)") from error
     except OSError as error:

@@ -13,7 +13,6 @@ from autograder.cluster.course import BadCourse, released_in, settings_of, stude
 from autograder.exercises import injected_modules, registry
 from autograder.exercises.answers import answers
 from autograder.nbgrader.rebuild import UNGRADED_ROLES
-from autograder.report.group import MAX_BYTES
 from tfkit_course.small_file import read_notebook_cells
 
 OWN_CELLS = "cells of their own"
@@ -62,7 +61,7 @@ def _answers(folder: Path) -> Iterator[tuple[str, str]]:
     own = []
     for path in sorted(folder.glob("*.ipynb")):
         try:
-            cells = read_notebook_cells(path, MAX_BYTES)
+            cells = read_notebook_cells(path)
         except (OSError, ValueError) as error:
             raise BadCourse(f"{path} cannot be read ({error}): delete it and grade again") from error
         for cell in (one for one in cells if one["cell_type"] == "code"):

@@ -15,7 +15,6 @@ from autograder.cluster.course import BadCourse, settings_of
 from autograder.report.misconceptions import misconceptions
 from tfkit_course.small_file import read_notebook_cells
 
-MAX_BYTES = 64 << 20  # of a graded notebook
 PASSED_BY = 2 / 3  # an exercise that fewer students pass should be taught again
 SHARED_BY = 0.2  # and so should one where more students share a misconception
 
@@ -73,7 +72,7 @@ def _verdicts(folder: Path) -> Verdicts:
     found = {}
     for path in sorted(folder.glob("*.ipynb")):
         try:
-            cells = read_notebook_cells(path, MAX_BYTES)
+            cells = read_notebook_cells(path)
         except (OSError, ValueError) as error:
             raise BadCourse(f"{path} cannot be read ({error}): delete it and grade again") from error
         verdicts = [(cell.get("metadata", {}).get("tfkit") or {}).get("verdict") for cell in cells]

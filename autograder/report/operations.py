@@ -28,7 +28,6 @@ from autograder.cluster.course import BadCourse, boxed_settings, settings_of, st
 from autograder.exercises import injected_modules, registry
 from autograder.grade.run import CellSource, sources_of
 from autograder.nbgrader.execute import name_answers
-from autograder.report.group import MAX_BYTES
 from autograder.report.similar import Match, SimilarPair, most_holders
 from autograder.sandbox import Backend, choose
 from autograder.sandbox.client import Cell, SandboxClient, StudentError
@@ -85,7 +84,7 @@ def read(root: Path, assignment: str) -> dict[str, dict[str, Trace]]:
 
 def _sources(path: Path) -> list[CellSource]:
     try:
-        nb = nbformat.from_dict({"cells": read_notebook_cells(path, MAX_BYTES)})
+        nb = nbformat.from_dict({"cells": read_notebook_cells(path)})
         name_answers(nb)
         return sources_of(nb)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

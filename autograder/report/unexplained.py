@@ -25,7 +25,6 @@ from autograder.feedback.translate import say
 from autograder.grade.run import CellSource, Grader, sources_of
 from autograder.grade.verdict import NOTHING_FITS, Attempt
 from autograder.nbgrader.execute import name_answers
-from autograder.report.group import MAX_BYTES
 from autograder.sandbox import Backend, choose
 from tfkit_course.small_file import read_notebook_cells
 
@@ -128,7 +127,7 @@ def read(course: CourseClass, kinds: bool = False) -> Iterator[UnexplainedAnswer
 def _without_name(path: Path) -> Iterator[tuple[Exercise, tuple[CellSource, ...]]]:
     """The exercises of a graded notebook whose verdict names no misconception, each with the cells."""
     try:
-        nb = nbformat.from_dict({"cells": read_notebook_cells(path, MAX_BYTES)})
+        nb = nbformat.from_dict({"cells": read_notebook_cells(path)})
         name_answers(nb)
         verdicts = [(cell.metadata.get("tfkit") or {}).get("verdict") for cell in nb.cells]
         unnamed = {one["exercise"] for one in verdicts if one and _is_unnamed(one)}

@@ -9,7 +9,7 @@ from typing import Any
 from autograder.capstone.results import leaderboard
 from autograder.report.misconceptions import misconceptions
 from tfkit_course.small_file import read_notebook_cells
-from tfkit_lab.folders import MAX_BYTES, course_folders
+from tfkit_lab.folders import course_folders
 
 MAX_SUBMISSIONS = 3000
 MAX_MISCONCEPTIONS = 5
@@ -64,7 +64,7 @@ def _assignments(root: Path, course: Path) -> Iterator[dict[str, Any]]:
 def verdicts(path: Path) -> dict[str, dict[str, Any]]:
     """Exercise -> its verdict, as the grader wrote it into the notebook; empty if the notebook cannot be read."""
     try:
-        cells = read_notebook_cells(path, MAX_BYTES)
+        cells = read_notebook_cells(path)
         marks = [cell["metadata"].get("tfkit", {}) for cell in cells]
         found = [mark["verdict"] for mark in marks if isinstance(mark.get("verdict"), dict)]
         return {str(one["exercise"]): {key: one.get(key) for key in RESULT_KEYS} for one in found}

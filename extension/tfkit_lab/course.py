@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from autograder.feedback.words import is_unwritten
-from tfkit_course.small_file import read_small_json
+from tfkit_course.small_file import NOTEBOOK_BYTES, read_small_json
 from tfkit_lab import live, sealed
-from tfkit_lab.folders import MAX_BYTES, notebooks
+from tfkit_lab.folders import notebooks
 from tfkit_lab.steps import steps
 
 try:
@@ -27,6 +27,7 @@ except ImportError:  # Windows, where a folder is used by one server
     fcntl = None  # type: ignore[assignment]
 
 PROGRESS = Path(".tfkit") / "progress.json"
+PROGRESS_BYTES = 32 << 20
 LOCK = PROGRESS.with_suffix(".lock")
 STATES = ("passed", "failed", "not_graded")
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
@@ -51,7 +52,7 @@ def has_course(root: Path) -> bool:
 def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | None:
     """The unit, or None for a file that is not a course notebook; a damaged file must not hide the others."""
     try:
-        notebook = read_small_json(path.resolve(), MAX_BYTES)
+        notebook = read_small_json(path.resolve(), NOTEBOOK_BYTES)
         unit = notebook["metadata"].get("tfkit", {})
         exercises, title = _exercises(notebook["cells"])
         exercises, titles = _distinct_titles(exercises), _titles(unit)
@@ -219,7 +220,7 @@ def read_progress(root: Path) -> dict[str, Any]:
 
 def _read(root: Path) -> dict[str, Any]:
     try:
-        found = read_small_json(root / PROGRESS, MAX_BYTES)
+        found = read_small_json(root / PROGRESS, PROGRESS_BYTES)
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -92,7 +92,7 @@ def _picture(mime: str, data: str, words: str) -> str:
     return f'<img src="{source}" alt="{html.escape(words)}" style="display:block;max-width:100%">'
 
 
-MAX_BYTES = 256 << 20  # of a notebook to be exported, with its recorded views
+EXPORTED_BYTES = 256 << 20  # of a notebook to be exported, with its recorded views
 
 
 class InvalidNotebook(ValueError):
@@ -104,7 +104,7 @@ def read_notebook(file: Path) -> Any:
     import nbformat
 
     try:
-        content = read_small_json(file.resolve(), MAX_BYTES)
+        content = read_small_json(file.resolve(), EXPORTED_BYTES)
         if not isinstance(content, dict) or "cells" not in content:
             raise InvalidNotebook(f"{file}: not a notebook, which is an object with cells")
         return nbformat.reads(json.dumps(content), as_version=4)

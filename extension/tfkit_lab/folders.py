@@ -8,7 +8,6 @@ from pathlib import Path
 
 MAX_DEPTH = 4
 MAX_NOTEBOOKS = 300
-MAX_BYTES = 32 << 20
 # in an instructor's folder only `source` is listed: the others hold copies of it, whatever they are called
 _SOURCE, _SETTINGS = "source", "nbgrader_config.py"
 _COPIES = {"release", "submitted", "autograded", "feedback"}  # where the settings are elsewhere

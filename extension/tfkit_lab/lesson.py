@@ -15,9 +15,8 @@ from typing import Any
 
 from autograder.exercises import registry
 from autograder.exercises.parse import parse_source
-from tfkit_course.small_file import NotSmallFile, notebook_cells, read_small_json
+from tfkit_course.small_file import NOTEBOOK_BYTES, NotSmallFile, notebook_cells, read_small_json
 from tfkit_lab import prediction_card, sealed
-from tfkit_lab.folders import MAX_BYTES
 from tfkit_lab.questions import Question, check_answers, choice, mask, number, numbers, shape
 
 KINDS: dict[str, Callable[..., Question]] = {
@@ -105,7 +104,7 @@ def lesson_text(unit: str) -> str:
 
 def _cells(path: Path) -> tuple[list[dict[str, Any]], str]:
     try:
-        notebook = read_small_json(path.resolve(), MAX_BYTES)
+        notebook = read_small_json(path.resolve(), NOTEBOOK_BYTES)
         return notebook_cells(notebook), str(notebook["metadata"]["tfkit"]["unit"])
     except NotSmallFile as error:
         raise NoLesson(f"{path.name} cannot be read: {error}") from error

@@ -12,6 +12,7 @@ from tornado.httpclient import HTTPClientError
 from course import units
 from course.notebook import source_notebook
 from course.translate import in_language
+from tfkit_course.small_file import NOTEBOOK_BYTES
 from tfkit_lab import lesson, sealed
 
 UNIT = "02-masks"
@@ -145,7 +146,7 @@ async def test_a_damaged_notebook_is_refused_in_a_line(jp_fetch, unit, text):
 def test_a_pipe_or_a_huge_file_is_not_read(tmp_path):
     os.mkfifo(pipe := tmp_path / "pipe.ipynb")
     (huge := tmp_path / "huge.ipynb").touch()
-    os.truncate(huge, 33 << 20)
+    os.truncate(huge, NOTEBOOK_BYTES + 1)
     for path, why in ((pipe, "not a regular file"), (huge, "larger than")):
         with pytest.raises(lesson.NoLesson, match=why):
             lesson.read_lesson(path)
