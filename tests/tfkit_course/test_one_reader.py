@@ -35,7 +35,7 @@ OWN = {
         extension/tfkit_lab/family.py extension/tfkit_lab/lesson.py extension/tfkit_lab/page.py
         extension/tfkit_lab/prediction_card.py extension/tfkit_lab/trace.py""",
     "sources of this package, and wrong answers of a course": """
-        autograder/credit/distance.py autograder/sandbox/__init__.py""",
+        autograder/credit/distance.py""",
     "a cell that its reader's own kernel is about to run": """
         extension/tfkit_lab/unsealed.py""",
     "the system's files": """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import inspect
 import socket
 import subprocess
 import sys
@@ -39,6 +40,18 @@ def test_sandboxes_are_found_without_loading_torch():
     code = "import sys; from autograder import sandbox; print(bool(sandbox.backends()), 'torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "False"]
+
+
+def subclasses(kind: type[Backend]) -> set[type[Backend]]:
+    return {kind}.union(*map(subclasses, kind.__subclasses__()))
+
+
+def test_each_sandbox_of_this_package_is_listed_by_its_module():
+    """One that is not would never be chosen, and nothing would say so."""
+    modules = sandbox._modules()
+    ours = {kind for kind in subclasses(Backend) if kind.__module__ in {module.__name__ for module in modules}}
+    listed = [kind for module in modules for kind in getattr(module, "BACKENDS", ())]
+    assert {kind for kind in ours if not inspect.isabstract(kind)} == set(listed) and len(listed) == len(set(listed))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no warm process elsewhere")
