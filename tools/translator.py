@@ -1,8 +1,8 @@
 """Scores unit 05's translator on a corpus: `python -m tools.translator vscode-de --minutes 4`.
 
 It runs the lesson's own cells, with the solutions in place, from the corpus to the scores, in one thread and in a
-folder of its own, and prints two rows for docs/course-timings.md. The minutes are of processor time here: on a machine
-with other work the clock's say little. `tfkit get NAME` fetches a corpus first.
+folder of its own, and prints two rows for docs/course-timings.md. The minutes are of processor time, as in the lesson.
+`tfkit get NAME` fetches a corpus first.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ def cells(corpus: str, minutes: float) -> list[str]:
     changes = {
         "corpus = parallel_corpus(LANGUAGE)": f"corpus = parallel_corpus(name={corpus!r})",
         "MINUTES, AGAIN = 6, False": f"MINUTES, AGAIN = {minutes}, True",
-        "time.monotonic()": "time.process_time()",
     }
     for old, new in changes.items():
         if old not in whole:
