@@ -33,11 +33,11 @@ SELF_SCORE = -1e5  # the score of a position with itself, which counts only if t
 
 
 def lsh_buckets(vectors: Tensor, rotations: Tensor) -> Tensor:
-    """The nearest of 2R directions for each vector, after a random rotation (section 2 of the paper).
+    """The nearest of 2n directions for each vector, after a random rotation (section 2 of the paper).
 
-    vectors [B,L,D], rotations [D,R] -> int64 [B,L], from 0 to 2R - 1
+    vectors [B,L,D], rotations [D,n] -> int64 [B,L], from 0 to 2n - 1
     """
-    rotated = vectors @ rotations  # [B,L,R]
+    rotated = vectors @ rotations  # [B,L,n]
     return torch.cat([rotated, -rotated], dim=-1).argmax(-1)
 
 

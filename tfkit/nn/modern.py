@@ -133,10 +133,10 @@ def balance_loss(logits: Tensor, k: int) -> Tensor:
 def latent_attention(q: Tensor, c: Tensor, w_k: Tensor, w_v: Tensor, mask: Tensor | None = None) -> Tensor:
     """Attention over keys and values that are expanded from one small vector per token (MLA, DeepSeek-AI 2024).
 
-    q [B,H,Q,D], c [B,K,R], w_k [H,R,D], w_v [H,R,Dv], mask bool, broadcastable to [B,H,Q,K], or None -> [B,H,Q,Dv].
+    q [B,H,Q,D], c [B,K,C], w_k [H,C,D], w_v [H,C,Dv], mask bool, broadcastable to [B,H,Q,K], or None -> [B,H,Q,Dv].
     Only c would be cached: the queries are projected into its space, and keys and values are never computed.
     """
-    c = c.unsqueeze(1)  # [B,1,K,R]
+    c = c.unsqueeze(1)  # [B,1,K,C]
     scores = q @ w_k.transpose(-2, -1) @ c.transpose(-2, -1) * q.size(-1) ** -0.5  # [B,H,Q,K]
     weights = scores.softmax(-1) if mask is None else masked_softmax(scores, mask)
     return weights @ c @ w_v

@@ -87,7 +87,9 @@ def relative_shift(scores: Tensor) -> Tensor:
 
 
 def axial_positions(e1: Tensor, e2: Tensor) -> Tensor:
-    """A large table from two small ones (Kitaev et al. 2020): position j is e1[j % l1] concatenated with e2[j // l1].
+    """A large table from two small ones: position j is e1[j % l1] concatenated with e2[j // l1].
+
+    The method is from Reformer's published code, trax.
 
     e1 [l1,d1], e2 [l2,d2] -> [l1*l2,d1+d2]
     """

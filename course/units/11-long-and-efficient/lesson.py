@@ -160,11 +160,11 @@ except NotImplementedError:
 #
 # Both rules above depend on *where* a key is, not on its content. But nearly all the weight of a softmax is on the largest dot products. Can the keys most similar to the query be found without computing all the products?
 #
-# A *locality-sensitive hash* puts similar vectors into the same **hash bucket**, most of the time. (T5's buckets in unit 04 are classes of distances; these are classes of vectors.) Multiply $x$ by a random matrix $P$ (`rotations`, `[D,R]`): its $R$ columns and their opposites are $2R$ directions. The bucket is the direction nearest to $x$:
+# A *locality-sensitive hash* puts similar vectors into the same **hash bucket**, most of the time. (T5's buckets in unit 04 are classes of distances; these are classes of vectors.) Multiply $x$ by a random matrix $P$ (`rotations`, `[D,n]`): its $n$ columns and their opposites are $2n$ directions. The bucket is the direction nearest to $x$:
 #
 # $$h(x) = \arg\max\,[\,xP\,;\ -xP\,]$$
 #
-# $[a; b]$ is the concatenation, so there are $2R$ buckets. `vectors` holds the $x$. The length of $x$ does not matter, only its direction.
+# $[a; b]$ is the concatenation, so there are $2n$ buckets. `vectors` holds the $x$. The length of $x$ does not matter, only its direction.
 #
 # **Predict, then run.** Are a vector and its opposite in the same bucket? How do their two bucket numbers differ?
 
