@@ -12,8 +12,8 @@
 # **The question.** GPT-2 is from 2019. Open the files of a current model such as Llama, Qwen, Mistral or DeepSeek: there are still token embeddings, attention, feed-forward networks and residual connections. What changed
 # in between, and what was each change good for?
 #
-# Less than one might think, and each change has one reason: **activations** that stay in range (norm), **parameters** better used (gate), **positions** that need no table (rotation), a **cache** that fits into memory (shared keys, latent keys, windows with sinks), and **more parameters for
-# the same amount of computation** (experts). You build all of them; at the end the first four make up one layer of a real Llama.
+# Less than one might think, and each change does one job: the norm keeps **activations** in range, the gate uses **parameters** better, the rotation gives **positions** without a table, shared keys, latent keys and windows with sinks make the **cache** fit into memory, and experts give **more parameters for
+# the same amount of computation**. You build all of them; at the end the first four make up one layer of a real Llama.
 
 # %% role="setup"
 import matplotlib.pyplot as plt
@@ -31,7 +31,7 @@ from tfkit.nn import masked_softmax, merge_heads, scaled_dot_product_attention, 
 #
 # $$\operatorname{rms\_norm}(x) = \frac{x}{\sqrt{\operatorname{mean}(x^2) + \varepsilon}} \odot w$$
 #
-# It takes one pass over the vector instead of two, and has no bias. The norm comes *before* each sub-layer, so that the residual connection leads straight from the embeddings to the output.
+# It saves one of two reductions over the vector, that of the mean, and has no bias. The norm comes *before* each sub-layer, so that the residual connection leads straight from the embeddings to the output.
 #
 # Compute the mean of the squares in float32 or better, whatever the dtype of x, and return x's own dtype.
 
@@ -211,14 +211,14 @@ except NotImplementedError:
 # %% [markdown]
 # ## 7 · Cache one small vector
 #
-# DeepSeek's **latent attention** (2024) goes further than sharing. For each token it caches a single vector $c_j$ of width $R$, and head $h$ *unpacks* its own key $c_j W_k^{(h)}$ and value $c_j W_v^{(h)}$ from it. Unpacking for the whole text at every step would cost more than it saves. But a score is
+# DeepSeek's **latent attention** (2024) goes further than sharing. For each token it caches a single vector $c_j$ of width $C$, and head $h$ *unpacks* its own key $c_j W_k^{(h)}$ and value $c_j W_v^{(h)}$ from it. Unpacking for the whole text at every step would cost more than it saves. But a score is
 #
 # $$q \cdot (c_j W_k) = (q W_k^\top) \cdot c_j$$
 #
 # so the *query* can be projected into the space of $c$, once, and keys are never computed. Nor are values: first take the weighted mean of the $c_j$, then unpack that.
 
 # %% role="predict"
-predict("13.latent", predict.choice("The scores are divided by the root of …", "D, the width of a head", "R, the width of the latent vector"))
+predict("13.latent", predict.choice("The scores are divided by the root of …", "D, the width of a head", "C, the width of the latent vector"))
 
 # %% role="exercise" exercise="modern.latent_attention"
 
@@ -229,7 +229,7 @@ q, c, w_k, w_v = torch.randn(1, 4, 3, 8), torch.randn(1, 6, 2), torch.randn(4, 2
 try:
     unpacked = scaled_dot_product_attention(q, c[:, None] @ w_k, c[:, None] @ w_v)[0]
     same = torch.allclose(latent_attention(q, c, w_k, w_v), unpacked, atol=1e-5)
-    guess.compare("D, the width of a head" if same else "R, the width of the latent vector")
+    guess.compare("D, the width of a head" if same else "C, the width of the latent vector")
     print("as with unpacked keys and values:", same, " cached numbers per token:", c.size(-1), "instead of", 2 * 4 * 8)
 except NotImplementedError:
     print("Build latent_attention first.")
@@ -279,15 +279,16 @@ results = {
     "GPT-2": learn("gpt2", d_ff=256, **without_dropout),
     "Llama, 4 key-value heads": learn("llama", d_ff=168, n_kv_heads=4),
     "Llama, 1 key-value head": learn("llama", d_ff=200, n_kv_heads=1),
+    "Llama, hardly any rotation": learn("llama", d_ff=168, n_kv_heads=4, rope_theta=1e30),
 }
 for name, (bits, parameters) in results.items():
     print(f"{name:26} {parameters:7,} parameters   {bits:.2f} bits per character")
-old, new, shared = (bits for bits, _ in results.values())
+old, new, shared, _ = (bits for bits, _ in results.values())
 kinds = ("all three are about equal", "Llama is clearly ahead, and sharing costs little", "Llama is ahead, and sharing costs all of it")
 guess.compare(kinds[0] if old - new < 0.1 else kinds[1] if shared - new < (old - new) / 2 else kinds[2])
 
 # %% [markdown]
-# At this size and length most of the lead comes from the rotation: GPT-2 has to learn from scratch what "the character before" means, at each of its positions. With more steps the lead shrinks. In large models the other changes are worth a small part of the compute, and shared keys and values save most of the cache.
+# At this size and length most of the lead comes from the rotation, as the last line shows: with a base of $10^{30}$ all pairs of columns but the first hardly turn, and the lead is nearly gone. GPT-2 has to learn from scratch what "the character before" means, at each of its positions. With more steps the lead shrinks. Narang et al. (2021) compared such changes in models as large as the base T5: there the norm and the gate each help a little. Shared keys and values save most of the cache.
 #
 # ## From your code to real models
 #
@@ -381,7 +382,7 @@ except NotImplementedError:
 # You have to serve a chat model to many users at once, with conversations of 30,000 tokens, on GPUs whose memory is full. Which of the changes of this unit do you try first, what exactly does it save, and what can go wrong?
 #
 # ### BEGIN MARK SCHEME
-# - 1 point: the cache is what grows with users and length; grouped or latent keys divide it by H/KV (or by 2HD/R), a window bounds it. Experts or the gate do not help: they change parameters and computation.
+# - 1 point: the cache is what grows with users and length; grouped or latent keys divide it by H/KV (or by 2HD/C), a window bounds it. Experts or the gate do not help: they change parameters and computation.
 # - 1 point for any one: fewer key-value heads cost quality, and an existing model has to be trained further; a window forgets what lies before it, and without sinks the model's predictions collapse; latent keys need the products absorbed, or unpacking costs more than it saves.
 # - Related: `modern.grouped_query/full_keys`, `modern.sink_mask/sinks_left_out`.
 # ### END MARK SCHEME

@@ -112,7 +112,8 @@ print(f"the pretrained model sorts in ascending order in {share_right(base):.0%}
 # **Predict, then run.** The gradient of $A$ is a product with $B$, and that of $B$ a product with $A$. What happens if both start at zero? And what share of the parameters is trained, with rank 4 in a model of width 32?
 
 # %% role="predict"
-predict("15.lora", predict.choice("With a and b both zero …", "it learns as well", "it learns more slowly", "it never learns"))
+predict("15.lora", predict.choice("With a and b both zero …", "it learns as well", "it learns more slowly", "it never learns"),
+        predict.number("What share of the parameters is trained, in percent?", within=5))
 
 # %% role="exercise" exercise="tuning.lora"
 
@@ -131,12 +132,13 @@ guess = predicted("15.lora")
 try:
     tuned = adapted(base)
     learning = sum(p.numel() for p in tuned.parameters() if p.requires_grad)
-    print(f"{learning} of {sum(p.numel() for p in tuned.parameters())} parameters are trained")
+    total = sum(p.numel() for p in tuned.parameters())
+    print(f"{learning} of {total} parameters are trained: {learning / total:.0%}")
     layer = LoRALinear(nn.Linear(3, 2), 1, 1.0)
     nn.init.zeros_(layer.a)
     layer(torch.randn(4, 3)).sum().backward()
     moves = bool(layer.a.grad.any() or layer.b.grad.any())
-    guess.compare("it learns as well" if moves else "it never learns")
+    guess.compare("it learns as well" if moves else "it never learns", 100 * learning / total)
 except NotImplementedError:
     print("Build LoRALinear first.")
 
@@ -213,7 +215,7 @@ except NotImplementedError:
 # %% role="exercise" exercise="tuning.reward_loss"
 
 # %% [markdown]
-# Our judge looks at two answers that the pretrained model gave to the same question, and prefers the one in which fewer digits are smaller than the one before. It never shows what a right answer is. The reward model is the pretrained one with a single number in place of its logits.
+# Our judge looks at two answers that the pretrained model gave to the same question, and prefers the one that steps down less often, that is, in which fewer digits are smaller than the digit before them. It never shows what a right answer is. The reward model is the pretrained one with a single number in place of its logits.
 
 # %% role="experiment"
 def steps_down(ids):
@@ -264,7 +266,7 @@ except NotImplementedError:
 #
 # ## 5 · Preferences without a reward model
 #
-# Until 2023 the reward model was then used to train the language model with PPO, which takes four models (policy, reference, reward and value model) and a loop of sampling. Rafailov et al. showed that under the usual objective (as much reward as possible, not too far from the reference) the best model itself determines the reward: $r = \beta \log \frac{p(y)}{p_\text{ref}(y)}$ plus a term that cancels in comparisons. Substituted into Bradley and Terry's loss, this gives
+# The reward model can then train the language model, as it did for InstructGPT (2022) and many chat models since, with PPO, which takes four models (policy, reference, reward and value model) and a loop of sampling. Rafailov et al. showed that under the usual objective (as much reward as possible, not too far from the reference) the best model itself determines the reward: $r = \beta \log \frac{p(y)}{p_\text{ref}(y)}$ plus a term that cancels in comparisons. Substituted into Bradley and Terry's loss, this gives
 #
 # $$-\operatorname{mean}\,\log\sigma\Big(\beta\big[(\log p(y_c) - \log p_\text{ref}(y_c)) - (\log p(y_r) - \log p_\text{ref}(y_r))\big]\Big)$$
 #

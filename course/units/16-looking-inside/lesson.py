@@ -13,7 +13,7 @@
 # be measured inside a transformer that does explain something?
 #
 # You build four tools of a few lines each: read what every layer would already predict, replace one part and see what changes, split the attention into what each head adds, and
-# measure how much each part contributed to the answer. With them you look into a model that you train yourself, and find two heads that work together
+# measure how much each part contributed to the answer. With them you look into a model that you train yourself, and find heads of two layers that work together
 # as a small program: *look for what came next, the last time*.
 
 # %% role="setup"
@@ -69,8 +69,8 @@ print("text ", *text[0, 1:].tolist(), sep="\t")
 print("right", *right, sep="\t")
 
 # %% [markdown]
-# A 1 means that the symbol in this column was predicted correctly. In the first eleven columns that would be luck; after them the model takes its answers from the text. One column stays 0: after a symbol that occurs twice
-# in the period, looking for one earlier occurrence is not enough.
+# A 1 means that the symbol in this column was predicted correctly. In the first eleven columns that would be luck; after them the model takes its answers from the text. One column stays 0: there the model
+# prefers the symbol that comes one later. One period on, with two earlier copies to look at, it is right.
 #
 # ## 1 · What would each layer predict?
 #
@@ -167,7 +167,8 @@ except NotImplementedError:
 # **Predict, then run.** The weights are $[B,H,Q,K]$ with 4 heads, 15 queries; the model's width is 32. What is the shape of the contributions? What is left when they are summed over the heads and the layer's output is subtracted?
 
 # %% role="predict"
-predict("16.contributions", predict.shape("What is the shape of the contributions, for one text?"))
+predict("16.contributions", predict.shape("What is the shape of the contributions, for one text?"),
+        predict.choice("What is left when the layer's output is subtracted from their sum?", "rounding errors", "what was in the stream before", "the contribution of a bias"))
 
 # %% role="exercise" exercise="inside.head_contributions"
 
@@ -179,8 +180,9 @@ try:
     attention = model.layers[1].attn
     values = t["layers.1.attn.v_proj.out"].unflatten(-1, (4, 8)).transpose(1, 2)
     added = head_contributions(t["layers.1.attn.weights"], values, attention.o_proj.weight)
-    guess.compare(added.shape)
-    print("left over    ", f"{(added.sum(1) - t['layers.1.attn.out']).abs().max().item():.0e}")
+    left = (added.sum(1) - t["layers.1.attn.out"]).abs().max().item()
+    guess.compare(added.shape, "rounding errors" if left < 1e-5 else "more than rounding errors")
+    print("left over    ", f"{left:.0e}")
 except NotImplementedError:
     print("Build head_contributions first.")
 
@@ -223,7 +225,7 @@ except NotImplementedError:
 #
 # $$\text{score}_h = \operatorname{mean}_{b,\; \text{period} \le i < L}\; A^{(h)}_{b,\,i,\,i - \text{period} + 1}$$
 #
-# **Predict, then run.** Which of the two layers has such heads? And what must the *other* layer do, given that attention compares the current symbol with what is stored at a position, and that the symbol at position $i - \text{period} + 1$ is a different one?
+# **Predict, then run.** Which of the two layers has such heads? Attention compares the current symbol with what is stored at a position, and the symbol at position $i - \text{period} + 1$ is a different one. So what must the *other* layer have done before?
 
 # %% role="predict"
 predict("16.induction", predict.choice("Heads that attend to what followed are in …", "layer 0", "layer 1", "both"))
@@ -369,7 +371,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # |---|---|---|
 # | the lens | the model's own norm and head | tuned lens (2023): a learned linear map for each layer, because early layers write in other directions |
 # | what is replaced | one module's output at one position | path patching, causal tracing (ROME, 2022): paths through several modules; sparse autoencoders: directions instead of modules |
-# | the circuit | two heads, one task | indirect object identification in GPT-2 (Wang et al. 2023): 26 heads in seven roles |
+# | the circuit | heads of two layers, one task | indirect object identification in GPT-2 (Wang et al. 2023): 26 heads in seven roles |
 # | when it appears | within some hundred steps | during a short bump in the loss early in training, in models of every size studied that have at least two layers (Olsson et al. 2022) |
 
 # %% [markdown] role="task" task="is-it-an-explanation" points=2
