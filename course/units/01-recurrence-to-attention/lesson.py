@@ -450,8 +450,8 @@ if results:
 #
 # BERT, GPT-2, XLNet and T5, which units 08 to 10 are about, are stacks of what you built in section 4.
 # `tfkit.substitute` puts *your* function into every layer of such a model, and compares each of its results with the
-# library's. The models below are small and random; a published one, read with `tfkit.from_pretrained(folder)`, takes
-# your function as well.
+# library's. The models below are small and random; a published one, read with `tfkit.from_pretrained(folder)`, works
+# with your function, too.
 #
 # **Predict.** In GPT-2 no word sees a later one. T5 does not divide by $\sqrt D$, and like XLNet it adds to each
 # score a number that depends on the distance. Your function takes `q`, `k`, `v` and a mask. How can it serve all of
@@ -485,9 +485,8 @@ except NotImplementedError:
 # %% [markdown]
 # "No later word" is a mask. A factor on the scores is a factor on the query: `substitute` multiplies `q` by the
 # square root of its width, extra columns included, and your division undoes this. A number $b_{ij}$ that is added to the score of query $i$ and key $j$
-# becomes part of the dot product. There are as many extra columns as queries: query $i$ has a 1 in column $i$ and 0
-# in the others (the unit vector $e_i$), and each key has in these columns what is to be added for each of the
-# queries:
+# becomes part of the dot product. Append $Q$ columns: query $i$ holds the unit vector $e_i$ in them (a 1 in column
+# $i$, 0 in the others), and key $j$ holds $b_{1j}, \dots, b_{Qj}$, what is to be added for each query:
 #
 # $$[\,q_i\,;\,e_i\,]\cdot[\,k_j\,;\,b_{1j}, \dots, b_{Qj}\,] = q_i\cdot k_j + b_{ij}$$
 #

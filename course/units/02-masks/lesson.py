@@ -67,7 +67,7 @@ except NotImplementedError:
 #
 # Sentences in a batch have different lengths; the short ones are filled with `pad_id`. No position should attend to
 # the padding. Hide **columns**: no query may look at a padding key. The rows of the padding stay as they are, since
-# their output is never used, and a row that sees nothing is a problem of its own (section 4).
+# their output is never used, and a row that sees nothing is dealt with in section 4.
 #
 # Shape: `[B,1,1,S]`. The two axes of size 1 broadcast over heads and queries.
 #
@@ -103,7 +103,7 @@ except NotImplementedError:
 # %% [markdown]
 # A `[4,4]` mask is taken for `[Q,K]`: the padding of sentence 0 becomes that of query 0, in every sentence. There is
 # no error, just a wrong model. With `B = 2` you would get an error; with a single sentence, `[1,S]`, the mask would
-# even be right. So it depends on the sizes in a test whether it finds the mistake. Always give the mask all four axes.
+# even be right. So whether a test finds the mistake depends on its sizes. Always give the mask all four axes.
 #
 # ## 3 · The decoder mask: both at once
 #

@@ -105,7 +105,7 @@ except NotImplementedError:
 # - Queries, keys and values come from three arguments. In *self-attention* all three are the same sentence. In
 #   *cross-attention* the queries are the decoder's and the keys and values the encoder's, as in section 3 of
 #   unit 01.
-# - The scale is $1/\sqrt{D}$ with the width of **one head**, since that is how many products a score adds up.
+# - The scale is $1/\sqrt{D}$ with the width of **one head**, because a score is a sum of that many products.
 # - `o_proj` mixes the heads. Without it, what head 3 found would stay in head 3's columns.
 # - Return the weights of every head, `[B,H,Q,K]`; you will want to look at them.
 #
@@ -362,7 +362,7 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # | GPT-2 | q, k and v in one matrix of width `3E` | one large product is faster than three small ones |
 # | T5 | `H * D` need not be `E`; no biases | the head's width becomes a choice of its own |
 # | multi-query (Shazeer 2019), grouped-query (Ainslie et al. 2023) | all or some heads share keys and values | decoding reads the cache of keys and values again for every token (unit 07) |
-# | ALBERT | the same layer again and again | fewer parameters: fewer heads would save none, but sharing whole layers does |
+# | ALBERT | the same layer again and again | sharing layers saves parameters; fewer heads would not |
 # | many trained models | heads can be pruned after training (Michel et al. 2019) | not every head learns something of its own |
 
 # %% [markdown] role="task" task="narrow-heads" points=2

@@ -397,9 +397,27 @@ if shares:
 #   bias, and at every larger distance it has the same one. (T5's own 128 is well below the 512 tokens of its training texts.)
 # - **"Nothing"** beats guessing, 5%, because a causal mask reveals a little about the position: an early query sees few keys.
 #
-# **Predict, then run.** Set `BACK = 10`: which model suffers most? And what do 8 buckets in place of 16 do (change two lines), so that distances 4 and 5 share
-# one, with `BACK = 5`?
-#
+# **Predict, then run.** Set `BACK = 10`: which model suffers most? Then take 8 buckets in place of 16 (change two lines) and `BACK = 5`: distances 4 and 5 share
+# one. What happens?
+
+# %% role="predict"
+predict(
+    "04.ten-back",
+    predict.choice("Ten positions back, within 24 letters: which model suffers most?", "rotation", "buckets to 128", "buckets to 12"),
+)
+
+# %% role="experiment"
+guess = predicted("04.ten-back")
+try:
+    BACK = 10
+    farther = {kind: train_reader(kind)[: SHORT - BACK].mean().item() for kind in KINDS[3:]}
+    print({kind: f"{share:.0%} right" for kind, share in farther.items()})
+    guess.compare(min(farther, key=farther.get))
+except NotImplementedError:
+    print("Build apply_rotary and relative_bucket first.")
+BACK = 3
+
+# %% [markdown]
 # ## Meet a real model
 #
 # all-MiniLM-L6-v2 is a BERT: its 512 positions are a table that started as noise (`tfkit get all-MiniLM-L6-v2` in a terminal, 83 MB). Nobody told it that 7
@@ -430,7 +448,6 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # have little influence on the result here: if the dog and the man swap roles, the sentence keeps nearly the same vector, closer than that of a sentence with
 # the same meaning in other words. A model trained to tell what a sentence is *about* needs to know little about positions.
 #
-#
 # ## Pitfalls
 #
 # - **Pairs or halves.** The sines and the rotation exist in both layouts. Shapes fit, training from scratch works, and loaded weights of the other layout give nonsense.
@@ -455,23 +472,6 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
 # | GPT-NeoX, LLaMA | rotation; halves in GPT-NeoX and in Hugging Face's LLaMA, neighbours in Meta's; larger bases for longer texts | queries and keys |
 # | Reformer | axial | added once |
 # | ALiBi (Press et al. 2022) | a fixed slope per head times the distance | in every layer's scores |
-
-# %% role="predict"
-predict(
-    "04.ten-back",
-    predict.choice("Ten positions back, within 24 letters: which model suffers most?", "rotation", "buckets to 128", "buckets to 12"),
-)
-
-# %% role="experiment"
-guess = predicted("04.ten-back")
-try:
-    BACK = 10
-    farther = {kind: train_reader(kind)[: SHORT - BACK].mean().item() for kind in KINDS[3:]}
-    print({kind: f"{share:.0%} right" for kind, share in farther.items()})
-    guess.compare(min(farther, key=farther.get))
-except NotImplementedError:
-    print("Build apply_rotary and relative_bucket first.")
-BACK = 3
 
 # %% [markdown] role="task" task="past-the-end" points=2
 # ## In your own words

@@ -12,7 +12,7 @@
 # **The question.** In unit 05 your transformer learned to translate. Four things around it were taken on trust: a loss that asks for
 # less than certainty, a learning rate that starts at almost nothing, an optimizer, and a vocabulary of *pieces* of words. Would it have learned without them?
 #
-# You build all four, each in at most twenty lines. At the end you train a model with and without the first two: without one of them it
+# You build all four, each in some twenty lines. At the end you train a model with and without the first two: without one of them it
 # learns next to *nothing*.
 
 # %% role="setup"
@@ -538,7 +538,7 @@ except NotImplementedError:
     print("Build label_smoothed_loss first.")
 
 # %% [markdown]
-# A bias on the keys adds $q \cdot b$ to every score of the query's row, and softmax sees only differences: the gradient is 0, and what is printed is rounding. T5
+# A bias on the keys adds $q \cdot b$ to every score of the query's row, and softmax sees only differences: the gradient is 0, and what is printed is rounding error. T5
 # and many later models have no biases in attention. Now think of Adam's first step: it divides *this* gradient, too, by its own size. Without `eps` in the
 # denominator, rounding would move a parameter as far as a real gradient does.
 #
@@ -559,8 +559,9 @@ except (FileNotFoundError, ModuleNotFoundError) as missing:
     print(f"The weights are not here: {missing}")
 
 # %% [markdown]
-# The keys' biases are some hundreds of times smaller than the queries': no gradient ever moved them. Words that are frequent in English are one piece; others are
-# cut at the same places as by your merges.
+# The keys' biases are some hundreds of times smaller than the queries': no gradient ever moved them. Words that are frequent in English are one piece. The others are
+# cut, but not where your merges cut them: its vocabulary was learned from other texts, and WordPiece looks for the longest piece that fits, from left to right. There
+# *recursively* is `rec ##urs ##ively`; with your merges it was `re cur si v e ly`.
 #
 # ## Pitfalls
 #

@@ -37,7 +37,7 @@ from tfkit.nn import merge_heads, scaled_dot_product_attention, split_heads
 # is a rule for which branches to follow.
 #
 # Everything you build takes one function: `step(prefix_ids[N,t]) -> logits[N,V]`, the logits of the next word for each of `N` prefixes. It may be a transformer
-# or, as in the next cell, a small table: look at which sentences begin with its most likely first word.
+# or, as in the next cell, a small table: follow its most likely first word. Which sentences can it still reach?
 
 # %% role="demo"
 import matplotlib.pyplot as plt
@@ -108,7 +108,7 @@ except NotImplementedError:
 #
 # Keep the best `beam_size` beginnings instead of one. At each step *all* continuations of *all* live hypotheses compete for the `beam_size` places, by summed
 # log-probability, also those that end here. A hypothesis that has ended is set aside: it takes no place in later steps, where `beam_size` places are free again.
-# The search goes on until no hypothesis is live or `max_new_tokens` is reached. The result is the best `beam_size` of all that ended and all that are still live.
+# The search goes on until no hypothesis is live or `max_new_tokens` is reached. The result is the best `beam_size` hypotheses, ended or not.
 #
 # **Why a beam is not greedy `beam_size` times over.** All hypotheses compete for the same places: two good continuations may come from one hypothesis, and
 # another hypothesis may be dropped. A beam of one *is* greedy; a beam of $V^n$ is a complete search.

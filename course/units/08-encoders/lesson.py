@@ -61,7 +61,7 @@ plt.show()
 #
 # with $x$ = `ids`, $\tilde{x}$ = `inputs`; `labels` holds $x_i$ on $M$ and -100 elsewhere, which `F.cross_entropy` leaves out.
 #
-# How are they corrupted? If it were always by `[MASK]`, the model would have nothing to do where there is no mask, and after pretraining there is none. So of
+# How are they corrupted? If all became `[MASK]`, the other positions would need no good state, and after pretraining there is no `[MASK]` in any text. So of
 # the chosen words 80% become the mask, 10% another word, and 10% stay, and *those are predicted too*: the model cannot assume that a word in its input is the
 # original one, even if it fits.
 #

@@ -272,7 +272,7 @@ except NotImplementedError:
 # - `content` $h_i$: sees what came at earlier steps, *and its own token*;
 # - `query` $g_i$: knows its position, and sees the content of earlier steps only. It makes the prediction.
 #
-# In *New York is a city* with the order above, *York* is predicted from $g_2$, which sees the content of *is, a, city* and *New* at their positions, and of position 2 only that it is the one to be predicted. Where later steps need
+# In *New York is a city* with the order above, *York* is predicted from $g_2$, which sees the content of *is, a, city* and *New* at their positions, and of position 2 it knows only that it is to be predicted. Where later steps need
 # *York*, they read $h_2$, which has seen the token. In the first layer $h_i$ is the token's embedding and $g_i$ one learned vector, the same at every position; only the distances tell positions apart.
 #
 # **Predict, then run.** `order = [2, 0, 3, 1]`. Which row of `query` is empty, which has three entries? Careful: row $i$ is position $i$, not step $i$.
@@ -467,7 +467,7 @@ guess.compare("yes" if len(set(goes_on.values())) > 1 else "no", "recipe" if sha
 # | GPT-3 2020 | Common Crawl (60% of what is read), a larger WebText, two sets of books, Wikipedia | 300 billion tokens |
 # | GPT-Neo, GPT-J 2021 | the Pile: 22 sources, from papers and patents to code and chat | 825 GiB |
 #
-# **And size.** Kaplan et al. (2020) trained models of very different sizes and found trends over up to seven orders of magnitude that are straight lines on log-log plots,
+# **And size.** Kaplan et al. (2020) trained models of very different sizes and found trends, some over more than seven orders of magnitude, that are straight lines on log-log plots,
 #
 # $$L(N) = \Big(\frac{N_c}{N}\Big)^{\alpha} \qquad\text{i.e.}\qquad \log L = a - \alpha \log N$$
 #
@@ -499,7 +499,7 @@ plt.tight_layout(), plt.show();
 # %% [markdown]
 # *Figure: two log-log plots over the number of weights, four points each and a dashed line through the first three. On the left the fourth lies a little below the line, on the right a little above.*
 #
-# Lines like these were the reason to try a model a hundred times as large. The exponents are small. At 0.09, *twice* the weights lower the loss by 6%, so each further 6% costs twice as many weights as the model before it had. And a line through $N$ alone hides the rest: Hoffmann et al. (2022) varied
+# Lines like these were the reason to try a model a hundred times as large. The exponents are small. At 0.09, *twice* the weights lower the loss by 6%, so the next 6% cost another doubling. And a line through $N$ alone hides the rest: Hoffmann et al. (2022) varied
 # the amount of text as well, and found that weights and tokens should grow together, at about 20 tokens for each weight. GPT-3 had 1.7. What one *cannot* read off such a line is which abilities come with a lower loss.
 #
 # ## 7 · Few examples, and no training
@@ -791,12 +791,13 @@ for left, right in zip_longest(local_names, published_names):
 #
 # ## Meet a real model
 #
-# How surprised is a trained model? Your loss tells you, in nats per token; SmolLM2 (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) reads three texts. **Before you run it:** put them in order.
+# How surprised is a trained model? Your loss tells you, in nats per token; SmolLM2 (`tfkit get SmolLM2-135M-Instruct` in a terminal, 93 MB) reads four texts. **Before you run it:** put them in order.
 
 # %% role="experiment"
 TEXTS = {"a sentence": "The children went to the beach because the weather was warm and sunny.",
          "its words, shuffled": "sunny because the went warm and to The was children the beach weather.",
-         "by heart": "Four score and seven years ago our fathers brought forth on this continent, a new nation,"}  # fmt: skip
+         "Gettysburg Address": "Four score and seven years ago our fathers brought forth on this continent, a new nation,",
+         "Declaration": "We hold these truths to be self-evident, that all men are created equal,"}  # fmt: skip
 try:
     real = tfkit.Text("SmolLM2-135M-Instruct")
     with torch.no_grad(), tfkit.trace(real.model, ["*.weights"]) as t:
@@ -815,7 +816,7 @@ except NotImplementedError:
 # %% [markdown]
 # *Figure: thirty bars, the mean weight that a token gives to the first one. Near zero in the first two layers, and from 0.5 to 0.9 in nearly all others.*
 #
-# Shuffled words cost more than twice as much per token: much of what was learned is about order. And look at the bars: a softmax must put its weight somewhere, and a head that finds nothing to attend to puts it on the first token, an *attention sink* (Xiao et al. 2023). If the first
+# Shuffled words cost more than twice as much per token: much of what was learned is about order. Of the two famous beginnings, this model knows one by heart: that of the Declaration of Independence costs less than half of the plain sentence. That of the Gettysburg Address costs *more* than the plain sentence, because its old-fashioned words are a surprise to whoever does not know it: a small model has room for few texts. So a loss can also show what was read often enough to be remembered. And look at the bars: a softmax must put its weight somewhere, and a head that finds nothing to attend to puts it on the first token, an *attention sink* (Xiao et al. 2023). If the first
 # token is cut out of the cache of such a model, its predictions collapse.
 #
 # ## Pitfalls

@@ -458,7 +458,7 @@ guess.compare(100 * 99)
 #
 # ## 8 · BERT2BERT: encoder and decoder from trained models
 #
-# BART and T5 train encoder and decoder together. Rothe et al. (2019) asked whether that is necessary, as BERT exists already. **BERT2BERT** uses it twice, once as it is and once as a decoder: it gets a causal mask, and after each self-attention a cross-attention is added, the only part that begins with random weights. With `tie_encoder_decoder` the two halves
+# BART and T5 train encoder and decoder together. Rothe et al. (2019) asked whether that is necessary, as BERT exists already. **BERT2BERT** uses it twice. The encoder is BERT as it is. The decoder is BERT with a causal mask and, after each self-attention, a cross-attention, the only part that begins with random weights. With `tie_encoder_decoder` the two halves
 # share *one* set of weights except for the cross-attention ("BERTShare"). The decoder may also be a GPT-2, whose vocabulary is another than the encoder's.
 #
 # **Predict, then run.** How much of BERT2BERT has to be learned from scratch?

@@ -427,7 +427,7 @@ except NotImplementedError:
 # *Figure: two curves over the steps of training, on two axes. The answer's log-probability rises in two stages: at once, while the reader learns which words answers are made of; then it stays level,
 # and rises again as the reader learns to use its note. The right note's weight starts near 0.1 and climbs to almost 1 together with that second rise.*
 #
-# **Before and after retrieval.** The notes are new. The reader is the same trained one for all three kinds of bars; what differs is the retriever: all twelve notes equally likely (no retrieval), the retriever
+# **Before and after retrieval.** The notes are new. All three kinds of bars use the same trained reader; what differs is the retriever: all twelve notes equally likely (no retrieval), the retriever
 # before training, and the retriever after it.
 
 # %% role="experiment"

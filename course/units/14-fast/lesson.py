@@ -73,7 +73,7 @@ except NotImplementedError:
 # **Predict, then run.** One query's scores come in three blocks: 2, 1, then 5, 0, then 4, 3. After the first block, the sums are rescaled whenever a larger score comes.
 
 # %% role="predict"
-predict("14.rescaled", predict.number("Scores 2, 1 | 5, 0 | 4, 3: how often are the sums so far multiplied by a factor below 1?"))
+predict("14.rescaled", predict.number("Scores 2, 1 | 5, 0 | 4, 3: how often must the sums be rescaled?"))
 
 # %% role="exercise" exercise="fast.flash_attention"
 
@@ -533,7 +533,7 @@ except NotImplementedError:
 # ## Read on
 #
 # - Dao et al. 2022, [FlashAttention](https://arxiv.org/abs/2205.14135): section 3.1 and appendix B.2 derive what you built; Dao 2023, [FlashAttention-2](https://arxiv.org/abs/2307.08691).
-# - Milakov and Gimelshein 2018, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867): three pages.
+# - Milakov and Gimelshein 2018, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867): the running maximum and sum, in section 3.
 # - Kwon et al. 2023, [Efficient Memory Management for LLM Serving with PagedAttention](https://arxiv.org/abs/2309.06180).
 # - Dettmers et al. 2022, [LLM.int8()](https://arxiv.org/abs/2208.07339): where the large columns are, and when they appear.
 # - Wijmans et al. 2024, [Cut Your Losses in Large-Vocabulary Language Models](https://arxiv.org/abs/2411.09009).

@@ -11,7 +11,7 @@
 #
 # **The question.** You have built all the parts. What is the best language model that you can train in two minutes on one processor?
 #
-# Here there is no reference to agree with, and no stub that says which lines are missing: there is one class, a budget, and a number that is measured. Whatever you take from the sixteen units before, each choice costs some of the same 120 seconds: width, depth, context length, optimiser, learning-rate schedule, tokenisation.
+# Here there is no reference to agree with, and no stub that says which lines are missing: there is one class, a budget, and a number that is measured. Every choice that you make, from what the sixteen units before have shown, spends a part of the same 120 seconds: width, depth, context length, optimiser, learning-rate schedule, tokenisation.
 #
 # New letters: $b_t$ the byte at position $t$.
 
@@ -91,7 +91,7 @@ guess.compare(*bits)
 # Before you write, make a budget. A step of training takes about $6\,N$ operations per token for $N$ weights; a processor core does some $10^{10}$ per second. **Predict.** How often can a model of 100,000 weights, with a byte as its token, read the whole text in 120 seconds?
 
 # %% role="predict"
-predict("17.budget", predict.choice("How often does it read the 400,000 bytes?", "less than once", "about 5 times", "about 500 times"))
+predict("17.budget", predict.choice("How often does it read the 400,000 bytes?", "less than once", "about 20 times", "about 500 times"))
 
 # %% role="experiment"
 guess = predicted("17.budget")
@@ -109,7 +109,7 @@ for width in WIDTHS:
     rates[weights] = 4 * 16 * 96 / (time.process_time() - began)
     print(f"width {width:4}, {weights:8,} weights: {rates[weights]:9,.0f} bytes per second, the text {120 * rates[weights] / 400_000:5.1f} times in 120 s")
 times = 120 * min(rates.items(), key=lambda pair: abs(pair[0] - 100_000))[1] / 400_000
-guess.compare("less than once" if times < 1 else "about 5 times" if times < 100 else "about 500 times")
+guess.compare("less than once" if times < 1 else "about 20 times" if times < 100 else "about 500 times")
 
 # %% [markdown]
 # A wider model learns more from each byte but sees fewer of them. The scaling laws of unit 09 say that both matter; you find the best size for your budget by trying.
