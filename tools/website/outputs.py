@@ -1,7 +1,8 @@
 """The stored outputs of the lessons' cells: `python -m tools.website.outputs [UNIT …]` runs the lessons again.
 
 They are stored in `docs/book`, a file for each unit and a folder with its pictures. A cell's outputs are stored with a
-hash of its source, so a cell that has changed shows none until this is run again.
+hash of its source, so a cell that has changed shows none until this is run again. Units run in folders beside each
+other, as in a course: unit 07 finds the translator that unit 05 trained.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from tools.website import DOCS, SiteError
 FOLDER = DOCS / "book"
 VIEW = "application/vnd.tfkit.trace.v1+json"
 COLOURS = 64  # colours of a picture's palette: figures have few, and files take a third of the size
+FIRST = {"07-decoding": "05-transformer"}  # unit -> the one whose model, kept beside the units' folders, it reads
 LONGEST = 6000  # characters of one printed output
 Shown = list[dict[str, Any]]
 
@@ -48,22 +50,27 @@ def outputs_of(unit: str, cell: NotebookNode) -> Shown | None:
     return kept["outputs"] if kept and kept["source"] == digest(cell.source) else None
 
 
-def run(unit: str) -> NotebookNode:
-    """The unit's source notebook, run from top to bottom without its checks. Raises SiteError for a cell that fails."""
+def run(unit: str, course: Path) -> NotebookNode:
+    """The unit's source notebook, run from top to bottom without its checks, in its folder of `course`.
+
+    A unit whose model it reads runs before it, unless it already has. Raises SiteError for a cell that fails.
+    """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
 
     folder = {folder.name: folder for folder in units()}[unit]
+    if unit in FIRST and not (course / FIRST[unit]).exists():
+        run(FIRST[unit], course)
+    (here := course / unit).mkdir(parents=True)
     notebook = source_notebook(folder)
     for cell in notebook.cells:
         if cell.metadata.get("tfkit", {}).get("role") == "check":
             cell.source = "pass"
-    with tempfile.TemporaryDirectory() as scratch:
-        client = NotebookClient(notebook, timeout=900, kernel_name="python3", resources={"metadata": {"path": scratch}})
-        try:
-            client.execute()
-        except CellExecutionError as error:
-            raise SiteError(f"{unit} stopped: {str(error).strip().splitlines()[-1]}") from None
+    client = NotebookClient(notebook, timeout=3600, kernel_name="python3", resources={"metadata": {"path": str(here)}})
+    try:
+        client.execute()
+    except CellExecutionError as error:
+        raise SiteError(f"{unit} stopped: {str(error).strip().splitlines()[-1]}") from None
     return notebook
 
 
@@ -135,12 +142,13 @@ def _picture(raw: bytes, pictures: Path, cell: str) -> str:
 
 def main(names: list[str]) -> int:
     """Run the named units, or all; 1 if one fails."""
-    for unit in names or unit_names():
-        try:
-            print(store_outputs(unit, run(unit)))
-        except (SiteError, KeyError) as error:
-            print(f"tools.website.outputs: {error}", file=sys.stderr)
-            return 1
+    with tempfile.TemporaryDirectory() as course:
+        for unit in names or unit_names():
+            try:
+                print(store_outputs(unit, run(unit, Path(course))))
+            except (SiteError, KeyError) as error:
+                print(f"tools.website.outputs: {error}", file=sys.stderr)
+                return 1
     return 0
 
 
