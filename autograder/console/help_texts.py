@@ -13,11 +13,16 @@ WORKERS = "number of local worker processes; by default as many as cores and mem
 DEVICE = "where to run the code; auto uses a GPU if the sandbox can reach one (default: %(default)s)"
 
 CHECK = CommandHelp(
-    summary="grade one exercise in Python files or notebooks",
+    summary="grade one exercise in files, or all exercises of notebooks",
     description="""
-    Run the checks of one exercise on each file and print a verdict per file: which properties hold, the points, and,
-    for a wrong answer, the misconception that it behaves like, the first line that goes wrong and the smallest
-    counter-example that was found. The code runs in a sandbox, on fresh random inputs. No gradebook is read or written.
+    Run the checks of one exercise on each file, or those of all exercises of each notebook, and print a verdict for
+    each: which properties hold, the points, and, for a wrong answer, the misconception that it behaves like, the first
+    line that goes wrong and the smallest counter-example that was found. The code runs in a sandbox, on fresh random
+    inputs. No gradebook is read or written.
+
+    For CI, --format github annotates the lines of the notebooks' files and adds a summary to the file that
+    GITHUB_STEP_SUMMARY names; --format gitlab writes junit.xml and codequality.json; --format markdown prints the
+    summary.
     """,
     exits={
         0: "all files passed",
@@ -27,6 +32,7 @@ CHECK = CommandHelp(
     examples=(
         "autograder check attention.scaled_dot_product answer.py",
         "autograder check masks.causal 02-masks.ipynb --hints 1 --json",
+        "autograder check 02-masks.ipynb 03-heads.ipynb --format markdown",
     ),
 )
 GRADE = CommandHelp(

@@ -36,9 +36,15 @@ def read(file: Path) -> Any:
         raise BadInput(f"{file} cannot be read: {reason(error)}") from None
 
 
+def notebook_text(file: Path) -> str:
+    """The text of a notebook's file, in UTF-8, 16 or 32. Raises OSError and UnicodeDecodeError."""
+    content = read_small(file, LARGEST)
+    return content.decode(json.detect_encoding(content))
+
+
 def _notebook(file: Path, content: bytes) -> dict[str, Any]:
     try:
-        notebook = parse_json(content.decode(json.detect_encoding(content)))  # in UTF-8, 16 or 32
+        notebook = parse_json(content.decode(json.detect_encoding(content)))
         cells = notebook["cells"]
         sound = isinstance(cells, list) and all(isinstance(cell.get("metadata", {}), dict) for cell in cells)
     except (ValueError, KeyError, TypeError, AttributeError):
