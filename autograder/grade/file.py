@@ -38,7 +38,7 @@ def read(file: Path) -> Any:
 
 def notebook_text(file: Path) -> str:
     """The text of a notebook's file, in UTF-8, 16 or 32. Raises OSError and UnicodeDecodeError."""
-    content = read_small(file, LARGEST)
+    content = read_small(file, SUBMISSION_BYTES)
     return content.decode(json.detect_encoding(content))
 
 
