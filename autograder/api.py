@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 Status = Literal["passed", "failed", "not_graded", "not_run"]
 Property = Literal["values", "shapes", "gradients", "dtypes", "edges", "cost", "purity"]  # what can earn points
 PROPERTIES: tuple[Property, ...] = get_args(Property)
+UNCOMPARED: tuple[Property, ...] = ("purity", "cost", "dtypes")  # right answers differ in these, too
 MAX_EDGE_SHARE = 0.25  # largest share of an exercise's points for edge cases, such as a fully masked row
 
 

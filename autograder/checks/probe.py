@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import register_pytree_node, tree_flatten, tree_map
 
-from autograder.api import Property
+from autograder.api import UNCOMPARED, Property
 from autograder.checks.compare import (
     Difference,
     RaisedError,
@@ -476,7 +476,7 @@ def distinguishing_answers(findings: Sequence[Finding]) -> Iterator[tuple[Check,
     """
     for finding in findings:
         check = finding.check
-        if check.graded and check.property not in ("purity", "cost", "dtypes") and check.name != FORM_CHECK:
+        if check.graded and check.property not in UNCOMPARED and check.name != FORM_CHECK:
             yield from ((check, index, answer) for index, answer in enumerate(finding.answers))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from autograder.api import Exercise
+from autograder.api import UNCOMPARED, Exercise
 from autograder.checks.probe import Answer as Reply
 from autograder.checks.probe import Check, Finding, behaves_like, collect_answers, is_crash, observe, questions
 from autograder.checks.reference import reference_of
@@ -34,7 +34,6 @@ MAX_SEARCHED = 12  # known edits that are looked for in the code of an answer th
 MIN_WRONG = 2  # wrong answers that a mutant must give, since much gives one by chance
 Parts = tuple[EditedAnswer, ...]
 Cells = tuple[tuple[str, str], ...]  # ids and sources
-UNCOMPARED = ("purity", "cost", "dtypes")  # right answers differ in these, too
 
 
 @dataclass(frozen=True)

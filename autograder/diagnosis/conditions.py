@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, islice
@@ -11,9 +10,8 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 
 from autograder.checks.compare import compare
-from autograder.checks.local import LocalSubject
 from autograder.checks.probe import FATAL, Answer, Finding, is_crash, observe
-from autograder.diagnosis.evidence import Evidence, name_of
+from autograder.diagnosis.evidence import Evidence, is_value, name_of, parameters_of
 from autograder.diagnosis.facts import argument
 from autograder.exercises.answers import answers
 from autograder.feedback.translate import say
@@ -36,8 +34,8 @@ def condition(findings: Sequence[Finding], evidence: Evidence, stops: bool = Fal
     also be true of fresh questions, and of these with other sizes. `stops`: of the questions at which the code raises.
     """
     checked = [f for f in findings if f.check.property in ("values", "edges")]
-    replies = [reply for f in checked for reply in f.answers if _is_value(reply)] + list(evidence.at_hand.wrong)
-    known = {name_of(reply): parameters_of(reply, evidence.at_hand.reference) for reply in replies}
+    replies = [reply for f in checked for reply in f.answers if is_value(reply)] + list(evidence.at_hand.wrong)
+    known = {name_of(reply): parameters_of(reply.probe.case, evidence.at_hand.reference) for reply in replies}
     fails = _stops if stops else _differs
     if not shared_features(replies, known, fails) or evidence.all() is None:
         return None
@@ -69,10 +67,6 @@ def shared_features(
     if min(len(failed), len(passed)) < MIN_CASES:
         return []
     return [one for one in failed[0] if all(one in other for other in failed) and not any(one in p for p in passed)]
-
-
-def _is_value(reply: Reply) -> bool:
-    return not isinstance(reply.expected, dict) or "gradient of input" not in reply.expected
 
 
 def _features(reply: Reply, names: dict[str, list[str]]) -> Features:
@@ -125,12 +119,3 @@ def _with_other_sizes(replies: Sequence[Reply], evidence: Evidence) -> Iterator[
             yield Answer(probe, expected, actual, compare(expected, actual, probe.tolerance))
             if time.thread_time() > until:
                 return
-
-
-def parameters_of(reply: Reply, reference: LocalSubject) -> list[str]:
-    """The names of the arguments of the function or method that is asked for."""
-    case = reply.probe.case
-    target = reference.namespace[case.symbol]
-    if case.init is not None:
-        target = getattr(target, case.method or "forward")
-    return [name for name in inspect.signature(target).parameters if name != "self"]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from autograder.api import BESIDES, SEPARATOR, Exercise
+from autograder.api import BESIDES, SEPARATOR, UNCOMPARED, Exercise
 from autograder.diagnosis.compose import find_combination
 from autograder.exercises.answers import Answer, answers
 from autograder.feedback.translate import say, translate_text
@@ -85,7 +84,7 @@ def answers_to_compare(finding: Finding) -> Sequence[Reply]:
 
     Checks of purity take long, and in a coarse dtype two right answers may lie on different sides of the tolerance.
     """
-    return finding.failed if finding.check.property in ("purity", "cost", "dtypes") else finding.answers
+    return finding.failed if finding.check.property in UNCOMPARED else finding.answers
 
 
 def diagnose_edge(exercise: Exercise, finding: Finding, known: list[Answer] | None = None) -> Misconception | None:
@@ -218,11 +217,9 @@ def _simplicity(finding: Finding) -> tuple[bool, bool, int]:
 
 def _named_inputs(exercise: Exercise, case: Any) -> dict[str, Any]:
     from autograder.checks.reference import reference_of
+    from autograder.diagnosis.evidence import parameters_of
 
-    target = reference_of(exercise).namespace[case.symbol]
-    if case.init is not None:
-        target = getattr(target, case.method or "forward")
-    names = [name for name in inspect.signature(target).parameters if name != "self"]
+    names = parameters_of(case, reference_of(exercise))
     return {**dict(zip(names, case.args, strict=False)), **case.kwargs}
 
 

@@ -18,8 +18,8 @@ from torch import Tensor
 from autograder.api import Exercise
 from autograder.checks.compare import RaisedError, compare, compare_values
 from autograder.checks.properties.parameters import PARAMETERS
-from autograder.diagnosis.conditions import condition, parameters_of
-from autograder.diagnosis.evidence import FEWEST_WRONG, Evidence, Replies, name_of
+from autograder.diagnosis.conditions import condition
+from autograder.diagnosis.evidence import FEWEST_WRONG, Evidence, Replies, is_value, name_of, parameters_of
 from autograder.diagnosis.facts import argument, fact, holds_nan, influence, tensors
 from autograder.diagnosis.mutations import explain_by_mutation
 from autograder.diagnosis.shares import of_rows, of_scores, of_sequence
@@ -41,12 +41,12 @@ def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubjec
     `subject`: the student's code, which is asked again before anything general is said of it; None if it can't be.
     """
     failed = [finding for finding in findings if finding.failed]
-    core = [reply for finding in failed if finding.check.core for reply in finding.failed if _is_value(reply)]
+    core = [reply for finding in failed if finding.check.core for reply in finding.failed if is_value(reply)]
     if not core:
         return _properties(failed, Evidence(exercise, Replies([], [], reference), subject))
     ordinary = [finding for finding in findings if finding.check.core and finding.check.name != PARAMETERS]
-    passed = [r for f in ordinary for r in f.answers if r.difference is None and _is_value(r)]
-    shown = [f.shrunk for f in failed if f.check.core and f.shrunk is not None and _is_value(f.shrunk)]
+    passed = [r for f in ordinary for r in f.answers if r.difference is None and is_value(r)]
+    shown = [f.shrunk for f in failed if f.check.core and f.shrunk is not None and is_value(f.shrunk)]
     told = [*core, *shown]  # it must be true of the example beside it, too
     evidence = Evidence(exercise, Replies(told, passed, reference), subject)
     if named := _of_parameters(core):
@@ -55,7 +55,7 @@ def kind(exercise: Exercise, findings: Sequence[Finding], reference: LocalSubjec
         return " ".join(filter(None, (sentence(stopped), condition(findings, evidence, stops=True))))
     if explanation := _explained(evidence) or _of_several(evidence):
         return explanation
-    names = parameters_of(core[0], reference)
+    names = parameters_of(core[0].probe.case, reference)
     found = influence_of(evidence, findings, names) or condition(findings, evidence)
     return found or evidence.spoken(lambda seen: fact(seen.wrong, names)) or _by_symbol(evidence)
 
@@ -78,7 +78,7 @@ def _by_symbol(evidence: Evidence) -> str | None:
     """What is wrong with the first of several symbols of which something is known: each may have its own mistake."""
     symbols = list(dict.fromkeys(map(name_of, evidence.at_hand.wrong)))
     for symbol in symbols if len(symbols) > 1 else ():
-        names = parameters_of(evidence.at_hand.of(symbol).wrong[0], evidence.at_hand.reference)
+        names = parameters_of(evidence.at_hand.of(symbol).wrong[0].probe.case, evidence.at_hand.reference)
 
         def rule(seen: Replies, names: Sequence[str] = names) -> str | None:
             """What is true of the entries of these answers."""
@@ -97,11 +97,6 @@ def influence_of(evidence: Evidence, findings: Sequence[Finding], names: Sequenc
     fresh = evidence.fresh("gradients")
     several = sum(len(finding.failed) for finding in fresh) >= FEWEST_WRONG
     return influence([*findings, *fresh], names) if several else None
-
-
-def _is_value(reply: Reply) -> bool:
-    """Whether the reply is an answer itself, and not its gradients."""
-    return not isinstance(reply.expected, dict) or "gradient of input" not in reply.expected
 
 
 def _of_parameters(core: Sequence[Reply]) -> str | None:
@@ -276,7 +271,7 @@ Change = Callable[[list[Any]], list[Any] | None]
 
 
 def _other_arguments(reply: Reply, reference: LocalSubject) -> Iterator[tuple[str, Change]]:
-    names = parameters_of(reply, reference)
+    names = parameters_of(reply.probe.case, reference)
     for index, value in enumerate(reply.probe.case.args):
         name = f"`{names[index]}`" if index < len(names) else argument(index)
         for label, change in CHANGES:
