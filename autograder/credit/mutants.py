@@ -11,13 +11,11 @@ import difflib
 import itertools
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
-
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.api import Exercise
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Answer as Reply
+from autograder.checks.properties._spy import spy_on
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 from autograder.diagnosis.programs import Program, programs
 from autograder.exercises.parse import parse_source
@@ -79,25 +77,7 @@ def _words(tree: ast.Module) -> list[str]:
 def _calls(program: Program, witness: Reply) -> int | None:
     """How many of torch's operations this program needs for a question; None if it has no answer to it."""
     try:
-        with _CallCounter() as counter:
-            witness.probe.ask(LocalSubject(program.namespace()))
+        subject = LocalSubject(program.namespace())
+        return int(spy_on(subject, lambda: witness.probe.ask(subject))["calls"])
     except Exception:  # this way to write it does not answer such questions
         return None
-    return counter.calls
-
-
-class _CallCounter(TorchDispatchMode):
-    """Counts torch's operations, a cost that does not depend on what else the machine does."""
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # else torch loads its compiler first
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.calls = 0
-
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Count the operation, and make it."""
-        self.calls += 1
-        return function(*args, **(kwargs or {}))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from autograder.checks.properties._spy import run_between
+
 SPY = '''
 import sys
 
@@ -88,12 +90,7 @@ class Count:
 
 def count_calls(subject: Any, action: Callable[[], object]) -> Count:
     """What the action makes of torch's operations, and where. Raises StudentError."""
-    subject.bind(SPY, ["remarks_begin", "remarks_end"])
-    subject.call("remarks_begin")
-    try:
-        action()
-    finally:
-        report = subject.call("remarks_end")
+    report = run_between(subject, SPY, ("remarks_begin", "remarks_end"), action)
     report = report if isinstance(report, dict) else {}
     calls = report.get("calls")
     return Count(calls if type(calls) is int else 0, _numbers(report.get("lines")), _numbers(report.get("again")))

@@ -221,6 +221,7 @@ def test_what_is_growth(seconds, grows):
 def test_products_count_their_inner_length_and_views_hold_nothing():
     counted = spy_on(LocalSubject({}), lambda: torch.ones(2, 3) @ torch.ones(3, 5))
     assert counted["work"] == 2 * 3 + 3 * 5 + 2 * 3 * 5
+    assert counted["calls"] == 3  # two tensors and their product
     assert spy_on(LocalSubject({}), lambda: torch.ones(2).expand(1000, 2))["largest"] == 8
 
 

@@ -31,7 +31,7 @@ class Names(TorchFunctionMode):
 
 
 class Work(TorchDispatchMode):
-    """Multiplications, and one for each other number made; and the largest block of memory."""
+    """Operations; multiplications, and one for each other number made; and the largest block of memory."""
 
     @classmethod
     def _should_skip_dynamo(cls):
@@ -39,10 +39,11 @@ class Work(TorchDispatchMode):
 
     def __init__(self):
         super().__init__()
-        self.work = self.largest = 0
+        self.calls = self.work = self.largest = 0
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         out = function(*args, **(kwargs or {}))
+        self.calls += 1
         place = FACTORS.get(function.overloadpacket.__name__)
         for tensor in out if isinstance(out, (list, tuple)) else [out]:
             if isinstance(tensor, torch.Tensor):
@@ -64,20 +65,29 @@ def spy_end():
     for mode in reversed(modes):
         mode.__exit__(None, None, None)
     names, work = modes
-    return {"names": sorted(names.names), "work": work.work, "largest": work.largest}
+    return {"names": sorted(names.names), "calls": work.calls, "work": work.work, "largest": work.largest}
 '''
 
 
 def spy_on(subject: Any, action: Callable[[], object]) -> dict[str, Any]:
-    """`names` of torch's functions that the action calls, its `work` and the bytes of its `largest` block.
+    """`names` of torch's functions that the action calls, the `calls` of its operations, their `work`, and the bytes of
+    the `largest` block.
 
     The counting happens where the subject runs. A box could lie about it, so it costs no points unless a check asks for
     that (`built`, `graded=True`).
     """
-    subject.bind(SPY, ["spy_begin", "spy_end"])
-    subject.call("spy_begin")
+    report = run_between(subject, SPY, ("spy_begin", "spy_end"), action)
+    return report if isinstance(report, dict) else {}
+
+
+def run_between(subject: Any, source: str, names: tuple[str, str], action: Callable[[], object]) -> Any:
+    """Run the action after the first of two functions of `source`, which are run where the subject is, and before the
+    second; what that returns. Raises what the action raises, or StudentError."""
+    begin, end = names
+    subject.bind(source, [begin, end])
+    subject.call(begin)
     try:
         action()
     finally:
-        report = subject.call("spy_end")
-    return report if isinstance(report, dict) else {}
+        report = subject.call(end)
+    return report

@@ -12,6 +12,7 @@ from typing import Any
 
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Case, Check, Draw, Probe
+from autograder.checks.properties._spy import run_between
 from autograder.checks.properties.cost import (
     OTHER_VALUES,
     TOO_EXPENSIVE,
@@ -107,10 +108,5 @@ def peak(
 
 
 def _counts(case: Case, subject: Any) -> tuple[int, int]:
-    subject.bind(SPY, ["peak_begin", "peak_end"])
-    subject.call("peak_begin")
-    try:
-        case.value(subject)
-    finally:
-        largest, together = subject.call("peak_end")
+    largest, together = run_between(subject, SPY, ("peak_begin", "peak_end"), lambda: case.value(subject))
     return largest, together
