@@ -34,6 +34,17 @@ async function lab(page, path, { reading = false } = {}) {
   }
 }
 
+/** Stores the language that the lab has when it is opened next. */
+const language = (page, locale) =>
+  page.evaluate(
+    to =>
+      window.jupyterapp.serviceManager.settings.save(
+        '@jupyterlab/translation-extension:plugin',
+        JSON.stringify({ locale: to })
+      ),
+    locale
+  );
+
 const command = (page, id, args = {}) =>
   page.evaluate(([i, a]) => window.jupyterapp.commands.execute(i, a).then(() => null), [id, args]);
 
@@ -120,4 +131,17 @@ const keeps = (page, state) =>
     )
     .toMatchObject(state);
 
-module.exports = { SERVER, accessible, activate, command, keeps, lab, prints, readable, setSource, shot, theme };
+module.exports = {
+  SERVER,
+  accessible,
+  activate,
+  command,
+  keeps,
+  lab,
+  language,
+  prints,
+  readable,
+  setSource,
+  shot,
+  theme
+};

@@ -2,7 +2,19 @@ const { execFileSync } = require('node:child_process');
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { expect, test } = require('@playwright/test');
-const { accessible, activate, command, keeps, lab, prints, readable, setSource, shot, theme } = require('../helpers');
+const {
+  accessible,
+  activate,
+  command,
+  keeps,
+  lab,
+  language,
+  prints,
+  readable,
+  setSource,
+  shot,
+  theme
+} = require('../helpers');
 
 const UNIT = '02-masks/02-masks.ipynb';
 const EXERCISE = 'masks.causal';
@@ -247,16 +259,7 @@ test('a check in the kernel counts; after a restart one without its answer does 
 
 test('the lab in French has the course and the stepper in French', async ({ page }) => {
   await lab(page);
-  const language = locale =>
-    page.evaluate(
-      to =>
-        window.jupyterapp.serviceManager.settings.save(
-          '@jupyterlab/translation-extension:plugin',
-          JSON.stringify({ locale: to })
-        ),
-      locale
-    );
-  await language('fr_FR');
+  await language(page, 'fr_FR');
   try {
     await lab(page, 'stepper.ipynb');
     await command(page, 'tfkit:show-course');
@@ -268,7 +271,7 @@ test('the lab in French has the course and the stepper in French', async ({ page
     await command(page, 'tfkit:open-exercise', { path: UNIT, exercise: EXERCISE });
     await expect(page.locator('.jp-cell-toolbar:visible').getByText('Vérifier', { exact: true })).toBeVisible();
   } finally {
-    await language('en');
+    await language(page, 'en');
   }
 });
 

@@ -1,5 +1,5 @@
 const { expect, test } = require('@playwright/test');
-const { accessible, command, lab, shot, theme } = require('../helpers');
+const { accessible, command, lab, language, shot, theme } = require('../helpers');
 
 const UNIT = '02-masks/02-masks.ipynb';
 
@@ -50,6 +50,39 @@ test('a lesson is read and predicted without a run, has a Check button and no sc
   await expect(bar).toBeHidden();
   await expect(compare.locator('.cm-content')).toContainText('try:');
 });
+
+/** Answers as if everything that the course asks for were done. */
+async function allDone(page) {
+  await page.route(/\/tfkit\/course\b/, async route => {
+    const { units } = await (await route.fetch()).json();
+    for (const { exercises, steps } of units) {
+      exercises.forEach(exercise => (exercise.state = 'passed'));
+      steps.forEach(step => (step.done = true));
+    }
+    await route.fulfill({ json: { units } });
+  });
+}
+
+for (const [locale, marked] of [
+  ['en', /^✓ compare$/],
+  ['fr_FR', /^✓ comparer$/]
+]) {
+  test(`the stages are whole on a telephone when all of them are done, in ${locale}`, async ({ page }) => {
+    await allDone(page);
+    await lab(page);
+    await language(page, locale);
+    try {
+      await lab(page, UNIT, { reading: true });
+      await page.setViewportSize({ width: 390, height: 844 });
+      await command(page, 'application:toggle-left-area');
+      const last = page.locator('.tfkit-Stages li').last().getByRole('button', { name: marked });
+      await expect(last).toBeInViewport({ ratio: 1 });
+      await shot(page, `reading-done-390-${locale}`);
+    } finally {
+      await language(page, 'en');
+    }
+  });
+}
 
 test('a new kernel gets the set-up before the next cell, and Run waits for a prediction', async ({ page }) => {
   await lab(page, UNIT, { reading: true });

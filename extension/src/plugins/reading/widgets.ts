@@ -177,7 +177,7 @@ export class StageBar extends Widget {
   }
 
   private _draw(button: HTMLButtonElement, { name, done, current, cell }: IStage): void {
-    button.textContent = `${done ? '✓ ' : ''}${this._name(name)}`;
+    button.replaceChildren(...(done ? [h('span', {}, '✓ ')] : []), h('span', {}, this._name(name)));
     button.className = done ? 'tfkit-mod-done' : '';
     button.toggleAttribute('aria-current', current);
     if (current) {
