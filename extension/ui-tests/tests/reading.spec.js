@@ -1,7 +1,12 @@
+const { rmSync } = require('node:fs');
+const { join } = require('node:path');
 const { expect, test } = require('@playwright/test');
 const { accessible, command, lab, language, shot, theme } = require('../helpers');
 
 const UNIT = '02-masks/02-masks.ipynb';
+const SEALED = join(__dirname, '..', '.tmp', 'root', '02-masks', '.tfkit', 'predictions.json');
+
+test.beforeEach(() => rmSync(SEALED, { force: true })); // a prediction is sealed once: a second try would find its card
 
 test('a lesson is read and predicted without a run, has a Check button and no scaffolding; one key shows the notebook', async ({
   page
