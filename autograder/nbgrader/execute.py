@@ -12,7 +12,7 @@ from typing import ClassVar
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Bool, Dict, Float, Int, List, Unicode
+from traitlets import Bool, Dict, Float, Int, List, Unicode, Union
 from traitlets.utils.importstring import import_item
 
 from autograder.api import CheckResult, Exercise, Limits, Verdict
@@ -52,9 +52,11 @@ class BoxedExecute(NbGraderPreprocessor):
     weights = Dict(
         help="how many times its usual points each property earns, {'gradients': 2.0}: [weights] of the course.toml",
     ).tag(config=True)
-    credit = Unicode(DEFAULT, help="what a wrong answer keeps, distance or checks: [grading] of the course.toml").tag(
-        config=True
-    )
+    credit = Union(
+        [Unicode(), Dict()],  # a dictionary holds the error of a course.toml that cannot be read
+        default_value=DEFAULT,
+        help="what a wrong answer keeps, distance or checks: [grading] of the course.toml",
+    ).tag(config=True)
     misconceptions = Dict(help="the course's own, by exercise: misconceptions.toml, less the code").tag(config=True)
     mutants = Dict(help="mutants of your own solutions by assignment, as `autograder adopt` stores them").tag(
         config=True

@@ -23,12 +23,16 @@ from autograder.settings.course_file import GRADING, WEIGHTS, CourseFileError
 from autograder.settings.credit import DEFAULT, RULES, CreditRule
 
 FILE = course_file.FILE
-WRONG = "wrong"  # key of the error message that replaces invalid weights
+WRONG = "wrong"  # key of the error message that replaces an invalid setting
 Part = tuple[Property, float]  # a check's property and its weight
 
 
 class BadWeights(ValueError):
     """The weights or the course.toml with them are invalid; the message says which entry is wrong, and what to do."""
+
+
+class BadCredit(ValueError):
+    """The rule of credit or the course.toml with it is invalid; the message says what to do."""
 
 
 def read(path: Path) -> dict[str, float]:
@@ -54,22 +58,31 @@ def setting(path: Path) -> dict[str, Any]:
         return {WRONG: str(error)}
 
 
-def credit_setting(path: Path) -> str:
-    """The rule of credit in the course.toml at this path, for a configuration file, as `setting`: where the file is
-    invalid the error message, which `check_credit` raises."""
+def read_credit(path: Path) -> CreditRule:
+    """The rule of credit in the course.toml at this path, by default the usual one. Raises BadCredit, with one line."""
     try:
-        return str(course_file.read(path).get(GRADING.name, {}).get("credit", DEFAULT))
+        return check_credit(course_file.read(path).get(GRADING.name, {}).get("credit", DEFAULT), str(path))
     except CourseFileError as error:
-        return str(error)
+        raise BadCredit(str(error)) from None
 
 
-def check_credit(given: str, where: str) -> CreditRule:
-    """`given` as a rule of credit. Raises BadWeights, with the message of `credit_setting` if it is one."""
+def credit_setting(path: Path) -> str | dict[str, str]:
+    """As `read_credit`, for a configuration file, as `setting`: an error is stored, and `check_credit` raises it."""
+    try:
+        return read_credit(path)
+    except BadCredit as error:
+        return {WRONG: str(error)}
+
+
+def check_credit(given: Any, where: str) -> CreditRule:
+    """`given` as a rule of credit. Raises BadCredit, which begins with `where`, or is the error that was stored."""
+    if isinstance(given, Mapping) and WRONG in given:
+        raise BadCredit(str(given[WRONG]))
     for rule in RULES:
         if given == rule:
             return rule
     wanted = " or ".join(f'"{rule}"' for rule in RULES)
-    raise BadWeights(given if " " in given else f"{where} is {given!r}, and must be {wanted}")
+    raise BadCredit(f"{where} is {given!r}, and must be {wanted}")
 
 
 def check_weights(given: Any, where: str) -> dict[str, float]:

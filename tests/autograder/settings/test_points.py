@@ -179,8 +179,19 @@ def test_a_course_chooses_the_rule_of_credit(tmp_path, monkeypatch):
     loaded = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path)).load_config()
     (verdict,) = BoxedExecute(config=loaded, trust=True)._grade(new_notebook(), [CAUSAL], where)
     assert verdict.status == "not_graded" and 'must be "distance" or "checks"' in verdict.reason
-    with pytest.raises(points.BadWeights, match="c.BoxedExecute.credit is 'half', and must be"):
-        points.check_credit("half", "c.BoxedExecute.credit")
+    for given in ("half", "by heart", {"rule": "checks"}):
+        with pytest.raises(points.BadCredit, match=f"c.BoxedExecute.credit is {given!r}, and must be"):
+            points.check_credit(given, "c.BoxedExecute.credit")
+
+
+def test_a_rule_of_credit_that_cannot_be_read_is_an_error_of_its_own(tmp_path):
+    path = tmp_path / points.FILE
+    path.write_text('[grading]\ncredit = "kindness"\n')
+    with pytest.raises(points.BadCredit, match=str(path)) as error:
+        points.read_credit(path)
+    with pytest.raises(points.BadCredit) as stored:
+        points.check_credit(points.credit_setting(path), "c.BoxedExecute.credit")
+    assert str(stored.value) == str(error.value) and "\n" not in str(error.value)
 
 
 def test_an_older_configuration_grades_by_distance_as_the_handbook_says(tmp_path):
