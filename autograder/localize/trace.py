@@ -6,8 +6,8 @@ recording that breaks a rule is rejected.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -100,24 +100,19 @@ def trace_answer(subject: Any, table: InstrumentedCode, probe: Probe) -> tuple[T
 
     Raises BadTrace or StudentError if the recording is invalid or the code fails.
     """
-    inner = getattr(subject, "subject", subject)
-    before = getattr(inner, "limits", None)
-    if before is not None:
-        inner.limits = replace(before, call_s=min(before.call_s, SECONDS))
-    try:
-        subject.bind(_recorder(), [VALUE, METHOD, TOUCH, EACH, ERROR, BEGIN, END, SWAP])
-        _define(inner, table.source)
-        inner.call(BEGIN, table.nodes_of("load"), table.nodes_of("constant"))
-        answer = observe(subject, probe)
-        inner.limit_answer(BYTES)
-        trace = read(table, inner.call(END))
-        if not isinstance(answer, RaisedError):
-            trace.errors.clear()  # the code caught what it raised
-        return trace, answer
-    finally:
-        inner.limit_answer(None)
-        if before is not None:
-            inner.limits = before
+    with _short_calls(subject) as inner:
+        try:
+            subject.bind(_recorder(), [VALUE, METHOD, TOUCH, EACH, ERROR, BEGIN, END, SWAP])
+            _define(inner, table.source)
+            inner.call(BEGIN, table.nodes_of("load"), table.nodes_of("constant"))
+            answer = observe(subject, probe)
+            inner.limit_answer(BYTES)
+            trace = read(table, inner.call(END))
+        finally:
+            inner.limit_answer(None)
+    if not isinstance(answer, RaisedError):
+        trace.errors.clear()  # the code caught what it raised
+    return trace, answer
 
 
 def repairs(subject: Any, probe: Probe, swaps: Sequence[tuple[int, int, torch.Tensor]], expected: Any) -> bool:
@@ -125,21 +120,31 @@ def repairs(subject: Any, probe: Probe, swaps: Sequence[tuple[int, int, torch.Te
 
     `swaps`: (node, the n-th time that it is reached, the value).
     """
+    nodes, times, values = (list(one) for one in zip(*swaps, strict=True))
+    with _short_calls(subject) as inner:
+        try:
+            inner.call(SWAP, nodes, times, values)
+            return compare(expected, observe(subject, probe), probe.tolerance) is None
+        except StudentError:
+            return False
+        finally:
+            with suppress(StudentError):  # the box may have ended
+                inner.call(SWAP, [], [], [])
+
+
+@contextmanager
+def _short_calls(subject: Any) -> Iterator[Any]:
+    """The code itself, each call of which may take SECONDS in the block; code in this process has no limits."""
     inner = getattr(subject, "subject", subject)
     before = getattr(inner, "limits", None)
-    if before is not None:
-        inner.limits = replace(before, call_s=min(before.call_s, SECONDS))
+    if before is None:
+        yield inner
+        return
+    inner.limits = replace(before, call_s=min(before.call_s, SECONDS))
     try:
-        nodes, times, values = (list(one) for one in zip(*swaps, strict=True))
-        inner.call(SWAP, nodes, times, values)
-        return compare(expected, observe(subject, probe), probe.tolerance) is None
-    except StudentError:
-        return False
+        yield inner
     finally:
-        with suppress(StudentError):  # the box may have ended
-            inner.call(SWAP, [], [], [])
-        if before is not None:
-            inner.limits = before
+        inner.limits = before
 
 
 def _define(subject: Any, source: str) -> None:
