@@ -13,14 +13,14 @@ from autograder.localize.trace import Trace
 class FaultLocation:
     """The location of the fault, and the values compared there."""
 
-    cell: str
-    line: int
-    trace: Trace | None = None
-    right_traces: tuple[Trace, ...] = ()
-    departure: Departure | None = None
-    faulty_version: FaultyVersion | None = None
-    event: int | None = None
-    finding: Finding | None = None
+    cell: str  # id of the student's cell
+    line: int  # of that cell, from 1
+    trace: Trace | None = None  # of the student's answer; None if only the parameters were compared
+    right_traces: tuple[Trace, ...] = ()  # of the right answers to the same question
+    departure: Departure | None = None  # the first value that no right answer computes
+    faulty_version: FaultyVersion | None = None  # the value at fault, which may be an operand of what departs
+    event: int | None = None  # in `trace`: the change, the call or the step that is shown
+    finding: Finding | None = None  # the failed check whose question was asked again
     inside: str = ""  # the call in this line, if what departs is in the code of another cell
     inside_right: bool = False  # whether that code is known to be right, so that what it is given must be wrong
     misused: str = ""  # the call in this line, if the code that it calls is right in its other calls

@@ -88,6 +88,46 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     assert found["line"] is None or found["line"] > line_of(source, "def scaled")
 
 
+def test_of_a_call_with_another_argument_it_is_said_that_its_code_is_right():
+    source = PRODUCT.replace("product(WEIGHTS, v)", "product(weights, k)")
+    found = departure(ATTENTION, source)
+    assert found["line"] == line_of(source, "weights, k")
+    assert found["sentence"] == (
+        "this call of `product` goes wrong, while the code that it calls is right in its other calls"
+    )
+
+
+ENCODER = """
+from tfkit.nn import FeedForward, MultiHeadAttention
+from torch import nn
+
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attn = MultiHeadAttention(d_model, n_heads)
+        self.ff = FeedForward(d_model, d_ff)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model, eps=0.5)
+
+    def forward(self, x, mask=None):
+        x = self.norm1(x + self.self_attn(x, x, x, mask)[0])
+        return self.norm2(x + self.ff(x))
+"""
+
+
+def test_of_a_part_that_is_built_otherwise_the_line_is_shown_that_makes_it():
+    found = departure(LAYER, ENCODER)
+    assert found["line"] == line_of(ENCODER, "eps=0.5")
+    assert found["sentence"] == (
+        "`norm2`, which is made here, gives another value for the same input than right answers' does"
+    )
+
+
+def test_of_a_part_that_two_lines_make_none_is_shown():
+    twice = ENCODER.replace("self.norm2 = ", "self.norm2 = self.norm1\n        self.norm2 = ")
+    assert departure(LAYER, twice)["line"] is None
+
+
 def test_a_line_of_another_cell_says_so():
     first, _, second = PRODUCT.partition("\ndef scaled")
     helper = first.replace("a @ b", "2 * a @ b")
