@@ -19,13 +19,14 @@ import torch
 
 from autograder.api import UNCOMPARED, Exercise
 from autograder.checks.probe import Answer as Reply
-from autograder.checks.probe import Check, Finding, behaves_like, collect_answers, is_crash, observe, questions
+from autograder.checks.probe import Check, Finding, behaves_like, collect_answers, is_crash, questions
 from autograder.checks.reference import reference_of
-from autograder.credit.mutants import first_matching, similar_mutants
+from autograder.credit.mutants import MUTANT_S, similar_mutants
 from autograder.credit.repair import repairs
 from autograder.credit.rule import SHARES, Distance
 from autograder.diagnosis.compose import CombinedMistakes, agrees, fit
 from autograder.diagnosis.diagnose import Misconception, answers_to_compare, known_answers
+from autograder.diagnosis.mutations import first_matching, gives
 from autograder.exercises.answers import EditedAnswer
 from autograder.settings import points
 
@@ -146,10 +147,10 @@ def _by_mutation(exercise: Exercise, findings: Sequence[Finding], program: Stude
     if len(wrong) < MIN_WRONG:
         return None
     mutants = similar_mutants(exercise, "\n".join(program.cells.values()), wrong[0])
-    found = first_matching(mutants, lambda subject: _gives(subject, [*wrong, *asked]))
+    found = first_matching(mutants, lambda one: gives(one[1], [*wrong, *asked], behaves_like), MUTANT_S)
     if found is None or not program.fresh:
         return None
-    same = first_matching(iter([found]), lambda subject: _gives(subject, program.fresh))  # which may not end either
+    same = first_matching(iter([found]), lambda one: gives(one[1], program.fresh, behaves_like), MUTANT_S)
     return Distance((found[0],), "behaviour") if same else None
 
 
@@ -157,14 +158,6 @@ def _asked(findings: Sequence[Finding]) -> list[Reply]:
     """The answers that tell mistakes apart, small questions first."""
     asked = [reply for one in findings if one.check.graded for reply in answers_to_compare(one)]
     return sorted(asked, key=lambda reply: reply.probe.case.size())
-
-
-def _gives(subject: Any, replies: Sequence[Reply]) -> bool:
-    """Whether the subject gives all of these answers."""
-    try:
-        return all(behaves_like(observe(subject, reply.probe), reply) for reply in replies)
-    except Exception:  # NotRun, or a mutant's answer that no check expected: it is not the student's
-        return False
 
 
 def fresh_findings(exercise: Exercise, checks: Sequence[Check], subject: Any, seed: object) -> list[Finding]:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import ast
 import difflib
 import itertools
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from autograder.api import Exercise
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import Answer as Reply
 from autograder.checks.properties._spy import spy_on
-from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
+from autograder.diagnosis.mutations import subject_in
 from autograder.diagnosis.programs import Program, programs
 from autograder.exercises.parse import parse_source
 
@@ -24,7 +23,6 @@ MAX_MUTANTS = 400  # that are tried for one answer
 MAX_CALLS = 20_000  # of torch's operations, in all of them together
 MAX_PROGRAMS = 4  # right answers that are mutated, the most similar first
 MUTANT_S = 2.0  # processor time of one mutant, for those that never end
-MAX_ENDLESS = 2  # mutants that never end, after which the search is over
 
 Mutant = tuple[str, LocalSubject]  # the operator, and what it makes
 
@@ -38,25 +36,8 @@ def similar_mutants(exercise: Exercise, source: str, witness: Reply) -> Iterator
             tried, calls = tried + 1, calls + (each or 0)
             if tried > MAX_MUTANTS or calls > MAX_CALLS:
                 return
-            if all(symbol in namespace for symbol in exercise.symbols):
-                yield operator, LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols})
-
-
-def first_matching(mutants: Iterator[Mutant], gives: Callable[[LocalSubject], bool]) -> Mutant | None:
-    """The first mutant for which this holds; one that never ends gives nothing."""
-    endless = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of mutants that compile with one
-        for operator, subject in mutants:
-            try:
-                with time_limit(MUTANT_S):
-                    if gives(subject):
-                        return operator, subject
-            except TimeLimitExceeded:
-                endless += 1
-                if endless == MAX_ENDLESS:
-                    return None
-    return None
+            if (subject := subject_in(namespace, exercise)) is not None:
+                yield operator, subject
 
 
 def nearest_programs(exercise: Exercise, source: str) -> list[Program]:

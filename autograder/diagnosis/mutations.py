@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
 
 from autograder.api import Exercise
+from autograder.checks.compare import compare_values
 from autograder.checks.local import LocalSubject
+from autograder.checks.probe import observe
 from autograder.diagnosis.limit import TimeLimitExceeded, time_limit
 from autograder.diagnosis.programs import Program, Values, programs
 from autograder.diagnosis.transformations import INSIDE
@@ -23,7 +26,10 @@ if TYPE_CHECKING:
 
 SECONDS = 2.0  # processor time for all mutations of one exercise
 MUTATION_S = 1.0  # processor time for one mutation
+MAX_ENDLESS = 2  # mutants that never end, after which a search is over
 MIN_ANSWERS = 2  # answers that a mutation must give, since much gives one answer by chance
+
+T = TypeVar("T")
 
 OPERATOR_SENTENCES = {
     "drop_term": "a term of a sum or a factor of a product is left out",
@@ -49,7 +55,13 @@ OPERATOR_SENTENCES = {
 }
 
 
-Candidate = tuple[str, str, dict[str, Any]]  # a sentence, the mutation that it names, and the namespace of the mutant
+class Candidate(NamedTuple):
+    """A mutant of a right answer, with the sentence that says so and the mutation that it names."""
+
+    sentence: str
+    mutation: str
+    namespace: dict[str, Any]
+
 
 ONE_PLACE = "Your code behaves like a right answer in which {mutation}."
 SEVERAL_PLACES = "Your code behaves like a right answer in which, in more than one place, {mutation}."
@@ -67,57 +79,61 @@ def explain_by_mutation(
     replies = [*sorted(core, key=_size), *sorted(passed, key=_size)]
     if len(replies) < MIN_ANSWERS:
         return None
+
+    def fits(known: Sequence[Reply]) -> Callable[[Candidate], bool]:
+        """A test whether a candidate gives all of these answers."""
+        return lambda one: gives(subject_in(one.namespace, exercise), known, _has_values)
+
     end = time.thread_time() + SECONDS
-    candidates = _candidates(exercise, replies)
+    candidates = takewhile(lambda _: time.thread_time() < end, _candidates(exercise, replies))
+    while (found := first_matching(candidates, fits(replies), MUTATION_S)) is not None:
+        every = None if more is None else more()
+        if more is not None and every is None:
+            return None
+        fresh = [] if every is None else [*every.wrong, *every.right]
+        if first_matching(iter([found]), fits(fresh), MUTATION_S) is not None:
+            return say(found.sentence, mutation=say(found.mutation))
+    return None
+
+
+def first_matching(mutants: Iterator[T], holds: Callable[[T], bool], seconds: float) -> T | None:
+    """The first mutant for which this holds within so many seconds of the processor; those after it are not touched.
+
+    For one that never ends it does not hold, and the search is over after MAX_ENDLESS of them.
+    """
+    endless = 0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of mutations that compile with one
-        while (found := _next(candidates, exercise, replies, end)) is not None:
-            sentence, mutation, namespace = found
-            every = None if more is None else more()
-            if more is not None and every is None:
-                return None
-            if every is None or _within_time(namespace, exercise, [*every.wrong, *every.right]):
-                return say(sentence, mutation=say(mutation))
+        warnings.simplefilter("ignore")  # of mutants that compile with one
+        for mutant in mutants:
+            try:
+                with time_limit(seconds):
+                    if holds(mutant):
+                        return mutant
+            except TimeLimitExceeded:
+                endless += 1
+                if endless == MAX_ENDLESS:
+                    return None
     return None
 
 
-class _Renew(Exception):
-    """Half of the time limit of one mutation has passed."""
-
-
-def _next(
-    candidates: Iterator[Candidate], exercise: Exercise, replies: Sequence[Reply], end: float
-) -> Candidate | None:
-    """The next mutation that gives these answers; None once there is none, or no time."""
-    while time.thread_time() < end:
-        try:
-            with time_limit(MUTATION_S):
-                return _first(candidates, exercise, replies, end)
-        except (TimeLimitExceeded, _Renew):  # one that never ends, or the next ones get all of the time again
-            continue
-    return None
-
-
-def _within_time(namespace: dict[str, Any], exercise: Exercise, replies: Sequence[Reply]) -> bool:
+def gives(subject: LocalSubject | None, replies: Sequence[Reply], same: Callable[[Any, Reply], bool]) -> bool:
+    """Whether the subject's answer to each of these questions is the `same` as the student's."""
     try:
-        with time_limit(MUTATION_S):
-            return _gives(namespace, exercise, replies)
-    except TimeLimitExceeded:
+        return subject is not None and all(same(observe(subject, one.probe), one) for one in replies)
+    except Exception:  # NotRun, or a mutant's answer that no check expected: it is not the student's
         return False
 
 
-def _first(
-    candidates: Iterator[Candidate], exercise: Exercise, replies: Sequence[Reply], end: float
-) -> Candidate | None:
-    start = time.thread_time()
-    for candidate in candidates:
-        if _gives(candidate[2], exercise, replies):
-            return candidate
-        if time.thread_time() > end:
-            return None
-        if time.thread_time() - start > MUTATION_S / 2:
-            raise _Renew
-    return None
+def subject_in(namespace: Mapping[str, Any], exercise: Exercise) -> LocalSubject | None:
+    """The exercise's symbols as a namespace defines them; None if it lacks one."""
+    if not all(symbol in namespace for symbol in exercise.symbols):
+        return None
+    return LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols})
+
+
+def _has_values(actual: Any, reply: Reply) -> bool:
+    """Whether these are the student's values, whatever their form."""
+    return compare_values(actual, reply.actual, reply.probe.tolerance) is None
 
 
 def _size(reply: Reply) -> int:
@@ -133,7 +149,8 @@ def _candidates(exercise: Exercise, replies: Sequence[Reply]) -> Iterator[Candid
         (SEVERAL_PLACES, Program.at_like_places),
     ):
         for program in answers:
-            yield from ((sentence, OPERATOR_SENTENCES[operator], namespace) for operator, namespace in search(program))
+            for operator, namespace in search(program):
+                yield Candidate(sentence, OPERATOR_SENTENCES[operator], namespace)
     for program in answers:
         yield from _values(program, replies)
 
@@ -142,8 +159,7 @@ def _is_quick(program: Program, exercise: Exercise, reply: Reply) -> bool:
     """Whether this right answer runs fast enough that hundreds of its mutations can be tried."""
     start = time.thread_time()
     try:
-        namespace = program.namespace()
-        reply.probe.ask(LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols}))
+        reply.probe.ask(subject_in(program.namespace(), exercise))
     except Exception:  # this way to write it does not answer such questions
         return False
     return time.thread_time() - start < SECONDS / 50
@@ -161,7 +177,7 @@ def _values(program: Program, replies: Sequence[Reply]) -> Iterator[Candidate]:
         for number in places:
             if any(_changes(edit, one) for one in values.seen[number]):
                 values.active, values.edit = number, edit
-                yield INTERMEDIATE_VALUE, name, values.made
+                yield Candidate(INTERMEDIATE_VALUE, name, values.made)
 
 
 def _changes(edit: Callable[[Any], Any], value: Any) -> bool:
@@ -172,16 +188,4 @@ def _changes(edit: Callable[[Any], Any], value: Any) -> bool:
             return made.shape != value.shape or not torch.equal(made, value)
         return bool(made != value)
     except Exception:
-        return False
-
-
-def _gives(namespace: dict[str, Any], exercise: Exercise, replies: Sequence[Reply]) -> bool:
-    from autograder.checks.compare import compare_values
-    from autograder.checks.probe import observe
-
-    try:
-        subject = LocalSubject({symbol: namespace[symbol] for symbol in exercise.symbols})
-        return all(compare_values(observe(subject, one.probe), one.actual, one.probe.tolerance) is None
-                   for one in replies)  # fmt: skip
-    except Exception:  # a mutation that fails did not produce these answers
         return False

@@ -151,18 +151,6 @@ def test_the_likeliest_program_is_mutated_first():
     assert mutants.nearest_programs(PADDING, "def padding_mask(:") == []
 
 
-def test_a_mutant_that_never_ends_is_passed_over(monkeypatch):
-    monkeypatch.setattr(mutants, "MUTANT_S", 0.05)
-
-    def gives(subject):
-        while subject == "endless":
-            pass
-        return subject == "right"
-
-    assert mutants.first_matching(iter([("a", "endless"), ("b", "right")]), gives) == ("b", "right")
-    assert mutants.first_matching(iter([("a", "endless"), ("b", "endless"), ("c", "right")]), gives) is None
-
-
 def test_a_verdict_has_the_distance_and_the_same_at_every_grading():
     source = next(one for one in answers(ATTEND, "wrong") if one.stem == "mask_inverted").read_text()
     found = [run.grade_source(ATTEND, source, backend=choose()) for _ in range(2)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from functools import lru_cache
 
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from autograder.checks.local import LocalSubject
 from autograder.checks.operators import changes
 from autograder.checks.probe import collect_answers
+from autograder.checks.reference import reference_of
 from autograder.corpus.judge import ask_reference
 from autograder.diagnosis import mutations
+from autograder.diagnosis.evidence import Replies
 from autograder.diagnosis.programs import Program, Values
 from autograder.diagnosis.rewrites import REWRITES, rename_variables
 from autograder.exercises import registry
@@ -49,18 +52,47 @@ CASES = [
 ]
 
 
-def found(exercise_id: str, source: str) -> str | None:
+def answered(exercise_id: str, source: str, seed: int = 5) -> Replies:
+    """The answers to ordinary questions of the code in `source`."""
     exercise, namespace = registry.find(exercise_id), {}
     exec(source, namespace)
-    findings = collect_answers(question_sets(exercise, 5), LocalSubject(namespace))
-    core = [reply for finding in findings if finding.check.core for reply in finding.failed]
-    passed = [reply for finding in findings if finding.check.core for reply in finding.answers if not reply.difference]
-    return mutations.explain_by_mutation(core, exercise, passed)
+    findings = collect_answers(question_sets(exercise, seed), LocalSubject(namespace))
+    replies = [reply for finding in findings if finding.check.core for reply in finding.answers]
+    wrong, right = ([one for one in replies if (one.difference is not None) is kind] for kind in (True, False))
+    return Replies(wrong, right, reference_of(exercise))
+
+
+def found(exercise_id: str, source: str, more: Callable[[], Replies | None] | None = None) -> str | None:
+    replies = answered(exercise_id, source)
+    return mutations.explain_by_mutation(replies.wrong, registry.find(exercise_id), replies.right, more)
 
 
 @pytest.mark.parametrize(("exercise_id", "source", "words"), CASES, ids=[words[:30] for *_, words in CASES])
 def test_a_slip_is_found(exercise_id, source, words):
     assert words in (found(exercise_id, source) or "nothing")
+
+
+def test_a_slip_is_said_only_if_fresh_answers_show_it_too():
+    relu, gelu = (SWIGLU.replace("ACTIVATION", name) for name in ("F.relu", "F.gelu"))
+    said = found("modern.swiglu", relu, lambda: answered("modern.swiglu", relu, 6))
+    assert said is not None and mutations.OPERATOR_SENTENCES["change_activation"] in said
+    assert found("modern.swiglu", relu, lambda: answered("modern.swiglu", gelu, 6)) is None
+    assert found("modern.swiglu", relu, lambda: None) is None
+
+
+def test_a_mutant_that_never_ends_is_passed_over():
+    def holds(mutant: str) -> bool:
+        while mutant == "endless":
+            pass
+        return mutant == "right"
+
+    assert mutations.first_matching(iter(["endless", "wrong", "right"]), holds, 0.05) == "right"
+    assert mutations.first_matching(iter(["endless", "endless", "right"]), holds, 0.05) is None
+
+
+def test_a_search_goes_on_behind_what_it_found():
+    mutants = iter(range(9))
+    assert [mutations.first_matching(mutants, lambda one: one % 3 == 2, 1.0) for _ in range(4)] == [2, 5, 8, None]
 
 
 def test_of_one_answer_alone_no_slip_is_said():
