@@ -10,9 +10,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 import torch
@@ -52,6 +51,36 @@ class StudentProgram:
         return [reply for one in self.ask_fresh() for reply in one.answers]
 
 
+@dataclass
+class Runs:
+    """The repaired programs of an answer that were run, and whether another may be.
+
+    `over`: a repaired program ran out of time. The others would wait for the same loop, and the student for each.
+    """
+
+    programs: set[Cells] = field(default_factory=set)
+    over: bool = False
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether another program may be run."""
+        return not self.over and len(self.programs) < MAX_RUNS
+
+    def run(self, program: StudentProgram, cells: Mapping[str, str]) -> Sequence[Finding] | None:
+        """What the checks find in this program; None where it was run before, or may not be."""
+        key = tuple(cells.items())
+        if not self.may_go_on or key in self.programs:
+            return None
+        self.programs.add(key)
+        findings = program.run_with(cells)
+        self.over = findings is not None and any(map(_is_out_of_time, findings))
+        return findings
+
+
+def _is_out_of_time(finding: Finding) -> bool:
+    return any(getattr(reply.actual, "kind", None) == "timeout" for reply in finding.answers)
+
+
 def measure(
     exercise: Exercise, findings: Sequence[Finding], names: Sequence[str], program: StudentProgram
 ) -> Distance | None:
@@ -63,12 +92,12 @@ def measure(
         return None
     known = {one.stem: one for one in known_answers(exercise) if isinstance(one, EditedAnswer)}
     named = tuple(known[name] for name in names if name in known)
-    tried: set[Cells] = set()
+    runs = Runs()
     if named and len(named) == len(names) and fit(named):
-        found = _by_repair([named], program, tried) or _by_behaviour(named, findings, program)
+        found = _by_repair([named], program, runs) or _by_behaviour(named, findings, program)
         if found is not None:
             return found
-    return _by_repair(_sets(known, program), program, tried) or _by_mutation(exercise, findings, program)
+    return _by_repair(_sets(known, program), program, runs) or _by_mutation(exercise, findings, program)
 
 
 def is_refuted(finding: Finding) -> bool:
@@ -92,27 +121,22 @@ def share_kept(findings: Sequence[Finding], weights: Mapping[str, float] | None 
     return math.fsum(part for part, one in zip(parts, counted, strict=True) if not one.failed)
 
 
-def _by_repair(sets: Iterable[Parts], program: StudentProgram, tried: set[Cells]) -> Distance | None:
-    """The distance if the answer with one of these sets of edits undone is right, as far as it then earns points.
-
-    `tried`: the repaired programs that were run before, to which those that are run here are added.
-    """
-    for parts, cells in islice(_repaired(sets, program, tried), MAX_RUNS - len(tried)):
-        findings = program.run_with(cells)
+def _by_repair(sets: Iterable[Parts], program: StudentProgram, runs: Runs) -> Distance | None:
+    """The distance if the answer with one of these sets of edits undone is right, as far as it then earns points."""
+    for parts, cells in _repaired(sets, program, runs):
+        findings = runs.run(program, cells)
         if findings is not None and (kept := share_kept(findings, program.weights)):
             return _distance(parts, "repaired", kept)
     return None
 
 
-def _repaired(
-    sets: Iterable[Parts], program: StudentProgram, tried: set[Cells]
-) -> Iterator[tuple[Parts, dict[str, str]]]:
-    """Sets of edits, each with the student's cells in which it is undone; no program twice."""
+def _repaired(sets: Iterable[Parts], program: StudentProgram, runs: Runs) -> Iterator[tuple[Parts, dict[str, str]]]:
+    """Sets of edits, each with the student's cells in which it is undone, as long as one more may be run."""
     for parts in sets:
         for cells in _repaired_cells(parts, program):
-            if (key := tuple(cells.items())) not in tried:
-                tried.add(key)
-                yield parts, cells
+            if not runs.may_go_on:
+                return
+            yield parts, cells
 
 
 def _repaired_cells(parts: Parts, program: StudentProgram) -> Iterator[dict[str, str]]:

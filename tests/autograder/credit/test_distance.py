@@ -115,6 +115,16 @@ def test_the_search_is_limited_by_tries_and_not_by_time(monkeypatch):
     assert len(tried) == 2
 
 
+def test_after_a_repaired_program_that_runs_out_of_time_no_other_is_run(monkeypatch):
+    tried = []
+    monkeypatch.setattr(distance, "_repaired_cells", lambda parts, trial: ({"cell": str(n)} for n in range(9)))
+    slow = "from autograder.sandbox.client import StudentError\n\ndef padding_mask(ids, pad_id):\n    {}"
+    over = findings_of(slow.format("raise StudentError('timeout', 'it did not finish in 10 s')"))
+    assert all(answer.actual.kind == "timeout" for finding in over for answer in finding.answers)
+    found = measured(INVERTED, ["marks_the_padding"], lambda cells: tried.append(cells) or over)
+    assert len(tried) == 1 and found.evidence == "behaviour"
+
+
 SHORTENED = mask("(ids != pad_id)[:, None, None, 1:]")
 
 
