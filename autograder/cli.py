@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     capstone.add(add_command(commands, "capstone", help_texts.CAPSTONE))
     marking.add(commands)
     add_command(commands, "list", help_texts.LIST).set_defaults(run=_list)
-    add_command(commands, "doctor", help_texts.DOCTOR).set_defaults(run=_doctor)
+    _doctor_parser(add_command(commands, "doctor", help_texts.DOCTOR))
     corpus.add_options(add_command(commands, "corpus", help_texts.CORPUS))
     return parser
 
@@ -121,6 +121,16 @@ def _serve_parser(serve: argparse.ArgumentParser) -> None:
         "--passback", action="store_true", help="also send totals to the LMS, as `autograder passback` does"
     )
     serve.set_defaults(run=_serve)
+
+
+def _doctor_parser(doctor: argparse.ArgumentParser) -> None:
+    doctor.add_argument("--attack", type=Path, nargs="?", const=False, metavar="COURSE_DIR",
+                        help="attack the sandbox instead: let attackers hand in to a course that is made for it, "
+                        "with the sandbox, limits and packages of COURSE_DIR if that is given")  # fmt: skip
+    doctor.add_argument("--all", action="store_true",
+                        help="with --attack: every attack, also those that take long or that would harm this machine "
+                        "if the sandbox did not hold")  # fmt: skip
+    doctor.set_defaults(run=_doctor)
 
 
 def _grade(arguments: argparse.Namespace) -> int:
@@ -228,8 +238,20 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
+    if arguments.attack is not None:
+        return _attack(arguments)
+    if arguments.all:
+        raise BadInput("--all belongs to --attack: `autograder doctor --attack --all`")
     from autograder import doctor
 
     lines, sound = doctor.report()
     print("\n".join(lines))
     return 0 if sound else 2
+
+
+def _attack(arguments: argparse.Namespace) -> int:
+    try:
+        from autograder.attacks import command
+    except ImportError as error:
+        raise BadInput(lack("doctor --attack", error, "grading")) from error
+    return command.run(arguments)

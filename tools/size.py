@@ -13,7 +13,7 @@ PACKAGES = {  # as pyproject.toml's wheel has them
     "tfkit_course": "tfkit_course",
     "tfkit_lab": "extension/tfkit_lab",
 }
-LEFT_OUT = {"units", "node_modules", "labextension"}  # of `course`, the units' lessons, exercises and answers
+LEFT_OUT = {"units", "hostile", "node_modules", "labextension"}  # lessons and answers, and what attackers hand in
 
 
 def lines_of(root: Path = ROOT) -> dict[str, int]:

@@ -297,11 +297,21 @@ DOCTOR = CommandHelp(
     Print what this machine can grade with: the versions of Python and of the packages, the devices, and for each kind
     of sandbox whether it works here and what it restricts. Each sandbox is tried by running something in it. In the
     folder of a course, check its nbgrader_config.py as well: one that cannot be read would grade without a sandbox.
+
+    With --attack, play attacks that students could try instead: each is a submission to a course that is made for it
+    and removed again, graded by nbgrader in the sandbox that would be used here, beside an honest student. A line for
+    each attack says whether it was paid. At the end it is checked that the honest student has full marks, that no file
+    changed, and that no process is left. The files of COURSE_DIR are only read. It takes about two minutes, with --all
+    about a quarter of an hour.
     """,
     exits={
-        0: "an isolating sandbox is available, and the course's configuration, if any, is in order",
-        2: "it is not; the report says what is missing",
+        0: "an isolating sandbox is available, and the course's configuration, if any, is in order; with --attack, "
+        "everything held",
+        1: "with --attack, an attack was paid, cost another student something, or touched the machine",
+        2: "there is no such sandbox or configuration; the report says what is missing",
+        130: "stopped by Ctrl-C; nothing is left behind",
     },
+    examples=("autograder doctor", "autograder doctor --attack", "autograder doctor --attack my-course --all"),
 )
 CORPUS = CommandHelp(
     summary="test the checks on our own right and wrong answers",

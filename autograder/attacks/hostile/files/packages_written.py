@@ -1,4 +1,7 @@
-"""Plants code in the installation that the next box and the grader import."""
+"""Plants code in the installation that the next box and the grader import.
+
+If it wins: `usercustomize.py` in the installation of Python stops every program that starts.
+"""
 
 import os
 import sys

@@ -1,4 +1,7 @@
-"""Forks in every child too, so that killing one leaves the rest."""
+"""Forks in every child too, so that killing one leaves the rest.
+
+If it wins: the machine runs out of processes.
+"""
 
 import os
 from contextlib import suppress

@@ -1,4 +1,7 @@
-"""Takes memory that no limit on a process counts: files in memory and shared mappings."""
+"""Takes memory that no limit on a process counts: files in memory and shared mappings.
+
+If it wins: the machine runs out of memory.
+"""
 
 import mmap
 import os

@@ -1,33 +1,41 @@
 """The stage that every attack is played on: a course, its grader's machine, and what must stay as it was.
 
-An attack is a file `<family>/<name>.py`; its docstring's first line says what it tries. Most are the student's cell. It
-is told where everything worth having is, sets `won` where it got what it wanted, and the answer that is put after it is
-right only then: so the score measures the attack. One that defines `rnn_cell` itself is not given an answer. Files of
-the family `metadata` rewrite the notebook that is handed in. `Worth: 1` marks those whose code is right.
+An attack is a file `hostile/<family>/<name>.py`; its docstring's first line says what it tries. Most are the student's
+cell. It is told where everything worth having is, sets `won` where it got what it wanted, and the answer that is put
+after it is right only then: so the score measures the attack. One that defines `rnn_cell` itself is not given an
+answer. Files of the family `metadata` rewrite the notebook that is handed in. `Worth: 1` marks those whose code is
+right, and `If it wins: …` those that would harm the machine itself.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import importlib.util
+import json
 import os
 import re
+import signal
+import site
 import socket
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.api import Gradebook
 
 from autograder.nbgrader import config
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
+HOSTILE = Path(__file__).resolve().parent / "hostile"
+ROOT = Path(__file__).resolve().parents[2]  # of the checkout, or the folder of installed packages
 UNIT, EXERCISE, HONEST = "01-recurrence-to-attention", "rnn-cell", "zz-honest"
 LIMITS = {"call_s": 4.0, "wall_s": 60.0, "memory_mb": 512, "processes": 16}
 RIGHT = "import torch\ndef rnn_cell(x, h, w_x, w_h, b):\n    return torch.tanh(x @ w_x + h @ w_h + b)\n"
@@ -38,6 +46,10 @@ def rnn_cell(x, h, w_x, w_h, b):
 """
 
 
+class StageError(Exception):
+    """The class of attackers could not be graded; the message says why."""
+
+
 @dataclass(frozen=True)
 class Attack:
     """One file."""
@@ -45,29 +57,54 @@ class Attack:
     path: Path
 
     @property
+    def family(self) -> str:
+        """The folder that it is in."""
+        return self.path.parent.name
+
+    @property
     def name(self) -> str:
-        return f"{self.path.parent.name}-{self.path.stem}".replace("_", "-")
+        """The name of the student who hands it in."""
+        return f"{self.family}-{self.path.stem}".replace("_", "-")
 
     @property
     def text(self) -> str:
+        """Its source."""
         return self.path.read_text(encoding="utf-8")
+
+    @property
+    def aim(self) -> str:
+        """What it tries, in one sentence."""
+        return self._docstring.splitlines()[0]
 
     @property
     def worth(self) -> float:
         """What its code is worth without the attack."""
-        found = re.search(r"^Worth: (\S+)$", ast.get_docstring(ast.parse(self.text)) or "", re.M)
-        return float(found.group(1)) if found else 0.0
+        return float(self._mark("Worth") or 0.0)
+
+    @property
+    def harm(self) -> str:
+        """What it would do to the machine where nothing stops it; empty if that is nothing."""
+        return self._mark("If it wins")
+
+    @property
+    def _docstring(self) -> str:
+        return ast.get_docstring(ast.parse(self.text)) or ""
+
+    def _mark(self, word: str) -> str:
+        """The line `word: …` of its docstring."""
+        found = re.search(rf"^{word}: (.+)$", self._docstring, re.M)
+        return found.group(1) if found else ""
 
     def cell(self, told: dict[str, object]) -> str:
         """What the student hands in as the answer."""
-        if self.path.parent.name == "metadata":
+        if self.family == "metadata":
             return "won = False\n" + ANSWER
         known = "".join(f"{name} = {value!r}\n" for name, value in told.items())
         return known + self.text + ("" if "def rnn_cell" in self.text else ANSWER)
 
     def forge(self, nb: nbformat.NotebookNode) -> None:
         """Rewrites the notebook, in the family that does."""
-        if self.path.parent.name != "metadata":
+        if self.family != "metadata":
             return
         spec = importlib.util.spec_from_file_location(f"attack_{self.path.stem}", self.path)
         assert spec is not None and spec.loader is not None
@@ -77,9 +114,8 @@ class Attack:
 
 
 def attacks() -> list[Attack]:
-    """All files that are played on this stage, by family and name; those of `grader` need other exercises."""
-    apart = ("__pycache__", "grader")
-    return [Attack(path) for path in sorted(HERE.glob("*/*.py")) if path.parent.name not in apart]
+    """All attacks, by family and name."""
+    return [Attack(path) for path in sorted(HOSTILE.glob("*/*.py"))]
 
 
 def find(nb: nbformat.NotebookNode, grade_id: str) -> nbformat.NotebookNode:
@@ -117,7 +153,7 @@ class Machine:
         for name in (".ssh/id_ed25519", ".ssh/authorized_keys", ".bashrc", ".profile"):
             (self.home / name).write_text("SECRET_OF_THE_GRADER\n")
 
-    def told(self) -> dict[str, object]:
+    def clues(self) -> dict[str, object]:
         """What an attacker who knows the machine well would know."""
         return {"ROOT": str(ROOT), "COURSE": str(self.course), "HOME": str(self.home), "VICTIM": self.victim.pid,
                 "PORT": self.tcp.getsockname()[1], "SOCKET": self.unix.getsockname(), "ABSTRACT": self.hidden_name,
@@ -132,7 +168,7 @@ class Machine:
             except OSError:
                 continue
 
-    def touched(self) -> list[str]:
+    def traces(self) -> list[str]:
         """What came in from the boxes, or fell victim to them."""
         found = ["a service was opened to the machine"] if self.reached else []
         if self.victim.poll() is not None or _state(self.victim.pid) == "T":
@@ -156,16 +192,22 @@ class Machine:
         """Path → kind, mode, owner, and a hash of the contents: course, home and the project's own source."""
         course = [self.course / name for name in ("source", "release", "submitted", "course.key", "nbgrader_config.py")]
         places = [self.home, *course, ROOT / "autograder", ROOT / "tfkit", ROOT / "pyproject.toml"]
-        return {str(path): _print(path) for place in places for path in [place, *sorted(place.rglob("*"))]
-                if "__pycache__" not in path.parts}  # fmt: skip
+        return fingerprint(place for place in places if place.exists())
 
     def close(self) -> None:
+        """Ends everything that was started for the attackers to find."""
         self.over.set()
         self.caller.join()
         self.victim.kill()
         self.victim.wait()
         for server in (self.tcp, self.udp, self.unix, self.abstract):
             server.close()
+
+
+def fingerprint(places: Iterable[Path]) -> dict[str, str]:
+    """Path → kind, mode, owner, and a hash of the contents, of everything below these places but compiled code."""
+    return {str(path): _print(path) for place in places for path in [place, *sorted(place.rglob("*"))]
+            if "__pycache__" not in path.parts}  # fmt: skip
 
 
 def _print(path: Path) -> str:
@@ -204,19 +246,22 @@ def _reap(pid: int) -> None:
 
 
 class Class:
-    """A course with one exercise, the attackers, and an honest student who is graded last."""
+    """A course with one exercise, the attackers, and an honest student who is graded last.
 
-    def __init__(self, machine: Machine, backend: str, players: list[Attack]) -> None:
-        self.root, self.machine, self.players, self.backend = machine.course, machine, players, backend
+    settings: of `BoxedExecute`, the sandbox and its limits among them.
+    """
+
+    def __init__(self, machine: Machine, settings: Mapping[str, Any], players: list[Attack]) -> None:
+        self.root, self.machine, self.players = machine.course, machine, players
         config.install(self.root)
         with (self.root / config.CONFIG).open("a", encoding="utf-8") as file:
-            file.write(f"\nc.BoxedExecute.sandbox = {backend!r}\nc.BoxedExecute.limits = {LIMITS!r}\n")
+            file.writelines(f"\nc.BoxedExecute.{name} = {value!r}" for name, value in settings.items())
         source = self.root / "source" / UNIT / f"{UNIT}.ipynb"
         source.parent.mkdir(parents=True)
         source.write_text(nbformat.writes(_notebook()), encoding="utf-8")
         self.nbgrader("generate_assignment", UNIT)
         for attack in players:
-            self.hand_in(attack.name, attack.cell(machine.told()), attack)
+            self.hand_in(attack.name, attack.cell(machine.clues()), attack)
         self.hand_in(HONEST, RIGHT)
 
     def hand_in(self, student: str, answer: str, attack: Attack | None = None) -> None:
@@ -227,39 +272,60 @@ class Class:
             attack.forge(nb)
         path = self.root / "submitted" / student / UNIT / f"{UNIT}.ipynb"
         path.parent.mkdir(parents=True)
-        path.write_text(nbformat.writes(nb), encoding="utf-8")
+        path.write_text(json.dumps(nb), encoding="utf-8")  # nbformat would mend what an attack has broken
 
-    def nbgrader(self, *arguments: str) -> tuple[str, int]:
-        """Runs the stock command; its log, and the most memory that its own process held."""
+    def nbgrader(self, *arguments: str, tell: Callable[[str], object] = len) -> tuple[str, int]:
+        """Runs the stock command, and gives `tell` each line of its log at once; the log, and the most memory that its
+        own process held. Raises StageError if it fails."""
+        log, peak = self.root / "log.txt", 0
+        with log.open("w") as file, log.open(errors="replace") as shown:
+            running = subprocess.Popen([sys.executable, "-m", "nbgrader", *arguments], cwd=self.root,
+                                       env=self._environment(), stdout=file, stderr=file,
+                                       start_new_session=True)  # fmt: skip
+            try:
+                while running.poll() is None:
+                    peak = max(peak, _peak_bytes(running.pid))
+                    for line in shown:
+                        tell(line)
+                    time.sleep(0.1)
+            finally:
+                _end(running)
+            for line in shown:
+                tell(line)
+        text = log.read_text(errors="replace")
+        if running.returncode != 0:
+            raise StageError(f"`nbgrader {' '.join(arguments)}` failed: {text[-3000:]}")
+        return text, peak
+
+    def _environment(self) -> dict[str, str]:
+        """Of the grader: a home of its own, a secret, and the packages that the user's own home holds."""
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        env = os.environ | {"PATH": path, "HOME": str(self.machine.home), "OMP_NUM_THREADS": "1",
-                            "SECRET_OF_THE_GRADER": "4711", "PYTHONDONTWRITEBYTECODE": "1"}  # fmt: skip
-        log = self.root / "log.txt"
-        with log.open("w") as file:
-            running = subprocess.Popen([sys.executable, "-m", "nbgrader", *arguments], cwd=self.root, env=env,
-                                       stdout=file, stderr=file)  # fmt: skip
-            peak = 0
-            while running.poll() is None:
-                peak = max(peak, _peak_bytes(running.pid))
-                time.sleep(0.1)
-        assert running.returncode == 0, log.read_text()[-3000:]
-        return log.read_text(errors="replace"), peak
+        return os.environ | {"PATH": path, "HOME": str(self.machine.home), "OMP_NUM_THREADS": "1",
+                             "PYTHONUSERBASE": site.getuserbase(), "SECRET_OF_THE_GRADER": "4711",
+                             "PYTHONDONTWRITEBYTECODE": "1"}  # fmt: skip
 
-    def verdict(self, student: str) -> dict:
+    def verdict(self, student: str) -> dict[str, Any]:
         """What stands in the graded notebook."""
         nb = nbformat.read(self.root / "autograded" / student / UNIT / f"{UNIT}.ipynb", as_version=4)
         return find(nb, f"check-{EXERCISE}").metadata["tfkit"]["verdict"]
 
     def scores(self) -> dict[str, tuple[float, float | None]]:
         """Student → (score, the grade that a person gave) in nbgrader's own gradebook."""
-        from nbgrader.api import Gradebook
-
         with Gradebook(f"sqlite:///{self.root / 'gradebook.db'}", "tfkit") as gradebook:
             found = {}
             for submission in gradebook.assignment_submissions(UNIT):
                 grade = gradebook.find_grade(f"check-{EXERCISE}", UNIT, UNIT, submission.student_id)
                 found[submission.student_id] = (grade.score, grade.manual_score)
             return found
+
+
+def _end(running: subprocess.Popen[bytes]) -> None:
+    """Ends the command if it still runs, as where Ctrl-C came; it gets a moment to end its boxes."""
+    for number in (signal.SIGINT, signal.SIGKILL):
+        if running.poll() is None:
+            os.killpg(running.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                running.wait(timeout=10)
 
 
 def _peak_bytes(pid: int) -> int:
@@ -271,10 +337,12 @@ def _peak_bytes(pid: int) -> int:
 
 
 def _notebook() -> nbformat.NotebookNode:
-    marks = {"schema_version": 3, "grade": False, "solution": False, "locked": False, "task": False}
-    kinds = [("setup", "import torch", {"locked": True}),
-             (f"solution-{EXERCISE}", "### BEGIN SOLUTION\nx = 1\n### END SOLUTION", {"solution": True}),
-             (f"check-{EXERCISE}", 'check("rnn.cell")', {"grade": True, "locked": True, "points": 1.0})]  # fmt: skip
+    marks: dict[str, Any] = {"schema_version": 3, "grade": False, "solution": False, "locked": False, "task": False}
+    kinds: list[tuple[str, str, dict[str, Any]]] = [
+        ("setup", "import torch", {"locked": True}),
+        (f"solution-{EXERCISE}", "### BEGIN SOLUTION\nx = 1\n### END SOLUTION", {"solution": True}),
+        (f"check-{EXERCISE}", 'check("rnn.cell")', {"grade": True, "locked": True, "points": 1.0}),
+    ]
     cells = [new_code_cell(source, id=name, metadata={"nbgrader": marks | {"grade_id": name} | more})
              for name, source, more in kinds]  # fmt: skip
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}

@@ -1,4 +1,7 @@
-"""Starts work on the card that never ends."""
+"""Starts work on the card that never ends.
+
+If it wins: the card is busy.
+"""
 
 import torch
 

@@ -1,4 +1,7 @@
-"""Fills every disk that it can write to."""
+"""Fills every disk that it can write to.
+
+If it wins: the machine's temporary folders are filled.
+"""
 
 import os
 

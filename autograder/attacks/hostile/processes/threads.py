@@ -1,4 +1,7 @@
-"""Starts threads until none can be started."""
+"""Starts threads until none can be started.
+
+If it wins: the machine runs out of threads.
+"""
 
 import threading
 import time

@@ -1,4 +1,7 @@
-"""Kills every process that it may kill."""
+"""Kills every process that it may kill.
+
+If it wins: every process of the grader's account ends.
+"""
 
 import os
 import signal

@@ -1,4 +1,7 @@
-"""Mounts the machine's root, a control group with a release agent, and an overlay."""
+"""Mounts the machine's root, a control group with a release agent, and an overlay.
+
+If it wins: file systems are mounted in the working folder.
+"""
 
 import ctypes
 import os

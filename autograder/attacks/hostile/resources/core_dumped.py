@@ -1,4 +1,7 @@
-"""Crashes with as much memory as it can, to leave it on the disk."""
+"""Crashes with as much memory as it can, to leave it on the disk.
+
+If it wins: the memory of a process is left on the disk.
+"""
 
 import ctypes
 import resource

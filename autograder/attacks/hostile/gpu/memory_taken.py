@@ -1,4 +1,7 @@
-"""Takes the whole card's memory and keeps it."""
+"""Takes the whole card's memory and keeps it.
+
+If it wins: the card's memory is taken.
+"""
 
 import torch
 

@@ -1,4 +1,7 @@
-"""Takes memory in many processes, each below its own limit."""
+"""Takes memory in many processes, each below its own limit.
+
+If it wins: the machine runs out of memory.
+"""
 
 import os
 import time

@@ -1,4 +1,7 @@
-"""Forks until the machine stands still."""
+"""Forks until the machine stands still.
+
+If it wins: the machine runs out of processes.
+"""
 
 import os
 import time

@@ -1,0 +1,1 @@
+"""Attacks that students could try, as plain submissions, and a class that plays them: `autograder doctor --attack`."""

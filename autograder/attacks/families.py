@@ -1,0 +1,49 @@
+"""Which promise of SECURITY.md each family of attacks puts to the test. The promises stand here as they stand there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+BOX = (
+    "Student code runs in a box without network, home directory or course; what comes out is data, never pickle or code"
+)
+VERDICT = (
+    "No verdict is formed in the box, which holds neither the reference of the graded exercise nor the expected values"
+)
+COST = (
+    "One submission costs only itself: a broken, huge, deeply nested or hostile file is one line for its student, and "
+    "cells that end the box cost six boxes"
+)
+
+
+@dataclass(frozen=True)
+class Family:
+    """What its attacks are after, and the promise of SECURITY.md that would be broken if one of them won."""
+
+    aim: str
+    promise: str
+
+
+FAMILIES = {
+    "files": Family("read or change files of the course, the grader or the machine", BOX),
+    "network": Family("reach a server, a socket or another process's service", BOX),
+    "processes": Family("end, stop or outlive processes", BOX),
+    "gpu": Family("take or misuse the graphics card", BOX),
+    "scoring": Family("be paid without a right answer", VERDICT),
+    "kernel": Family("find the reference in the box, or replace what runs there", VERDICT),
+    "frames": Family("forge the answers that leave the box", VERDICT),
+    "resources": Family("take memory, time or descriptors", COST),
+    "output": Family("flood or break what is shown of the output", COST),
+    "metadata": Family("forge or break the notebook that is handed in", COST),
+}
+SAMPLE = frozenset(  # a second each, of all families
+    """
+    scoring-comparison-patched scoring-subclass-agrees kernel-frames-walked kernel-reference-imported
+    kernel-agent-replaced kernel-threads-left files-reference-read files-key-read files-gradebook-written
+    files-modes-changed files-left-for-the-next files-left-found files-environment-read processes-daemon
+    processes-everyone-killed processes-parent-traced processes-shared-objects processes-shared-objects-again
+    network-tcp-local network-abstract-socket network-unix-socket resources-memory-of-python output-bundle-forged
+    frames-garbage frames-tensor-lies metadata-execution-skipped metadata-check-twice metadata-verdict-written
+    gpu-answer-elsewhere
+    """.split()  # noqa: SIM905
+)
