@@ -276,6 +276,13 @@ def test_the_books_translator_translates_better_than_looking_up():
     assert float(scores["your model"]) > 1.2 * float(scores["translation memory"])
 
 
+def test_the_book_decodes_with_the_translator_that_unit_05_trained():
+    """What unit 07 is for: its page never shows the small stand-in."""
+    texts = json.dumps(json.loads((DOCS / "book/07-decoding.json").read_text(encoding="utf-8")))
+    assert "this is the translator that you trained in unit 05" in texts
+    assert "no translator from unit 05" not in texts
+
+
 @pytest.mark.slow
 def test_a_site_is_built_and_holds(tmp_path):
     pytest.importorskip("furo", reason="the extra `site` is not installed: make site")

@@ -202,7 +202,7 @@ except NotImplementedError:
     print("Build LoRALinear, chat_labels and sequence_log_probs first.")
 
 # %% [markdown]
-# The pretrained model sorted in ascending order in 14% of its answers; after sixty steps it does so in more than nine of ten. A few seconds were enough, because the only thing to learn was *which* of the four kinds of answer to give.
+# The pretrained model sorted in ascending order in about 15% of its answers; after sixty steps it does so in more than nine of ten. A few seconds were enough, because the only thing to learn was *which* of the four kinds of answer to give.
 #
 # The `END` after an answer is learned like any other token. Without a label its probability stays as pretraining left it; a chat model that was tuned like this writes the user's next question itself.
 #
@@ -262,7 +262,7 @@ except NotImplementedError:
     print("Build reward_loss first.")
 
 # %% [markdown]
-# The reward model agrees with the judge on about nine of ten new pairs. Used on its own, to pick the best of eight answers, it takes the model from 14% to about 40% without changing a weight. It does not reach more because, with one right answer in seven, some groups of eight have none, and answers that merely *look* sorted score well too.
+# The reward model agrees with the judge on about nine of ten new pairs. Used on its own, to pick the best of eight answers, it takes the model from about 15% to about 40% without changing a weight. It does not reach more because, with one right answer in seven, some groups of eight have none, and answers that merely *look* sorted score well too.
 #
 # ## 5 · Preferences without a reward model
 #
@@ -352,7 +352,7 @@ except NotImplementedError:
 #
 # The cell starts from the pretrained model again, with nothing but a program that says right or wrong: 16 questions per step, and 8 answers to each.
 #
-# **Predict, then run.** Where will the share of right answers be after 100 steps? It starts at 14%.
+# **Predict, then run.** Where will the share of right answers be after 100 steps? It starts at about 15%.
 
 # %% role="predict"
 predict("15.grpo", predict.number("The share of right answers at the end, in percent", within=10))
