@@ -35,14 +35,17 @@ class BuiltNotebook:
     changed: bool
 
 
-def build(course_dir: str | Path, units: list[str] | None = None, language: str | None = None) -> list[BuiltNotebook]:
+def build(
+    course_dir: str | Path, units: list[str] | None = None, language: str | None = None, track: str | None = None
+) -> list[BuiltNotebook]:
     """Write `source/<unit>/<unit>.ipynb` under `course_dir` for the named units, or for all of course.toml.
 
     language: gettext's code, by default course.toml's; texts without a translation stay in English (course.translate).
-    Raises LessonError for an unknown unit or language, a missing lesson, or one whose cells do not fit its exercises.
+    track: only its units, instead of course.toml's. Raises LessonError for an unknown unit, track or language, a
+    missing lesson, or one whose cells do not fit its exercises.
     """
     folders = {folder.name: folder for folder in unit_folders()}
-    settings = {unit.name: unit for unit in read(course_dir)}
+    settings = {unit.name: unit for unit in read(course_dir, track)}
     language = language or language_of(course_dir)
     known = {path.stem for folder in folders.values() for path in folder.glob("locale/*.po")}
     if language and language not in known | {ENGLISH}:
@@ -73,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         },
         examples=(
             "python -m course.build my-course",
+            "python -m course.build my-course --track core",
             "python -m course.build my-course --unit 03-heads --language fr",
         ),
     )
@@ -80,6 +84,11 @@ def _parser() -> argparse.ArgumentParser:
         "directory", type=Path, metavar="COURSE_DIR", help="the nbgrader course directory; it is created if needed"
     )
     parser.add_argument("--unit", action="append", metavar="NAME", help="only this unit (may be repeated)")
+    parser.add_argument(
+        "--track",
+        metavar="NAME",
+        help="only the units of this track, such as core (docs/syllabus.md); `track` in course.toml keeps the choice",
+    )
     parser.add_argument(
         "--language",
         metavar="CODE",
@@ -113,17 +122,20 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.lite is None and (options.wheels or options.pyodide):
         parser.error("--wheels and --pyodide are only for a site: pass --lite SITE")
+    if options.track and options.unit:
+        parser.error("--track and --unit both name units: pass one of them")
     try:
-        for one in build(options.directory, options.unit, options.language):
+        chosen = [unit.name for unit in read(options.directory, options.track)] if options.track else options.unit
+        for one in build(options.directory, chosen, options.language, options.track):
             print(f"{'built    ' if one.changed else 'unchanged'} {one.path}")
         for path in config.install(options.directory):
             print(f"wrote     {_as_given(path, options.directory)}")
-        for line in set_due_dates(options.directory, options.unit):
+        for line in set_due_dates(options.directory, chosen):
             print(line)
         if options.lite:
             from course.lite.site import write_site_of
 
-            print(write_site_of(options.directory, options.unit, options.lite, options.wheels, options.pyodide))
+            print(write_site_of(options.directory, chosen, options.lite, options.wheels, options.pyodide))
     except LessonError as error:
         parser.exit(1, f"course.build: {error}\n")
     except Exception as error:

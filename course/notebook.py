@@ -64,7 +64,8 @@ def source_notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
     if left := [name for name in own if name not in cells.done]:
         raise LessonError(f"{folder.name}/lesson.py has no exercise cell for {', '.join(left)}")
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-    planned = {} if unit is None else {"minutes": unit.minutes, "due": unit.due.isoformat() if unit.due else None}
+    due = unit.due.isoformat() if unit and unit.due else None
+    planned = {} if unit is None else {"minutes": unit.minutes, "due": due, "tracks": unit.tracks or None}
     shown = {key: value for key, value in planned.items() if value is not None}  # the course's home page shows them
     counted: dict[str, Any] = {"exercises": cells.to_write}  # the panel counts these, even if a student loses cells
     counted["titles"] = {name: own[name].title for name in cells.to_write}  # and calls them as their verdicts do

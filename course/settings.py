@@ -12,6 +12,8 @@ A course directory's own course.toml is used if there is one, otherwise the one 
     points = {"masks.softmax" = 4}                   # instead of the exercise's own
     predictions = 1                                  # points for making the unit's predictions; none by default
 
+    track = "core"                                   # at the top: the units of a track, and [[unit]] only changes them
+
     [weights]                                        # what a property earns, times the exercises' own weights
     gradients = 2                                    # values, shapes, gradients, dtypes, edges, cost, purity
     edges = 0.5                                      # in any case at most a quarter of an exercise
@@ -28,14 +30,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from autograder.api import Exercise
 from autograder.settings import course_file
-from autograder.settings.course_file import UNIT
+from autograder.settings.course_file import TRACKS, UNIT
 from course import all_exercises, units
 
 FILE = course_file.FILE
@@ -50,7 +52,8 @@ class Unit:
     """One unit with the settings of this course.
 
     `exercises`: what students build, or None for all of them. `predictions`: points for making the unit's predictions,
-    right or wrong.
+    right or wrong. `needs`: earlier units whose ideas it takes up. `tracks`: name -> title of the tracks that it is in,
+    of those that this course has whole.
     """
 
     name: str
@@ -60,6 +63,8 @@ class Unit:
     exercises: tuple[str, ...] | None = None
     points: dict[str, float] = field(default_factory=dict)
     predictions: float = UNIT.defaults["predictions"]
+    needs: tuple[str, ...] = ()
+    tracks: dict[str, str] = field(default_factory=dict)
 
     def requires(self, exercise: Exercise) -> bool:
         """Whether students build the exercise, rather than get its solution."""
@@ -70,20 +75,87 @@ class Unit:
         return self.points.get(exercise.id, exercise.points)
 
 
-def read(course_dir: str | Path | None = None) -> list[Unit]:
+@dataclass(frozen=True, kw_only=True)
+class Track:
+    """A path through the course: its units, in the course's order."""
+
+    name: str
+    units: tuple[str, ...]
+    title: str
+    about: str = ""
+
+
+def read(course_dir: str | Path | None = None, track: str | None = None) -> list[Unit]:
     """The units of the course in `course_dir`, in its order; all units if it has no course.toml.
 
-    Raises LessonError with one line that names the file, the entry and what to do.
+    track: only the units of this one, instead of course.toml's own. Raises LessonError with one line that names the
+    file, the entry and what to do.
     """
-    default = Path(__file__).parent / FILE
-    path = default if course_dir is None or not (Path(course_dir) / FILE).exists() else Path(course_dir) / FILE
+    default, path = Path(__file__).parent / FILE, _path(course_dir)
     known = {entry["name"]: entry for entry in _entries(default)}
     known |= {folder.name: _of_another_package(folder) for folder in units() if folder.name not in known}
-    entries = known.values() if path == default else _entries(path)
+    chosen = _chosen(course_dir, path, track)
+    entries = list(known.values()) if path == default else _entries(path, chosen)
+    if chosen:
+        entries = _of_track(path, chosen, entries)
     found = [_unit(path, known, entry) for entry in entries]
     if twice := {unit.name for unit in found if [u.name for u in found].count(unit.name) > 1}:
         raise LessonError(f"{path}: {min(twice)} is used twice")
+    here = {unit.name for unit in found}
+    whole = [chosen] if chosen else [one for one in tracks(course_dir).values() if here.issuperset(one.units)]
+    return [replace(unit, tracks={one.name: one.title for one in whole if unit.name in one.units}) for unit in found]
+
+
+def _path(course_dir: str | Path | None) -> Path:
+    """The file that counts: the course's own if there is one."""
+    own = None if course_dir is None else Path(course_dir) / FILE
+    return own if own and own.exists() else Path(__file__).parent / FILE
+
+
+def tracks(course_dir: str | Path | None = None) -> dict[str, Track]:
+    """Name -> track: those of this package, and those of the course's own file, which replace namesakes.
+
+    Raises LessonError for one with a unit that does not exist.
+    """
+    default, path = Path(__file__).parent / FILE, _path(course_dir)
+    found: dict[str, Track] = {}
+    for file in dict.fromkeys((default, path)):
+        for entry in _contents(file).get(TRACKS.name, []):
+            found[entry["name"]] = _track(file, entry)
     return found
+
+
+def _track(file: Path, entry: dict[str, Any]) -> Track:
+    names, chosen = [folder.name for folder in units()], entry.get("units", [])
+    if not chosen:
+        raise LessonError(
+            f"{file}: track {entry['name']} has no units: write units = ['02-masks'], for instance, below it"
+        )
+    if unknown := [name for name in chosen if name not in names]:
+        raise LessonError(f"{file}: track {entry['name']} has {unknown[0]!r}, which is no unit; available: "
+                          f"{', '.join(names)}")  # fmt: skip
+    return Track(**{"title": entry["name"], **entry, "units": tuple(chosen)})
+
+
+def _chosen(course_dir: str | Path | None, path: Path, track: str | None) -> Track | None:
+    name = track or _contents(path).get("track")
+    known = tracks(course_dir) if name else {}
+    if name and name not in known:
+        raise LessonError(f"no track is called {name!r}; available: {', '.join(known)}")
+    return known[name] if name else None
+
+
+def _of_track(path: Path, track: Track, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """An entry for each unit of the track, with what the file says of it; the file may say nothing of others."""
+    given: dict[str, dict[str, Any]] = {}
+    for entry in entries:
+        if entry["name"] in given:
+            raise LessonError(f"{path}: {entry['name']} is used twice")
+        given[entry["name"]] = entry
+    others = given.keys() - set(track.units)
+    if others and path != Path(__file__).parent / FILE:
+        raise LessonError(f"{path}: unit {min(others)} is not in the track {track.name}: leave its table out")
+    return [given.get(name, {"name": name}) for name in track.units]
 
 
 def _of_another_package(folder: Path) -> dict[str, Any]:
@@ -107,9 +179,10 @@ def _contents(path: Path) -> dict[str, Any]:
         raise LessonError(str(error)) from None
 
 
-def _entries(path: Path) -> list[dict[str, Any]]:
+def _entries(path: Path, track: Track | None = None) -> list[dict[str, Any]]:
+    """The file's tables of units; there must be one, unless a track names the units."""
     found: list[dict[str, Any]] = _contents(path).get(UNIT.name, [])
-    if not found:
+    if not found and track is None:
         raise LessonError(f"{path} names no unit: write {UNIT.label} and {UNIT.example} below it")
     return found
 
@@ -123,7 +196,9 @@ def _unit(path: Path, known: dict[str, dict], entry: dict[str, Any]) -> Unit:
     _all_known(where, name, [*(chosen or ()), *points])
     if chosen is not None and (given := [one for one in points if one not in chosen]):
         raise LessonError(f"{where}: {given[0]} has points, but is not among its exercises")
-    return Unit(**{**vars(unit), "exercises": None if chosen is None else tuple(chosen)})
+    if later := [one for one in unit.needs if one not in known]:
+        raise LessonError(f"{where}: needs has {later[0]!r}, which is no unit; available: {', '.join(known)}")
+    return replace(unit, exercises=None if chosen is None else tuple(chosen), needs=tuple(unit.needs))
 
 
 def _all_known(where: str, name: str, ids: Iterable[str]) -> None:

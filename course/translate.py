@@ -4,10 +4,10 @@
     python -m course.translate es --new                 # start a language: every unit, and the texts of verdicts
     python -m course.build DIR --language fr            # the notebooks
 
-A text is a paragraph, a list or a table of a notebook as it is built, the title of an exercise, or the sentence for a
-misconception. So a changed paragraph falls back to English by itself. Code stays as it is, with what it prints and
-writes on axes (docs/decisions/course.md), but for the questions and options of a prediction. `make course` holds
-catalogues to their units.
+A text is a paragraph, a list or a table of a notebook as it is built, the title of an exercise or a track, or the
+sentence for a misconception. So a changed paragraph falls back to English by itself. Code stays as it is, with what it
+prints and writes on axes (docs/decisions/course.md), but for the questions and options of a prediction. `make course`
+holds catalogues to their units.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from autograder.diagnosis.diagnose import known_answers, student_sentence
 from autograder.feedback.translate import OWN_FOLDER, catalogue
 from course import all_exercises, units
 from course.notebook import source_notebook
+from course.settings import tracks
 
 BETWEEN = re.compile(r"(\n[ \t]*\n)")
 FORMULA = re.compile(r"\s*\$\$.*\$\$\s*", re.DOTALL)
@@ -72,6 +73,11 @@ def titles(unit: str) -> Iterator[tuple[str, str]]:
     yield from ((exercise.id, exercise.title) for exercise in all_exercises() if exercise.unit == unit)
 
 
+def track_titles(unit: str) -> Iterator[tuple[str, str]]:
+    """Where and what: the titles of the tracks that a unit is in, which the lab's home page shows."""
+    yield from ((f"track {one.name}", one.title) for one in tracks().values() if unit in one.units)
+
+
 def hints(unit: str) -> Iterator[tuple[str, str]]:
     """(location, text) of the sentences for the misconceptions of a unit."""
     for exercise in all_exercises():
@@ -85,8 +91,8 @@ def translate_notebook(notebook: NotebookNode, found: polib.POFile, language: st
     words: dict[str, str] = {entry.msgid: entry.msgstr for entry in found if entry.translated()}
     new = copy.deepcopy(notebook)
     new.metadata.tfkit["language"] = language
-    titles = new.metadata.tfkit.get("titles", {})
-    titles.update({name: words.get(title, title) for name, title in titles.items()})
+    for titles in (new.metadata.tfkit.get("titles", {}), new.metadata.tfkit.get("tracks", {})):
+        titles.update({name: words.get(title, title) for name, title in titles.items()})
     texts_of = {cell.metadata.tfkit.prediction: questions(cell) for cell in new.cells if _is_prediction(cell)}
     for cell in new.cells:
         if cell.cell_type == "markdown":
@@ -116,7 +122,8 @@ def in_language(folder: Path, notebook: NotebookNode, language: str | None) -> N
 def texts_to_translate(folder: Path) -> dict[str, list[str]]:
     """Text -> its location, for the whole unit."""
     found: dict[str, list[str]] = {}
-    for where, text in [*texts(source_notebook(folder)), *titles(folder.name), *hints(folder.name)]:
+    named = [*titles(folder.name), *track_titles(folder.name)]
+    for where, text in [*texts(source_notebook(folder)), *named, *hints(folder.name)]:
         found.setdefault(text, []).append(where)
     return found
 

@@ -123,6 +123,7 @@ WHOLE = ValueType("a whole number above 0", _is_whole)
 LANGUAGE = ValueType('a gettext language code, such as "fr"', _is_text)
 DUE = ValueType("date, time and offset, as 2026-10-12T18:00:00+02:00", _is_due)
 EXERCISES = ValueType('a list of ids, as ["masks.causal"]; leave it out for all', _are_ids)
+UNITS = ValueType('a list of units, as ["01-recurrence-to-attention", "02-masks"]', _are_ids)
 POINTS = ValueType('numbers by exercise, as {"masks.softmax" = 4}', _are_points)
 PREDICTIONS = ValueType("a number of points, 0 for none", partial(_is_number, least=0))
 CREDIT = ValueType(" or ".join(f'"{rule}"' for rule in RULES), lambda value: value in RULES)
@@ -141,6 +142,26 @@ TOP = CourseTable(
             default="en",
             help="gettext's code of the notebooks' language; `course.build --language` overrides it",
         ),
+        TableKey(
+            name="track",
+            type=TEXT,
+            unset="none",
+            help='a path through the course, such as "core": the course has its units, and `[[unit]]` only changes '
+            "them; `course.build --track` overrides it",
+        ),
+    ),
+)
+
+TRACKS = CourseTable(
+    name="tracks",
+    several=True,
+    example='name = "core"',
+    help="A path through the course, beside those of docs/syllabus.md; one with the same name replaces it.",
+    keys=(
+        TableKey(name="name", type=TEXT, required=True, unset="required", help="what `track` and `--track` call it"),
+        TableKey(name="title", type=TEXT, unset="its name", help="on the lab's home page"),
+        TableKey(name="about", type=TEXT, unset="none", help="what it is about, on docs/syllabus.md"),
+        TableKey(name="units", type=UNITS, unset="none, which is refused", help="its units, in the course's order"),
     ),
 )
 
@@ -148,7 +169,8 @@ UNIT = CourseTable(
     name="unit",
     several=True,
     example='name = "02-masks"',
-    help="One table for each unit, in the course's order; units without a table are not in the course.",
+    help="One table for each unit, in the course's order; units without a table are not in the course, unless `track` "
+    "names them.",
     keys=(
         TableKey(
             name="name",
@@ -180,6 +202,12 @@ UNIT = CourseTable(
             type=PREDICTIONS,
             default=0,
             help="for having made the unit's predictions, right or wrong",
+        ),
+        TableKey(
+            name="needs",
+            type=UNITS,
+            unset="the unit's own",
+            help="earlier units whose ideas it takes up, beside those whose functions it imports; for docs/syllabus.md",
         ),
     ),
 )
@@ -251,7 +279,7 @@ ASSISTANTS = CourseTable(
     ),
 )
 
-TABLES = (UNIT, WEIGHTS, GRADING, CAPSTONE, ASSISTANTS)
+TABLES = (UNIT, TRACKS, WEIGHTS, GRADING, CAPSTONE, ASSISTANTS)
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -316,7 +344,7 @@ def _refuse_unknown(given: Mapping[str, Any], where: str, known: Mapping[str, Co
         labels = {one: table.label if table else one for one, table in known.items()}
         raise CourseFileError(
             f"{where} has {_written(name, given[name])}, which is not one of {', '.join(labels.values())}"
-            + _advice(name, labels)
+            + _advice(name, given[name], labels)
         )
 
 
@@ -327,9 +355,10 @@ def _written(name: str, value: Any) -> str:
     return f"[[{name}]]" if value and isinstance(value, list) and isinstance(value[0], dict) else repr(name)
 
 
-def _advice(name: str, labels: Mapping[str, str]) -> str:
+def _advice(name: str, value: Any, labels: Mapping[str, str]) -> str:
     """What was meant: a key of that very name elsewhere in the file, otherwise the nearest name known here."""
-    if homes := list(_homes(name)):
+    tables = isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    if homes := [] if tables else list(_homes(name)):
         return f"; it belongs {' or '.join(homes)}"
     near = difflib.get_close_matches(name.lower(), labels, n=1)
     return f"; did you mean {labels[near[0]]}?" if near else ""

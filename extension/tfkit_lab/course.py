@@ -55,7 +55,7 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         notebook = read_small_json(path.resolve(), NOTEBOOK_BYTES)
         unit = notebook["metadata"].get("tfkit", {})
         exercises, title = _exercises(notebook["cells"])
-        exercises, titles = _distinct_titles(exercises), _titles(unit)
+        exercises, titles = _distinct_titles(exercises), _texts(unit.get("titles"))
         due, assigned = _due(unit), _assigned(unit, exercises)
         worth, prose = _points(notebook["cells"]), _prose(notebook["cells"])
         project = _project(notebook["cells"])
@@ -82,6 +82,7 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         "title": title or path.stem,
         "about": _about(prose),
         "minutes": _positive(unit.get("minutes")),
+        "tracks": _texts(unit.get("tracks")),
         "due": due,
         "exercises": listed,
         "project": project,
@@ -91,9 +92,8 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
     }
 
 
-def _titles(unit: dict[str, Any]) -> dict[str, str]:
-    """The exercises' titles, as in their verdicts, which the course's build writes into a notebook."""
-    named = unit.get("titles")
+def _texts(named: Any) -> dict[str, str]:
+    """Name -> title, as the course's build writes those of exercises and tracks into a notebook."""
     found = named.items() if isinstance(named, dict) else ()
     return {key: title for key, title in found if isinstance(title, str)}
 

@@ -18,7 +18,7 @@ from autograder.assistants.rules import read_rules
 from autograder.cluster import teams
 from autograder.nbgrader import config
 from autograder.settings import capstone
-from autograder.settings.course_file import UNIT
+from autograder.settings.course_file import TRACKS, UNIT
 from course import build as builder
 from course import settings
 from course.due import set_due_dates
@@ -55,14 +55,14 @@ def test_the_whole_course_where_there_is_no_own(tmp_path):
 
 def test_units_in_their_order_with_the_titles_that_are_not_given(directory):
     masks, first = settings.read(directory)
-    assert (masks.name, masks.title, masks.minutes) == ("02-masks", "Masks", 60)
+    assert (masks.name, masks.title, masks.minutes) == ("02-masks", "Masks", 75)
     assert (first.title, first.due) == ("Looking back", None)
 
 
 def test_only_the_chosen_are_asked_and_the_others_are_given(directory):
     builder.build(directory)
     assert read(directory).metadata.tfkit.due == "2026-10-12T18:00:00+02:00"  # for the course's home page
-    assert read(directory).metadata.tfkit.minutes == 60
+    assert read(directory).metadata.tfkit.minutes == 75
     assert sorted(path.name for path in (directory / "source").iterdir()) == ["01-recurrence-to-attention", "02-masks"]
     cells = read(directory).cells
     asked = {cell.metadata.tfkit.exercise: cell.metadata.nbgrader.points for cell in cells if role(cell) == "check"}
@@ -187,7 +187,59 @@ PAGE = (Path(__file__).parents[2] / "docs/settings.md").read_text(encoding="utf-
 
 
 def test_a_unit_has_a_field_for_each_key_of_its_table():
-    assert [field.name for field in fields(settings.Unit)] == UNIT.names
+    assert [field.name for field in fields(settings.Unit)] == [*UNIT.names, "tracks"]
+    assert {field.name for field in fields(settings.Track)} == set(TRACKS.names)
+
+
+CORE = ["01-recurrence-to-attention", "02-masks", "03-heads", "05-transformer", "07-decoding"]
+
+
+def test_a_track_names_the_units_and_their_tables_only_change_them(tmp_path):
+    (tmp_path / settings.FILE).write_text('track = "core"\n[[unit]]\nname = "03-heads"\nminutes = 50\n')
+    found = settings.read(tmp_path)
+    assert [unit.name for unit in found] == CORE
+    assert [unit.minutes for unit in found if unit.name in CORE[1:3]] == [75, 50]
+    assert all(unit.tracks == {"core": "Core"} for unit in found)
+    assert len(settings.read(track="inside")) == 6
+
+
+def test_a_course_tells_the_tracks_that_it_has_whole(directory):
+    assert settings.read(directory)[0].tracks == {}, "two units are no track"
+    (first, *_) = settings.read()
+    assert list(first.tracks) == ["core", "today", "zoo", "inside", "fast"]
+
+
+def test_a_course_may_have_a_track_of_its_own(tmp_path):
+    own = 'track = "mine"\n[[tracks]]\nname = "mine"\nunits = ["02-masks"]\n'
+    (tmp_path / settings.FILE).write_text(own)
+    assert [(unit.name, unit.tracks) for unit in settings.read(tmp_path)] == [("02-masks", {"mine": "mine"})]
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ('track = "cor"', "no track is called 'cor'; available: core, today"),
+        ('track = "core"\n[[unit]]\nname = "04-positions"', "unit 04-positions is not in the track core"),
+        (
+            '[[tracks]]\nname = "mine"\nunits = ["02-mask"]\n[[unit]]\nname = "02-masks"',
+            "track mine has '02-mask', which is no unit",
+        ),
+        ('[[unit]]\nname = "02-masks"\nneeds = ["01"]', "needs has '01', which is no unit"),
+    ],
+)
+def test_a_track_or_a_need_that_cannot_be_is_refused_by_name(tmp_path, text, message):
+    (tmp_path / settings.FILE).write_text(text)
+    with pytest.raises(LessonError, match=re.escape(message)):
+        settings.read(tmp_path)
+
+
+def test_one_track_is_built_from_the_command_line(tmp_path, capsys):
+    assert builder.main([str(tmp_path), "--track", "core"]) == 0
+    assert sorted(path.name for path in (tmp_path / "source").iterdir()) == CORE
+    assert read(tmp_path).metadata.tfkit.tracks == {"core": "Core"}
+    with pytest.raises(SystemExit):
+        builder.main([str(tmp_path), "--track", "core", "--unit", "02-masks"])
+    assert "pass one of them" in capsys.readouterr().err
 
 
 def test_the_examples_of_the_page_of_settings_are_valid(tmp_path):

@@ -13,12 +13,29 @@ from autograder.nbgrader import config
 from autograder.settings import course_file, points
 from autograder.settings.capstone import BadTerms, Terms
 from autograder.settings.capstone import read as read_terms
-from autograder.settings.course_file import ASSISTANTS, CAPSTONE, GRADING, TABLES, TOP, UNIT, WEIGHTS, CourseFileError
+from autograder.settings.course_file import (
+    ASSISTANTS,
+    CAPSTONE,
+    GRADING,
+    TABLES,
+    TOP,
+    TRACKS,
+    UNIT,
+    WEIGHTS,
+    CourseFileError,
+)
 from course import build, settings
 
 FULL = """
 title = "Transformers in five weeks"
 language = "fr"
+track = "mine"
+
+[[tracks]]
+name = "mine"
+title = "Mine"
+about = "masks, and a model"
+units = ["02-masks", "17-capstone"]
 
 [[unit]]
 name = "02-masks"
@@ -28,6 +45,7 @@ due = 2026-10-12T18:00:00+02:00
 exercises = ["masks.causal", "masks.softmax"]
 points = {"masks.softmax" = 4, "masks.causal" = 0}
 predictions = 1
+needs = ["01-recurrence-to-attention"]
 
 [[unit]]
 name = "17-capstone"
@@ -58,7 +76,7 @@ hints = 0
 WRONG = [
     (
         "[asistants]\nhints = 0",
-        "has [asistants], which is not one of title, language, [[unit]], [weights], [grading], [capstone]",
+        "has [asistants], which is not one of title, language, track, [[unit]], [[tracks]], [weights], [grading]",
     ),
     ("[asistants]\nhints = 0", "; did you mean [assistants]?"),
     ("[weigths]\ngradients = 2", "; did you mean [weights]?"),
@@ -145,7 +163,7 @@ def test_a_full_file_is_read_by_all(tmp_path: Path) -> None:
     assert set(contents) == {*TOP.names, *(table.name for table in TABLES)}  # the example leaves nothing out
     for table in (WEIGHTS, GRADING, CAPSTONE, ASSISTANTS):
         assert set(contents[table.name]) == set(table.names)
-    assert set(contents["unit"][0]) == set(UNIT.names)
+    assert set(contents["unit"][0]) == set(UNIT.names) and set(contents["tracks"][0]) == set(TRACKS.names)
     masks, capstone = settings.read(tmp_path)
     assert (masks.title, masks.minutes, masks.predictions) == ("Masks and more", 45.5, 1)
     assert masks.exercises == ("masks.causal", "masks.softmax")

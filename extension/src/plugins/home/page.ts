@@ -20,11 +20,13 @@ import {
 } from './journey';
 import { hatch, motif } from './motifs';
 import { Tour, tourSteps } from './tour';
+import { trackChoice, tracksOf } from './tracks';
 
 /** Opens a notebook, at an exercise or at the cell with an id where one is given. */
 export type Navigate = (to: { path: string; exercise?: string; cell?: string }) => void;
 
 const GLOSSARY = 'glossary'; // the id that the build gives to the cell with the glossary of a unit
+const TRACK = 'tfkit:track'; // where this browser keeps the chosen one
 const RADIUS = 31;
 
 export class HomePage extends Widget {
@@ -67,14 +69,21 @@ export class HomePage extends Widget {
   /** Keeps the focus, if the same control exists after the redraw. */
   private _draw(): void {
     const focused = (document.activeElement as HTMLElement | null)?.dataset.key;
-    const { units, error } = this._course;
+    const { units: all, error } = this._course;
+    const chosen = tracksOf(all).find(({ name }) => name === localStorage.getItem(TRACK));
+    const units = chosen?.units ?? all;
     this._top.replaceChildren(
       h('h1', {}, this._trans.__('Course')),
       ...(error ? [h('p', { role: 'alert' }, error)] : this._hero(units))
     );
-    const cards = units.map(unit => h('li', {}, this._card(unit)));
+    const here = resumePoint(units)?.unit;
+    const cards = units.map(unit => h('li', {}, this._card(unit, unit === here)));
+    const choice = trackChoice(all, chosen?.name ?? '', this._trans, name => {
+      localStorage.setItem(TRACK, name);
+      this._draw();
+    });
     const boards = units.flatMap(({ leaderboard }) => (leaderboard ? [leaderboard] : []));
-    this._path.replaceChildren(h('h2', {}, this._trans.__('Units')), h('ol', {}, ...cards));
+    this._path.replaceChildren(h('h2', {}, this._trans.__('Units')), ...choice, h('ol', {}, ...cards));
     this._boards.replaceChildren(...leaderboards(boards, this._trans));
     this._box.hidden = this._path.hidden = this._boards.hidden = !units.length || error !== null;
     this._showFound();
@@ -204,11 +213,10 @@ export class HomePage extends Widget {
   }
 
   /** A unit as one button: it opens at the exercise to do next, or at the top where none has been begun. */
-  private _card(unit: IUnit): HTMLElement {
+  private _card(unit: IUnit, here: boolean): HTMLElement {
     const [number, name] = splitTitle(unit.title);
     const next = resumePoint([unit]);
     const done = isFinished(unit);
-    const here = resumePoint(this._course.units)?.unit === unit;
     const mark = done ? this._trans.__('✓ done') : here ? this._trans.__('you are here') : null;
     const card = h('button', {
       type: 'button',

@@ -1,0 +1,54 @@
+/** The tracks of a course: paths through its units, one of which a student may choose to see alone. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { IUnit } from '../../shared/tokens';
+import { h } from '../../widgets/dom';
+
+export interface ITrack {
+  /** Empty for the whole course. */
+  readonly name: string;
+  readonly title: string;
+  readonly units: readonly IUnit[];
+}
+
+/** The tracks that the units name, in the order in which they do. */
+export function tracksOf(units: readonly IUnit[]): ITrack[] {
+  const titles = new Map(units.flatMap(({ tracks }) => Object.entries(tracks ?? {})));
+  return Array.from(titles, ([name, title]) => ({ name, title, units: units.filter(unit => unit.tracks?.[name]) }));
+}
+
+/** The hours that the units take, rounded; null where one of them states no time. */
+export function hoursOf(units: readonly IUnit[]): number | null {
+  const minutes = units.map(unit => unit.minutes);
+  return minutes.every(one => one !== null) ? Math.round(minutes.reduce((sum, one) => sum + one, 0) / 60) : null;
+}
+
+function extent(units: readonly IUnit[], trans: TranslationBundle): string {
+  const hours = hoursOf(units);
+  const count = trans._n('%1 unit', '%1 units', units.length);
+  return hours ? trans.__('%1, about %2 h', count, hours) : count;
+}
+
+/** A button for the whole course and for each track; a single track that is the whole course is only named. */
+export function trackChoice(
+  units: readonly IUnit[],
+  chosen: string,
+  trans: TranslationBundle,
+  choose: (name: string) => void
+): HTMLElement[] {
+  const tracks = tracksOf(units);
+  if (!tracks.length) {
+    return [];
+  }
+  if (tracks.length === 1 && tracks[0].units.length === units.length) {
+    return [h('p', { className: 'tfkit-Tracks' }, `${tracks[0].title} · ${extent(units, trans)}`)];
+  }
+  const buttons = [{ name: '', title: trans.__('All units'), units }, ...tracks].map(track => {
+    const attributes = { type: 'button', 'aria-pressed': String(track.name === chosen) };
+    const button = h('button', attributes, h('strong', {}, track.title), ` ${extent(track.units, trans)}`);
+    button.dataset.key = `track ${track.name}`;
+    button.onclick = () => choose(track.name);
+    return button;
+  });
+  const group = { className: 'tfkit-Tracks', role: 'group', 'aria-label': trans.__('Paths through the course') };
+  return [h('div', group, ...buttons)];
+}
