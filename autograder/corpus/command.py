@@ -138,28 +138,12 @@ def _results_file(arguments: argparse.Namespace) -> Any:
 
 def _measure_new(names: list[str], arguments: argparse.Namespace) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Names and what `measure_exercise` says of them, each as soon as it is done; several at a time with workers."""
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from multiprocessing import get_context
+    from autograder.corpus.parallel import measure_each
 
     each = partial(measure_exercise, seed=arguments.seed, report=arguments.report, mutants=arguments.mutants)
     if arguments.seeds:
         each = partial(_measure_seeds, seeds=range(arguments.seed, arguments.seed + arguments.seeds))
-    if arguments.workers < 2:
-        yield from ((name, each(name)) for name in names)
-        return
-    with ProcessPoolExecutor(arguments.workers, get_context("spawn"), _one_thread) as pool:
-        waiting = {pool.submit(each, name): name for name in names}
-        try:
-            yield from ((waiting[future], future.result()) for future in as_completed(waiting))
-        finally:
-            for future in waiting:
-                future.cancel()
-
-
-def _one_thread() -> None:
-    import torch
-
-    torch.set_num_threads(1)
+    yield from measure_each(names, each, arguments.workers)
 
 
 def measure_exercise(name: str, seed: int, report: bool, mutants: bool) -> tuple[Any, ...]:
@@ -180,10 +164,11 @@ def measure_exercise(name: str, seed: int, report: bool, mutants: bool) -> tuple
 
 def _measure_seeds(name: str, seeds: Sequence[int]) -> tuple[Any, ...]:
     """The stability of an exercise's answers, each asked in this process's sandbox."""
+    from autograder.corpus.parallel import one_thread
     from autograder.corpus.stability import measure_stability
     from autograder.sandbox import SandboxError, choose
 
-    _one_thread()
+    one_thread()
     try:
         return (measure_stability(registry.find(name), seeds, choose()),)
     except SandboxError as error:

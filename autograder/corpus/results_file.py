@@ -1,4 +1,4 @@
-"""The results of `autograder corpus` in a file, so that an interrupted run goes on where it stopped.
+"""The results of `autograder corpus`, or of another command, in a file, so that an interrupted run can go on.
 
 One JSON line for each exercise: the options, a hash of the code and answers, and the results. A line with other options
 or another hash is not used.
@@ -27,23 +27,26 @@ LINE_START = b'{"exercise": '
 
 
 class ResultsFileError(ValueError):
-    """The file holds something other than results of `autograder corpus`; the message says in which line."""
+    """The file holds something other than results of the command; the message says in which line."""
 
 
 class CorpusResultsFile:
     """The results in `path`, which need not exist, that were measured with these options.
 
-    `types` are those of the results of an exercise; `--seeds` measures something else than a report does.
+    `types` are those of the results of an exercise, since `--seeds` measures something else than a report does;
+    `command`: whose results they are.
     """
 
-    def __init__(self, path: Path, options: dict[str, Any], types: Sequence[Any] = RESULT_TYPES) -> None:
+    def __init__(
+        self, path: Path, options: dict[str, Any], types: Sequence[Any] = RESULT_TYPES, command: str = "corpus"
+    ) -> None:
         """Raises ResultsFileError if the file is of another kind. A last line that was cut off is removed."""
         self._path, self._options, self._types = path, options, types
         written = path.read_bytes() if path.exists() else b""
         whole, newline, cut = written.rpartition(b"\n")
-        rows = list(_rows(path, (whole + newline).splitlines()))
+        rows = list(_rows(path, (whole + newline).splitlines(), command))
         if cut and not (cut.startswith(LINE_START) or LINE_START.startswith(cut)):
-            raise ResultsFileError(_invalid_line(path, len(rows) + 1))
+            raise ResultsFileError(_invalid_line(path, len(rows) + 1, command))
         if cut:
             os.truncate(path, len(written) - len(cut))
         self._rows = {(row["exercise"], row["code"]): row for row in rows if row["options"] == options}
@@ -73,7 +76,7 @@ def hash_of_exercise(exercise: Exercise) -> str:
     return hashlib.sha256(hash_of_code([exercise], KINDS).encode() + equivalent).hexdigest()
 
 
-def _rows(path: Path, lines: list[bytes]) -> Iterator[dict[str, Any]]:
+def _rows(path: Path, lines: list[bytes], command: str) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines, 1):
         try:
             row = json.loads(line)
@@ -81,12 +84,12 @@ def _rows(path: Path, lines: list[bytes]) -> Iterator[dict[str, Any]]:
         except (ValueError, AttributeError, TypeError, KeyError):
             valid = False
         if not valid:
-            raise ResultsFileError(_invalid_line(path, number))
+            raise ResultsFileError(_invalid_line(path, number, command))
         yield row
 
 
-def _invalid_line(path: Path, line: int) -> str:
-    return f"{path}, line {line}, is not a result of `autograder corpus`: name another file"
+def _invalid_line(path: Path, line: int, command: str) -> str:
+    return f"{path}, line {line}, is not a result of `autograder {command}`: name another file"
 
 
 def _from_json(results: list[dict[str, Any] | None], types: Sequence[Any]) -> Any:
