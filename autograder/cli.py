@@ -18,6 +18,7 @@ from autograder.console.base import BadInput, add_assignment, add_course, add_wo
 from autograder.console.help_format import add_command
 from autograder.corpus import command as corpus
 from autograder.exercises import registry
+from autograder.hunts import command as hunts
 from autograder.marking import command as marking
 from autograder.report import command as report
 from tfkit_course import replace_unencodable
@@ -50,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     benchmark.add_parsers(add_command(commands, "benchmark", help_texts.BENCHMARK))
     capstone.add(add_command(commands, "capstone", help_texts.CAPSTONE))
     marking.add(commands)
+    hunts.add_parsers(add_command(commands, "hunts", help_texts.HUNTS))
     add_command(commands, "list", help_texts.LIST).set_defaults(run=_list)
     _doctor_parser(add_command(commands, "doctor", help_texts.DOCTOR))
     corpus.add_options(add_command(commands, "corpus", help_texts.CORPUS))

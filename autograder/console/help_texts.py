@@ -330,3 +330,63 @@ CORPUS = CommandHelp(
         "autograder corpus show masks.causal looks_into_the_future",
     ),
 )
+
+HUNTS = CommandHelp(
+    summary="list, show, grade and prove bug hunts",
+    description="""
+    A bug hunt is code that looks right and has one to three faults, made from a right answer of an exercise and the
+    mistakes that are collected for it. The student sees a symptom, names the suspected lines, writes a test that fails
+    on the code, and repairs it.
+    """,
+)
+HUNTS_LIST = CommandHelp(
+    summary="list the hunts",
+    description="""
+    Print a line for each hunt: its id, the number of lines that the smallest known repair changes, its level (1 to 3:
+    the fewer checks fail, the harder it is) and the checks that fail. The levels are read from --results, or measured
+    for the exercises that are named.
+    """,
+    exits=DONE,
+    examples=("autograder hunts list masks.causal", "autograder hunts list --results hunts.jsonl"),
+)
+HUNTS_SHOW = CommandHelp(
+    summary="print the code and the symptom of a hunt",
+    description="""
+    Print the code of a hunt with the numbers of its lines, and the symptom: what the code gives for a small input,
+    beside what right code gives. For an exercise the hunt is drawn by student and seed, and the faults are not named;
+    for the id of a hunt a last line says where they are.
+    """,
+    exits=DONE,
+    examples=(
+        "autograder hunts show masks.causal --student ada --seed 3",
+        "autograder hunts show masks.causal/sees_one_ahead",
+    ),
+)
+HUNTS_CHECK = CommandHelp(
+    summary="grade what was handed in for a hunt",
+    description="""
+    Grade the suspected lines, the test and the repair, each for points of its own. The repair is graded by the
+    exercise's checks. The test is run on right answers in all styles, where it must pass, on the faulty code, where it
+    must fail, and on other known mistakes of the exercise. Both run in a sandbox.
+    """,
+    exits={
+        0: "the repair is right, and the test can be relied on and fails on the faulty code",
+        1: "one of them is not",
+        2: "it could not be graded, or the request cannot be carried out",
+    },
+    examples=("autograder hunts check masks.causal --lines 5 --test t.py --repair r.py",),
+)
+HUNTS_PROVE = CommandHelp(
+    summary="prove that each hunt can be solved",
+    description="""
+    For each hunt: the checks see its faults, the symptom shows a difference that is there again when the code and its
+    repair run anew, the known repair passes all checks, and of several faults each has to be repaired. With --results,
+    a run that was interrupted goes on where it stopped.
+    """,
+    exits={0: "all that was proved holds", 1: "something does not; each has a line", 2: REFUSED},
+    examples=(
+        "autograder hunts prove --only masks.causal rnn.cell",
+        "autograder hunts prove --workers 2 --results hunts.jsonl",
+        "autograder hunts prove --faults 2 --sample 3",
+    ),
+)

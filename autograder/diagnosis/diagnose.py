@@ -152,7 +152,7 @@ def counterexample(exercise: Exercise, findings: Sequence[Finding], step: str | 
     answer = shown.simplest
     case, difference = answer.probe.case, answer.difference
     assert difference is not None
-    inputs = {name: _shown(value) for name, value in _named_inputs(exercise, case).items()}
+    inputs = {name: shown_value(value) for name, value in _named_inputs(exercise, case).items()}
     return {
         "call": case.symbol if case.init is None else f"{case.symbol}({', '.join(map(str, case.init))})",
         "inputs": inputs,
@@ -177,7 +177,7 @@ def _beside(answer: Any) -> dict[str, Any]:
     if not hasattr(actual, "numel") or actual.is_complex() or not 0 < actual.numel() <= MAX_SHOWN:
         return {"yours": None, "wrong": None}
     wrong = wrong_entries(expected, actual, answer.probe.tolerance)
-    return {"yours": _shown(actual.detach()), "part": part, "wrong": wrong.tolist() if wrong is not None else None}
+    return {"yours": shown_value(actual.detach()), "part": part, "wrong": wrong.tolist() if wrong is not None else None}
 
 
 def _first_wrong_part(expected: Any, actual: Any, tolerance: Any) -> tuple[Any, Any, str]:
@@ -223,15 +223,16 @@ def _named_inputs(exercise: Exercise, case: Any) -> dict[str, Any]:
     return {**dict(zip(names, case.args, strict=False)), **case.kwargs}
 
 
-def _shown(value: Any) -> Any:
+def shown_value(value: Any) -> Any:
+    """The value as JSON: a tensor as nested lists, a large one as its type and shape in words."""
     if hasattr(value, "numel"):
         if value.numel() > MAX_SHOWN:
             return f"{str(value.dtype).removeprefix('torch.')} tensor of shape {list(value.shape)}"
         return value.tolist() if not value.is_floating_point() else _rounded(value.tolist())
     if isinstance(value, (list, tuple)):
-        return [_shown(one) for one in value]
+        return [shown_value(one) for one in value]
     if isinstance(value, dict):
-        return {str(key): _shown(one) for key, one in value.items()}
+        return {str(key): shown_value(one) for key, one in value.items()}
     if isinstance(value, (bool, int, float, str, type(None))):
         return value
     return str(getattr(value, "description", type(value).__name__))

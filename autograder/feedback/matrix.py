@@ -147,13 +147,13 @@ def _heat(value: Any, largest: float) -> str:
     return f"tfkit-{'h' if value > 0 else 'n'}{max(1, math.ceil(LEVELS * abs(value) / largest))}"
 
 
-def flow(rows: Sequence[str]) -> str:
+def flow(rows: Sequence[str], whose: str = "yours") -> str:
     """Which inputs affect which outputs, a row per output and a column per input: as it is and as it should be; ""
-    without a map."""
+    without a map. whose: the name of the map as it is."""
     if not rows:
         return ""
     right = ["".join("●" if sign in "●○" else "·" for sign in row) for row in rows]
-    tables = _signs(say("yours"), rows) + _signs(say("what may be seen"), right)
+    tables = _signs(say(whose), rows) + _signs(say("what may be seen"), right)
     return f'<div class="tfkit-v-row">{tables}</div><small>{say(FLOW)}</small>'
 
 

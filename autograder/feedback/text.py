@@ -104,11 +104,11 @@ def _example(given: Mapping[str, Any], messages: list[str]) -> Iterator[str]:
     )
     yield f"{say('The smallest example found')}: {given.get('call')}({named})"
     drawn = [one for name, value in inputs.items() for one in matrices(str(name), value)[:2]]
-    yield from _beside([_lines(matrix) for matrix in [*drawn, *answers(given)][:6]])
+    yield from side_by_side([matrix_lines(matrix) for matrix in [*drawn, *answers(given)][:6]])
     yield from sentences(given, messages)
 
 
-def _lines(matrix: Matrix) -> list[str]:
+def matrix_lines(matrix: Matrix) -> list[str]:
     """A matrix as lines of equal width; wrong entries are marked."""
     wrong = matrix.wrong or [[False] * len(row) for row in matrix.rows]
     entries = [
@@ -120,7 +120,8 @@ def _lines(matrix: Matrix) -> list[str]:
     return [line.ljust(max(map(len, lines))) for line in lines]
 
 
-def _beside(blocks: list[list[str]]) -> Iterator[str]:
+def side_by_side(blocks: list[list[str]]) -> Iterator[str]:
+    """Matrices as `matrix_lines` gives them, next to one another."""
     for row in zip_longest(*blocks):
         parts = (part if part is not None else " " * len(block[0]) for part, block in zip(row, blocks, strict=True))
         yield "  " + "    ".join(parts).rstrip()

@@ -1,0 +1,128 @@
+"""Makes hunts: a right answer of an exercise with one or several of its collected mistakes.
+
+The right answer that was edited is the repair, and the edited lines are where the faults are. Loads no torch.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from autograder.api import Exercise
+from autograder.diagnosis.compose import fit
+from autograder.exercises import registry
+from autograder.exercises.answers import EditedAnswer, answers
+from autograder.exercises.edits import Replacement, apply_replacements
+from autograder.exercises.variants import variant
+
+MAX_CHANGED = 4  # lines of one fault: with more of them the answer is another program, not one with a fault
+MAX_FAULTS = 3
+JOIN = "+"  # between the names of several faults in an id
+
+
+class UnknownHunt(Exception):
+    """There is no such hunt; the message names similar ones."""
+
+
+@dataclass(frozen=True)
+class Hunt:
+    """Code with faults. `id` names the faults, so it is not for students; `title` is."""
+
+    exercise: Exercise
+    faults: tuple[EditedAnswer, ...]
+
+    @property
+    def id(self) -> str:
+        """`masks.causal/sees_one_ahead`; several faults are joined by `+`."""
+        return f"{self.exercise.id}/{JOIN.join(self.names)}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the faults, as a verdict has them."""
+        return tuple(fault.stem for fault in self.faults)
+
+    @cached_property
+    def repair(self) -> str:
+        """The smallest repair that is known: the right answer from which the faulty code was made."""
+        return self.faults[0].base.read_text(encoding="utf-8")
+
+    @cached_property
+    def code(self) -> str:
+        """The faulty code, without any sentence on what is wrong."""
+        return apply_replacements(self.repair, self._replacements(self.faults))
+
+    @cached_property
+    def fault_lines(self) -> tuple[tuple[int, ...], ...]:
+        """For each fault its lines in `code`, from 1 on; where a line is missing, those around the gap."""
+        every = self._replacements(self.faults)
+        return tuple(
+            tuple(sorted({line for one in fault.replacements for line in _lines_of(one, every)}))
+            for fault in self.faults
+        )
+
+    @property
+    def changed_lines(self) -> int:
+        """The number of lines that the smallest known repair changes."""
+        return changed_lines(self.code, self.repair)
+
+    def without(self, fault: EditedAnswer) -> str:
+        """The code in which this one fault is repaired."""
+        return apply_replacements(self.repair, self._replacements([other for other in self.faults if other != fault]))
+
+    @staticmethod
+    def _replacements(faults: Sequence[EditedAnswer]) -> list[Replacement]:
+        return sorted({one for fault in faults for one in fault.replacements})
+
+
+def _lines_of(one: Replacement, every: Sequence[Replacement]) -> Iterator[int]:
+    """The lines of one replacement in the code where all of them are made."""
+    start = one.start + sum(len(other.lines) - (other.end - other.start) for other in every if other < one)
+    if one.lines:
+        yield from range(start + 1, start + len(one.lines) + 1)
+    else:
+        yield from (line for line in (start, start + 1) if line > 0)
+
+
+def changed_lines(before: str, after: str) -> int:
+    """The number of lines in which two programs differ, without blank ones."""
+    old, new = ([line for line in text.splitlines() if line.strip()] for text in (before, after))
+    blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return sum(max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in blocks if tag != "equal")
+
+
+def hunts(exercise: Exercise, faults: int = 1) -> list[Hunt]:
+    """The exercise's hunts with so many faults each, in the order of their ids. Raises BadCorpus."""
+    edits = [one for one in answers(exercise, "wrong") if isinstance(one, EditedAnswer) and _is_small(one)]
+    sets = itertools.combinations(edits, faults)
+    return [Hunt(exercise, parts) for parts in sets if fit(parts)]
+
+
+def _is_small(fault: EditedAnswer) -> bool:
+    return sum(max(one.end - one.start, len(one.lines)) for one in fault.replacements) <= MAX_CHANGED
+
+
+def find(id: str) -> Hunt:
+    """The hunt of this id. Raises UnknownHunt, or UnknownExercise of the registry."""
+    name, _, faults = id.partition("/")
+    exercise = registry.find(name)
+    wanted = set(faults.split(JOIN))
+    known = {hunt.names[0]: hunt.faults[0] for hunt in hunts(exercise)}
+    if unknown := sorted(wanted - known.keys()):
+        near = difflib.get_close_matches(unknown[0], known, n=3, cutoff=0.0)
+        raise UnknownHunt(f"{name} has no fault called {unknown[0]!r}; some of its {len(known)}: {', '.join(near)}")
+    parts = tuple(known[fault] for fault in sorted(wanted))
+    if not fit(parts):
+        raise UnknownHunt(f"{id}: these faults change the same lines, so no code can have them together")
+    return Hunt(exercise, parts)
+
+
+def draw(exercise: Exercise, student: str | None, seed: int, faults: int = 1) -> Hunt:
+    """The student's hunt for this seed, by default that of the current user. Raises UnknownHunt if there is none."""
+    among = hunts(exercise, faults)
+    if not among:
+        raise UnknownHunt(f"{exercise.id} has no hunt with {faults} faults: ask for fewer")
+    drawn: Hunt = variant(f"hunt/{exercise.id}/{seed}", student, hunt=among).hunt
+    return drawn

@@ -1,0 +1,29 @@
+"""What a student is shown of a hunt, as a JSON object; nothing in it names a fault."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.feedback.translate import title_of
+from autograder.hunts.make import Hunt
+from autograder.hunts.symptom import symptom
+
+
+class NoSymptom(Exception):
+    """Nothing is seen of a hunt's fault with these inputs."""
+
+
+def task(hunt: Hunt, seed: int) -> dict[str, Any]:
+    """The hunt's code and its symptom. Raises NoSymptom."""
+    seen = symptom(hunt, seed)
+    if seen is None:
+        raise NoSymptom(f"{hunt.exercise.id}, seed {seed}: nothing is seen of the fault; take another seed")
+    return {
+        "exercise": hunt.exercise.id,
+        "title": title_of(hunt.exercise),
+        "seed": seed,
+        "faults": len(hunt.faults),
+        "symbols": list(hunt.exercise.symbols),
+        "code": hunt.code,
+        "symptom": seen.as_json(),
+    }

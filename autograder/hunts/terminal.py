@@ -1,0 +1,40 @@
+"""A hunt and its verdict as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from autograder.feedback.text import matrix_lines, plain, side_by_side
+from autograder.feedback.translate import say
+from autograder.feedback.words import SIGNS, STATES, number
+from autograder.hunts.words import DO, SEEN_IN, SYMPTOM, call_of, heading_of, intro, missed_of, tables_of, values_of
+
+
+def task_text(task: Mapping[str, Any]) -> str:
+    """The code with the numbers of its lines, and the symptom."""
+    lines = [f"{task['title']} ({task['exercise']}, seed {task['seed']})", f"{intro(task)} {say(DO)}", ""]
+    lines += [f"{number:3}  {line}".rstrip() for number, line in enumerate(task["code"].splitlines(), 1)]
+    return plain("\n".join([*lines, "", *_symptom(task["symptom"])]))
+
+
+def _symptom(seen: Mapping[str, Any]) -> list[str]:
+    call = f": {call_of(seen)}" if call_of(seen) else ""
+    lines = [f"{say(SYMPTOM)} ({say(SEEN_IN, what=say(seen['seen_in']))}){call}"]
+    lines += side_by_side([matrix_lines(matrix) for matrix in tables_of(seen)])
+    lines += [f"  {line}" for line in (*values_of(seen), *seen["words"])]
+    return lines + [f"    {row}" for row in seen["map"]]
+
+
+def verdict_text(verdict: Mapping[str, Any]) -> str:
+    """The points and sentences of each part."""
+    score = say("{score} of {most}", score=number(verdict["score"]), most=number(verdict["max_score"]))
+    lines = [
+        f"{SIGNS[verdict['status']]} {verdict['exercise']}: {say(STATES[verdict['status']])}, {score} {say('points')}"
+    ]
+    for part in verdict["parts"]:
+        lines.append(f"  {SIGNS[part['status']]} {heading_of(part)}")
+        lines += [f"    {line}" for line in (*part["sentences"], missed_of(part)) if line]
+    if verdict["sandbox"] == "subprocess":
+        lines.append("  NOT ISOLATED: the code ran with your own rights")
+    return plain("\n".join(lines))

@@ -1,0 +1,68 @@
+"""`autograder hunts`: list, show, check, prove."""
+
+import json
+
+import pytest
+
+from autograder import cli
+from autograder.hunts import make
+
+ID = "masks.causal/sees_one_ahead"
+
+
+def run(*words: str) -> int:
+    with pytest.raises(SystemExit) as end:
+        cli.main(["hunts", *words])
+    return int(end.value.code or 0)
+
+
+def test_list_names_every_hunt_with_its_level(capsys):
+    assert run("list", "masks.causal") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 12 and lines[-1] == "11 hunts"
+    assert all("level " in line and "not measured" not in line for line in lines[:-1])
+
+
+def test_show_tells_only_who_names_the_hunt_where_the_fault_is(capsys):
+    assert run("show", ID) == 0
+    named = capsys.readouterr().out
+    assert "  5      return torch.ones" in named and "sees_one_ahead in line 5" in named
+    assert run("show", "masks.causal", "--student", "ada", "--seed", "3") == 0
+    drawn = capsys.readouterr().out
+    assert "The symptom" in drawn and not any(hunt.names[0] in drawn for hunt in make.hunts(make.find(ID).exercise))
+
+
+def test_check_grades_what_is_handed_in(tmp_path, capsys):
+    test, repair = tmp_path / "t.py", tmp_path / "r.py"
+    test.write_text("def test_it(answer):\n    assert torch.equal(answer(4), torch.ones(4, 4).tril().bool())\n")
+    repair.write_text(make.find(ID).repair)
+    assert run("check", ID, "--lines", "5", "--test", str(test), "--repair", str(repair), "--json") == 0
+    assert json.loads(capsys.readouterr().out)["status"] == "passed"
+    assert run("check", ID, "--lines", "1") == 1
+    assert "The fault is not in the lines that you suspected." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("check", ID), "nothing is handed in: give --lines, --test or --repair"),
+        (("check", ID, "--test", "absent.py"), "there is no file absent.py"),
+        (("show", "masks.causal/absent"), "has no fault called 'absent'"),
+        (("show", "masks.causall"), "no exercise is called 'masks.causall'"),
+        (("list", "--results", "absent.jsonl"), "there is no file absent.jsonl"),
+    ],
+)
+def test_what_cannot_be_carried_out_is_refused_in_a_line(words, why, capsys):
+    assert run(*words) == 2
+    error = capsys.readouterr().err
+    assert why in error and error.count("\n") == 1
+
+
+def test_an_interrupted_proof_goes_on_and_list_reads_it(tmp_path, capsys, monkeypatch):
+    file = tmp_path / "hunts.jsonl"
+    assert run("prove", "--only", "masks.causal", "--results", str(file)) == 0
+    assert "11 hunts: 11 observable" in capsys.readouterr().out
+    monkeypatch.setattr("autograder.hunts.prove.prove_exercise", lambda *_: pytest.fail("it was proved again"))
+    assert run("prove", "--only", "masks.causal", "--results", str(file)) == 0
+    assert run("list", "masks.causal", "--results", str(file)) == 0
+    assert "level not measured" not in capsys.readouterr().out

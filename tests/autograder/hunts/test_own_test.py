@@ -1,0 +1,106 @@
+"""A student's test is judged by what it says of right code, of the hunt's code and of other mistakes."""
+
+import pytest
+
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
+from autograder.hunts import make
+from autograder.hunts.own_test import BadTest, judge_test, read_test, run_test
+from autograder.sandbox import choose
+
+HUNT = make.find("masks.causal/sees_one_ahead")
+CAUSAL = HUNT.exercise
+GOOD = """
+def test_it(answer):
+    mask = answer(4)
+    assert mask.dtype == torch.bool
+    assert torch.equal(mask, torch.ones(4, 4).tril().bool())
+"""
+NARROW = "def test_it(causal_mask):\n    assert not causal_mask(3)[0, 1]\n"
+
+
+@pytest.fixture(scope="module")
+def backend():
+    return choose()
+
+
+def judge(source, backend):
+    return judge_test(HUNT, read_test(CAUSAL, source), backend)
+
+
+def test_a_good_test_catches_more_than_a_narrow_one(backend):
+    good, narrow = judge(GOOD, backend), judge(NARROW, backend)
+    for report in (good, narrow):
+        assert report.accepted == report.right == len(answers(CAUSAL, "right"))
+        assert report.catches and report.others == 10
+    assert good.killed > narrow.killed
+    assert "only_itself" in narrow.missed and "only_itself" not in good.missed
+    assert good.message == "AssertionError (line 5)"
+
+
+def test_a_test_that_right_code_fails_is_not_tried_on_other_mistakes(backend):
+    report = judge("def test_it(answer):\n    assert answer(3).dtype == torch.float32\n", backend)
+    assert (report.accepted, report.others, report.killed) == (0, 0, 0)
+
+
+def test_the_answer_is_known_by_its_name_too(backend):
+    code = HUNT.repair
+    assert (
+        run_test(CAUSAL, code, read_test(CAUSAL, "def test_it():\n    assert causal_mask(2).shape == (2, 2)"), backend)
+        is None
+    )
+
+
+def test_a_test_may_call_earlier_parts_and_take_gradients(backend):
+    exercise = registry.find("attention.multi_head")
+    code = answers(exercise, "right")[0].read_text()
+    source = """
+def test_gradients(answer):
+    layer, x = answer(4, 2), torch.randn(1, 3, 4, requires_grad=True)
+    layer(x, x, x)[0].sum().backward()
+    assert x.grad is not None
+"""
+    assert run_test(exercise, code, read_test(exercise, source), backend) is None
+
+
+def test_nothing_is_kept_from_one_code_to_the_next(backend):
+    source = """
+import builtins
+
+def test_it(answer):
+    builtins.count = getattr(builtins, "count", 0) + 1
+    assert builtins.count == 1
+"""
+    report = judge(source, backend)
+    assert report.accepted == report.right and not report.catches and report.killed == 0
+
+
+def test_what_a_test_says_of_right_code_is_not_in_the_report(backend):
+    source = "def test_it(answer):\n    if not answer(3)[0, 1]:\n        raise ValueError(answer(3).tolist())\n"
+    report = judge(source, backend)
+    assert report.accepted == 0 and not report.catches and report.message == ""
+
+
+def test_a_test_that_does_not_end_is_run_on_one_right_answer_alone(backend, monkeypatch):
+    from autograder.api import Limits
+    from autograder.hunts import own_test
+
+    ran = []
+    monkeypatch.setattr(own_test, "LIMITS", Limits(call_s=0.5))
+    monkeypatch.setattr(own_test, "run_test", lambda *given: ran.append(given[1]) or run_test(*given))
+    report = judge("def test_it(answer):\n    while True: pass\n", backend)
+    assert report.accepted == 0 and len(ran) == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("def test_it(:", "syntax error in line 1"),
+        ("assert causal_mask(3)", "no function whose name begins with test"),
+        ("def test_it(model): pass", "has a parameter `model`: it may have `answer` or `causal_mask`"),
+        ("#" * 30_000, "has 30000 characters"),
+    ],
+)
+def test_what_is_no_test_is_refused_with_a_reason(source, why):
+    with pytest.raises(BadTest, match=why):
+        read_test(CAUSAL, source)

@@ -1,0 +1,66 @@
+"""What a student reads of a hunt exists in French, and is escaped."""
+
+import polib
+import pytest
+
+from autograder.feedback.translate import OWN_FOLDER
+from autograder.hunts import card, judge, own_test, symptom, terminal, words
+
+TASK = {
+    "exercise": "masks.causal", "title": "A <mask>", "seed": 3, "faults": 1, "symbols": ["causal_mask"],
+    "code": "def f(x):\n    return x < 1\n",
+    "symptom": {"seen_in": "values", "call": "f", "inputs": {"x": [1.0, 2.0], "n": 3}, "part": "[0]",
+                "faulty": [[True, False]], "right": [[False, False]], "wrong": [[True, False]],
+                "words": ["It <stops>."], "map": ["●▲", "·●"]},
+}  # fmt: skip
+VERDICT = {
+    "exercise": "masks.causal", "status": "failed", "score": 1.4, "max_score": 4.0, "sandbox": "bubblewrap",
+    "parts": [
+        {"name": "lines", "status": "not_run", "points": 0.0, "of": 1.0, "sentences": ["Nothing."], "missed": []},
+        {"name": "test", "status": "passed", "points": 1.4, "of": 1.5, "sentences": ["It says: <b>"],
+         "missed": ["only_itself", "nothing_hidden"]},
+    ],
+}  # fmt: skip
+
+
+def sentences() -> dict[str, str]:
+    """The upper-case texts of the modules, by name."""
+    found = {}
+    for module in (card, judge, own_test, symptom, words):
+        for name, value in vars(module).items():
+            if name.isupper() and isinstance(value, str) and name not in ("MODULE", "PRELUDE", "ANSWER", "STUDENT"):
+                found[f"{module.__name__}.{name}"] = value
+    return found | {f"name {key}": value for key, value in words.NAMES.items()}
+
+
+def test_every_sentence_is_translated() -> None:
+    french = {entry.msgid for entry in polib.pofile(str(OWN_FOLDER / "locale/fr.po")) if entry.msgstr}
+    assert len(sentences()) > 40
+    assert {name: text for name, text in sentences().items() if text not in french} == {}
+
+
+def test_the_card_of_a_hunt_shows_the_code_with_numbers_and_the_symptom() -> None:
+    page = card.task_html(TASK, "hunt.check(lines=[3])")
+    for text in ("A &lt;mask&gt;", '<span class="tfkit-h-number">2</span>    return x &lt; 1', "f(x, n=3)",
+                 "It &lt;stops&gt;.",
+                 "this code gives[0]", "right code gives[0]", "✗ True", "▲", "hunt.check(lines=[3])"):  # fmt: skip
+        assert text in page, text
+
+
+def test_the_card_of_a_verdict_has_a_part_for_each_part() -> None:
+    page = card.verdict_html(VERDICT)
+    for text in ("tfkit-is-failed", "1.4 of 4", "– The lines that you suspect: 0 of 1 points", "It says: &lt;b&gt;",
+                 "✓ Your test: 1.4 of 1.5 points", "only itself, nothing hidden"):  # fmt: skip
+        assert text in page, text
+
+
+def test_the_terminal_shows_the_same() -> None:
+    shown = terminal.task_text(TASK)
+    assert "  2      return x < 1" in shown and "f(x, n=3)" in shown and "✗True" in shown and "●▲" in shown
+    assert "✓ Your test: 1.4 of 1.5 points" in terminal.verdict_text(VERDICT)
+
+
+def test_a_french_reader_reads_french(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGUAGE", "fr")
+    assert "Chasse aux fautes" in card.task_html(TASK) and "Le symptôme" in terminal.task_text(TASK)
+    assert "Votre test : 1.4 sur 1.5 points" in terminal.verdict_text(VERDICT)
