@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from functools import cache
 
 from autograder.api import Exercise
 from autograder.checks.local import LocalSubject
+from autograder.checks.probe import Case
 
 
 @cache
@@ -17,3 +19,11 @@ def reference_of(exercise: Exercise) -> LocalSubject:
         module, name = dotted.split(":")
         namespace[symbol] = getattr(importlib.import_module(module), name)
     return LocalSubject(namespace)
+
+
+def parameters_of(case: Case, reference: LocalSubject) -> list[str]:
+    """The names of the arguments of the function or method that a case calls."""
+    target = reference.namespace[case.symbol]
+    if case.init is not None:
+        target = getattr(target, case.method or "forward")
+    return [name for name in inspect.signature(target).parameters if name != "self"]

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from autograder.checks.compare import compare
 from autograder.checks.probe import FATAL, Answer, Finding, is_crash, observe
-from autograder.diagnosis.evidence import Evidence, is_value, name_of, parameters_of
+from autograder.checks.reference import parameters_of
+from autograder.diagnosis.evidence import Evidence, is_value, name_of
 from autograder.diagnosis.facts import argument
 from autograder.exercises.answers import answers
 from autograder.feedback.translate import say

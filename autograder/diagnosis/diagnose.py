@@ -216,8 +216,7 @@ def _simplicity(finding: Finding) -> tuple[bool, bool, int]:
 
 
 def _named_inputs(exercise: Exercise, case: Any) -> dict[str, Any]:
-    from autograder.checks.reference import reference_of
-    from autograder.diagnosis.evidence import parameters_of
+    from autograder.checks.reference import parameters_of, reference_of
 
     names = parameters_of(case, reference_of(exercise))
     return {**dict(zip(names, case.args, strict=False)), **case.kwargs}

@@ -6,7 +6,6 @@ other inputs, which are asked only when there is something to say, and is kept t
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.api import Exercise
 from autograder.checks.local import LocalSubject
-from autograder.checks.probe import FATAL, Case, Check, Finding, collect_answers, questions
+from autograder.checks.probe import FATAL, Check, Finding, collect_answers, questions
 from autograder.checks.properties.parameters import PARAMETERS
 from autograder.exercises.registry import check_function
 
@@ -87,14 +86,6 @@ def name_of(reply: Reply) -> str:
 def is_value(reply: Reply) -> bool:
     """Whether the reply is an answer itself, and not its gradients."""
     return not isinstance(reply.expected, dict) or "gradient of input" not in reply.expected
-
-
-def parameters_of(case: Case, reference: LocalSubject) -> list[str]:
-    """The names of the arguments of the function or method that a case calls."""
-    target = reference.namespace[case.symbol]
-    if case.init is not None:
-        target = getattr(target, case.method or "forward")
-    return [name for name in inspect.signature(target).parameters if name != "self"]
 
 
 def ask_again(

@@ -18,8 +18,9 @@ from torch import Tensor
 from autograder.api import Exercise
 from autograder.checks.compare import RaisedError, compare, compare_values
 from autograder.checks.properties.parameters import PARAMETERS
+from autograder.checks.reference import parameters_of
 from autograder.diagnosis.conditions import condition
-from autograder.diagnosis.evidence import FEWEST_WRONG, Evidence, Replies, is_value, name_of, parameters_of
+from autograder.diagnosis.evidence import FEWEST_WRONG, Evidence, Replies, is_value, name_of
 from autograder.diagnosis.facts import argument, fact, holds_nan, influence, tensors
 from autograder.diagnosis.mutations import explain_by_mutation
 from autograder.diagnosis.shares import of_rows, of_scores, of_sequence
