@@ -6,7 +6,7 @@ from typing import Any
 from autograder.exercises.variants import variant
 from tfkit_course import refuse_strangers
 
-__all__ = ["check", "variant"]
+__all__ = ["check", "hunt", "variant"]
 
 refuse_strangers()
 
@@ -30,3 +30,10 @@ def check(exercise: str):
     from .checking.notebook import check as run
 
     return run(exercise)
+
+
+def hunt(exercise: str, seed: int = 0, student: str | None = None, faults: int = 1):
+    """Draw a bug hunt; see `autograder.hunts.notebook.hunt`."""
+    from .hunts.notebook import hunt as draw
+
+    return draw(exercise, seed, student, faults)

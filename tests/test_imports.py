@@ -254,6 +254,7 @@ LATE = {
     ("autograder", "autograder.checks"): TORCH,
     ("autograder", "autograder.corpus.judge"): TORCH,
     ("autograder", "autograder.grade"): TORCH,
+    ("autograder", "autograder.hunts.notebook"): KERNEL,
     ("autograder", "autograder.own_tests"): TORCH,
     ("autograder", "autograder.sandbox.client"): TORCH,
     ("autograder", "numpy"): "a box starts without it, and has it where an answer needs it",

@@ -40,6 +40,7 @@ OTHER_SHAPE = "Its result has shape {faulty}; that of right code has shape {righ
 OTHER_TYPE = "Its result is of type {faulty}; that of right code is of type {right}."
 OTHER_LENGTH = "Its result has {faulty} parts; that of right code has {right}."
 OTHER_VALUES = "{wrong} of {count} entries differ from those of right code, the first at {place}."
+PARAMETERS = "Both have the same parameters, which were drawn."
 SMALL = "The difference is too small for the digits that are shown here: {by} at most."
 OTHER_NUMBER = "It gives {faulty}; right code gives {right}."
 OTHER = "Its result is not that of right code."
@@ -154,6 +155,8 @@ def see(exercise: Exercise, examined: Examination) -> Failures | None:
 def describe(exercise: Exercise, seen: Failures) -> Symptom:
     """The symptom in words and values."""
     found = _of_finding(exercise, seen.main)
+    if found.call and seen.main.simplest is not None and seen.main.simplest.probe.case.state:
+        found = replace(found, words=(*found.words, say(PARAMETERS)))
     if seen.flow is None or seen.flow.simplest is None:
         return found
     return replace(found, map=seen.flow.map, words=(*found.words, *_flow_words(seen.flow.simplest)))
@@ -171,7 +174,7 @@ def _right_subjects(exercise: Exercise) -> tuple[LocalSubject, ...]:
 
 def _drawable(finding: Finding) -> Finding:
     """The finding with the largest small mask as its answer, if it is about masks: a single entry shows little."""
-    masks = [answer for answer in finding.mismatches if _is_mask(answer.expected) and _is_mask(answer.actual)]
+    masks = [answer for answer in finding.mismatches if _is_mask(answer.expected) and isinstance(answer.actual, Tensor)]
     largest = max(masks, key=lambda answer: answer.expected.numel(), default=None)
     return finding if largest is None else replace(finding, shrunk=largest)
 

@@ -24,6 +24,16 @@ def test_a_mask_is_drawn_beside_the_right_one():
     assert found.wrong == (ones.tril(1) & ones.triu(1)).tolist()
 
 
+def test_numbers_in_place_of_a_mask_are_drawn_as_whole_as_a_mask():
+    found = seen("masks.causal/minus_infinities")
+    assert len(found.faulty) == len(found.right) > 2 and found.words[0].startswith("Its result is of type float32")
+
+
+def test_a_layer_is_said_to_have_drawn_parameters():
+    (first, *_) = make.hunts(registry.find("transformer.feed_forward"))
+    assert "Both have the same parameters, which were drawn." in seen(first.id).words
+
+
 def test_the_result_shown_is_what_the_code_gives_for_the_input_shown():
     hunt = make.find("rnn.cell/bias_counted_twice")
     found = seen(hunt.id)

@@ -1,0 +1,128 @@
+"""`hunt("masks.causal")` in a notebook: the code and its symptom as a card, and a verdict on what is handed in.
+
+The code is drawn and run in a process of its own, so that the kernel loads nothing and its random numbers stay as they
+are.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.hunts.card import task_html, verdict_html
+from autograder.hunts.terminal import task_text, verdict_text
+
+SECONDS = 300.0  # for a check; the grader has limits of its own
+BROWSER = "emscripten"  # Python in a browser tab
+HOW = "h.check(lines=[3], test=my_test, repair=my_repair)  # functions of this notebook, or source as text"
+
+Source = str | Callable[..., Any] | Iterable[Callable[..., Any]]  # code as text, or a function or class, or several
+
+
+class HuntFailed(RuntimeError):
+    """There is no hunt or no verdict; the message says why."""
+
+
+def hunt(exercise: str, seed: int = 0, student: str | None = None, faults: int = 1) -> NotebookHunt:
+    """The hunt that is drawn for the student, by default the current user, and this seed. Raises HuntFailed.
+
+    As the last line of a cell it is shown as a card.
+    """
+    drawn = [exercise, "--seed", str(seed), "--faults", str(faults)]
+    drawn += [] if student is None else ["--student", student]
+    return NotebookHunt(_ask(["show", *drawn, "--json"]), drawn)
+
+
+class NotebookHunt:
+    """A hunt in a notebook. `code` is the faulty code."""
+
+    def __init__(self, task: dict[str, Any], drawn: list[str]) -> None:
+        self._task, self._drawn = task, drawn
+        self.code: str = task["code"]
+
+    def check(
+        self, repair: Source | None = None, test: Source | None = None, lines: Sequence[int] | None = None
+    ) -> NotebookVerdict:
+        """The verdict on the repaired code, the test and the numbers of the suspected lines. Raises HuntFailed.
+
+        A function or class is handed in with the imports of the hunt's code.
+        """
+        if repair is None and test is None and lines is None:
+            raise HuntFailed("nothing is handed in: give lines, test or repair")
+        arguments = ["check", *self._drawn, "--json", "--trust"]
+        arguments += [] if lines is None else [f"--lines={','.join(str(int(line)) for line in lines)}"]
+        with tempfile.TemporaryDirectory(prefix="tfkit-hunt-") as folder:
+            for name, source in (("repair", repair), ("test", test)):
+                if source is not None:
+                    file = Path(folder) / f"{name}.py"
+                    file.write_text(self._text(source), encoding="utf-8", errors="replace")
+                    arguments += [f"--{name}", str(file)]
+            return NotebookVerdict(_ask(arguments))
+
+    def _text(self, source: Source) -> str:
+        if isinstance(source, str):
+            return source
+        parts = [source] if callable(source) else list(source)
+        return "\n\n".join([_imports(self.code), *map(_source_of, parts)])
+
+    def _repr_html_(self) -> str:
+        return task_html(self._task, HOW)
+
+    def __repr__(self) -> str:
+        return task_text(self._task)
+
+
+class NotebookVerdict:
+    """The verdict on what was handed in for a hunt; as the last line of a cell it is shown as a card."""
+
+    def __init__(self, found: dict[str, Any]) -> None:
+        self.found = found
+
+    @property
+    def score(self) -> float:
+        """The points."""
+        return float(self.found["score"])
+
+    def _repr_html_(self) -> str:
+        return verdict_html(self.found)
+
+    def __repr__(self) -> str:
+        return verdict_text(self.found)
+
+
+def _imports(code: str) -> str:
+    nodes = [node for node in ast.parse(code).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return "\n".join(map(ast.unparse, nodes))
+
+
+def _source_of(thing: Callable[..., Any]) -> str:
+    try:
+        return textwrap.dedent(inspect.getsource(thing))
+    except (OSError, TypeError):
+        name = getattr(thing, "__name__", thing)
+        raise HuntFailed(f"the source of {name} cannot be found: hand in its code as text") from None
+
+
+def _ask(arguments: list[str]) -> dict[str, Any]:
+    """What `autograder hunts` answers in JSON. Raises HuntFailed."""
+    if sys.platform == BROWSER:
+        raise HuntFailed("a hunt runs in a process of its own, which Python in a browser tab cannot start")
+    command = [sys.executable, "-m", "autograder", "hunts", *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        raise HuntFailed(f"no answer after {SECONDS:g} s: the hunt was stopped") from None
+    for line in reversed(done.stdout.splitlines()):
+        if line.startswith("{"):
+            answer: dict[str, Any] = json.loads(line)
+            return answer
+    lines = done.stderr.strip().splitlines()
+    raise HuntFailed(lines[-1].removeprefix("autograder: ") if lines else f"it ended with status {done.returncode}")
