@@ -14,6 +14,7 @@ from typing import Any
 from autograder.api import Exercise, Remark
 from autograder.checks.compare import compare
 from autograder.checks.probe import Case, Finding
+from autograder.checks.properties._spy import spy_on
 from autograder.checks.reference import reference_of
 from autograder.exercises.parse import parse_source
 from autograder.feedback.translate import say
@@ -168,7 +169,7 @@ def _loops(
     if not loops or any(_has_loop(reference.namespace[symbol]) for symbol in exercise.symbols):
         return
     for small, large in _of_one_kind(cases):
-        expected = [_count(reference, case).calls for case in (small, large)]
+        expected = [_operations(reference, case) for case in (small, large)]
         if expected[0] != expected[1] or not expected[0]:  # the reference takes more steps as well, or none of torch's
             continue
         mine = [_count(student, case) for case in (small, large)]
@@ -198,6 +199,11 @@ def _made_in(function: StudentFunction, node: ast.AST, count: Count) -> int:
 
 def _has_loop(thing: Any) -> bool:
     return any(isinstance(node, LOOPS) for node in ast.walk(ast.parse(dedent(inspect.getsource(thing)))))
+
+
+def _operations(subject: Any, case: Case) -> int:
+    """How many of torch's operations an answer to this case takes."""
+    return int(spy_on(subject, lambda: case.value(subject))["calls"])
 
 
 def _count(subject: Any, case: Case) -> Count:

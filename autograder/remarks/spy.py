@@ -1,4 +1,4 @@
-"""Counts what a call does, where the student's code runs. A box could lie about it, so no points depend on it."""
+"""Counts at which lines a call does what, where the student's code runs. A box could lie: no points depend on it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PRODUCTS = {"mm", "bmm", "addmm", "baddbmm", "_softmax"}
 
 
 class Calls(TorchDispatchMode):
-    """How many operations, at which lines, and which products of the same tensors were made before."""
+    """How many operations at which lines, and which products of the same tensors were made before."""
 
     @classmethod
     def _should_skip_dynamo(cls):
@@ -26,11 +26,10 @@ class Calls(TorchDispatchMode):
 
     def __init__(self):
         super().__init__()
-        self.calls, self.lines, self.again, self.seen, self.kept = 0, {}, {}, {}, []
+        self.lines, self.again, self.seen, self.kept = {}, {}, {}, []
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         out = function(*args, **(kwargs or {}))
-        self.calls += 1
         at = places()
         for place in at:
             self.lines[place] = self.lines.get(place, 0) + 1
@@ -73,17 +72,16 @@ def remarks_begin():
 
 def remarks_end():
     modes[0].__exit__(None, None, None)
-    return {"calls": modes[0].calls, "lines": modes[0].lines, "again": modes[0].again}
+    return {"lines": modes[0].lines, "again": modes[0].again}
 '''
 
 
 @dataclass(frozen=True)
 class Count:
-    """calls: how many of torch's operations were made; lines: place → how many, of each function that was running;
+    """lines: place → how many of torch's operations were made, of each function that was running;
     again: two places, with a space between → how many products were made at the second of the same tensors as at the
     first. A place is `function:its first line:line`."""
 
-    calls: int = 0
     lines: Mapping[str, int] = field(default_factory=dict)
     again: Mapping[str, int] = field(default_factory=dict)
 
@@ -92,8 +90,7 @@ def count_calls(subject: Any, action: Callable[[], object]) -> Count:
     """What the action makes of torch's operations, and where. Raises StudentError."""
     report = run_between(subject, SPY, ("remarks_begin", "remarks_end"), action)
     report = report if isinstance(report, dict) else {}
-    calls = report.get("calls")
-    return Count(calls if type(calls) is int else 0, _numbers(report.get("lines")), _numbers(report.get("again")))
+    return Count(_numbers(report.get("lines")), _numbers(report.get("again")))
 
 
 def _numbers(value: Any) -> dict[str, int]:
