@@ -20,6 +20,7 @@ from course import units as unit_folders
 from course.due import set_due_dates
 from course.files import write_if_new
 from course.notebook import source_notebook
+from course.repository import add_links, repository_of
 from course.settings import LessonError, language_of, read
 from course.translate import in_language
 from tfkit_course import replace_unencodable
@@ -46,7 +47,7 @@ def build(
     """
     folders = {folder.name: folder for folder in unit_folders()}
     settings = {unit.name: unit for unit in read(course_dir, track)}
-    language = language or language_of(course_dir)
+    language, repository = language or language_of(course_dir), repository_of(course_dir)
     known = {path.stem for folder in folders.values() for path in folder.glob("locale/*.po")}
     if language and language not in known | {ENGLISH}:
         raise LessonError(f"no unit is translated into {language!r}; available: {', '.join(sorted(known))} and "
@@ -57,6 +58,8 @@ def build(
         if name not in folders:
             raise LessonError(f"no unit is called {name!r}; available: {', '.join(folders)}")
         made = in_language(folders[name], source_notebook(folders[name], settings.get(name)), language)
+        if repository is not None:
+            add_links(made, name, repository)
         text = nbformat.writes(made) + "\n"
         path = Path(course_dir) / "source" / name / f"{name}.ipynb"
         built.append(BuiltNotebook(path, write_if_new(path, text)))

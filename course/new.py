@@ -16,7 +16,7 @@ from autograder.console.help_format import make_parser
 from course import units
 from tfkit_course import replace_unencodable
 
-TEMPLATE = Path(__file__).parent / "template"
+TEMPLATE = Path(__file__).parent / "templates" / "unit"
 FIRST = 90  # units of other packages come after the built-in ones, unless their folder's number says otherwise
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 import reprlib
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -115,6 +116,15 @@ def _are_hints(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= HINTS
 
 
+def _is_url(value: Any) -> bool:
+    """Whether it is a repository's address, which becomes part of links and of code in notebooks."""
+    return isinstance(value, str) and re.fullmatch(r"https://[\w.:-]+(/[\w.~-]+){2,}(?<!\.git)", value) is not None
+
+
+def _is_branch(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"\w[\w./-]*", value) is not None
+
+
 TEXT = ValueType("text in quotes", _is_text)
 ABOVE_ZERO = ValueType("a number above 0", partial(_is_number, above=0))
 ZERO_OR_MORE = ValueType("a number, 0 or more", partial(_is_number, least=0))
@@ -128,6 +138,8 @@ POINTS = ValueType('numbers by exercise, as {"masks.softmax" = 4}', _are_points)
 PREDICTIONS = ValueType("a number of points, 0 for none", partial(_is_number, least=0))
 CREDIT = ValueType(" or ".join(f'"{rule}"' for rule in RULES), lambda value: value in RULES)
 BANDS = ValueType("pairs, as [[1.0, 3], [0.5, 6]], in which fewer bits never earn fewer points", _are_bands)
+URL = ValueType("a repository's address without .git, as https://github.com/OWNER/REPO", _is_url)
+BRANCH = ValueType("a branch's name", _is_branch)
 STEPS = ValueType(f"a whole number from 0 to {HINTS}", _are_hints)
 
 
@@ -279,7 +291,18 @@ ASSISTANTS = CourseTable(
     ),
 )
 
-TABLES = (UNIT, TRACKS, WEIGHTS, GRADING, CAPSTONE, ASSISTANTS)
+REPOSITORY = CourseTable(
+    name="repository",
+    example='url = "https://github.com/OWNER/REPO"',
+    help="Where the released notebooks are public, in `release/` of a repository as `python -m course.template` writes "
+    "it. Each notebook gets badges that open it elsewhere, and a cell that installs `requirements.txt` there.",
+    keys=(
+        TableKey(name="url", type=URL, required=True, unset="required", help="the repository's address"),
+        TableKey(name="branch", type=BRANCH, default="main", help="the branch that the badges open"),
+    ),
+)
+
+TABLES = (UNIT, TRACKS, WEIGHTS, GRADING, CAPSTONE, ASSISTANTS, REPOSITORY)
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def test_both_have_the_front_end_and_the_wheel_no_loose_answers(built: Path, whe
                    "tfkit_lab/py.typed", "02-masks/submissions.zip", "02-masks/lesson.py",
                    "autograder/attacks/hostile/files/key_read.py"):  # fmt: skip
         assert any(needed in name for name in names), needed
-    assert not [name for name in names if "/submissions/" in name and not name.startswith("course/template/")]
+    assert not [name for name in names if "/submissions/" in name and not name.startswith("course/templates/")]
     packed = [name for name in names if name.endswith("submissions.zip")]
     assert len(packed) == len(list((ROOT / "course/units").glob("*/submissions")))
     listed = subprocess.run(["tar", "tzf", str(sdist)], capture_output=True, text=True, check=True).stdout

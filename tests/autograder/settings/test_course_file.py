@@ -72,6 +72,10 @@ memory_mb = 2048
 
 [assistants]
 hints = 0
+
+[repository]
+url = "https://github.com/ada/transformers"
+branch = "main"
 """
 WRONG = [
     (
