@@ -22,7 +22,7 @@ LINK = re.compile(
     re.S | re.M,
 )
 HANDBOOK = (
-    "teaching", "settings", "units", "jupyterhub", "cluster", "kubernetes", "image", "lti", "lite", "platforms",
+    "teaching", "syllabus", "settings", "units", "jupyterhub", "cluster", "kubernetes", "image", "lti", "lite", "platforms",
     "course-timings", "assistants", "scale",
 )  # fmt: skip
 LIBRARY = (

@@ -10,6 +10,31 @@
 # Shape letters: `B` batch, `S` source length, `L` length, `Q`/`K` number of queries and keys, `E` width of a word
 # vector, `D` width of a query or key; in this unit `H` is the width of a hidden state (from unit 02 on: the number of heads).
 
+# %% [markdown]
+# ## Before you begin: ten questions (optional)
+#
+# The course takes for granted some Python, PyTorch and linear algebra. Answer each question, then open it to see. With eight right or more, begin. Otherwise
+# PyTorch's [Learn the basics](https://docs.pytorch.org/tutorials/beginner/basics/intro.html) is an evening well spent; nothing is counted here.
+#
+# **Python**
+#
+# <details><summary>1. What is <code>[x * x for x in range(4) if x % 2]</code>?</summary><code>[1, 9]</code>: the squares of the odd numbers below 4.</details>
+# <details><summary>2. <code>def f(a, *, b=2)</code>: how do you call it with <code>b</code> 3?</summary><code>f(1, b=3)</code>: what stands after the star is given by its name only.</details>
+# <details><summary>3. A class inherits from <code>nn.Module</code>. Which of its methods does <code>model(x)</code> run?</summary><code>forward</code>. Its parameters come from <code>model.parameters()</code>.</details>
+#
+# **PyTorch**
+#
+# <details><summary>4. <code>x</code> has the shape <code>[2,3,4]</code>. And <code>x.sum(1)</code>? And <code>x.transpose(1, 2)</code>?</summary><code>[2,4]</code> and <code>[2,4,3]</code>.</details>
+# <details><summary>5. <code>a</code> is <code>[5,1,3]</code> and <code>b</code> is <code>[4,3]</code>. Which shape has <code>a + b</code>?</summary><code>[5,4,3]</code>: shapes are compared from the right, and an axis of size 1 is repeated.</details>
+# <details><summary>6. After <code>loss.backward()</code>: where is the gradient of <code>w</code>, and what does a second call do?</summary>In <code>w.grad</code>. A second call adds to it, so training loops set it to zero before each step.</details>
+# <details><summary>7. Why does one write <code>with torch.no_grad():</code>?</summary>Nothing is recorded for gradients: measuring a model takes less time and memory.</details>
+#
+# **Linear algebra and probability**
+#
+# <details><summary>8. A matrix <code>[2,3]</code> times a matrix <code>[3,4]</code>: which shape, and what is an entry?</summary><code>[2,4]</code>. An entry is the dot product of a row of the first and a column of the second.</details>
+# <details><summary>9. What is the dot product of (1, 2) and (2, -1), and what does it say?</summary>0: the two vectors are at a right angle. It is large for long vectors that point the same way.</details>
+# <details><summary>10. What is the softmax of (5, 5, 5)? What does cross-entropy cost if the right class has the probability 1/4?</summary>A third each: adding the same number to all changes nothing. It costs log 4, about 1.39.</details>
+
 # %% role="setup"
 import math
 
