@@ -61,7 +61,7 @@ def find(
     probe = answer.probe if finding.check.draw is None else Probe(answer.probe.case.value, answer.probe.case)
     try:
         trace, actual = trace_answer(subject, instrument(cells, without), probe)
-    except (BadTrace, StudentError, ValueError, RecursionError):
+    except (BadTrace, StudentError, SyntaxError, ValueError, RecursionError):
         return None
     found = _first(trace, right_traces(exercise, probe), finding, elsewhere)
     if found is None:

@@ -81,7 +81,7 @@ def _defines(statement: ast.stmt) -> bool:
 
 def _statements(module: ast.Module, source: str) -> dict[int, int]:
     """Line of the rewritten source -> the number of the statement there."""
-    again = ast.parse(source)
+    again = parse_source(source)
     pairs = zip(ast.walk(module), ast.walk(again), strict=True)
     return {new.lineno: old.trace_node for old, new in pairs if hasattr(old, "trace_node")}  # type: ignore[attr-defined]
 

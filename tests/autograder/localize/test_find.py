@@ -258,6 +258,12 @@ def test_a_failure_of_ours_costs_the_help_alone(question_sets, monkeypatch):
     assert localize_fault(ATTENTION, [], None, []) is None
 
 
+def test_no_line_is_found_where_only_the_rewritten_code_is_nested_too_deeply(question_sets):
+    """Each bracket gets a call around it, and Python parses at most 200 within each other."""
+    deep = f"\ndef other(x):\n    return {'[' * 105}x{']' * 105}\n"
+    assert found(ATTENTION, UNSCALED + deep, question_sets) is None
+
+
 def test_edited_lines():
     right = "def f(x):\n    y = x + 1\n    z = y * 2\n    return z\n"
     assert edited_lines(right.replace("+", "-"), right) == {2}
