@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from autograder import doctor, sandbox
 from autograder.assistants import command as assistants
 from autograder.benchmark import command as benchmark
 from autograder.capstone import command as capstone
@@ -20,7 +21,9 @@ from autograder.corpus import command as corpus
 from autograder.exercises import registry
 from autograder.hunts import command as hunts
 from autograder.marking import command as marking
+from autograder.nbgrader import config
 from autograder.report import command as report
+from autograder.sandbox import SandboxError
 from tfkit_course import replace_unencodable
 
 
@@ -192,8 +195,6 @@ def _lint(arguments: argparse.Namespace) -> int:
         from autograder.lint import command
     except ImportError as error:
         raise BadInput(lack("lint", error, "grading")) from error
-    from autograder.sandbox import SandboxError
-
     count = 0
     try:
         for assignment in arguments.assignments or command.assignments(arguments.course):
@@ -208,10 +209,7 @@ def _lint(arguments: argparse.Namespace) -> int:
 
 
 def _adopt(arguments: argparse.Namespace) -> int:
-    from autograder import sandbox
-
     try:
-        from autograder.nbgrader import config
         from autograder.own_tests import adopt
     except ImportError as error:
         raise BadInput(lack("adopt", error, "grading")) from error
@@ -244,8 +242,6 @@ def _doctor(arguments: argparse.Namespace) -> int:
         return _attack(arguments)
     if arguments.all:
         raise BadInput("--all belongs to --attack: `autograder doctor --attack --all`")
-    from autograder import doctor
-
     lines, sound = doctor.report()
     print("\n".join(lines))
     return 0 if sound else 2

@@ -19,6 +19,7 @@ from autograder.nbgrader import config
 from course import units as unit_folders
 from course.due import set_due_dates
 from course.files import write_if_new
+from course.lite.site import write_site_of
 from course.notebook import source_notebook
 from course.repository import add_links, repository_of
 from course.settings import LessonError, language_of, read
@@ -136,8 +137,6 @@ def main(arguments: list[str] | None = None) -> int:
         for line in set_due_dates(options.directory, chosen):
             print(line)
         if options.lite:
-            from course.lite.site import write_site_of
-
             print(write_site_of(options.directory, chosen, options.lite, options.wheels, options.pyodide))
     except LessonError as error:
         parser.exit(1, f"course.build: {error}\n")

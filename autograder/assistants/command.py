@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from autograder.assistants import log, rules
 from autograder.console import help_texts
 from autograder.console.base import BadInput, lack
 
@@ -24,8 +25,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serves until it is interrupted. Raises BadInput."""
-    from autograder.assistants import log, rules
-
     try:
         found = rules.read_rules(arguments.course)
         if arguments.log:
@@ -42,7 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show_log(entries: Sequence[Any], file: Path) -> int:
-    from autograder.assistants import log
     from autograder.console.output import make_console
 
     if not entries:

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.benchmark.dataset import DatasetError, answer_rows, dataset, export
 from autograder.console import help_texts
 from autograder.console.help_format import add_command
 from autograder.exercises import registry
+from autograder.sandbox import SandboxError, choose
 
 if TYPE_CHECKING:
     from autograder.benchmark.dataset import Row
@@ -52,8 +54,6 @@ def add_parsers(command: argparse.ArgumentParser) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    from autograder.benchmark.dataset import DatasetError, export
-
     try:
         described = export(arguments.folder)
     except DatasetError as error:
@@ -74,8 +74,6 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     from autograder.benchmark import measure
-    from autograder.benchmark.dataset import dataset
-    from autograder.sandbox import SandboxError, choose
 
     chosen = _graders(arguments.grader)
     if arguments.workers < 1:
@@ -134,7 +132,6 @@ def _judged(tasks: Sequence[Task], workers: int) -> Iterator[list[Result]]:
 def _judge(task: Task) -> list[Result]:
     from autograder.benchmark import measure
     from autograder.benchmark.grader import graders
-    from autograder.sandbox import choose
 
     names, row = task
     known = graders()
@@ -153,7 +150,6 @@ def _graders(names: list[str] | None) -> dict[str, BenchmarkGrader]:
 def _rows(arguments: argparse.Namespace, chosen: Mapping[str, BenchmarkGrader]) -> list[Row]:
     """The answers to be judged: of the named exercises, or of those that a grader other than this project's covers."""
     from autograder.benchmark import measure
-    from autograder.benchmark.dataset import answer_rows
 
     if arguments.sample is not None and arguments.sample < 1:
         raise BenchmarkError(f"--sample {arguments.sample} leaves no answers: must be 1 or more")

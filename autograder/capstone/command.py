@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from autograder import sandbox
 from autograder.capstone import results
 from autograder.console import help_texts
 from autograder.console.base import BadInput
@@ -53,7 +54,6 @@ def _add_check_arguments(check: argparse.ArgumentParser) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from autograder import sandbox
     from autograder.capstone.judge import judge
 
     if arguments.seconds is not None and not 0 < arguments.seconds < 1e5:
@@ -71,7 +71,6 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _grade(arguments: argparse.Namespace) -> int:
-    from autograder import sandbox
     from autograder.capstone.judge import judge
     from autograder.cluster.course import BadCourse, settings_of, students_in
 

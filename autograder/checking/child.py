@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NoReturn
 
+from autograder import sandbox
+from autograder.exercises import registry
+
 LATE = ("torch.fx.experimental.symbolic_shapes",)  # imported by few operations; takes 0.4 s with sympy
 
 
@@ -28,8 +31,6 @@ def load_essentials(trust: bool, rest: Iterator[None]) -> None:
     """Loads a box, and what every check needs; then as much of `rest` as is possible before the box is ready.
 
     Raises ImportError without torch."""
-    from autograder import sandbox
-
     with suppress(sandbox.SandboxError, ImportError):  # who asks will be told
         # before torch is imported here: a thread beside that import waits 5 ms for each file that it looks at
         sandbox.launch(trust)
@@ -53,7 +54,6 @@ def load_essentials(trust: bool, rest: Iterator[None]) -> None:
 def load_remaining() -> Iterator[None]:
     """Loads what only some checks use, a part at each step: every exercise's checks and reference, and LATE."""
     from autograder.checks.reference import reference_of
-    from autograder.exercises import registry
 
     with suppress(Exception):  # a unit that cannot be loaded: a check of its exercises will report it
         for exercise in registry.exercises():
@@ -67,8 +67,6 @@ def load_remaining() -> Iterator[None]:
 
 
 def _choose_box(trust: bool) -> None:
-    from autograder import sandbox
-
     with suppress(sandbox.SandboxError, ImportError):  # the check will report it
         sandbox.choose(trust=trust)
 
@@ -89,8 +87,6 @@ def main() -> None:
 
 def leave(code: int) -> NoReturn:
     """Ends this process at once. Python would first free all that was loaded, which takes 0.8 s."""
-    from autograder import sandbox
-
     sandbox.close_all()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):  # nobody reads it any more

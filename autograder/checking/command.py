@@ -20,6 +20,7 @@ from autograder.feedback.text import verdict_text
 from autograder.feedback.words import is_unwritten
 from autograder.grade.file import grade_answer, read
 from autograder.grade.notebook import NotebookResult, grade_file
+from autograder.sandbox import SandboxError, choose
 from tfkit_course import replace_unencodable
 
 FORMATS = ("text", "json", "markdown", "github", "gitlab")
@@ -82,8 +83,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _prepare(arguments: argparse.Namespace) -> tuple[Any, misconceptions.Entries]:
     """The sandbox, and the course's own misconceptions. Raises BadInput."""
-    from autograder.sandbox import SandboxError, choose
-
     try:
         backend = choose(trust=arguments.trust)
         return backend, misconceptions.read(arguments.known / misconceptions.FILE) if arguments.known else {}

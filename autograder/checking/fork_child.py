@@ -16,8 +16,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NoReturn
 
+from autograder import sandbox
 from autograder.checking.child import leave, load_essentials, load_remaining
 from autograder.checking.fork import CHUNK, COMMAND
+from autograder.exercises import registry
 
 SUFFIXES = (".py", ".toml")  # of a unit's files; others are read when they are needed
 RARE = "torch._dynamo"  # imported by torch.utils.checkpoint and torch.optim at their first use; takes some seconds
@@ -26,8 +28,6 @@ IDLE_S = 1.0
 
 def main() -> None:
     """Loads what a check needs, and forks a process for each request until the socket is closed."""
-    from autograder import sandbox
-
     signal.signal(signal.SIGINT, lambda *_: None)  # a notebook's interrupt is meant for the cell that runs
     control, trust, load_error = socket.socket(fileno=int(sys.argv[1])), "--trust" in sys.argv, ""
     rest = load_remaining()
@@ -75,8 +75,6 @@ def _load_in_pauses(rest: Iterator[None]) -> Iterator[float]:
 
 def unit_files() -> dict[str, int]:
     """The files of the units that can be checked, each with the time of its last change."""
-    from autograder.exercises import registry
-
     folders = {exercise.folder for exercise in registry.exercises() if exercise.folder is not None}
     files = (file for folder in folders for file in folder.glob("*") if file.suffix in SUFFIXES)
     return {str(file): file.stat().st_mtime_ns for file in files}
@@ -84,8 +82,6 @@ def unit_files() -> dict[str, int]:
 
 def _load_again(control: socket.socket) -> NoReturn:
     """Starts this program anew. The request that has come stays in the socket."""
-    from autograder import sandbox
-
     sandbox.close_all()
     control.set_inheritable(True)
     os.execv(sys.executable, [*COMMAND, str(control.fileno()), *sys.argv[2:]])
@@ -118,7 +114,6 @@ def _serve(control: socket.socket, fds: list[int], own_group: bool, load_error: 
 
 def _check(report: int, load_error: str) -> NoReturn:
     """Makes one check, and reports its exit code."""
-    from autograder import sandbox
     from autograder.checking import command
 
     random.seed()

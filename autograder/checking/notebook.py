@@ -11,9 +11,10 @@ from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
+from autograder.api import CheckResult, Verdict
 from autograder.checking import client, kernel_state
 from autograder.checking.client import CheckClient, CheckFailed, OnProgress
-from autograder.feedback.html import style
+from autograder.feedback.html import style, verdict_html
 from autograder.feedback.translate import say
 from autograder.feedback.words import SIGNS, STATES
 
@@ -151,9 +152,6 @@ def _only_checks(source: str) -> bool:
 
 def as_html(found: dict[str, Any]) -> str:
     """The verdict as an HTML fragment."""
-    from autograder.api import CheckResult, Verdict
-    from autograder.feedback.html import verdict_html
-
     fields = {**found, "checks": tuple(CheckResult(**one) for one in found["checks"])}
     page = verdict_html(Verdict(**fields))
     page += f"<p><small>{say('This result is for the code that the kernel has run.')}</small></p>"

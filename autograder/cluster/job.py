@@ -20,6 +20,7 @@ from autograder.cluster.grading_process import CourseKey, WrongVersion, worker_n
 from autograder.nbgrader.execute import BoxedExecute, mark_not_graded
 from autograder.nbgrader.rebuild import RebuildFromGradebook
 from autograder.nbgrader.submission import UnreadableNotebook, absent, empty, equal_ids_note, parse_counting
+from autograder.sandbox import SandboxError, choose
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,6 @@ class KeyedExecute(BoxedExecute):
 def warm_up() -> str:
     """Load torch and start a box in this process before there is anything to grade; returns its name."""
     from autograder.grade import run  # noqa: F401 (torch comes with it)
-    from autograder.sandbox import SandboxError, choose
 
     with suppress(SandboxError):  # reported when a bundle is sent
         choose()
@@ -93,8 +93,6 @@ def grade(data: bytes, secret: CourseKey) -> bytes:
         raise WrongVersion(
             f"{worker_name()} has a different version of the checks: install the version that the grader has"
         )
-    from autograder.sandbox import choose
-
     choose(bool(boxed.get("trust")), str(boxed.get("sandbox", "")), boxed.get("packages", ()))
     started, notes = time.monotonic(), list[str]()
     graded = {

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder.console.base import BadInput, positive
+from autograder.corpus.goals import goal_lines, goals
 from autograder.exercises import registry
+from autograder.exercises.answers import answer
+from autograder.sandbox import SandboxError, choose
 
 OTHER_OPTIONS = {"report": False, "mutants": False, "seed": 0, "seeds": None, "workers": 1}  # of answers in the course
 
@@ -49,7 +52,6 @@ def run(arguments: argparse.Namespace) -> int:
         return _stability(arguments)
     from autograder.checks.mutation import total
     from autograder.corpus import diagnosis as measure
-    from autograder.corpus.goals import goal_lines, goals
     from autograder.corpus.judge import combine_scores, lines_of
 
     measured = []
@@ -75,7 +77,6 @@ def _exercise_ids(arguments: argparse.Namespace) -> list[str]:
 def _blind(arguments: argparse.Namespace) -> int:
     """Grade answers by other hands; 1 if one is misjudged."""
     from autograder.corpus import blind
-    from autograder.sandbox import choose
 
     idle = [name for name, default in OTHER_OPTIONS.items() if getattr(arguments, name) != default]
     if idle:
@@ -166,7 +167,6 @@ def _measure_seeds(name: str, seeds: Sequence[int]) -> tuple[Any, ...]:
     """The stability of an exercise's answers, each asked in this process's sandbox."""
     from autograder.corpus.parallel import one_thread
     from autograder.corpus.stability import measure_stability
-    from autograder.sandbox import SandboxError, choose
 
     one_thread()
     try:
@@ -177,8 +177,6 @@ def _measure_seeds(name: str, seeds: Sequence[int]) -> tuple[Any, ...]:
 
 def _show(wanted: list[str]) -> int:
     """Print the whole of one collected answer."""
-    from autograder.exercises.answers import answer
-
     if len(wanted) != 2:
         raise BadInput("`autograder corpus show` needs two names: the exercise's and the answer's")
     try:

@@ -10,9 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from autograder.api import Exercise
+from autograder.checks.local import LocalSubject
+from autograder.checks.probe import collect_answers
+from autograder.checks.reference import reference_of
 from autograder.corpus.judge import examine_answer
 from autograder.diagnosis.compose import CombinedMistakes, agrees, fit
 from autograder.diagnosis.diagnose import diagnose, known_answers, subject_of
+from autograder.diagnosis.kinds import kind
 from autograder.exercises.answers import Answer, EditedAnswer
 
 if TYPE_CHECKING:
@@ -100,9 +104,6 @@ def held_out(exercise: Exercise) -> list[Answer]:
 
 def _left_out(exercise: Exercise, one: Answer, findings: list[Finding], known: list[Answer]) -> str | None:
     """The diagnosis of answers whose mistake is not known, "" for none; None if they are right."""
-    from autograder.checks.reference import reference_of
-    from autograder.diagnosis.kinds import kind
-
     if not any(finding.failed for finding in findings):
         return None
     other = diagnose(exercise, findings, known)
@@ -113,9 +114,6 @@ def _pairs(
     exercise: Exercise, question_sets: list, seed: int, score: DiagnosisReport
 ) -> Iterator[tuple[CombinedMistakes, list[Finding]]]:
     """Pairs of mistakes that differ from either mistake alone; the same pairs for the same seed."""
-    from autograder.checks.local import LocalSubject
-    from autograder.checks.probe import collect_answers
-
     edits = [one for one in known_answers(exercise) if isinstance(one, EditedAnswer)]
     pairs = [CombinedMistakes(parts) for parts in itertools.combinations(edits, 2) if fit(parts)]
     random.Random(f"{seed}/{exercise.id}").shuffle(pairs)

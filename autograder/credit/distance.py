@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 from autograder.api import UNCOMPARED, Exercise
 from autograder.checks.probe import Answer as Reply
@@ -232,7 +233,5 @@ def _echoes(reply: Reply) -> bool:
 
 def _tensors(tree: Any) -> list[Any]:
     """The tensors of an answer, Python's numbers among them."""
-    from torch.utils._pytree import tree_leaves
-
     leaves = (torch.tensor(leaf) if isinstance(leaf, (bool, int, float)) else leaf for leaf in tree_leaves(tree))
     return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and not leaf.is_complex()]

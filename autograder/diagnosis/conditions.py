@@ -12,6 +12,8 @@ from torch import Tensor
 from autograder.checks.compare import compare
 from autograder.checks.probe import FATAL, Answer, Finding, is_crash, observe
 from autograder.checks.reference import parameters_of
+from autograder.checks.shrink import simpler_questions
+from autograder.diagnosis.diagnose import subject_of
 from autograder.diagnosis.evidence import Evidence, is_value, name_of
 from autograder.diagnosis.facts import argument
 from autograder.exercises.answers import answers
@@ -106,9 +108,6 @@ def _of_sizes(tensors: dict[str, Tensor]) -> Features:
 
 def _with_other_sizes(replies: Sequence[Reply], evidence: Evidence) -> Iterator[Answer]:
     """The student's answers to these questions with some axes cut to one, two or three entries."""
-    from autograder.checks.shrink import simpler_questions
-    from autograder.diagnosis.diagnose import subject_of
-
     until = time.thread_time() + SECONDS
     right = [subject_of(path) for path in answers(evidence.exercise, "right")]
     for reply in replies:

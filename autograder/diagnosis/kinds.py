@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from autograder.api import Exercise
-from autograder.checks.compare import RaisedError, compare, compare_values
+from autograder.checks.compare import RaisedError, compare, compare_values, wrong_entries
 from autograder.checks.properties.parameters import PARAMETERS
 from autograder.checks.reference import parameters_of
 from autograder.diagnosis.conditions import condition
@@ -27,6 +27,7 @@ from autograder.diagnosis.shares import of_rows, of_scores, of_sequence
 from autograder.diagnosis.transformations import OUTPUT
 from autograder.feedback.translate import say
 from autograder.feedback.words import sentence
+from autograder.sandbox.client import StudentError
 
 if TYPE_CHECKING:
     from autograder.checks.local import LocalSubject
@@ -340,8 +341,6 @@ def _copied(index: int, other: int) -> Change:
 
 def _answers(reply: Reply, change: Change, reference: LocalSubject) -> bool | None:
     """Whether the reference, given the changed arguments, answers as the student did; None if it can't answer."""
-    from autograder.sandbox.client import StudentError
-
     case = reply.probe.case
     try:
         args = change(list(case.args))
@@ -355,8 +354,6 @@ def _answers(reply: Reply, change: Change, reference: LocalSubject) -> bool | No
 
 def _of_entries(seen: Replies) -> str | None:
     """Which entries are right, where there is a rule for it: one row, one column, one side of the diagonal."""
-    from autograder.checks.compare import wrong_entries
-
     core = seen.wrong
     if len(core) < MIN_QUESTIONS:
         return None

@@ -15,6 +15,8 @@ from autograder.console.help_format import add_command
 from autograder.exercises import registry
 from autograder.hunts import make
 from autograder.hunts.make import MAX_FAULTS, Hunt
+from autograder.hunts.terminal import task_text, verdict_text
+from autograder.sandbox import SandboxError, choose
 from tfkit_course.small_file import read_small, reason
 
 LARGEST = 1 << 20  # bytes of a source that is handed in
@@ -149,7 +151,6 @@ def _exercises(names: Sequence[str]) -> list[Any]:
 def _show(arguments: argparse.Namespace) -> int:
     """Prints the code and the symptom; for a hunt that was named, also where the faults are."""
     from autograder.hunts.task import NoSymptom, task
-    from autograder.hunts.terminal import task_text
 
     hunt = _chosen(arguments)
     try:
@@ -173,8 +174,6 @@ def _check(arguments: argparse.Namespace) -> int:
     if test is repair is arguments.lines is None:
         raise BadInput("nothing is handed in: give --lines, --test or --repair")
     from autograder.hunts.judge import HuntSubmission, judge
-    from autograder.hunts.terminal import verdict_text
-    from autograder.sandbox import SandboxError, choose
 
     try:
         verdict = judge(hunt, HuntSubmission(arguments.lines, test, repair), choose(trust=arguments.trust))

@@ -9,6 +9,9 @@ from typing import Any
 from autograder.console import help_texts
 from autograder.console.base import BadInput
 from autograder.console.help_format import add_command
+from autograder.feedback.text import plain
+from autograder.marking.question import BadRegradeRequest, find_question_id
+from autograder.marking.store import BadMark
 from tfkit_course import install
 
 
@@ -25,8 +28,6 @@ def add(commands: Any) -> None:
 
 
 def _request(arguments: argparse.Namespace) -> int:
-    from autograder.marking.question import BadRegradeRequest, find_question_id
-
     request = arguments.notebook, arguments.question, arguments.reason
     try:
         find_question_id(*request)
@@ -46,9 +47,6 @@ def _requests(arguments: argparse.Namespace) -> int:
         from autograder.marking import regrades
     except ImportError as error:
         raise BadInput(f"`autograder requests` needs {error.name}: {install('grading')}") from error
-    from autograder.feedback.text import plain
-    from autograder.marking.store import BadMark
-
     try:
         found = regrades.list_requests(arguments.course.resolve())
     except BadMark as error:

@@ -10,6 +10,10 @@ from typing import Any
 from autograder.console import help_texts
 from autograder.console.base import BadInput, add_assignment, add_course, lack
 from autograder.console.help_format import add_command
+from autograder.diagnosis.misconceptions import BadMisconceptions
+from autograder.feedback.files import write_new
+from autograder.report import similar, similar_page
+from autograder.sandbox import SandboxError
 
 RECIPES = ("github-classroom", "gradescope-autograder")  # these export no scores, but the checks for another grader
 
@@ -162,7 +166,7 @@ def _report(course: Path, assignment: str) -> str:
 
 
 def _similarity(course: Path, assignment: str, operations: bool) -> str:
-    from autograder.report import answers, similar, similar_page
+    from autograder.report import answers
 
     written, stubs = answers.read(course, assignment)
     same = None
@@ -179,9 +183,6 @@ def _page(arguments: argparse.Namespace) -> int:
         from autograder.cluster.course import BadCourse
     except ImportError as error:
         raise BadInput(lack(arguments.page, error, "grading")) from error
-    from autograder.feedback.files import write_new
-    from autograder.sandbox import SandboxError
-
     if arguments.output.exists():  # refuse now, before some minutes of work
         raise BadInput(f"{arguments.output} exists: name a new file, or delete it")
     try:
@@ -234,9 +235,6 @@ def _misconceptions(arguments: argparse.Namespace) -> int:
         from autograder.report import unexplained, unexplained_command
     except ImportError as error:
         raise BadInput(lack("misconceptions", error, "grading")) from error
-    from autograder.diagnosis.misconceptions import BadMisconceptions
-    from autograder.sandbox import SandboxError
-
     try:
         return unexplained_command.run(arguments)
     except (unexplained.BadCourse, unexplained.UnexplainedError, BadMisconceptions, SandboxError) as error:

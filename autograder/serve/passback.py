@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from autograder.cluster import scores
 from autograder.serve import course as served
 from autograder.serve.course import ServedCourse
 
@@ -39,8 +40,7 @@ class Passback:
                 self._send(course, assignment, state)
 
     def _send(self, course: ServedCourse, assignment: str, state: PassbackState) -> None:
-        from autograder.cluster import scores  # imported here: not everybody has installed the extra `lti`
-        from autograder.report import lti  # imported here: not everybody has installed the extra `lti`
+        from autograder.report import lti  # not everybody has installed the extra `lti`
 
         graded = course.progress[assignment].graded
         try:

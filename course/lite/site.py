@@ -25,6 +25,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from course.lite import wheels as pack
 from course.settings import LessonError, read
 from tfkit_course import install
+from tfkit_lab import course, family
 
 PURE = ("comm", "polib", "anywidget", "psygnal", "ipywidgets", "jupyterlab_widgets", "latex2mathml")
 FROM_PYODIDE = ("numpy", "jinja2", "jsonschema", "matplotlib", "typing-extensions")
@@ -192,8 +193,6 @@ def _build(work: Path, out: Path) -> None:
 
 def _write_answers(content: Path, folder: Path) -> None:
     """The server's answers for the course panel and the family view, as files."""
-    from tfkit_lab import course, family
-
     folder.mkdir(parents=True)
     (folder / "course").write_text(json.dumps({"units": course.units(content)}), encoding="utf-8")
     (folder / "family").write_text(json.dumps({"models": family.models()}), encoding="utf-8")

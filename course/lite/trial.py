@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.console.help_format import make_parser
+from autograder.exercises import registry
+from autograder.exercises.answers import answers
 from course.lite.wheels import BROWSER_TORCH
 
 NEEDS_LAB = Path(__file__).with_name("needs_lab.json")
@@ -62,8 +64,6 @@ def summary(found: Sequence[dict[str, Any]]) -> str:
 
 
 def _here(exercises: Sequence[str], every: int) -> Iterator[dict[str, Any]]:
-    from autograder.exercises import registry
-
     # tokenizers has no build for Pyodide, so no check may need it
     sys.modules["tokenizers"] = None  # type: ignore[assignment]
     for exercise in registry.exercises():
@@ -73,8 +73,6 @@ def _here(exercises: Sequence[str], every: int) -> Iterator[dict[str, Any]]:
 
 def _trial(exercise: Any, every: int) -> dict[str, Any]:
     from autograder.checks.reference import reference_of
-    from autograder.exercises import registry
-    from autograder.exercises.answers import answers
     from autograder.grade.practice import mark_unsupported
 
     found: dict[str, Any] = {"lacks": "", "left": [], "right": 0, "refused": [], "wrong": 0, "missed": []}

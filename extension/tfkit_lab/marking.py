@@ -16,6 +16,7 @@ from typing import Any
 
 from tornado import web
 
+from autograder.marking.store import BadMark, MarkedCell
 from tfkit_lab.base_handler import HUB, BaseHandler
 from tfkit_lab.folders import course_folders
 
@@ -26,7 +27,6 @@ MAX_NAME = 200  # characters of a marker's name
 def call(name: str, *args: Any) -> Any:
     """Run the function `name` of `autograder.marking`, in the process of its own -> its result, or {"error": …}."""
     from autograder.marking import desk, regrades, sharing
-    from autograder.marking.store import BadMark, MarkedCell
 
     module = next(one for one in (desk, regrades, sharing) if hasattr(one, name))
     args = tuple(MarkedCell(*arg["question"]) if isinstance(arg, dict) and "question" in arg else arg for arg in args)

@@ -18,8 +18,8 @@ OWN = {
     "the course's files and the package's own": """
         autograder/assistants/secrecy.py: _lines_of
         autograder/assistants/statement.py: _lesson definition parse
-        autograder/attacks/stage.py: Attack._docstring Attack.text Class.hand_in Class.nbgrader Class.verdict _peak_bytes
-        autograder/attacks/stage.py: _print _state descendants
+        autograder/attacks/stage.py: Attack._docstring Attack.text Class.hand_in Class.nbgrader Class.verdict
+        autograder/attacks/stage.py: _peak_bytes _print _state descendants
         autograder/checking/child.py: main
         autograder/checks/mutation.py: equivalents
         autograder/checks/operators.py: mutants

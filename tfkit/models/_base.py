@@ -37,6 +37,7 @@ from ..objectives.cross_entropy import cross_entropy, next_labels, word_scores
 from ._checks import can_read_values, check_ids, check_sizes, require_tensor
 from ._output import Output
 from ._transformers_arguments import call_with_transformers_arguments
+from ._vocabulary import input_table, output_table, resize, set_input_table
 
 ConfigT = TypeVar("ConfigT")
 CACHES = ("cache", "past_key_values", "cache_params")  # the last one: of state space models
@@ -180,21 +181,15 @@ class Model(nn.Module):
 
     def get_input_embeddings(self) -> nn.Module:
         """The module that looks up tokens; in an encoder-decoder the encoder's, or the one that both share."""
-        from ._vocabulary import input_table
-
         return input_table(self)[1]
 
     def set_input_embeddings(self, value: nn.Module) -> None:
         """Replaces that module by another nn.Embedding of the same width; a tied head follows."""
-        from ._vocabulary import set_input_table
-
         set_input_table(self, value)
 
     def get_output_embeddings(self) -> nn.Module | None:
         """The module whose `weight` [V,E] is the output matrix: the input embeddings, if it is tied to them; None for a
         head that scores no words."""
-        from ._vocabulary import output_table
-
         return output_table(self)
 
     def resize_token_embeddings(self, new_num_tokens: int | None = None, *, mean_resizing: bool = True) -> nn.Module:
@@ -202,8 +197,6 @@ class Model(nn.Module):
         the input embeddings. New rows are the mean of the others, or with mean_resizing=False drawn around zero. None
         and the present number change nothing. Raises TypeError or ValueError, before anything is changed, for a size
         that cannot be, and for a model with several vocabularies."""
-        from ._vocabulary import resize
-
         return resize(self, new_num_tokens, mean_resizing)
 
     def require_head(self, labels: torch.Tensor | None) -> None:

@@ -19,7 +19,10 @@ from rich.tree import Tree
 from tfkit_course import replace_unencodable
 
 from .. import registry
-from . import text_commands
+from . import compare, text_commands
+from .flatten import flatten as flat
+from .read import changes as page_changes
+from .read import page
 from .terminal import exit_with_error, make_console
 
 app = typer.Typer(help="Readable reference models of transformers.", no_args_is_help=True, add_completion=False)
@@ -123,8 +126,6 @@ def read(
     pager: Annotated[bool, typer.Option(help="on a terminal, show the text in a pager")] = True,
 ) -> None:
     """Show the architecture on one page, written to be understood; it needs only torch."""
-    from .read import page
-
     try:
         text = page(name)
     except LookupError as error:
@@ -163,7 +164,6 @@ def flatten(
 ) -> None:
     """Print the model's real code as one file that needs only torch. `tfkit read` prints the page to learn from."""
     from ..hub import published
-    from .flatten import flatten as flat
 
     try:
         if config_dict := described_by(name):
@@ -185,9 +185,6 @@ def diff(
     brief: Annotated[bool, typer.Option(help="leave out the code")] = False,
 ) -> None:
     """Show how two architectures differ: their pages, then their configurations, modules and code."""
-    from . import compare
-    from .read import changes as page_changes
-
     docs, out = docstrings(), make_console()
     try:
         for name in (one, other):

@@ -5,8 +5,11 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
+import torch
 from torch import nn
 
+import tfkit
+from tfkit import registry
 from tfkit_lab.pictures import Picture, table
 from tfkit_lab.widgets import STATIC
 
@@ -28,11 +31,6 @@ def build_module(model: nn.Module | str) -> nn.Module:
     """
     if isinstance(model, nn.Module):
         return model
-    import torch
-
-    import tfkit
-    from tfkit import registry
-
     own = model in tfkit.architectures()
     preset = (
         next(iter(registry.load(model).PRESETS), None) if own else None

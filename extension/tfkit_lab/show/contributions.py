@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from tfkit.inside import logit_contributions
 from tfkit_lab.pictures import Picture, table
 from tfkit_lab.widgets import STATIC
 
@@ -47,8 +48,6 @@ def _read(
     model: nn.Module, targets: Tensor | None, position: int, inputs: dict[str, Any]
 ) -> tuple[list[str], Tensor, Tensor, list[float]]:
     """Parts, values [parts, targets], the targets, and their probabilities."""
-    from tfkit.inside import logit_contributions
-
     was = model.training
     model.eval()
     try:

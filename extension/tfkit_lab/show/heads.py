@@ -10,6 +10,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from tfkit.decode.generate import evaluating
+from tfkit.inside import ablate_heads, patch_heads
 from tfkit_lab.pictures import Picture
 from tfkit_lab.widgets import STATIC
 
@@ -42,8 +43,6 @@ def patching(
 ) -> Heads:  # fmt: skip
     """Activation patching (`tfkit.inside.patch_heads`): the model reads the corrupted inputs, and one head at a time
     gets its values from the clean ones. 1 restores the whole difference of the scores, 0 nothing."""
-    from tfkit.inside import patch_heads
-
     with evaluating(model):
         paths, shares = patch_heads(model, clean, corrupted, score)
     return _signed(heads(shares, short_names(paths), title=title, measure="share of the difference that is restored"))
@@ -51,8 +50,6 @@ def patching(
 
 def ablation(model: nn.Module, score: Score, *, title: str = "Each head silenced", **inputs: Any) -> Heads:
     """Ablation (`tfkit.inside.ablate_heads`): how much the score falls if the output of one head is zero."""
-    from tfkit.inside import ablate_heads
-
     with evaluating(model):
         paths, falls = ablate_heads(model, score, **inputs)
     return _signed(heads(falls, short_names(paths), title=title, measure="fall of the score without the head"))

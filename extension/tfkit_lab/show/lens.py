@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from tfkit.decode.generate import evaluating
+from tfkit.inside import logit_lens as read_lens
 from tfkit_lab.pictures import Picture
 from tfkit_lab.widgets import STATIC
 
@@ -46,8 +47,6 @@ def logit_lens(
 
 def _read_layers(model: nn.Module, input_ids: Tensor, inputs: dict[str, Any]) -> Tensor:
     """Logits [N,1,L,V] of a model's layers."""
-    from tfkit.inside import logit_lens as read_lens
-
     with evaluating(model):
         return read_lens(model, input_ids=input_ids.reshape(1, -1), **inputs)
 

@@ -83,7 +83,7 @@ def page(course, student, when="2026-11-01 10:00:00.000000 UTC"):
 def course(own_course, monkeypatch):
     """The course; its engine can be imported here, and needs no box."""
     monkeypatch.syspath_prepend(str(HERE))
-    for place in (sandbox, execute):
+    for place in (sandbox, job, execute):
         monkeypatch.setattr(place, "choose", lambda *_, **__: None)
     monkeypatch.chdir(own_course.root)
     return own_course
