@@ -31,12 +31,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, lambda *_: None)  # a notebook's interrupt is meant for the cell that runs
     control, trust, load_error = socket.socket(fileno=int(sys.argv[1])), "--trust" in sys.argv, ""
     rest = load_remaining()
-    sandbox.launch(trust)  # first of all: the box's process needs as long as this one to load torch
     try:
-        import torch
-
-        torch.set_num_threads(1)  # a fork after a multi-threaded region would hang
-        load_essentials(trust, rest)
+        load_essentials(trust, rest, one_thread=True)  # a fork after a multi-threaded region would hang
     except ImportError:
         load_error = traceback.format_exc()
     loaded_from = {} if load_error else unit_files()
