@@ -54,7 +54,7 @@ def _symptom(seen: Mapping[str, Any]) -> str:
     what = f"<small>{escape(say(SEEN_IN, what=say(seen['seen_in'])))}</small>"
     call = f"<p><code>{escape(call_of(seen))}</code></p>" if call_of(seen) else ""
     tables = "".join(map(render_matrix, tables_of(seen)))
-    values = "".join(f"<p>{escape(line)}</p>" for line in (*values_of(seen), *seen["words"]))
+    values = "".join(f"<p>{escape(line)}</p>" for line in (*values_of(seen), *seen["words"], *seen["notes"]))
     drawn = flow(seen["map"], WHOSE)
     return (
         f'<section><b>{say(SYMPTOM)}</b> {what}{call}<div class="tfkit-v-row">{tables}</div>{values}{drawn}</section>'

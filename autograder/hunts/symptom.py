@@ -65,12 +65,13 @@ class Symptom:
     faulty: Any = None
     right: Any = None
     wrong: Any = None  # which entries of `faulty` differ
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # how the two differ
+    notes: tuple[str, ...] = ()  # what else a reader must know
     map: tuple[str, ...] = ()  # which input moves which output, a row of signs per output
 
     def as_json(self) -> dict[str, Any]:
         """The symptom as a JSON object."""
-        return {**asdict(self), "words": list(self.words), "map": list(self.map)}
+        return {**asdict(self), "words": list(self.words), "notes": list(self.notes), "map": list(self.map)}
 
     @property
     def shows_a_difference(self) -> bool:
@@ -156,7 +157,7 @@ def describe(exercise: Exercise, seen: Failures) -> Symptom:
     """The symptom in words and values."""
     found = _of_finding(exercise, seen.main)
     if found.call and seen.main.simplest is not None and seen.main.simplest.probe.case.state:
-        found = replace(found, words=(*found.words, say(PARAMETERS)))
+        found = replace(found, notes=(*found.notes, say(PARAMETERS)))
     if seen.flow is None or seen.flow.simplest is None:
         return found
     return replace(found, map=seen.flow.map, words=(*found.words, *_flow_words(seen.flow.simplest)))
@@ -227,7 +228,7 @@ def _beside(right: Any, faulty: Any, answer: Answer) -> dict[str, Any]:
     elif isinstance(right, bool | int | float | str):
         words = say(OTHER_NUMBER, faulty=faulty, right=right)
     else:
-        words = say(OTHER)
+        return {"notes": (say(OTHER),), "faulty": _shown(faulty), "right": _shown(right)}
     return {"words": (words,), "faulty": _shown(faulty), "right": _shown(right)}
 
 
@@ -244,22 +245,21 @@ def _tensors(right: Tensor, faulty: Tensor, answer: Answer) -> dict[str, Any]:
     first = wrong.nonzero()[0].tolist()
     if wrong.numel() > 1:
         words.append(say(OTHER_VALUES, wrong=int(wrong.sum()), count=wrong.numel(), place=place(first)))
-    shown = _windows(right, faulty, wrong, first, words)
+    shown = _windows(right, faulty, wrong, first)
     if str(shown["faulty"]) == str(shown["right"]):  # a difference below the digits that are shown
         by = f"{float((right.double() - faulty.double())[wrong].abs().max()):.2g}"
-        shown["words"] = (*shown["words"], say(SMALL, by=by))
-    return shown
+        words.append(say(SMALL, by=by))
+    return {**shown, "words": tuple(words)}
 
 
-def _windows(right: Tensor, faulty: Tensor, wrong: Tensor, first: list[int], words: list[str]) -> dict[str, Any]:
+def _windows(right: Tensor, faulty: Tensor, wrong: Tensor, first: Sequence[int]) -> dict[str, Any]:
     """Both results and which entries differ; of large ones a window around the first entry that does."""
     whole = wrong.shape
     start, part = _window(whole, first)
     for axis, (at, length) in enumerate(zip(start, part, strict=True)):
         right, faulty, wrong = (one.narrow(axis, at, length) for one in (right, faulty, wrong))
-    if list(part) != list(whole):
-        words.append(say(SECTION, part=size(part), whole=size(whole), place=place(start)))
-    return {"words": tuple(words), "faulty": shown_value(faulty), "right": shown_value(right), "wrong": wrong.tolist()}
+    notes = () if list(part) == list(whole) else (say(SECTION, part=size(part), whole=size(whole), place=place(start)),)
+    return {"notes": notes, "faulty": shown_value(faulty), "right": shown_value(right), "wrong": wrong.tolist()}
 
 
 def _window(shape: Sequence[int], first: Sequence[int]) -> tuple[list[int], list[int]]:

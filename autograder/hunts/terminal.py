@@ -22,7 +22,7 @@ def _symptom(seen: Mapping[str, Any]) -> list[str]:
     call = f": {call_of(seen)}" if call_of(seen) else ""
     lines = [f"{say(SYMPTOM)} ({say(SEEN_IN, what=say(seen['seen_in']))}){call}"]
     lines += side_by_side([matrix_lines(matrix) for matrix in tables_of(seen)])
-    lines += [f"  {line}" for line in (*values_of(seen), *seen["words"])]
+    lines += [f"  {line}" for line in (*values_of(seen), *seen["words"], *seen["notes"])]
     return lines + [f"    {row}" for row in seen["map"]]
 
 

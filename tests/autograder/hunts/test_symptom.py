@@ -31,7 +31,7 @@ def test_numbers_in_place_of_a_mask_are_drawn_as_whole_as_a_mask():
 
 def test_a_layer_is_said_to_have_drawn_parameters():
     (first, *_) = make.hunts(registry.find("transformer.feed_forward"))
-    assert "Both have the same parameters, which were drawn." in seen(first.id).words
+    assert "Both have the same parameters, which were drawn." in seen(first.id).notes
 
 
 def test_the_result_shown_is_what_the_code_gives_for_the_input_shown():
@@ -89,6 +89,7 @@ def test_a_symptom_without_a_difference_is_known_as_such():
     assert not Symptom("values", faulty=[1.0], right=[1.0]).shows_a_difference
     assert not Symptom("values", map=("●·", "●●")).shows_a_difference
     assert Symptom("values", map=("●▲", "●●")).shows_a_difference
+    assert not Symptom("values", notes=("Both have the same parameters, which were drawn.",)).shows_a_difference
 
 
 def test_of_a_large_tensor_a_window_around_the_wrong_entry_is_shown():

@@ -11,7 +11,7 @@ TASK = {
     "code": "def f(x):\n    return x < 1\n",
     "symptom": {"seen_in": "values", "call": "f", "inputs": {"x": [1.0, 2.0], "n": 3}, "part": "[0]",
                 "faulty": [[True, False]], "right": [[False, False]], "wrong": [[True, False]],
-                "words": ["It <stops>."], "map": ["●▲", "·●"]},
+                "words": ["It <stops>."], "notes": ["A part."], "map": ["●▲", "·●"]},
 }  # fmt: skip
 VERDICT = {
     "exercise": "masks.causal", "status": "failed", "score": 1.4, "max_score": 4.0, "sandbox": "bubblewrap",
