@@ -36,10 +36,10 @@ def needs(course: Sequence[Unit]) -> Needs:
 
 def direct(found: Mapping[str, Mapping[str, object]]) -> dict[str, list[str]]:
     """The needs without those that another one implies, for a drawing."""
-    return {unit: [one for one in own if not _implied(one, own, found)] for unit, own in found.items()}
+    return {unit: [one for one in own if not _follows(one, own, found)] for unit, own in found.items()}
 
 
-def _implied(one: str, own: Iterable[str], found: Mapping[str, Mapping[str, object]]) -> bool:
+def _follows(one: str, own: Iterable[str], found: Mapping[str, Mapping[str, object]]) -> bool:
     return any(one in _all(other, found) for other in own if other != one)
 
 

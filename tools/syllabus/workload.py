@@ -54,7 +54,7 @@ def workload(folder: Path) -> Workload:
         predictions=roles.count("predict"),
         answers=roles.count("task"),
         exercises=len(to_write),
-        written=sum(map(_written, to_write)),
+        written=sum(map(_code_lines, to_write)),
         projects=roles.count("project"),
         seconds=processor_seconds().get(folder.name, 0),
     )
@@ -70,7 +70,7 @@ def _role(cell: NotebookNode) -> str:
     return str(cell.metadata.get("tfkit", {}).get("role", ""))
 
 
-def _written(source: str) -> int:
+def _code_lines(source: str) -> int:
     """The lines of a reference without its docstring, comments and imports."""
     lines = (line.strip() for line in DOCSTRING.sub("", source).splitlines())
     return sum(bool(line) and not line.startswith(("#", "from ", "import ")) for line in lines)
