@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import BESIDES, HINTS, SEPARATOR, misconceptions_of, with_hints
-from autograder.feedback.matrix import corner, example, flow, mark_code, matrices, render_matrix
+from autograder.feedback.matrix import corner, entries_that_hold, example, flow, mark_code, matrices, render_matrix
 from autograder.feedback.translate import say
 from autograder.feedback.words import (
     SIGNS,
@@ -59,7 +59,7 @@ def verdict_html(verdict: object, hints: int = HINTS, styled: bool = True) -> st
     """
     data = with_hints(as_dict(verdict), hints)
     state = data["status"] if data["status"] in STATES else "not_graded"
-    parts = [_head, _right, _lesson, _line, _chips, _seen, _example, _steps, _remarks, _foot]
+    parts = [_head, _right, _lesson, _line, _chips, _seen, _example, _walk, _steps, _remarks, _foot]
     if is_unwritten(data):
         state, parts = "unwritten", [_head, _to_begin]
     body = "".join(part(data) for part in parts)
@@ -131,12 +131,58 @@ def _line(data: Mapping[str, Any]) -> str:
         return ""
     cell = f" tfkit-in-{found['cell']}" if CELL.fullmatch(str(found.get("cell"))) else ""
     where = f"<b>{say('Line {line}', line=int(found['line']))}</b>: {_code(found['sentence'])}."
-    source = f"<pre><code>{_text(found['text'])}</code></pre>" if found.get("text") else ""
-    value = found.get("value") or {}
-    tables = "".join(map(render_matrix, matrices(value.get("name", ""), value.get("value"), value.get("wrong"))))
-    box = f'<div class="tfkit-v-row">{tables}</div>' if tables else ""
-    part = f"<small>{_text(corner(value))}</small>" if tables and corner(value) else ""
-    return f'<div class="tfkit-v-line tfkit-line-{int(found["line"])}{cell}"><p>{where}</p>{source}{box}{part}</div>'
+    shown = f"<p>{where}</p>{_source(found)}{_drawn(found.get('value'))}"
+    return f'<div class="tfkit-v-line tfkit-line-{int(found["line"])}{cell}">{shown}</div>'
+
+
+def _source(found: Mapping[str, Any]) -> str:
+    return f"<pre><code>{_text(found['text'])}</code></pre>" if found.get("text") else ""
+
+
+def _drawn(value: Mapping[str, Any] | None, beside: bool = False) -> str:
+    """A student's value as a matrix, with the number of its rows and columns if it is one part of a tensor. `beside`:
+    what must hold stands beside it."""
+    given = value or {}
+    tables = matrices(given.get("name", ""), given.get("value"), given.get("wrong"))
+    if not tables:
+        return ""
+    shown = [*tables, *(entries_that_hold(given["value"], given.get("wrong")) if beside else [])]
+    part = f"<small>{_text(corner(given))}</small>" if corner(given) else ""
+    return f'<div class="tfkit-v-row">{"".join(map(render_matrix, shown))}</div>{part}'
+
+
+def _walk(data: Mapping[str, Any]) -> str:
+    """The student's own values, line by line, up to the line where they part from right answers'. The lab shows one
+    stop at a time."""
+    found = data.get("departure") or {}
+    before = [step for step in found.get("steps") or () if step.get("value") and step["line"] != found["line"]]
+    if found.get("line") is None or not before:
+        return ""
+    stops = [*map(_stop, before), _parting(found)]
+    title = say("Your mistake, walked: your values up to the line where they part from right answers’")
+    return f'<details class="tfkit-v-walk"><summary>{title}</summary><ol>{"".join(stops)}</ol></details>'
+
+
+def _stop(step: Mapping[str, Any]) -> str:
+    if step["known"]:
+        sign, words = "✓", say("A right answer has this value, too.")
+    else:
+        sign, words = "·", say("No right answer that we know has this value, which need not be wrong.")
+    where = say("Line {line}", line=int(step["line"]))
+    shown = f"<p>{sign} <b>{where}</b>: {_text(words)}</p>{_source(step)}{_drawn(step['value'])}"
+    return f'<li class="tfkit-v-stop">{shown}</li>'
+
+
+def _parting(found: Mapping[str, Any]) -> str:
+    """The last stop: the line that departs, with its wrong entries beside what must hold."""
+    own = next((step for step in found["steps"] if step["line"] == found["line"]), {})
+    where = say("Line {line}", line=int(found["line"]))
+    wanted = own.get("right")
+    differs = wanted and wanted != own.get("yours")
+    shape = say("A right answer has shape {shape}.", shape=size(wanted)) if differs else ""
+    words = f"<p>✗ <b>{where}</b>: {_code(found['sentence'])}. {_text(shape)}</p>"
+    drawn = _drawn(found.get("value") or own.get("value"), beside=True)
+    return f'<li class="tfkit-v-stop tfkit-v-parts">{words}{_source(found)}{drawn}</li>'
 
 
 def _steps(data: Mapping[str, Any]) -> str:

@@ -228,9 +228,13 @@ def answers(given: Mapping[str, Any]) -> list[Matrix]:
     """The student's answer with its wrong entries marked, and the part of it that is right."""
     wrong, yours = given.get("wrong"), given.get("yours")
     own = matrices(say("your answer") + str(given.get("part") or "")[:10], yours, wrong)[:MAX_MATRICES]
-    held = matrices(say(HOLDS), _masked(yours, wrong))[:MAX_MATRICES] if wrong is not None and own else []
-    some = any(entry != UNKNOWN for matrix in held for row in matrix.rows for entry in row)
-    return own + (held if some else [])
+    return own + (entries_that_hold(yours, wrong) if own else [])
+
+
+def entries_that_hold(yours: Any, wrong: Any) -> list[Matrix]:
+    """The entries of the student's value that are right, with a sign in place of the others; none if none is known."""
+    found = matrices(say(HOLDS), _masked(yours, wrong))[:MAX_MATRICES] if wrong is not None else []
+    return found if any(entry != UNKNOWN for matrix in found for row in matrix.rows for entry in row) else []
 
 
 def _masked(value: Any, wrong: Any) -> Any:

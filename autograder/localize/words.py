@@ -285,23 +285,30 @@ def picture(found: FaultLocation) -> dict[str, Any] | None:
     """The first matrix of the student's value there, with its wrong entries marked, without any right value."""
     if found.trace is None or found.faulty_version is None or found.faulty_version.event is not None:
         return None
-    value, other = found.trace.values[found.faulty_version.version], found.faulty_version.replacement
-    if value.data is None or value.data.size < 2 or value.data.ndim > 5:
+    drawn = own_value(found.trace, found.faulty_version.version)
+    if drawn is None:
         return None
-    data = value.data
-    wrong = None
+    value, other = found.trace.values[found.faulty_version.version], found.faulty_version.replacement
+    data, wrong = value.data, None
+    assert data is not None
     if other is not None and other.data is not None and other.data.shape == data.shape and not _triangle(value, other):
         wrong = _differs(data, other.data, value)
-    shown = [[_entry(x, value.dtype) for x in row] for row in _corner(data)]
     marks = None if wrong is None else _corner(wrong).tolist()
     marks = None if marks is not None and all(map(all, marks)) else marks  # the sentence says so already
-    node = found.trace.producer(found.faulty_version.version)
-    vector = data.ndim == 1
+    return {**drawn, "wrong": marks[0] if data.ndim == 1 and marks else marks}
+
+
+def own_value(trace: Trace, version: int) -> dict[str, Any] | None:
+    """The `name`, `shape` and `value` of the first matrix of a student's value; None for what is no tensor to draw."""
+    value = trace.values[version]
+    if value.data is None or value.kind == TEXT or value.data.size < 2 or value.data.ndim > 5:
+        return None
+    rows = [[_entry(x, value.dtype) for x in row] for row in _corner(value.data)]
+    node = trace.producer(version)
     return {
-        "name": node.name or say("the value there"),
-        "shape": list(data.shape),
-        "value": shown[0] if vector else shown,
-        "wrong": marks[0] if vector and marks else marks,
+        "name": node.name or (say("the value returned here") if node.returned else say("the value there")),
+        "shape": list(value.data.shape),
+        "value": rows[0] if value.data.ndim == 1 else rows,
     }
 
 

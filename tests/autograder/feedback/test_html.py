@@ -222,6 +222,43 @@ def test_the_line_stands_in_the_card_with_its_value_and_the_steps():
                     ("·", "5", "2 × 2 × 2", "")]  # fmt: skip
 
 
+def walked(**changed):
+    """A departure whose first line has a value to show."""
+    first = {"name": "q", "shape": [2], "value": [1.5, 2.5]}
+    steps = [{**DEPARTURE["steps"][0], "value": first}, {**DEPARTURE["steps"][1], "right": [2, 2, 4]}]
+    return {**DEPARTURE, "steps": steps, **changed}
+
+
+def test_a_mistake_is_walked_in_a_fold_from_the_right_values_to_the_wrong_ones():
+    page = verdict_html(verdict(departure=walked(), line=4))
+    fold = re.search(r'<details class="tfkit-v-walk"><summary>.*?</details>', page).group()
+    first, last = re.findall(r'<li class="tfkit-v-stop.*?</li>', fold)
+    assert "✓ <b>Line 3</b>: A right answer has this value, too." in first and "<td" in first and "2.5" in first
+    assert last.startswith('<li class="tfkit-v-stop tfkit-v-parts">') and "✗ <b>Line 4</b>: <code>scores</code>" in last
+    assert "A right answer has shape 2 × 2 × 4." in last and "✗ 1" in last
+    assert "what must hold" in last and '"tfkit-unknown">?<' in last
+
+
+def test_a_value_that_no_right_answer_has_is_not_called_wrong_on_the_way():
+    steps = [{**walked()["steps"][0], "known": False}, *walked()["steps"][1:]]
+    page = verdict_html(verdict(departure=walked(steps=steps), line=4))
+    assert "· <b>Line 3</b>: No right answer that we know has this value, which need not be wrong." in page
+
+
+@pytest.mark.parametrize("changed", [{"line": None}, {"steps": DEPARTURE["steps"]}])
+def test_there_is_no_walk_without_a_line_or_values_before_it(changed):
+    page = verdict_html(verdict(departure=walked(**changed), line=changed.get("line", 4)))
+    assert 'class="tfkit-v-walk"' not in page and 'class="tfkit-v-steps"' in page
+
+
+def test_a_walk_is_help_of_the_third_step_and_escaped():
+    assert 'class="tfkit-v-walk"' not in verdict_html(verdict(departure=walked(), line=4), hints=2)
+    value = {"name": EVIL, "shape": [2], "value": [1, 2]}
+    steps = [{**walked()["steps"][0], "text": EVIL, "value": value}, *walked()["steps"][1:]]
+    page = verdict_html(verdict(departure=walked(steps=steps), line=4))
+    assert 'class="tfkit-v-walk"' in page and "<script" not in page and EVIL not in page
+
+
 def test_the_line_is_help_of_the_second_step_and_its_value_of_the_third():
     two, one = (verdict_html(verdict(departure=DEPARTURE, line=4), hints=hints) for hints in (2, 1))
     assert "Line 4" in two and "tfkit-v-steps" not in two.partition("</style>")[2] and "The first 2" not in two

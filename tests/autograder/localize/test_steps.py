@@ -1,0 +1,64 @@
+"""What a walk to a mistake has: the student's own values in the order of the lines, up to the one that departs."""
+
+from __future__ import annotations
+
+from autograder.api import with_hints
+from autograder.checks.local import LocalSubject
+from autograder.checks.probe import collect_answers
+from autograder.corpus.judge import ask_reference
+from autograder.exercises import registry
+from autograder.localize.fault import localize_fault
+from autograder.localize.steps import WALKED
+
+DECODER = registry.find("masks.decoder")
+FUTURE = """
+import torch
+def decoder_mask(ids, pad_id):
+    length = ids.shape[1]
+    real = ids != pad_id
+    seen = real[:, None, None, :]
+    mask = seen.expand(-1, -1, length, -1)
+    return mask & torch.ones(length, length).triu().bool()
+"""
+
+
+def departure(source):
+    core = [(check, pairs) for check, pairs in ask_reference(DECODER, 3) if check.core]
+    namespace: dict = {"__name__": "answer"}
+    exec(source, namespace)
+    subject = LocalSubject(namespace)
+    return localize_fault(DECODER, collect_answers(core, subject), subject, [("own", source)], own={"own"})
+
+
+def walked(found):
+    return [(step["line"], step["value"]["name"]) for step in found["steps"] if step["value"]]
+
+
+def test_the_walk_has_the_values_of_the_lines_up_to_the_one_that_departs():
+    found = departure(FUTURE)
+    assert found["line"] == 8
+    assert walked(found) == [(5, "real"), (6, "seen"), (7, "mask"), (8, "the value returned here")]  # line 4: a number
+    real = next(step["value"] for step in found["steps"] if step["line"] == 5)
+    assert real["value"] == [[bool(entry) for entry in row] for row in real["value"]]
+    assert [len(real["value"]), len(real["value"][0])] == real["shape"]
+
+
+def test_the_walk_ends_at_the_mistake_although_the_code_goes_on():
+    found = departure(FUTURE.replace("seen = real", "seen = ~real").replace(".triu()", ".tril()"))
+    assert found["line"] == 6 and walked(found) == [(5, "real"), (6, "seen")]
+
+
+def test_a_long_walk_keeps_its_end():
+    many = "    real = real & (ids != pad_id)\n" * (WALKED + 4)
+    found = departure(FUTURE.replace("    seen = real", f"{many}    seen = real"))
+    assert len(walked(found)) == WALKED and walked(found)[-1][0] == found["line"]
+
+
+def test_there_is_no_walk_where_the_line_is_not_sure():
+    found = departure(FUTURE.replace("ids != pad_id", "ids == pad_id"))
+    assert found["line"] is None and found["steps"] and walked(found) == []
+
+
+def test_the_values_are_help_of_the_third_step():
+    told = {"status": "failed", "checks": [], "departure": departure(FUTURE)}
+    assert walked(with_hints(told, 3)["departure"]) and with_hints(told, 2)["departure"]["steps"] == []
