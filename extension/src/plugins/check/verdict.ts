@@ -4,6 +4,7 @@ import { Widget } from '@lumino/widgets';
 import { h } from '../../widgets/dom';
 import { IStoredVerdict } from './storedVerdict';
 import { IFaultLine, faultLineIn } from './line';
+import { Walkthrough } from './walkthrough';
 
 export interface ICheckResult {
   name: string;
@@ -79,7 +80,9 @@ export class VerdictWidget extends Widget {
     for (const scrolls of card.querySelectorAll('.tfkit-v-box')) {
       scrolls.setAttribute('tabindex', '0'); // lets the keyboard scroll content that is wider than the card
     }
-    const buttons = actions.map(({ label, strong, run }) =>
+    const walk = Walkthrough.in(card, this._trans);
+    const walked = walk ? [{ label: this._trans.__('Walk to the mistake'), strong: true, run: () => walk.open() }] : [];
+    const buttons = [...walked, ...actions].map(({ label, strong, run }: IAction) =>
       h('button', { type: 'button', className: strong ? 'tfkit-mod-strong' : '', onclick: run }, label)
     );
     const offered = buttons.length ? [h('p', { className: 'tfkit-Actions' }, ...buttons)] : [];
