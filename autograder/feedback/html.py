@@ -175,7 +175,7 @@ def _stop(step: Mapping[str, Any]) -> str:
 
 def _parting(found: Mapping[str, Any]) -> str:
     """The last stop: the line that departs, with its wrong entries beside what must hold."""
-    own = next((step for step in found["steps"] if step["line"] == found["line"]), {})
+    own: Mapping[str, Any] = next((step for step in found["steps"] if step["line"] == found["line"]), {})
     where = say("Line {line}", line=int(found["line"]))
     wanted = own.get("right")
     differs = wanted and wanted != own.get("yours")
