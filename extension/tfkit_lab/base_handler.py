@@ -9,6 +9,7 @@ from typing import Any
 
 from jupyter_server.base.handlers import APIHandler
 
+from tfkit_course.small_file import parse_json
 from tfkit_lab import course
 
 HUB = "JUPYTERHUB_USER" in os.environ  # one of many servers on a machine, each with one user
@@ -30,6 +31,15 @@ class BaseHandler(APIHandler):
         except (OSError, ValueError):  # not a valid file name
             return None
         return folder if path and folder.is_relative_to(root) and folder.is_dir() else None
+
+    @property
+    def shows_names(self) -> bool:
+        """Whether the request asks for students' names."""
+        return bool(self.get_query_argument("names", "") == "1")
+
+    def body(self) -> Any:
+        """The value of the request's JSON body. Raises ValueError if it holds none, or one out of all proportion."""
+        return parse_json(self.request.body.decode("utf-8"))
 
     def respond(self, status: int, message: str) -> None:
         """Ends the request; the body is JSON, `{"message": …}`."""

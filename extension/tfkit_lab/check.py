@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import re
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from autograder.checking.client import CheckClient, CheckFailed
 from autograder.feedback.html import verdict_html
 from autograder.sandbox import NO_SANDBOX
+from tfkit_course.small_file import parse_json
 from tfkit_lab.course import STATES
 
 MAX_CELLS = 500
@@ -33,12 +33,7 @@ class BadRequest(ValueError):
 
 def parse(body: bytes) -> tuple[str, list[dict[str, Any]], str]:
     """The exercise, the code cells and the notebook's path in a request's body; BadRequest for anything else."""
-    try:
-        fields = json.loads(body)
-    except ValueError as error:
-        raise BadRequest(f"the body is not JSON: {error}") from error
-    except RecursionError:
-        raise BadRequest("the body is nested too deeply to be read") from None
+    fields = _parse(body)
     if not isinstance(fields, dict):
         raise BadRequest("the body must be an object with `exercise` and `cells`")
     exercise, cells = fields.get("exercise"), fields.get("cells")
@@ -52,12 +47,16 @@ def parse(body: bytes) -> tuple[str, list[dict[str, Any]], str]:
     return exercise, [_cell(index, cell) for index, cell in enumerate(_small(cells))], path
 
 
+def _parse(body: bytes) -> Any:
+    try:
+        return parse_json(body.decode("utf-8"))
+    except ValueError as error:
+        raise BadRequest(f"the body is not JSON: {error}") from error
+
+
 def parse_outcome(body: bytes) -> dict[str, Any]:
     """The outcome of a check in the kernel, for `course.record`; raises BadRequest for anything else."""
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise BadRequest(f"the body is not JSON: {error}") from error
+    found = _parse(body)
     if not isinstance(found, dict) or not isinstance(found.get("exercise"), str):
         raise BadRequest("the body must be an object with `exercise`, `status`, `score` and `max_score`")
     if not _EXERCISE.fullmatch(found["exercise"]):

@@ -31,7 +31,12 @@ def _to_visit(folders: list[str], files: list[str]) -> list[str]:
     if _SOURCE in folders and _SETTINGS in files:
         return [_SOURCE]
     copies = _COPIES if _SOURCE in folders else set()
-    return [name for name in folders if name[0] not in "._" and name != "node_modules" and name not in copies]
+    return [name for name in folders if _is_own(name) and name not in copies]
+
+
+def _is_own(folder: str) -> bool:
+    """Whether a folder of this name is a user's, not one of a tool's."""
+    return folder[0] not in "._" and folder != "node_modules"
 
 
 def course_folders(root: Path) -> Iterator[Path]:
@@ -42,4 +47,4 @@ def course_folders(root: Path) -> Iterator[Path]:
             yield here
             folders[:] = []
         deep = len(here.relative_to(root).parts) >= MAX_DEPTH
-        folders[:] = [] if deep else sorted(f for f in folders if f[0] not in "._" and f != "node_modules")
+        folders[:] = [] if deep else sorted(filter(_is_own, folders))

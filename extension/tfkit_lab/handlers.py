@@ -130,10 +130,10 @@ class PageHandler(BaseHandler):
     async def post(self) -> None:
         """The page: 200 with its HTML as JSON; 400 if the state does not belong to a view."""
         try:
-            body = json.loads(self.request.body)
+            body = self.body()
             title, state = str(body["title"]), dict(body["state"])
             kind = str(state["trace"]["kind"])
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             return self.respond(400, f"not a valid view: {type(error).__name__}: {error}")
         if not kind.isidentifier() or not (SCHEMAS / f"{kind}.json").is_file():
             return self.respond(
@@ -162,7 +162,7 @@ class PredictionsHandler(BaseHandler):
     async def get(self) -> None:
         """The predictions: 200 with each one's questions, its result, and the answers with their students and times."""
         found = await asyncio.to_thread(sealed.of_class, self.root, os.environ.get(sealed.FOLDER))
-        if self.get_query_argument("names", "") != "1":
+        if not self.shows_names:
             sealed.hide_names(found)
         self.finish(json.dumps({"predictions": found}))
 
@@ -187,13 +187,13 @@ class LessonHandler(BaseHandler):
     async def post(self) -> None:
         """Seal a prediction: 200 with its card; 400 if the answers do not fit, or it is sealed already."""
         try:
-            body = json.loads(self.request.body)
+            body = self.body()
             path, name, answers = str(body["path"]), str(body["name"]), body["answers"]
             if (folder := self.folder_of(path)) is None:
                 raise lesson.NoLesson(f"there is no notebook at {path!r}")
             card = await asyncio.to_thread(lesson.seal, folder / Path(path).name, name, answers)
             self.finish(json.dumps({"card": card}))
-        except (ValueError, KeyError, TypeError, RecursionError) as error:  # NoLesson is a ValueError
+        except (ValueError, KeyError, TypeError) as error:  # NoLesson is a ValueError
             self.respond(400, str(error))
         except OSError as error:
             self.respond(500, f"the prediction could not be stored: {error}")
@@ -211,9 +211,8 @@ class LiveHandler(BaseHandler):
             minutes = float(self.get_query_argument("minutes", str(live.MINUTES)))
         except ValueError:
             return self.respond(400, "checks and minutes must be numbers")
-        named = self.get_query_argument("names", "") == "1"
         shared = os.environ.get(sealed.FOLDER)
-        found = await asyncio.to_thread(live.of_class, shared, names=named, checks=checks, minutes=minutes)
+        found = await asyncio.to_thread(live.of_class, shared, names=self.shows_names, checks=checks, minutes=minutes)
         self.finish(json.dumps({**found, "shared": bool(shared)}))
 
 

@@ -67,8 +67,8 @@ class _Marking(BaseHandler):
     async def answer(self, make: Callable[[dict[str, Any]], Any]) -> None:
         """Answers a POST with the result of `make` for its JSON body: 200, or 400 with a message if it refuses."""
         try:
-            found = await make(json.loads(self.request.body))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            found = await make(self.body())
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             what = str(error) if type(error) is ValueError else f"invalid request: {type(error).__name__}"
             return self.respond(400, what)
         self.finish(json.dumps(found))

@@ -20,11 +20,11 @@ class RegradeHandler(BaseHandler):
     async def post(self) -> None:
         """Send the request into the exchange: 200 with what was sent; 400 with the reason if it cannot be."""
         try:
-            body = json.loads(self.request.body)
+            body = self.body()
             path, question, reason = (body[key] for key in ("path", "question", "reason"))
             if not all(isinstance(text, str) and text for text in (path, question, reason)):
                 raise TypeError
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError):
             return self.respond(400, "the body must be an object with `path`, `question` and `reason`")
         folder = self.folder_of(path)
         if folder is None:

@@ -68,7 +68,7 @@ def _whole(path: Path) -> dict[str, Any]:
     try:
         found = read_small_json(path, MAX_BYTES)
         entries = {str(name)[:MAX_TEXT]: one for name, one in found["predictions"].items() if is_entry(one)}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
     texts = {key: found[key] for key in ("token", "student") if isinstance(found.get(key), str)}
     return {**texts, "predictions": entries}

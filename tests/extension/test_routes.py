@@ -524,6 +524,15 @@ def test_a_body_nested_too_deeply_is_a_bad_request():
         engine.parse(b"[" * 200_000)
 
 
+@pytest.mark.parametrize("body", ["[" * 200_000, "[" + "0," * 1_000_001 + "0]"], ids=["nested", "large"])
+@pytest.mark.parametrize("route", ["check", "progress", "page", "lesson", "regrade", "marking/mark"])
+async def test_a_body_out_of_all_proportion_is_a_bad_request_of_every_route(jp_fetch, route, body):
+    """Read into objects, it would take a hundred times its size in the memory of the server."""
+    with pytest.raises(HTTPClientError) as caught:
+        await jp_fetch("tfkit", route, method="POST", body=body)
+    assert caught.value.code == 400
+
+
 def test_checks_are_bounded_for_each_user(monkeypatch):
     monkeypatch.setattr(handlers, "MAX_RUNNING", 2)
     monkeypatch.setattr(handlers, "MAX_WAITING", 4)

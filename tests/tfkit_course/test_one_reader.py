@@ -71,7 +71,8 @@ OWN = {
         extension/tfkit_lab/page.py: page translations
         extension/tfkit_lab/prediction_card.py: style
         extension/tfkit_lab/trace.py: _validator""",
-    "a cell that its reader's own kernel runs, or has run": """
+    "what its reader's own kernel runs, or has run": """
+        autograder/hunts/notebook.py: _imports
         extension/tfkit_lab/unsealed.py: PassOver.visit_Module
         extension/tfkit_lab/show/operations.py: _assigned""",
     "the system's files": """
@@ -85,6 +86,7 @@ OWN = {
         autograder/checking/client.py: RunningCheck.verdict
         autograder/checking/fork_child.py: _check main
         autograder/cluster/grading_process.py: GradingProcess._ask
+        autograder/hunts/notebook.py: _ask
         autograder/marking/store.py: MarkingStore.all_marks
         autograder/nbgrader/execute.py: BoxedExecute._key
         autograder/nbgrader/unfinished.py: _count_death _deaths clear
@@ -92,12 +94,7 @@ OWN = {
         autograder/sandbox/inside/portable.py: main
         autograder/sandbox/inside/single.py: main
         autograder/sandbox/inside/wire.py: WireDecoder.value
-        autograder/sandbox/inside/zygote.py: main run_agent spawn
-        extension/tfkit_lab/check.py: parse parse_outcome""",
-    "the body of a request, whose length the server bounds": """
-        extension/tfkit_lab/handlers.py: LessonHandler.post PageHandler.post
-        extension/tfkit_lab/marking.py: _Marking.answer
-        extension/tfkit_lab/regrade.py: RegradeHandler.post""",
+        autograder/sandbox/inside/zygote.py: main run_agent spawn""",
     "a notebook that `parse_json` has read": """
         autograder/cluster/gradebook.py: GradebookWriter._rows
         autograder/nbgrader/submission.py: parse_counting
