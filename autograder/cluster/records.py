@@ -20,6 +20,7 @@ from autograder.cluster.bundle import Key
 from autograder.cluster.job import GradingRecord
 
 FILE = "records.db"
+VERSION = 1  # of the tables, in the file's user_version; files from before this number have 0 and the same tables
 SCHEMA = """
 create table if not exists rounds (
   number integer primary key, assignment text not null, regrade integer not null, started text not null);
@@ -102,10 +103,24 @@ class Records:
             os.close(self._lock)
             raise CourseBusy(f"another `autograder grade` is running on {course}: wait for it, or stop it") from None
         self._db = LedgerConnection(course / FILE, isolation_level=None)
+        self._refuse_newer(course / FILE)
         self._db.executescript(SCHEMA)
         for table in TABLES:
             for verb in ("update", "delete"):
                 self._db.execute(APPEND_ONLY.format(table=table, verb=verb))
+        self._db.execute(f"pragma user_version = {VERSION}")
+
+    def _refuse_newer(self, path: Path) -> None:
+        """Raise sqlite3.DatabaseError if a later release wrote the file, whose tables this one may misread."""
+        (version,) = self._db.execute("pragma user_version").fetchone()
+        if version > VERSION:
+            self.__exit__()
+            error = sqlite3.DatabaseError(
+                f"its tables have version {version}, and this release of tfkit reads {VERSION}: install the release "
+                "that wrote it"
+            )
+            error.add_note(str(path))
+            raise error
 
     def __enter__(self) -> Records:
         return self

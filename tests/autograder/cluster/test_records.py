@@ -10,7 +10,7 @@ import pytest
 
 from autograder.cluster.bundle import Key
 from autograder.cluster.job import GradingRecord
-from autograder.cluster.records import CourseBusy, Records
+from autograder.cluster.records import VERSION, CourseBusy, Records
 
 KEY = Key("ada", "unit", "s" * 64, "c" * 64)
 
@@ -72,6 +72,22 @@ def test_a_second_grader_is_told(tmp_path):
     with Records(tmp_path), pytest.raises(CourseBusy, match="another"):
         Records(tmp_path)
     Records(tmp_path).__exit__()  # the lock went with the first
+
+
+def test_the_tables_have_a_version_and_those_of_a_later_release_are_left_alone(tmp_path):
+    for _ in range(2):  # when it is made, and when it is opened again
+        with Records(tmp_path) as records:
+            assert records._db.execute("pragma user_version").fetchone() == (VERSION,)
+    with sqlite3.connect(tmp_path / "records.db") as db:
+        db.execute(f"pragma user_version = {VERSION + 1}")
+    before = (tmp_path / "records.db").read_bytes()
+    for _ in range(2):  # the lock is given back
+        with pytest.raises(
+            sqlite3.DatabaseError, match=f"version {VERSION + 1}, .* reads {VERSION}: install"
+        ) as caught:
+            Records(tmp_path)
+        assert caught.value.__notes__ == [str(tmp_path / "records.db")]
+    assert (tmp_path / "records.db").read_bytes() == before
 
 
 WRITE = """
