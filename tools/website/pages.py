@@ -22,8 +22,8 @@ LINK = re.compile(
     re.S | re.M,
 )
 HANDBOOK = (
-    "teaching", "syllabus", "settings", "units", "jupyterhub", "cluster", "kubernetes", "image", "lti", "lite", "platforms",
-    "course-timings", "assistants", "scale",
+    "teaching", "syllabus", "settings", "units", "jupyterhub", "cluster", "kubernetes", "image", "lti", "lite",
+    "platforms", "upgrades", "course-timings", "assistants", "scale",
 )  # fmt: skip
 LIBRARY = (
     "library", "architecture", "reproductions", "benchmarks", "benchmarks-gpu", "benchmarks-grading",
