@@ -118,7 +118,8 @@ def test_both_have_the_front_end_and_the_wheel_no_loose_answers(built: Path, whe
                    "jupyter_server_config.d", "tfkit/py.typed", "autograder/py.typed", "course/py.typed",
                    "tfkit_lab/py.typed", "02-masks/submissions.zip", "02-masks/lesson.py",
                    "autograder/attacks/hostile/files/key_read.py",
-                   "course/templates/course/.github/workflows/grade.yml", "course/templates/unit/pyproject.toml"):  # fmt: skip
+                   "course/templates/course/.github/workflows/grade.yml",
+                   "course/templates/unit/pyproject.toml"):  # fmt: skip
         assert any(needed in name for name in names), needed
     assert not [name for name in names if "/submissions/" in name and not name.startswith("course/templates/")]
     packed = [name for name in names if name.endswith("submissions.zip")]
