@@ -13,7 +13,7 @@ from autograder.hunts.words import DO, SEEN_IN, SYMPTOM, call_of, heading_of, in
 
 def task_text(task: Mapping[str, Any]) -> str:
     """The code with the numbers of its lines, and the symptom."""
-    lines = [f"{task['title']} ({task['exercise']}, seed {task['seed']})", f"{intro(task)} {say(DO)}", ""]
+    lines = [f"{task['title']} ({task['exercise']}, {say('seed')} {task['seed']})", f"{intro(task)} {say(DO)}", ""]
     lines += [f"{number:3}  {line}".rstrip() for number, line in enumerate(task["code"].splitlines(), 1)]
     return plain("\n".join([*lines, "", *_symptom(task["symptom"])]))
 

@@ -63,4 +63,5 @@ def test_the_terminal_shows_the_same() -> None:
 def test_a_french_reader_reads_french(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANGUAGE", "fr")
     assert "Chasse aux fautes" in card.task_html(TASK) and "Le symptôme" in terminal.task_text(TASK)
+    assert "(masks.causal, graine 3)" in terminal.task_text(TASK)
     assert "Votre test : 1.4 sur 1.5 points" in terminal.verdict_text(VERDICT)
