@@ -8,7 +8,6 @@ refusal). The code itself is not stored.
 
 from __future__ import annotations
 
-import getpass
 import hashlib
 import json
 import os
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.api import SEPARATOR, misconceptions_of
+from autograder.exercises.variants import student_name
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -129,6 +129,6 @@ def _now() -> str:
 
 def _account() -> str:
     try:
-        return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
+        return student_name()
     except (OSError, KeyError):  # an account without a name
         return str(os.getuid()) if hasattr(os, "getuid") else "unknown"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.api import SEPARATOR, misconceptions_of
+from autograder.exercises.variants import student_name
 from tfkit_course.small_file import is_of, read_small_json
 from tfkit_lab import sealed
 
@@ -32,7 +33,7 @@ def publish(exercises: dict[str, Any], token: str) -> None:
     Raises OSError if the folder cannot be written.
     """
     if shared := os.environ.get(sealed.FOLDER):
-        student = sealed.user_name()
+        student = student_name()
         target = Path(shared) / f"{student}.{token}{SUFFIX}"
         sealed.replace_file(target, {"student": student, "exercises": exercises})
 

@@ -7,7 +7,6 @@ be like nbgrader's inbound folder, which students can write to but not list.
 
 from __future__ import annotations
 
-import getpass
 import json
 import math
 import os
@@ -19,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from autograder.exercises.variants import student_name
 from tfkit_course.small_file import is_of, read_small_json
 from tfkit_lab.folders import course_folders
 
@@ -112,15 +112,10 @@ def _is_number(value: Any) -> bool:
 
 def _write(folder: Path, whole: dict[str, Any]) -> None:
     whole.setdefault("token", secrets.token_hex(8))
-    whole["student"] = user_name()
+    whole["student"] = student_name()
     replace_file(folder / FILE, whole)
     if shared := os.environ.get(FOLDER):
         replace_file(Path(shared) / f"{whole['student']}.{whole['token']}.json", whole)
-
-
-def user_name() -> str:
-    """The Hub's user, or the account."""
-    return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
 
 
 def replace_file(target: Path, whole: dict[str, Any]) -> None:
