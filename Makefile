@@ -49,7 +49,7 @@ $(STAMP)/project: $(STAMP)/front
 	@$(BIN)/pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
 
-demo: setup  ## a class of a dozen students, from released notebooks to grades and feedback
+demo: setup  ## a class of a dozen students on the core track, from released notebooks to grades and feedback
 	@$(BIN)/python -m course.demo
 
 lab: setup  ## JupyterLab on the course, as a student sees it

@@ -33,7 +33,7 @@ FIRST, MASKS, HEADS, LAYERS, DECODING = (
     "07-decoding",
 )
 CORE = (FIRST, HEADS)
-ALL = (FIRST, MASKS, HEADS, LAYERS, DECODING)
+ALL = (FIRST, MASKS, HEADS, LAYERS, DECODING)  # the track core of course.toml
 
 CellChange = Callable[[NotebookNode, Exercise], None]
 

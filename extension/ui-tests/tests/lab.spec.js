@@ -106,7 +106,7 @@ test('the lab opens on the home page, which leads to the next exercise and finds
   await expect(home.getByRole('heading', { level: 1 })).toHaveText('Course');
   await expect(page.locator('.jp-Launcher')).toHaveCount(0); // it takes the launcher's place
   await expect(home.locator('.tfkit-Card')).toHaveCount(1);
-  await expect(home.locator('.tfkit-Card')).toContainText('60 min');
+  await expect(home.locator('.tfkit-Card')).toContainText('75 min');
   await home.getByRole('button', { name: 'Start the course' }).focus();
   await page.keyboard.press('Enter');
   await expect(page.locator('.jp-Notebook h1')).toBeInViewport(); // who starts reads the introduction

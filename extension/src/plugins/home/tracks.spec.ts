@@ -55,4 +55,5 @@ test('a course that is one track names it, and a course without tracks shows not
   expect(only.textContent).toBe('Core · 2 units, about 5 h');
   expect(only.querySelector('button')).toBeNull();
   expect(trackChoice([unit('01', 60)], '', trans, vi.fn())).toEqual([]);
+  expect(trackChoice([unit('01', 60, 'core', 'zoo')], '', trans, vi.fn())).toEqual([]);
 });

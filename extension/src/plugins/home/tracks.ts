@@ -28,7 +28,7 @@ function extent(units: readonly IUnit[], trans: TranslationBundle): string {
   return hours ? trans.__('%1, about %2 h', count, hours) : count;
 }
 
-/** A button for the whole course and for each track; a single track that is the whole course is only named. */
+/** A button for the whole course and for each track that leaves units out; a single track that leaves none is named. */
 export function trackChoice(
   units: readonly IUnit[],
   chosen: string,
@@ -36,13 +36,14 @@ export function trackChoice(
   choose: (name: string) => void
 ): HTMLElement[] {
   const tracks = tracksOf(units);
-  if (!tracks.length) {
-    return [];
+  const shorter = tracks.filter(track => track.units.length < units.length);
+  if (!shorter.length) {
+    const named = tracks.map(({ title }) =>
+      h('p', { className: 'tfkit-Tracks' }, `${title} · ${extent(units, trans)}`)
+    );
+    return named.length === 1 ? named : [];
   }
-  if (tracks.length === 1 && tracks[0].units.length === units.length) {
-    return [h('p', { className: 'tfkit-Tracks' }, `${tracks[0].title} · ${extent(units, trans)}`)];
-  }
-  const buttons = [{ name: '', title: trans.__('All units'), units }, ...tracks].map(track => {
+  const buttons = [{ name: '', title: trans.__('All units'), units }, ...shorter].map(track => {
     const attributes = { type: 'button', 'aria-pressed': String(track.name === chosen) };
     const button = h('button', attributes, h('strong', {}, track.title), ` ${extent(track.units, trans)}`);
     button.dataset.key = `track ${track.name}`;
