@@ -56,6 +56,22 @@ test('a lesson is read and predicted without a run, has a Check button and no sc
   await expect(compare.locator('.cm-content')).toContainText('try:');
 });
 
+test('the way to a prediction leads to its form where the server and the drawing of cells are slow', async ({
+  page
+}) => {
+  await page.addInitScript(() => {
+    window.requestIdleCallback = act => setTimeout(() => act({ didTimeout: false, timeRemaining: () => 1 }), 1500);
+    window.cancelIdleCallback = clearTimeout;
+  });
+  await page.route(/\/tfkit\/lesson\b/, async route => {
+    await new Promise(resolve => setTimeout(resolve, 3000));
+    await route.continue();
+  });
+  await lab(page, UNIT, { reading: true });
+  await page.locator('.tfkit-Stages').getByRole('button', { name: 'predict' }).click();
+  await expect(page.getByRole('form', { name: 'Prediction 02.causal' })).toBeInViewport();
+});
+
 /** Answers as if everything that the course asks for were done. */
 async function allDone(page) {
   await page.route(/\/tfkit\/course\b/, async route => {
