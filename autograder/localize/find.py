@@ -63,6 +63,8 @@ def find(
         trace, actual = trace_answer(subject, instrument(cells, without), probe)
     except (BadTrace, StudentError, SyntaxError, ValueError, RecursionError):
         return None
+    if isinstance(actual, RaisedError) and not isinstance(answer.actual, RaisedError):
+        return None  # recorded, it took too long; the answer itself did not stop
     found = _first(trace, right_traces(exercise, probe), finding, elsewhere)
     if found is None:
         return None

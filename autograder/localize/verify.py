@@ -19,7 +19,7 @@ import torch
 from autograder.checks.probe import Probe
 from autograder.localize.align import FaultyVersion, KnownValues, caller, is_input, is_rich, key
 from autograder.localize.location import FaultLocation
-from autograder.localize.recorder import DTYPES, PLAIN, TENSOR
+from autograder.localize.recorder import DTYPES, OPAQUE, PLAIN, TENSOR, TEXT
 from autograder.localize.trace import Trace, Value, repairs
 
 TRIES = 16  # values that are tried in one place
@@ -42,7 +42,7 @@ def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> F
         return next((right for right, swaps in tried if repairs(subject, probe, swaps, expected)), None)
 
     for version in _places(found):
-        if (right := repaired(version)) is not None:
+        if (right := repaired(version)) is not None and not _collects_wrong_parts(trace, version, right):
             place = _blamed(found, version, right)
             inside = place.faulty_version is not None and not place.faulty_version.unfinished
             doubtful = inside and any(repaired(one) is not None for one in _arguments(trace, place.event))
@@ -50,6 +50,25 @@ def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> F
                 place, sure=not doubtful, doubtful=doubtful
             )  # what is wrong may be the code, or what it is given
     return found
+
+
+def _collects_wrong_parts(trace: Trace, version: int, right: Value) -> bool:
+    """Whether the value is put together from a list or the like, whose parts nobody compared, and has wrong entries.
+
+    Wherever these went wrong, the right value in their collection's place repairs the answer. Right entries in a wrong
+    order are the collecting line's own fault.
+    """
+    value = trace.values[version]
+    if value.data is None or right.data is None or not any(_is_made(trace, one) for one in trace.operands[value.event]):
+        return False
+    same_size = value.data.size == right.data.size
+    return not (same_size and np.allclose(np.sort(value.data, None), np.sort(right.data, None), equal_nan=True))
+
+
+def _is_made(trace: Trace, version: int) -> bool:
+    """Whether this is a list or the like that the student's code made."""
+    collection = trace.values[version].kind in (OPAQUE, TEXT) and trace.producer(version).operation != "constant"
+    return collection and not is_input(trace, version)
 
 
 def _arguments(trace: Trace, event: int | None) -> list[int]:
@@ -103,9 +122,15 @@ def _exchanges(trace: Trace, version: int, found: FaultLocation) -> Iterator[tup
     nth = times.index(value.event) + 1
     for right, data in _candidates(trace, version, found):
         for dtype in dict.fromkeys((right.dtype, value.dtype)):
-            yield right, [(number, nth, _tensor(data, dtype))]
+            yield _like(right, data), [(number, nth, _tensor(data, dtype))]
     for right, slices in _in_rounds(trace, times, version, found):
-        yield right, [(number, n, _tensor(data, right.dtype)) for n, data in enumerate(slices, 1)]
+        swaps = [(number, n, _tensor(data, right.dtype)) for n, data in enumerate(slices, 1)]
+        yield _like(right, slices[nth - 1]), swaps
+
+
+def _like(right: Value, data: np.ndarray) -> Value:
+    """The right value as it is exchanged, in the shape of the student's, which therefore is not what is wrong."""
+    return replace(right, data=data, key=None)
 
 
 def _candidates(trace: Trace, version: int, found: FaultLocation) -> Iterator[tuple[Value, np.ndarray]]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from autograder.api import Verdict
+from autograder.checks.compare import RaisedError
 from autograder.checks.local import LocalSubject
 from autograder.checks.probe import collect_answers
 from autograder.corpus.judge import ask_reference
 from autograder.exercises import registry
 from autograder.feedback.html import verdict_html
 from autograder.feedback.text import verdict_text
+from autograder.localize import trace
 from autograder.localize.fault import localize_fault
 
 DECODER, ATTEND = "masks.decoder", "attention.attend"
@@ -153,3 +155,64 @@ def test_a_card_without_a_sure_line_marks_none(line):
     assert ('class="tfkit-v-here"' in verdict_html(verdict)) is (line is not None)
     assert 'class="tfkit-v-steps"' in verdict_html(verdict)
     assert ("`x` is wrong" in verdict_text(verdict)) is (line is not None)
+
+
+def test_a_line_in_a_loop_is_compared_with_what_right_answers_hold_in_that_round():
+    """A whole value of a right answer, of which each round is given a slice, has another shape than any round's."""
+    found = departure("convbert.dynamic_conv", """
+import torch
+import torch.nn.functional as F
+def span_dynamic_conv(value, kernel_logits):
+    width, length = kernel_logits.shape[-1], value.shape[-2]
+    weights = torch.softmax(kernel_logits, dim=-1)
+    padded = F.pad(value, (0, 0, width // 2, width // 2))
+    out = 0
+    for w in range(width):
+        start = width - 1 - w
+        out = out + weights[..., w, None] * padded[..., start:start + length, :]
+    return out
+""")  # fmt: skip
+    assert "wrong shape" not in found["sentence"]
+
+
+def test_a_line_that_collects_wrong_parts_is_not_marked():
+    """With the right result in its place the answer is right, but so it is wherever the parts went wrong before."""
+    found = departure("decoding.greedy", """
+import torch
+def greedy_decode(step, start_ids, end_id, max_new_tokens, pad_id):
+    columns = [start_ids]
+    finished = torch.zeros_like(start_ids, dtype=torch.bool)
+    for _ in range(max_new_tokens):
+        token = torch.argmax(step(torch.stack(columns, dim=1)), dim=-1)
+        finished |= token == end_id
+        token = token.masked_fill(finished, pad_id)
+        columns.append(token)
+        if finished.all():
+            break
+    return torch.stack(columns, dim=1)
+""")  # fmt: skip
+    assert found is None or found["line"] is None
+
+
+def test_a_trace_that_takes_too_long_is_no_error_of_the_answer(monkeypatch):
+    """The answer's own calls ended; only its slower run with all values recorded did not."""
+    source = """
+import math
+import torch
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-1, -2) / q.shape[-1]
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ v, weights
+"""
+
+    observe = trace.observe
+    late = RaisedError("TimeLimitExceeded", "it did not finish in 2 s")
+
+    def observe_late(subject, probe):
+        observe(subject, probe)
+        return late
+
+    monkeypatch.setattr(trace, "observe", observe_late)
+    assert departure(ATTENTION, source) is None
