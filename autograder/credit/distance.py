@@ -27,7 +27,7 @@ from autograder.credit.rule import SHARES, Distance
 from autograder.diagnosis.compose import CombinedMistakes, agrees, fit
 from autograder.diagnosis.diagnose import Misconception, answers_to_compare, known_answers
 from autograder.diagnosis.mutations import first_matching, gives
-from autograder.exercises.answers import EditedAnswer
+from autograder.exercises.answers import Answer, EditedAnswer
 from autograder.settings import points
 
 MAX_RUNS = 4  # repaired programs that are run for one answer
@@ -47,9 +47,18 @@ class StudentProgram:
     weights: Mapping[str, float]  # the course's weights of the properties
 
     @cached_property
+    def _fresh_findings(self) -> Sequence[Finding]:
+        return self.ask_fresh()
+
+    @property
     def fresh(self) -> list[Reply]:
         """Its answers to fresh questions, which are asked once."""
-        return [reply for one in self.ask_fresh() for reply in one.answers]
+        return [reply for one in self._fresh_findings for reply in one.answers]
+
+    @property
+    def fresh_core(self) -> list[Reply]:
+        """Its answers to the fresh ordinary questions."""
+        return [reply for one in self._fresh_findings if one.check.core for reply in one.answers]
 
 
 @dataclass
@@ -91,13 +100,16 @@ def measure(
     """
     if is_empty(findings):
         return None
-    known = {one.stem: one for one in known_answers(exercise) if isinstance(one, EditedAnswer)}
-    named = tuple(known[name] for name in names if name in known)
+    every = {one.stem: one for one in known_answers(exercise)}
+    known = {stem: one for stem, one in every.items() if isinstance(one, EditedAnswer)}
+    named = [every[name] for name in names if name in every]
+    edits = tuple(known[name] for name in names if name in known)
     runs = Runs()
-    if named and len(named) == len(names) and fit(named):
-        found = _by_repair([named], program, runs) or _by_behaviour(named, findings, program)
-        if found is not None:
+    if edits and len(edits) == len(names) and fit(edits):
+        if (found := _by_repair([edits], program, runs) or _by_behaviour(edits, findings, program)) is not None:
             return found
+    elif len(named) == len(names) == 1 and (found := _by_behaviour(named, findings, program)) is not None:
+        return found
     return _by_repair(_sets(known, program), program, runs) or _by_mutation(exercise, findings, program)
 
 
@@ -156,13 +168,32 @@ def _sets(known: Mapping[str, EditedAnswer], program: StudentProgram) -> Iterato
     yield from filter(fit, itertools.combinations(there, 2))
 
 
-def _by_behaviour(parts: Parts, findings: Sequence[Finding], program: StudentProgram) -> Distance | None:
-    """The distance if a right answer with these edits gives all of the student's answers, fresh ones too."""
-    asked, together = _asked(findings), CombinedMistakes(parts)
-    if all(map(is_crash, asked)) or not agrees(together, asked):
+def _by_behaviour(parts: Sequence[Answer], findings: Sequence[Finding], program: StudentProgram) -> Distance | None:
+    """The distance if a right answer with these mistakes gives all of the student's answers to ordinary questions, to
+    fresh ones too; as far as it also gives those to the checks of edges and form that the student failed."""
+    edits = tuple(one for one in parts if isinstance(one, EditedAnswer))
+    wrong = CombinedMistakes(edits) if edits else parts[0]
+    core = [reply for one in findings if one.check.core for reply in answers_to_compare(one)]
+    if all(map(is_crash, core)) or not agrees(wrong, core):
         return None
-    same = bool(program.fresh) and agrees(together, program.fresh)
-    return _distance(parts, "behaviour", 1.0) if same else None
+    alike = [one for one in findings if one.check.core or _is_explained(one, wrong)]
+    ordinary = program.fresh_core
+    same = bool(ordinary) and agrees(wrong, ordinary)
+    return _distance(parts, "behaviour", _share_of(alike, findings, program.weights)) if same else None
+
+
+def _is_explained(finding: Finding, wrong: CombinedMistakes | Answer) -> bool:
+    """Whether the points of this check are lost by the mistake alone, if they are lost."""
+    if not finding.failed or finding.check.property == "dtypes":  # rounded, wrong values differ between two ways to err
+        return True
+    return agrees(wrong, answers_to_compare(finding))
+
+
+def _share_of(some: Sequence[Finding], findings: Sequence[Finding], weights: Mapping[str, float]) -> float:
+    """The share of the points that these checks are worth."""
+    counted = [one for one in findings if one.check.graded and not one.check.not_run]
+    parts = points.shares([(one.check.property, one.check.weight) for one in counted], 1.0, weights)
+    return math.fsum(part for part, one in zip(parts, counted, strict=True) if any(one is other for other in some))
 
 
 def _by_mutation(exercise: Exercise, findings: Sequence[Finding], program: StudentProgram) -> Distance | None:
@@ -191,8 +222,9 @@ def fresh_findings(exercise: Exercise, checks: Sequence[Check], subject: Any, se
     return collect_answers(questions(telling, reference_of(exercise), f"{seed}/{exercise.id}/fresh"), subject)
 
 
-def _distance(parts: Sequence[EditedAnswer], evidence: Any, kept: float) -> Distance:
-    return Distance(tuple(one.stem for one in parts), evidence, kept, any(one.conceptual for one in parts))
+def _distance(parts: Sequence[Answer], evidence: Any, kept: float) -> Distance:
+    conceptual = any(isinstance(one, EditedAnswer) and one.conceptual for one in parts)
+    return Distance(tuple(one.stem for one in parts), evidence, kept, conceptual)
 
 
 def is_empty(findings: Sequence[Finding]) -> bool:

@@ -141,7 +141,7 @@ def test_a_mutation_that_fresh_questions_refute_is_no_evidence():
 def test_fresh_questions_are_asked_once():
     asked = []
     program = distance.StudentProgram({"cell": ""}, lambda cells: None, lambda: asked.append(1) or RIGHT, {})
-    assert program.fresh is program.fresh and len(asked) == 1
+    assert program.fresh and program.fresh_core and len(asked) == 1
 
 
 def test_no_repaired_program_is_run_twice(monkeypatch):
@@ -177,3 +177,31 @@ def test_an_error_of_concept_keeps_no_more_than_a_slip_even_if_its_checks_earn_m
     assert concept.score == round(0.7 * DPO.points, 2) < slip.score
     by_checks = run.grade_source(DPO, known["reference_learns"].read_text(), backend=choose(), credit="checks")
     assert by_checks.score == slip.score
+
+
+def test_a_mistake_in_code_of_its_own_keeps_what_its_other_properties_earn():
+    """Its rounding in bfloat16, and its edges, are not those of the collected mistake."""
+    verdict = run.grade_source(ATTEND, """
+import torch
+def attend(query, keys, mask):
+    scores = torch.bmm(keys, query[:, :, None])[:, :, 0].masked_fill(~mask, float("-inf"))
+    weights = (scores - scores.max()).exp()
+    weights = weights / weights.sum(0).clamp(min=1e-30)
+    return torch.bmm(weights[:, None, :], keys)[:, 0, :], weights
+""", backend=choose())  # fmt: skip
+    assert verdict.misconceptions == ("softmax_over_the_batch",) and verdict.distance == 1
+    assert 0.4 < verdict.score / verdict.max_score <= 0.7
+
+
+def test_a_collected_mistake_that_is_no_edit_of_a_right_answer_is_one_mistake():
+    verdict = run.grade_source(next(one for one in exercises() if one.id == "convbert.dynamic_conv"), """
+import math
+import torch
+def span_dynamic_conv(value, kernel_logits):
+    length, width = kernel_logits.shape[-2:]
+    source = torch.arange(length)[:, None] + torch.arange(width) - width // 2
+    weights = kernel_logits.masked_fill((source < 0) | (source >= length), -math.inf).softmax(-1)
+    return (weights.unsqueeze(-1) * value[..., source.clamp(0, length - 1), :]).sum(-2)
+""", backend=choose())  # fmt: skip
+    assert verdict.misconceptions == ("renormalised_at_the_ends",) and verdict.distance == 1
+    assert 0.4 < verdict.score / verdict.max_score <= 0.7
