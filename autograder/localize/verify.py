@@ -8,7 +8,7 @@ helps, such as in an answer written in a way of its own, no line is sure.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, permutations, takewhile
 from typing import Any
@@ -22,6 +22,9 @@ from autograder.localize.location import FaultLocation
 from autograder.localize.recorder import DTYPES, OPAQUE, PLAIN, TENSOR, TEXT
 from autograder.localize.trace import Trace, Value, repairs
 
+FEW = 3  # numbers: equal by chance
+FLOATS = 6  # the first dtype that is one, in `recorder.DTYPES`
+DEEPEST = 8  # steps back from a value to those that it is made of
 TRIES = 16  # values that are tried in one place
 SECONDS = 10.0  # for all tries together, which only code that is slow on purpose needs
 Swap = tuple[int, int, torch.Tensor]  # a node, the n-th time that it is reached, the value that it gets
@@ -41,8 +44,12 @@ def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> F
         tried = takewhile(lambda _: time.monotonic() < end, islice(_exchanges(trace, version, found), TRIES))
         return next((right for right, swaps in tried if repairs(subject, probe, swaps, expected)), None)
 
+    known = KnownValues(found.right_traces)
     for version in _places(found):
-        if (right := repaired(version)) is not None and not _collects_wrong_parts(trace, version, right):
+        if (right := repaired(version)) is not None:
+            version, right = _earliest(trace, version, right, known, repaired)
+            if not _follows_from_right(trace, version, known) or _collects_wrong_parts(trace, version, right):
+                return found
             place = _blamed(found, version, right)
             inside = place.faulty_version is not None and not place.faulty_version.unfinished
             doubtful = inside and any(repaired(one) is not None for one in _arguments(trace, place.event))
@@ -50,6 +57,47 @@ def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> F
                 place, sure=not doubtful, doubtful=doubtful
             )  # what is wrong may be the code, or what it is given
     return found
+
+
+def _earliest(
+    trace: Trace, version: int, right: Value, known: KnownValues, repaired: Callable[[int], Value | None]
+) -> tuple[int, Value]:
+    """The earliest of the values that led to this one with which an exchange repairs the answer as well, and the right
+    value in its place: with it wrong, what is made of it need not be. Values that are surely right are passed over."""
+    for _ in range(DEEPEST):
+        for one in trace.operands[trace.values[version].event]:
+            exchangeable = trace.values[one].kind in (TENSOR, PLAIN) and not _is_right(trace, one, known)
+            if exchangeable and (other := repaired(one)) is not None:
+                version, right = one, other
+                break
+        else:
+            break
+    return version, right
+
+
+def _follows_from_right(trace: Trace, version: int, known: KnownValues) -> bool:
+    """Whether all that its line makes it of is surely right: else the fault may be in a line before."""
+    line, waiting, visited = trace.producer(version).line, [version], {version}
+    while waiting:
+        for one in trace.operands[trace.values[waiting.pop()].event]:
+            if one in visited or trace.values[one].kind not in (TENSOR, PLAIN):
+                continue
+            visited.add(one)
+            if trace.producer(one).line == line:
+                waiting.append(one)
+            elif not _is_right(trace, one, known):
+                return False
+    return True
+
+
+def _is_right(trace: Trace, version: int, known: KnownValues) -> bool:
+    """Whether it is an input, a size, or so many numbers of a right answer that they are equal by no chance.
+
+    A single float may be right, and yet not the one that belongs here: a sum that lacks its last term.
+    """
+    value = trace.values[version]
+    telling = is_rich(value) if value.size >= FEW else value.dtype < FLOATS
+    return is_input(trace, version) or (telling and known.has(value))
 
 
 def _collects_wrong_parts(trace: Trace, version: int, right: Value) -> bool:
