@@ -80,8 +80,9 @@ def flash_backward(
 def chunked_cross_entropy(h: Tensor, w: Tensor, targets: Tensor, chunk: int) -> Tensor:
     """The cross-entropy of a language model's last layer, with logits for `chunk` tokens at a time.
 
-    h [N,E], w [V,E], targets int64 [N], -100 where nothing is predicted -> scalar: the mean over the other tokens, 0
-    if there are none. Under autograd the logits of every chunk are kept, unless `torch.utils.checkpoint` drops them.
+    h [N,E], w [V,E], targets int64 [N], -100 where nothing is predicted -> scalar of h's dtype: the mean over the
+    other tokens, 0 if there are none. Under autograd the logits of every chunk are kept, unless
+    `torch.utils.checkpoint` drops them.
     """
     wide = torch.promote_types(h.dtype, torch.float32)
     total = h.new_zeros(())

@@ -56,6 +56,8 @@ def softmax() -> list[Check]:
             scores = scale * draw.normal(*shape)
             yield Case("masked_softmax", (scores, draw.mask(*shape)), length=shape[-1], amplify=scale)
         yield Case("masked_softmax", (scale * draw.normal(2, 3, 4, 4), draw.mask(2, 1, 1, 4)), amplify=scale)
+        zeros = draw.normal(2, 3, 4).masked_fill(draw.mask(2, 3, 4), 0.0)  # an ordinary score, not a sign of hiding
+        yield Case("masked_softmax", (zeros, draw.mask(2, 3, 4)), length=4)
         hiding = draw.mask(2, 3, 4)  # what is hidden has e^24 times the weight of what is visible
         yield Case("masked_softmax", (scale * draw.normal(2, 3, 4) + 24.0 * ~hiding, hiding), amplify=scale)
 

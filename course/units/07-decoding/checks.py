@@ -108,6 +108,8 @@ def sample() -> list[Check]:
         yield _nearly_tied(draw)
         # at 0.3 the first word has a share of 0.00005; with the temperature ignored or multiplied, one above 0.04
         yield Case("sample_token", (torch.tensor([[0.0, 3.0]]), torch.tensor([0.015625]), 0.3))
+        first = torch.tensor([[-torch.inf, 1.0, 0.5]])  # no draw, not even 0, falls on a word without a share
+        yield Case("sample_token", (first, torch.zeros(1), 1.0))
         other = _drawn(draw, [_logits(draw, 4) for _ in range(2)], 1.0)  # one dtype for the logits, another for u
         yield Case("sample_token", (other.args[0], other.args[1].double(), 1.0))
 

@@ -40,7 +40,11 @@ def rms_norm() -> list[Check]:
     def long(draw: Draw):
         yield Case("rms_norm", (draw.normal(3, 520), draw.normal(520)), length=520, eps=SINGLE)
 
-    return [*function(cases, long=long), extremes(partial(cases, scale=1e4))]
+    def squares(draw: Draw):  # of 400 are beyond float16
+        yield Case("rms_norm", (400.0 * draw.normal(2, 3, 4), 1.0 + 0.5 * draw.normal(4)), length=4)
+
+    half = precision(squares, torch.float16)
+    return [*function(cases, long=long), half, extremes(partial(cases, scale=1e4))]
 
 
 def swiglu() -> list[Check]:
