@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.api import Exercise, Verdict
 from autograder.console.base import BadInput
-from tfkit_course.small_file import SUBMISSION_BYTES, parse_json, read_small, reason
+from tfkit_course.small_file import SUBMISSION_BYTES, notebook_cells, parse_json, read_small, reason
 
 
 def grade_answer(exercise: Exercise, file: Path, content: Any, backend: Any, **how: Any) -> Verdict:
@@ -25,30 +25,33 @@ def grade_answer(exercise: Exercise, file: Path, content: Any, backend: Any, **h
 
 def read(file: Path) -> Any:
     """A Python file's text or a notebook's object; raises BadInput."""
-    if file.suffix not in (".py", ".ipynb"):
-        raise BadInput(f"{file} is neither a .py nor an .ipynb file")
+    if file.suffix == ".ipynb":
+        return read_notebook(file)[0]
+    if file.suffix == ".py":
+        return _text(file, "utf-8-sig")
+    raise BadInput(f"{file} is neither a .py nor an .ipynb file")
+
+
+def read_notebook(file: Path) -> tuple[dict[str, Any], str]:
+    """A notebook's object, whose cells are of the right kinds, and the text of its file; raises BadInput.
+
+    Marks in the metadata may be anything: those that are odd are none.
+    """
+    text = _text(file)
+    try:
+        notebook = parse_json(text)
+        notebook_cells(notebook)
+    except ValueError:
+        raise BadInput(f"{file} is not a notebook of format 4: open it in JupyterLab and save it again") from None
+    return notebook, text
+
+
+def _text(file: Path, encoding: str = "") -> str:
+    """The file's text; without an encoding it is JSON, in UTF-8, 16 or 32."""
     try:
         content = read_small(file, SUBMISSION_BYTES)
-        return content.decode("utf-8-sig") if file.suffix == ".py" else _notebook(file, content)
+        return content.decode(encoding or json.detect_encoding(content))
     except FileNotFoundError:
         raise BadInput(f"there is no file {file}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{file} cannot be read: {reason(error)}") from None
-
-
-def notebook_text(file: Path) -> str:
-    """The text of a notebook's file, in UTF-8, 16 or 32. Raises OSError and UnicodeDecodeError."""
-    content = read_small(file, SUBMISSION_BYTES)
-    return content.decode(json.detect_encoding(content))
-
-
-def _notebook(file: Path, content: bytes) -> dict[str, Any]:
-    try:
-        notebook = parse_json(content.decode(json.detect_encoding(content)))
-        cells = notebook["cells"]
-        sound = isinstance(cells, list) and all(isinstance(cell.get("metadata", {}), dict) for cell in cells)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        sound = False
-    if not sound:
-        raise BadInput(f"{file} is not a notebook of format 4: open it in JupyterLab and save it again")
-    return notebook

@@ -12,7 +12,7 @@ from autograder.api import Exercise, Verdict
 from autograder.console.base import BadInput
 from autograder.exercises import registry
 from autograder.exercises.notebook_lines import cell_lines
-from autograder.grade.file import notebook_text, read
+from autograder.grade.file import read_notebook
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,10 @@ def grade_file(file: Path, backend: Any, **how: Any) -> NotebookResult:
     """
     from autograder.grade import run
 
+    if file.suffix != ".ipynb":
+        return NotebookResult(file, problem=f"{file} is not a notebook: name its exercise, `autograder check ID FILE`")
     try:
-        notebook = read(file)
+        notebook, text = read_notebook(file)
     except BadInput as error:
         return NotebookResult(file, problem=str(error))
     exercises = exercises_of(notebook)
@@ -53,7 +55,7 @@ def grade_file(file: Path, backend: Any, **how: Any) -> NotebookResult:
         return NotebookResult(file, problem=f"{file} has no exercise of an installed course; `autograder list` "
                               "shows them")  # fmt: skip
     verdicts = run.grade_notebook(notebook, exercises, student=file.name, backend=backend, **how)
-    lines = cell_lines(notebook_text(file))
+    lines = cell_lines(text)  # of the text that was graded: the code may have changed the file
     return NotebookResult(
         file, tuple(_pointed(replace(verdict, file=str(file)), notebook, lines) for verdict in verdicts)
     )
@@ -82,7 +84,10 @@ def _checks(notebook: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
 def _points(value: Any) -> float | None:
     """The points that a cell gives, if they are some."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 < value < math.inf else None
+    try:
+        return float(value) if is_number and 0 < value < math.inf else None
+    except OverflowError:  # a whole number with hundreds of digits
+        return None
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

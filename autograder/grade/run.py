@@ -404,7 +404,8 @@ def sources_of(nb: Any) -> list[CellSource]:
     """The cells that run in the box: set-up, answers, and cells that the student added; never demos or checks."""
     sources = []
     for index, cell in enumerate(nb["cells"]):
-        tfkit = cell.get("metadata", {}).get("tfkit") or {}
+        tfkit = cell.get("metadata", {}).get("tfkit")
+        tfkit = tfkit if isinstance(tfkit, Mapping) else {}
         if (
             cell.get("cell_type") != "code"
             or tfkit.get("missing")
@@ -414,6 +415,7 @@ def sources_of(nb: Any) -> list[CellSource]:
         text = cell.get("source", "")
         text = "".join(text) if isinstance(text, list) else str(text)
         exercise = tfkit.get("exercise") if tfkit.get("role") == "exercise" else None
+        exercise = exercise if isinstance(exercise, str) else None
         sources.append(CellSource(str(cell.get("id", f"cell-{index}")), text, exercise, tfkit.get("role") == "setup"))
     return sources
 
