@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -80,11 +81,24 @@ def _text(one: PointedVerdict, data: Mapping[str, Any]) -> str:
     return plain("\n".join([*lines, f"{score} {say('points')}"]))
 
 
-def log_lines(results: Sequence[NotebookResult]) -> Iterator[str]:
+def log_lines(results: Sequence[NotebookResult], hints: int) -> Iterator[str]:
     """A line for each exercise and for each file that could not be graded."""
     for result in results:
         yield one_line(result.problem) if result.problem else one_line(result.file.as_posix())
-        yield from (f"  {verdict_line(one.verdict)}" for one in result.verdicts)
+        yield from (f"  {verdict_line(with_hints(one.verdict.as_json(), hints))}" for one in result.verdicts)
+
+
+def github_log(results: Sequence[NotebookResult], hints: int) -> Iterator[str]:
+    """The log, between the two commands in whose midst GitHub obeys no other."""
+    token = secrets.token_hex(16)
+    yield f"::stop-commands::{token}"
+    yield from map(without_commands, log_lines(results, hints))
+    yield f"::{token}::"
+
+
+def without_commands(line: str) -> str:
+    """The line without the older form of GitHub's commands, which it reads anywhere in a line."""
+    return line.replace("##[", "## [")
 
 
 def github(results: Sequence[NotebookResult], hints: int) -> Iterator[str]:

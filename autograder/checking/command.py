@@ -126,7 +126,8 @@ def _write(results: Sequence[NotebookResult], arguments: argparse.Namespace) -> 
     if arguments.format == "markdown":
         print(ci.markdown(results, arguments.hints))
     if arguments.format in ("github", "gitlab"):
-        print(*ci.log_lines(results), sep="\n")
+        log = ci.github_log if arguments.format == "github" else ci.log_lines
+        print(*log(results, arguments.hints), sep="\n")
     try:
         if arguments.format == "github":
             print(*ci.github(results, arguments.hints), sep="\n")

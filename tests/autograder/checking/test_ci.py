@@ -13,7 +13,7 @@ from autograder.checking import ci
 from autograder.cli import main
 from autograder.grade.notebook import NotebookResult, PointedVerdict
 
-EVIL = "a\n::error::b\r| `c` <script> ```\x1b[1m %0A"
+EVIL = "a ##[error]b ##[stop-commands]c\n::error::b\r| `c` <script> ```\x1b[1m %0A"
 FILE = Path("release/02, masks.ipynb")
 
 
@@ -57,8 +57,20 @@ def test_with_fewer_hints_an_annotation_points_to_the_cell_alone():
 
 
 def test_the_log_holds_no_line_that_github_would_read_as_a_command():
-    lines = "\n".join(ci.log_lines([RESULT, ODD])).splitlines()
-    assert len(lines) == 6 and not [line for line in lines if line.lstrip().startswith("::")]
+    """GitHub reads `::` at the beginning of a line, and `##[` anywhere in it."""
+    hashes = NotebookResult(Path("##[stop-commands]x.ipynb"), problem="##[error]a is not a notebook")
+    stop, *lines, go = "\n".join(ci.github_log([RESULT, ODD, hashes], 3)).splitlines()
+    token = stop.removeprefix("::stop-commands::")
+    assert go == f"::{token}::" and len(token) == 32 and token not in "".join(lines)
+    assert len(lines) == 7 and not [line for line in lines if line.lstrip().startswith("::") or "##[" in line]
+    assert "## [stop-commands]c" in lines[4] and lines[6].startswith("## [error]a is not")
+    assert stop != next(iter(ci.github_log([], 3)))
+
+
+def test_the_log_gives_away_no_more_than_the_hints_allow():
+    named = PointedVerdict(verdict("failed", misconception="masks.shifted", misconceptions=("masks.shifted",)))
+    assert "masks.shifted" in "\n".join(ci.log_lines([NotebookResult(FILE, (named,))], 1))
+    assert list(ci.log_lines([NotebookResult(FILE, (named,))], 0)) == [FILE.as_posix(), "  ✗ masks.causal 0/2"]
 
 
 def test_the_summary_counts_points_and_shows_the_cards_of_what_is_wrong():
