@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import json
+import linecache
 import subprocess
 import sys
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
+from autograder.exercises.parse import parse_source
 from autograder.hunts.card import task_html, verdict_html
 from autograder.hunts.terminal import task_text, verdict_text
 
@@ -104,11 +108,54 @@ def _imports(code: str) -> str:
 
 
 def _source_of(thing: Callable[..., Any]) -> str:
+    if isinstance(thing, type) and (found := _class_of_cell(thing)):
+        return found
     try:
         return textwrap.dedent(inspect.getsource(thing))
     except (OSError, TypeError):
         name = getattr(thing, "__name__", thing)
         raise HuntFailed(f"the source of {name} cannot be found: hand in its code as text") from None
+
+
+def _class_of_cell(thing: type) -> str:
+    """The source of a class that a cell defined, which `inspect` looks for in a file of `__main__`; "" if none did.
+
+    Its methods know their cell. A class without methods of its own is looked for in what IPython ran, latest first.
+    """
+    if thing.__module__ != "__main__":
+        return ""
+    codes = [code for member in vars(thing).values() if (code := _code_of(member)) is not None]
+    own = ((linecache.getlines(code.co_filename), code.co_firstlineno) for code in codes)
+    history = getattr(sys.modules["__main__"], "In", [])
+    ran = ((str(cell).splitlines(keepends=True), None) for cell in reversed(history))
+    found = (_class_in(lines, thing.__qualname__, at) for lines, at in itertools.chain(own, ran))
+    return next(filter(None, found), "")
+
+
+def _code_of(member: Any) -> CodeType | None:
+    """The code of a method, whatever it is wrapped in."""
+    member = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+    code = getattr(inspect.unwrap(member) if callable(member) else member, "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+def _class_in(lines: Sequence[str], name: str, at: int | None) -> str:
+    """The last class of this qualified name in a cell, or the one with line `at`; "" if there is none."""
+    try:
+        body = parse_source("".join(lines)).body
+    except SyntaxError:  # a cell that did not run
+        return ""
+    for node in reversed(_classes(body, name.split("."))):
+        first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+        if at is None or first <= at <= (node.end_lineno or first):
+            return textwrap.dedent("".join(lines[first - 1 : node.end_lineno]))
+    return ""
+
+
+def _classes(body: Sequence[ast.stmt], path: Sequence[str]) -> list[ast.ClassDef]:
+    """The classes that `path` names, from the outermost one on."""
+    found = [node for node in body if isinstance(node, ast.ClassDef) and node.name == path[0]]
+    return found if len(path) == 1 else [inner for node in found for inner in _classes(node.body, path[1:])]
 
 
 def _ask(arguments: list[str]) -> dict[str, Any]:

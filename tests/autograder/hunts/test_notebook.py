@@ -1,10 +1,17 @@
 """A hunt in a notebook: drawn, shown and checked in processes of its own."""
 
+import ast
+import sys
+
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from autograder import hunt
-from autograder.hunts import make, notebook
+from autograder.exercises import registry
+from autograder.hunts import make, notebook, prove
+from autograder.hunts.judge import judge_repair
 from autograder.hunts.notebook import HuntFailed
+from autograder.sandbox import choose
 
 
 def test_what_a_student_writes_in_a_notebook_is_graded(tmp_path):
@@ -25,6 +32,74 @@ def test_what_a_student_writes_in_a_notebook_is_graded(tmp_path):
     found = drawn.check(repair=cells["causal_mask"], test=cells["test_it"], lines=expected.fault_lines[0])
     assert found.found["status"] == "passed" and found.score > 3.5
     assert "tfkit-is-passed" in found._repr_html_() and "passes all checks" in repr(found)
+
+
+def shell_with(monkeypatch, *cells: str) -> InteractiveShell:
+    """IPython after these cells."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # the shell puts a module of its own there
+    shell = InteractiveShell()
+    for cell in cells:
+        shell.run_cell(cell, store_history=True).raise_error()
+    return shell
+
+
+def text_of(*things) -> str:
+    return notebook.NotebookHunt({"code": "import math\n"}, [])._text(things)
+
+
+OLD = "class Layer:\n    old = True\n\n    def step(self):\n        return 1\n"
+LAYER = """%time x = 1
+def keep(thing): return thing
+
+class Outer:
+    class Layer:
+        def other(self): pass
+
+@keep
+class Layer:
+    class Part:
+        def step(self): return 3
+
+    @property
+    def size(self):
+        return 2
+"""
+TABLE = "import dataclasses\n@dataclasses.dataclass\nclass Table:\n    rows: int = 3\n"
+
+
+def test_a_class_of_a_cell_is_handed_in_as_it_was_run_last(monkeypatch):
+    shell = shell_with(monkeypatch, OLD, LAYER, "'a cell without the class'")
+    text = text_of(shell.user_ns["Layer"])
+    assert text.startswith("import math\n") and ast.parse(text)
+    assert "@keep\nclass Layer:" in text and "return 2" in text and "return 3" in text
+    assert "old" not in text and "Outer" not in text
+
+
+def test_a_class_is_that_of_its_own_cell_though_another_one_has_its_name(monkeypatch):
+    shell = shell_with(monkeypatch, OLD, "First = Layer", LAYER)
+    assert "old = True" in text_of(shell.user_ns["First"])
+
+
+def test_a_class_without_a_method_of_its_own_is_found_in_the_history(monkeypatch):
+    shell = shell_with(monkeypatch, TABLE.replace("3", "2"), TABLE)
+    assert "@dataclasses.dataclass\nclass Table:\n    rows: int = 3" in text_of(shell.user_ns["Table"])
+
+
+def test_a_class_of_a_module_is_found_in_its_file():
+    assert "class ExerciseProofs" in text_of(prove.ExerciseProofs)
+
+
+def test_a_class_whose_source_is_nowhere_is_to_be_given_as_text():
+    with pytest.raises(HuntFailed, match="source of Made cannot be found: hand in its code as text"):
+        text_of(type("Made", (), {"__module__": "__main__"}))
+
+
+def test_a_repaired_class_of_a_notebook_is_graded(monkeypatch):
+    given = make.hunts(registry.find("transformer.feed_forward"))[0]
+    body = "\n".join(line for line in given.repair.splitlines() if not line.startswith(("import", "from")))
+    shell = shell_with(monkeypatch, "import torch\nfrom torch import nn", body)
+    text = notebook.NotebookHunt({"code": given.code}, [])._text(shell.user_ns["FeedForward"])
+    assert judge_repair(given, text, choose()).status == "passed"
 
 
 def test_what_goes_wrong_is_told_in_a_line():
