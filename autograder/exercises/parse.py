@@ -45,16 +45,16 @@ def defined_names(source: str, imports: bool = False, classes_only: bool = False
 
 def bindings(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST]]:
     """Each name that running these statements as a module can define, with the node that does."""
-    pending: list[ast.AST] = list(statements)
+    pending: list[tuple[ast.AST, bool]] = [(statement, False) for statement in statements]
     while pending:
-        node = pending.pop()
-        yield from ((name, node) for name in _names_bound_by(node))
-        if isinstance(node, COMPREHENSIONS):  # only `:=` stores outside
-            pending += (part for part in ast.walk(node) if isinstance(part, ast.NamedExpr))
-        elif isinstance(node, ast.AnnAssign) and node.value is None:  # `x: int` defines nothing
+        node, hidden = pending.pop()  # hidden: what a comprehension stores in, of which only `:=` stores outside
+        if not (hidden and isinstance(node, ast.Name)):
+            yield from ((name, node) for name in _names_bound_by(node))
+        if isinstance(node, ast.AnnAssign) and node.value is None:  # `x: int` defines nothing
             continue
-        elif not isinstance(node, (*DEFINITIONS, ast.Lambda)):
-            pending += ast.iter_child_nodes(node)
+        if not isinstance(node, (*DEFINITIONS, ast.Lambda)):
+            hidden = isinstance(node, COMPREHENSIONS) or (hidden and not isinstance(node, ast.NamedExpr))
+            pending += ((part, hidden) for part in ast.iter_child_nodes(node))
 
 
 def _names_bound_by(node: ast.AST) -> list[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+from itertools import islice
+
 import pytest
 
-from autograder.exercises.parse import defined_names, without_magics
+from autograder.exercises.parse import bindings, defined_names, without_magics
 
 CELL = """
 import os.path
@@ -29,6 +32,27 @@ def test_names_in_every_branch_are_found_and_those_of_inner_scopes_are_not():
     assert defined_names(CELL) == variables | {"f", "A"}
     assert defined_names(CELL, imports=True) == variables | {"f", "A", "os", "circle"}
     assert defined_names(CELL, classes_only=True) == {"A"}
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("[[(inner := row) for row in (outer := [row])] for row in x]", {"inner", "outer"}),
+        ("[(lambda: (local := row))() for row in x]", set()),
+        ("{(row := 1): [key for key, (a, *b) in value] for x[(place := 0)], y.z in pairs}", {"row", "place"}),
+        ("(kept for row in [(first := 1)] if (last := row))", {"first", "last"}),
+    ],
+)
+def test_only_an_assignment_expression_stores_outside_its_comprehension(source, names):
+    assert defined_names(source) == names
+
+
+def test_comprehensions_within_assignment_expressions_are_visited_once():
+    """Each level visited all deeper ones: 40 of them were some 2^40 visits."""
+    levels = 40
+    source = "".join(f"[a{level} := " for level in range(levels)) + "0" + " for _ in x]" * levels
+    found = list(islice(bindings(ast.parse(source).body), 10 * levels))
+    assert sorted(name for name, _ in found) == sorted(f"a{level}" for level in range(levels))
 
 
 @pytest.mark.parametrize("source", ["def broken(:", "x = 1\0", "(" * 10_000, ""])
