@@ -145,9 +145,10 @@ def part_of_test(report: TestReport) -> HuntPart:
 
 
 def judge_repair(hunt: Hunt, source: str | None, backend: Backend) -> HuntPart:
-    """The points that the exercise's checks give; none if the code is as far from a right answer as the faulty code.
+    """All points for a right answer; else the share of the way to it from the points that the faulty code would have.
 
-    The usual rule gives points for being few changes away, and the faulty code that everybody gets is that already.
+    The usual rule gives points for being few changes away and for each check, and the faulty code that everybody gets
+    has those already.
     """
     if source is None or not source.strip():
         return _left_out("repair", REPAIR_OF)
@@ -159,11 +160,19 @@ def judge_repair(hunt: Hunt, source: str | None, backend: Backend) -> HuntPart:
         return HuntPart("repair", "passed", REPAIR_OF, REPAIR_OF, (say(REPAIRED), counts))
     if _has_all_faults(hunt, source, verdict):
         return HuntPart("repair", "failed", 0.0, REPAIR_OF, (say(STILL),))
-    fails = say(NOT_REPAIRED, checks=_failed(verdict))
-    if verdict.distance is not None and verdict.distance >= len(hunt.faults):
-        return HuntPart("repair", "failed", 0.0, REPAIR_OF, (fails, say(NO_NEARER)))
-    points = REPAIR_OF * verdict.score / verdict.max_score if verdict.max_score else 0.0
-    return HuntPart("repair", "failed", points, REPAIR_OF, (fails, counts))
+    before = grade_source(hunt.exercise, hunt.code, backend=backend, device="cpu", seed=verdict.seed)
+    if before.status == "not_graded":
+        return HuntPart("repair", "not_graded", 0.0, REPAIR_OF, (say(NOT_JUDGED, reason=before.reason),))
+    nearer, fails = _share_of_way(hunt, before, verdict), say(NOT_REPAIRED, checks=_failed(verdict))
+    return HuntPart("repair", "failed", REPAIR_OF * nearer, REPAIR_OF, (fails, counts if nearer else say(NO_NEARER)))
+
+
+def _share_of_way(hunt: Hunt, before: Verdict, after: Verdict) -> float:
+    """How far the repair leads from the faulty code's points to all of them; 0 if it is as many edits away."""
+    left = before.max_score - before.score
+    if left <= 0 or (after.distance is not None and after.distance >= len(hunt.faults)):
+        return 0.0
+    return max(0.0, after.score - before.score) / left
 
 
 def _has_all_faults(hunt: Hunt, source: str, verdict: Verdict) -> bool:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from autograder.grade.run import grade_source
 from autograder.hunts import judge, make
 from autograder.hunts.judge import HuntSubmission, judge_lines, judge_repair, part_of_test
 from autograder.hunts.own_test import TestReport as Report  # pytest would collect it by its name
@@ -72,10 +73,21 @@ def test_another_mistake_in_place_of_the_first_is_no_step_forward(backend):
     assert part.points == 0 and judge.NO_NEARER in part.sentences
 
 
-def test_half_a_repair_keeps_what_the_usual_rule_gives(backend):
+def test_points_that_the_faulty_code_has_already_are_not_paid_for_a_repair(backend):
+    hunt = make.find("masks.softmax/exponential_overflows")  # fails one small check, so that no distance is measured
+    part = judge_repair(hunt, hunt.code.replace("torch.exp(scores)", "torch.exp(scores.clamp(max=60))"), backend)
+    assert part.points == 0 and judge.NO_NEARER in part.sentences
+
+
+def test_half_a_repair_earns_its_share_of_the_way_to_all_points(backend):
     hunt = make.find("attention.scaled_dot_product/always_causal+exponential_overflows")
-    part = judge_repair(hunt, hunt.without(hunt.faults[0]), backend)
-    assert part.status == "failed" and 0 < part.points < part.of
+    half = hunt.without(hunt.faults[0])
+    part = judge_repair(hunt, half, backend)
+    before, after = (
+        grade_source(hunt.exercise, code, backend=backend, device="cpu", seed=0) for code in (hunt.code, half)
+    )
+    share = (after.score - before.score) / (before.max_score - before.score)
+    assert part.status == "failed" and 0 < share < 1 and part.points == pytest.approx(judge.REPAIR_OF * share)
 
 
 def test_a_repair_that_does_not_parse_is_told(backend):
