@@ -27,7 +27,8 @@ from autograder.grade.notebook import NotebookResult, PointedVerdict
 JUNIT, CODE_QUALITY = "junit.xml", "codequality.json"
 LEVELS = {"failed": "error", "not_graded": "warning", "unwritten": "notice"}  # of GitHub's annotations
 SEVERITIES = {"failed": "major", "not_graded": "critical", "unwritten": "info"}  # of GitLab's Code Quality
-LONGEST_CARD = 20_000  # characters; GitHub takes a summary of one megabyte
+LONGEST_CARD = 20_000  # characters
+LONGEST_SUMMARY = 1_000_000  # bytes of UTF-8; GitHub refuses a summary above 2^20
 NO_ANSWER = "There is no answer here yet."
 NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -117,28 +118,55 @@ def _property(text: str) -> str:
 
 
 def markdown(results: Sequence[NotebookResult], hints: int) -> str:
-    """The summary: for each notebook its points, a table of its exercises, and the cards of those without a pass."""
-    return "\n".join(block for result in results for block in _section(result, hints))
+    """The summary: for each notebook its points, a table of its exercises, and the cards of those without a pass.
+
+    If that is more than GitHub takes, cards are left out, then tables; the last line says how many.
+    """
+    parts = [part for result in results for part in _section(result, hints)]
+    kept = _fitting(parts, LONGEST_SUMMARY - 1000)  # the last line needs some
+    texts = [text for place, (_, text) in enumerate(parts) if place in kept]
+    left_out = [is_card for place, (is_card, _) in enumerate(parts) if place not in kept]
+    if left_out:
+        counts = {"notebooks": left_out.count(False), "cards": left_out.count(True)}
+        texts += [say("Not shown here, as GitHub takes no more: notebooks: {notebooks}, cards: {cards}.", **counts), ""]
+    return "\n".join(texts)
 
 
-def _section(result: NotebookResult, hints: int) -> Iterator[str]:
-    yield f"### {_cell(result.file.as_posix())}\n"
+def _fitting(parts: Sequence[tuple[bool, str]], room: int) -> set[int]:
+    """The places of the parts that fit into so many bytes, tables before cards."""
+    kept = set()
+    for place, (_, text) in sorted(enumerate(parts), key=lambda one: one[1][0]):
+        size = len(text.encode("utf-8", "replace")) + 1
+        if size <= room:
+            kept.add(place)
+            room -= size
+    return kept
+
+
+def _section(result: NotebookResult, hints: int) -> Iterator[tuple[bool, str]]:
+    """The parts about one notebook, each with whether it is a card: the table first."""
+    title = f"### {_cell(result.file.as_posix())}\n"
     if result.problem:
-        yield f"{SIGNS['not_graded']} {_cell(result.problem)}\n"
+        yield False, f"{title}\n{SIGNS['not_graded']} {_cell(result.problem)}\n"
         return
     shown = [with_hints(one.verdict.as_json(), hints) for one in result.verdicts]
+    yield False, f"{title}\n{_table(shown)}\n"
+    for data in shown:
+        if state_of(data) in ("failed", "not_graded"):
+            summary = escape(one_line(data["title"] or data["exercise"]))  # a line of HTML, not of Markdown
+            card = _fenced(verdict_text(data)[:LONGEST_CARD])
+            yield True, f"<details><summary>{summary}</summary>\n\n{card}\n\n</details>\n"
+
+
+def _table(shown: Sequence[Mapping[str, Any]]) -> str:
     score, most = (number(sum(data[key] for data in shown)) for key in ("score", "max_score"))
-    yield f"**{say('{score} of {most}', score=score, most=most)} {say('points')}**\n"
-    yield f"| {say('exercise')} | | {say('points')} |\n|---|---|---|"
+    lines = [f"**{say('{score} of {most}', score=score, most=most)} {say('points')}**\n"]
+    lines.append(f"| {say('exercise')} | | {say('points')} |\n|---|---|---|")
     for data in shown:
         state = state_of(data)
         points = say("{score} of {most}", score=number(data["score"]), most=number(data["max_score"]))
-        yield f"| {_cell(data['title'] or data['exercise'])} | {SIGNS[state]} {_state(state)} | {points} |"
-    yield ""
-    for data in shown:
-        if state_of(data) in ("failed", "not_graded"):
-            yield f"<details><summary>{_cell(data['title'] or data['exercise'])}</summary>\n"
-            yield f"{_fenced(verdict_text(data)[:LONGEST_CARD])}\n\n</details>\n"
+        lines.append(f"| {_cell(data['title'] or data['exercise'])} | {SIGNS[state]} {_state(state)} | {points} |")
+    return "\n".join(lines)
 
 
 def _cell(text: str) -> str:

@@ -81,6 +81,29 @@ def test_the_summary_counts_points_and_shows_the_cards_of_what_is_wrong():
     assert "? odd.ipynb is not a notebook\\n::set-output".replace("\\n", "\\\\n") in text
 
 
+def test_a_title_within_html_is_escaped_as_html_alone():
+    """Markdown is not read there, so that its backslashes would be shown."""
+    odd = PointedVerdict(verdict("failed", title="a_b *c* <d>"))
+    text = ci.markdown([NotebookResult(FILE, (odd,))], 3)
+    assert "<summary>a_b *c* &lt;d&gt;</summary>" in text and "| a\\_b \\*c\\* &lt;d&gt; |" in text
+
+
+def test_a_summary_stays_below_the_size_that_github_refuses():
+    long = PointedVerdict(verdict("failed", checks=(CheckResult(name="v", status="failed", message="é" * 30_000),)))
+    text = ci.markdown([NotebookResult(Path(f"{number}.ipynb"), (long, long)) for number in range(40)], 3)
+    assert 900_000 < len(text.encode()) < 2**20
+    assert text.count("| The causal mask |") == 80, "the tables go before the cards"
+    shown = text.count("<details>")
+    assert text.count("</details>") == shown and f"takes no more: notebooks: 0, cards: {80 - shown}." in text
+
+
+def test_notebooks_too_many_for_a_summary_are_counted():
+    text = ci.markdown([NotebookResult(Path("a.ipynb"), problem="x" * 300_000)] * 5 + [RESULT], 3)
+    assert len(text.encode()) < 2**20 and text.count("### a.ipynb") == 3 and "**2 of 8 points**" in text
+    assert "takes no more: notebooks: 2, cards: 0." in text
+    assert "Not shown" not in ci.markdown([RESULT], 3)
+
+
 def test_gitlab_reads_the_reports():
     root = ElementTree.fromstring(ci.junit([RESULT, ODD], 3).encode())
     cases = {case.get("name"): [child.tag for child in case] for case in root.iter("testcase")}
