@@ -53,7 +53,7 @@ def annotate(results: Sequence[NotebookResult], hints: int) -> list[Annotation]:
     """What there is to look at: each exercise without a pass, and each file that could not be graded."""
     found = []
     for result in results:
-        file = result.file.as_posix()
+        file = one_line(result.file.as_posix())
         if result.problem:
             found.append(Annotation(file, 1, "not_graded", say("not graded"), one_line(result.problem)))
         for one in result.verdicts:

@@ -16,7 +16,7 @@ from autograder.console import help_texts
 from autograder.console.base import BadInput, exit_status
 from autograder.diagnosis import misconceptions
 from autograder.exercises import registry
-from autograder.feedback.text import verdict_text
+from autograder.feedback.text import one_line, verdict_text
 from autograder.feedback.words import is_unwritten
 from autograder.grade.file import grade_answer, read
 from autograder.grade.notebook import NotebookResult, grade_file
@@ -115,8 +115,10 @@ def _check_notebooks(files: Sequence[Path], arguments: argparse.Namespace) -> in
             for one in results[-1].verdicts:
                 _show(one.verdict, arguments)
     _write(results, arguments)
-    for problem in (result.problem for result in results if result.problem):
-        print(f"autograder: {problem}", file=sys.stderr)
+    for problem in (one_line(result.problem) for result in results if result.problem):
+        # standard error is part of the log as well
+        shown = ci.without_commands(problem) if arguments.format == "github" else problem
+        print(f"autograder: {shown}", file=sys.stderr)
     verdicts = [one.verdict for result in results for one in result.verdicts]
     return 2 if any(result.problem for result in results) else _status(verdicts, arguments.ignore_unwritten)
 
@@ -131,11 +133,16 @@ def _write(results: Sequence[NotebookResult], arguments: argparse.Namespace) -> 
     try:
         if arguments.format == "github":
             print(*ci.github(results, arguments.hints), sep="\n")
-            with open(os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull, "a", encoding="utf-8") as summary:
-                summary.write(ci.markdown(results, arguments.hints))
+            _add_summary(ci.markdown(results, arguments.hints))
         if arguments.format == "gitlab":
             arguments.output.mkdir(parents=True, exist_ok=True)
             for name, report in ci.REPORTS.items():
-                (arguments.output / name).write_text(report(results, arguments.hints), encoding="utf-8")
+                (arguments.output / name).write_text(report(results, arguments.hints), "utf-8", "backslashreplace")
     except OSError as error:
         raise BadInput(f"{error.filename} cannot be written: {error.strerror}") from None
+
+
+def _add_summary(text: str) -> None:
+    path = os.environ.get("GITHUB_STEP_SUMMARY") or os.devnull
+    with open(path, "a", encoding="utf-8", errors="backslashreplace") as summary:
+        summary.write(text)

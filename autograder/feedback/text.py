@@ -25,21 +25,22 @@ from autograder.feedback.words import (
     reason,
 )
 
-# Control characters of terminals, and characters that change the direction of the surrounding text
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# Control characters of terminals, characters that change the direction of the surrounding text, and halves of
+# characters, which no encoding has
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 MAX_REASON = 300  # characters of a reason in a line, of which some are what a student's code said
 
 
 def plain(text: str) -> str:
-    """`text` for a terminal: control characters except newlines and tabs are escaped as `\\x1b`."""
+    """`text` for a terminal: control characters except newlines and tabs, and broken ones, are escaped as `\\x1b`."""
     return CONTROL.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
 def one_line(text: str) -> str:
     """`text`, such as a file's name, as one line: control characters, new lines and broken characters are escaped."""
-    return plain(text.encode("utf-8", "backslashreplace").decode()).replace("\n", "\\n").replace("\t", "\\t")
+    return plain(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def reasons(verdicts: Iterable[Mapping[str, Any]]) -> str:
@@ -71,7 +72,8 @@ def verdict_text(data: Mapping[str, Any]) -> str:
     """The card of a verdict's JSON object for a terminal, its parts in the same order."""
     left = ", ".join(check["name"] for check in data["checks"] if check["status"] == "not_run")
     status = f"{data['status']} (not run: {left})" if left else data["status"]
-    lines = ["{file}: {exercise} {status}, {score:g} of {max_score:g}".format(**{**data, "status": status})]
+    score = "{score:g} of {max_score:g}".format(**data)
+    lines = [f"{one_line(str(data['file']))}: {data['exercise']} {status}, {score}"]
     right = correct_so_far(data) if data["status"] != "passed" else ""
     details = "\n".join(text for text in (right, data["hint"], reason(data), line_of(data)) if text)
     lines += [f"  {line}" for line in details.split("\n") if line]

@@ -349,7 +349,8 @@ def _located(text: str, outcome: CellOutcome) -> str:
 
 def seed_for(key: bytes | None, submission: str, exercise: Exercise) -> int:
     """The seed of the inputs: unpredictable without the course key, and the same at every regrade."""
-    digest = hmac.new(key or PUBLIC_KEY, f"{submission}\0{exercise.id}".encode(), hashlib.sha256).digest()
+    drawn_for = f"{submission}\0{exercise.id}".encode("utf-8", "backslashreplace")  # a file's name need not be text
+    digest = hmac.new(key or PUBLIC_KEY, drawn_for, hashlib.sha256).digest()
     return int.from_bytes(digest[:6], "big")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,6 +11,7 @@ import pytest
 
 from autograder.api import CheckResult, Verdict
 from autograder.checking import ci
+from autograder.checking.command import FORMATS
 from autograder.cli import main
 from autograder.grade.notebook import NotebookResult, PointedVerdict
 
@@ -159,6 +161,24 @@ def test_a_wrong_answer_fails_and_a_broken_file_costs_no_other_its_reports(tmp_p
     assert len(list(root.iter("failure"))) == len(list(root.iter("error"))) == len(list(root.iter("skipped"))) == 1
     wrong, line = json.loads((tmp_path / "reports" / ci.CODE_QUALITY).read_text())[1], "torch.ones(length, length).triu"
     assert line in file.read_text().splitlines()[wrong["location"]["lines"]["begin"] - 1]
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_names_of_files_that_are_no_text_break_no_format(tmp_path, monkeypatch, capsys, style):
+    """A name that is not UTF-8, a command in a name, and an answer with half a character."""
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    named = os.fsdecode(bytes(tmp_path) + b"/\xe9.ipynb")
+    file = released(tmp_path, ANSWER.format("triu") + "  # \ud800").rename(named)
+    missing = tmp_path / "a\n::error::b\x1b ##[error]c.ipynb"
+    assert run(file, missing, "--format", style, "-o", tmp_path / "reports") == 2
+    told = capsys.readouterr()
+    assert "there is no file" in told.err and len(told.err.splitlines()) == 1 and "\x1b" not in told.err
+    assert (style == "github") != ("##[error]c" in told.err)
+    assert "\\udce9.ipynb" in told.out and (style != "github" or "\\udce9.ipynb" in summary.read_text("utf-8"))
+    if style == "gitlab":
+        entries = json.loads((tmp_path / "reports" / ci.CODE_QUALITY).read_text("utf-8"))
+        assert entries[0]["location"]["path"].endswith("\\udce9.ipynb")
 
 
 @pytest.mark.parametrize(
