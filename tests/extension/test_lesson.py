@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import threading
 
 import nbformat
@@ -76,7 +77,10 @@ def test_all_set_up_of_every_unit_is_the_courses_own(folder, language):
     cells = in_language(folder, source_notebook(folder), language).cells
     second = [cell.cell_type for cell in cells].index("markdown", 1)
     keys = [cell.id for cell in cells[1:second]]
-    assert keys and lesson.own_setup(cells, lesson.lesson_text(folder.name)) == keys
+    assert lesson.own_setup(cells, lesson.lesson_text(folder.name)) == keys
+    sections = (index for index, cell in enumerate(cells) if re.search(r"(?m)^## 1\b", cell.source))
+    needed = {cell.id for cell in cells[: next(sections, None)] if cell.id.startswith("setup-")}
+    assert needed and needed <= set(keys), "no text may stand between the title and the imports"
 
 
 def test_a_part_of_a_lesson_is_no_set_up_of_it():

@@ -10,6 +10,24 @@
 # Shape letters: `B` batch, `S` source length, `L` length, `Q`/`K` number of queries and keys, `E` width of a word
 # vector, `D` width of a query or key; in this unit `H` is the width of a hidden state (from unit 02 on: the number of heads).
 
+# %% role="setup"
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+# %% role="demo"
+import time
+
+import matplotlib.pyplot as plt
+
+import tfkit.nn as reference
+from tfkit_lab import show
+
+torch.manual_seed(0)
+torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
+
 # %% [markdown]
 # ## Before you begin: ten questions (optional)
 #
@@ -34,24 +52,6 @@
 # <details><summary>8. A matrix <code>[2,3]</code> times a matrix <code>[3,4]</code>: which shape, and what is an entry?</summary><code>[2,4]</code>. An entry is the dot product of a row of the first and a column of the second.</details>
 # <details><summary>9. What is the dot product of (1, 2) and (2, -1), and what does it say?</summary>0: the two vectors are at a right angle. It is large for long vectors that point the same way.</details>
 # <details><summary>10. What is the softmax of (5, 5, 5)? What does cross-entropy cost if the right class has the probability 1/4?</summary>A third each: adding the same number to all changes nothing. It costs log 4, about 1.39.</details>
-
-# %% role="setup"
-import math
-
-import torch
-from torch import nn
-from torch.nn import functional as F
-
-# %% role="demo"
-import time
-
-import matplotlib.pyplot as plt
-
-import tfkit.nn as reference
-from tfkit_lab import show
-
-torch.manual_seed(0)
-torch.set_num_threads(1)  # small tensors: two threads would spend their time waiting for each other
 
 # %% [markdown]
 # ## 1 · One recurrent step
