@@ -23,7 +23,8 @@ from autograder.sandbox.base import Backend
 from autograder.sandbox.client import Handle, SandboxClient, StudentError
 
 MODULE = "code_under_test"
-PRELUDE = "import math, torch; from torch import nn, Tensor; from {module} import {names}\n"  # one line, see _place
+PRELUDE = "import math, torch; from torch import nn, Tensor; from {module} import {names}\n"
+RUN_TEST = "exec(compile({source!r}, '<test>', 'exec'), globals())\n"  # so it may begin with an import from __future__
 ANSWER = "answer"  # the parameter that gets the exercise's function or class, whatever its name
 LIMITS = Limits(call_s=5.0)
 LONGEST = 20_000  # characters of a test
@@ -31,8 +32,9 @@ MAX_OTHERS = 12  # mistakes that a test is tried on, besides the hunt's own
 TOO_LONG = "The test has {count} characters: at most {most} are read."
 NO_PYTHON = "The test has a syntax error in line {line} ({message})."
 NO_FUNCTION = "There is no function whose name begins with test: write `def test_it(answer):`."
+RAISED_AT = "{message} (line {line})"
 OTHER_PARAMETER = "`{function}` has a parameter `{name}`: it may have {known}."
-OWN_FRAME = re.compile(r'File "<given names>", line (\d+), in test')
+OWN_FRAME = re.compile(r'File "<test>", line (\d+), in test')
 
 
 class BadTest(Exception):
@@ -96,7 +98,7 @@ def judge_test(hunt: Hunt, test: StudentTest, backend: Backend, seed: int = 0) -
     own = run_test(exercise, hunt.code, test, backend)
     others = list(_others(hunt, seed)) if accepted == len(right) else []  # a false alarm says nothing of a mistake
     missed = tuple(name for name, code in others if run_test(exercise, code, test, backend) is None)
-    message = "" if own is None else _said(own)
+    message = "" if own is None else said(own)
     return TestReport(len(right), accepted, own is not None, message, len(others), len(others) - len(missed), missed)
 
 
@@ -127,7 +129,7 @@ def run_test(exercise: Exercise, code: str, test: StudentTest, backend: Backend)
             box.inject(injected_modules.modules(registry.injected_references(exercise)) | {MODULE: code})
             box.bind(prelude, exercise.symbols)
             given = {symbol: Handle(box, box.value(symbol)) for symbol in exercise.symbols}
-            box.bind(prelude + test.source, [name for name, _ in test.functions])
+            box.bind(prelude + RUN_TEST.format(source=test.source), [name for name, _ in test.functions])
             for name, parameters in test.functions:
                 box.call(name, *[given[symbol] for symbol in parameters])
         except StudentError as error:
@@ -135,8 +137,8 @@ def run_test(exercise: Exercise, code: str, test: StudentTest, backend: Backend)
     return None
 
 
-def _said(error: StudentError) -> str:
+def said(error: StudentError) -> str:
     """The test's own message, with the line of the test that raised it."""
     lines: Sequence[str] = OWN_FRAME.findall(error.traceback)
     message = error.message.strip().removesuffix(":").strip()
-    return f"{message} (line {int(lines[-1]) - 1})" if lines else message
+    return say(RAISED_AT, message=message, line=lines[-1]) if lines else message

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.exercises import registry
 from autograder.exercises.answers import answers
-from autograder.hunts import make
+from autograder.hunts import make, own_test
 from autograder.hunts.own_test import BadTest, judge_test, read_test, run_test
 from autograder.sandbox import choose
 
@@ -63,6 +63,13 @@ def test_gradients(answer):
     assert run_test(exercise, code, read_test(exercise, source), backend) is None
 
 
+def test_a_test_may_begin_with_an_import_from_the_future(backend):
+    source = '"""Of a mask."""\nfrom __future__ import annotations\n' + GOOD.replace("(answer)", "(answer: Absent)")
+    test = read_test(CAUSAL, source)
+    assert run_test(CAUSAL, HUNT.repair, test, backend) is None
+    assert own_test.said(run_test(CAUSAL, HUNT.code, test, backend)) == "AssertionError (line 7)"
+
+
 def test_nothing_is_kept_from_one_code_to_the_next(backend):
     source = """
 import builtins
@@ -83,7 +90,6 @@ def test_what_a_test_says_of_right_code_is_not_in_the_report(backend):
 
 def test_a_test_that_does_not_end_is_run_on_one_right_answer_alone(backend, monkeypatch):
     from autograder.api import Limits
-    from autograder.hunts import own_test
 
     ran = []
     monkeypatch.setattr(own_test, "LIMITS", Limits(call_s=0.5))
