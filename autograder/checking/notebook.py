@@ -16,7 +16,7 @@ from autograder.checking import client, kernel_state
 from autograder.checking.client import CheckClient, CheckFailed, OnProgress
 from autograder.feedback.html import style, verdict_html
 from autograder.feedback.translate import say
-from autograder.feedback.words import SIGNS, STATES
+from autograder.feedback.words import NO_SANDBOX, SIGNS, STATES
 
 MIME = "application/vnd.tfkit.verdict+json"  # the lab's front end reads it to store progress
 PENDING = "application/vnd.tfkit.pending+json"  # of a running check, whose output is later replaced by its verdict
@@ -158,5 +158,5 @@ def as_html(found: dict[str, Any]) -> str:
     if found["sandbox"] == "practice":
         page += f"<p><small>{html.escape(say(PRACTICE))}</small></p>"
     if found["sandbox"] == "subprocess":
-        page += f"<p>{html.escape('NOT ISOLATED: no sandbox works here, so the code ran with your own rights.')}</p>"
+        page += f"<p>{html.escape(say(NO_SANDBOX))}</p>"
     return page

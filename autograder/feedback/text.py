@@ -13,6 +13,7 @@ from autograder.feedback.html import as_dict
 from autograder.feedback.matrix import WIDEST, Matrix, answers, entry_text, inputs_of, matrices, sentences
 from autograder.feedback.translate import say
 from autograder.feedback.words import (
+    NOT_ISOLATED,
     SIGNS,
     chips,
     correct_so_far,
@@ -95,7 +96,7 @@ def verdict_text(data: Mapping[str, Any]) -> str:
         where = f"{say('Line {line}', line=one['line'])}: " if one.get("line") else ""
         lines.append(f"  {say('Remark, without points')}: {where}{one['text']}")
     if data["sandbox"] == "subprocess" or "not" in data["sandbox"]:
-        lines.append("  NOT ISOLATED: the code ran with your own rights")
+        lines.append(f"  {say(NOT_ISOLATED)}")
     return plain("\n".join(lines))
 
 

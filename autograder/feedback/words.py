@@ -17,6 +17,8 @@ NAMES = {"shapes": "shapes and types"}  # of properties; the others are called a
 PLACE = re.compile(r"\bat \[(\d+(?:, \d+)*)\]")
 AXES = {1: ("entry",), 2: ("row", "column"), 3: ("matrix", "row", "column"), 4: ("batch", "head", "row", "column")}
 AWAY = {1: "one change away", 2: "two changes away", 3: "three changes away"}
+NOT_ISOLATED = "NOT ISOLATED: the code ran with your own rights"
+NO_SANDBOX = "NOT ISOLATED: no sandbox works here, so the code ran with your own rights."
 UNEARNED = "The other checks earn their points once ordinary values are right."
 
 

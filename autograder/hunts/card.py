@@ -9,7 +9,7 @@ from typing import Any
 from autograder.feedback.html import style
 from autograder.feedback.matrix import flow, mark_code, render_matrix
 from autograder.feedback.translate import say
-from autograder.feedback.words import SIGNS, STATES, number
+from autograder.feedback.words import NO_SANDBOX, SIGNS, STATES, number
 from autograder.hunts.words import (
     DO,
     SEEN_IN,
@@ -71,7 +71,7 @@ def verdict_html(verdict: Mapping[str, Any]) -> str:
     )
     parts = "".join(map(_part, verdict["parts"]))
     if verdict["sandbox"] == "subprocess":
-        parts += f"<p>{escape('NOT ISOLATED: no sandbox works here, so the code ran with your own rights.')}</p>"
+        parts += f"<p>{escape(say(NO_SANDBOX))}</p>"
     return f'{style()}<div class="tfkit-verdict tfkit-is-{verdict["status"]}">{head}{parts}</div>'
 
 

@@ -21,12 +21,14 @@ from types import CodeType
 from typing import Any
 
 from autograder.exercises.parse import parse_source
+from autograder.feedback.translate import say
 from autograder.hunts.card import task_html, verdict_html
 from autograder.hunts.terminal import task_text, verdict_text
 
 SECONDS = 300.0  # for a check; the grader has limits of its own
 BROWSER = "emscripten"  # Python in a browser tab
-HOW = "h.check(lines=[3], test=my_test, repair=my_repair)  # functions of this notebook, or source as text"
+CALL = "h.check(lines=[3], test=my_test, repair=my_repair)  # {what}"
+WHAT = "functions or classes of this notebook, or source as text"
 
 Source = str | Callable[..., Any] | Iterable[Callable[..., Any]]  # code as text, or a function or class, or several
 
@@ -78,7 +80,7 @@ class NotebookHunt:
         return "\n\n".join([_imports(self.code), *map(_source_of, parts)])
 
     def _repr_html_(self) -> str:
-        return task_html(self._task, HOW)
+        return task_html(self._task, CALL.format(what=say(WHAT)))
 
     def __repr__(self) -> str:
         return task_text(self._task)

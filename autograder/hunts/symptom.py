@@ -38,6 +38,7 @@ RAISES = "It stops with {error}; right code gives a result."
 RAISES_NOT = "It gives a result; right code stops with an error here."
 OTHER_SHAPE = "Its result has shape {faulty}; that of right code has shape {right}."
 OTHER_TYPE = "Its result is of type {faulty}; that of right code is of type {right}."
+TENSOR = "{dtype} tensor"
 OTHER_LENGTH = "Its result has {faulty} parts; that of right code has {right}."
 OTHER_VALUES = "{wrong} of {count} entries differ from those of right code, the first at {place}."
 PARAMETERS = "Both have the same parameters, which were drawn."
@@ -285,7 +286,7 @@ def _flow_words(answer: Answer) -> Iterator[str]:
 
 def _kind(value: Any) -> str:
     if isinstance(value, Tensor):
-        return f"{str(value.dtype).removeprefix('torch.')} tensor"
+        return say(TENSOR, dtype=str(value.dtype).removeprefix("torch."))
     return type(value).__name__
 
 

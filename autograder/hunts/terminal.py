@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder.feedback.text import matrix_lines, plain, side_by_side
 from autograder.feedback.translate import say
-from autograder.feedback.words import SIGNS, STATES, number
+from autograder.feedback.words import NOT_ISOLATED, SIGNS, STATES, number
 from autograder.hunts.words import DO, SEEN_IN, SYMPTOM, call_of, heading_of, intro, missed_of, tables_of, values_of
 
 
@@ -36,5 +36,5 @@ def verdict_text(verdict: Mapping[str, Any]) -> str:
         lines.append(f"  {SIGNS[part['status']]} {heading_of(part)}")
         lines += [f"    {line}" for line in (*part["sentences"], missed_of(part)) if line]
     if verdict["sandbox"] == "subprocess":
-        lines.append("  NOT ISOLATED: the code ran with your own rights")
+        lines.append(f"  {say(NOT_ISOLATED)}")
     return plain("\n".join(lines))

@@ -2,9 +2,11 @@
 
 import polib
 import pytest
+import torch
 
 from autograder.feedback.translate import OWN_FOLDER
-from autograder.hunts import card, judge, own_test, symptom, terminal, words
+from autograder.hunts import card, judge, notebook, own_test, symptom, terminal, words
+from autograder.sandbox.client import StudentError
 
 TASK = {
     "exercise": "masks.causal", "title": "A <mask>", "seed": 3, "faults": 1, "symbols": ["causal_mask"],
@@ -21,14 +23,15 @@ VERDICT = {
          "missed": ["only_itself", "nothing_hidden"]},
     ],
 }  # fmt: skip
+CODE = ("MODULE", "PRELUDE", "RUN_TEST", "ANSWER", "CALL", "BROWSER")  # constants that nobody reads
 
 
 def sentences() -> dict[str, str]:
     """The upper-case texts of the modules, by name."""
     found = {}
-    for module in (card, judge, own_test, symptom, words):
+    for module in (card, judge, notebook, own_test, symptom, terminal, words):
         for name, value in vars(module).items():
-            if name.isupper() and isinstance(value, str) and name not in ("MODULE", "PRELUDE", "ANSWER", "STUDENT"):
+            if name.isupper() and isinstance(value, str) and name not in CODE:
                 found[f"{module.__name__}.{name}"] = value
     return found | {f"name {key}": value for key, value in words.NAMES.items()}
 
@@ -65,3 +68,9 @@ def test_a_french_reader_reads_french(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Chasse aux fautes" in card.task_html(TASK) and "Le symptôme" in terminal.task_text(TASK)
     assert "(masks.causal, graine 3)" in terminal.task_text(TASK)
     assert "Votre test : 1.4 sur 1.5 points" in terminal.verdict_text(VERDICT)
+    alone = VERDICT | {"sandbox": "subprocess"}
+    assert "NON ISOLÉ" in terminal.verdict_text(alone) and "NON ISOLÉ" in card.verdict_html(alone)
+    assert "fonctions ou classes de ce notebook" in notebook.NotebookHunt(TASK, [])._repr_html_()
+    assert symptom._kind(torch.zeros(1)) == "tenseur float32"
+    error = StudentError("exception", "no", traceback='File "<test>", line 3, in test_it')
+    assert own_test.said(error) == "no (ligne 3)"
