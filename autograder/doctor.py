@@ -40,13 +40,16 @@ def _course(folder: Path) -> tuple[list[str], bool]:
     """Whether the course in `folder`, if there is one, has a configuration that grades in a sandbox."""
     if not (folder / "nbgrader_config.py").is_file() or find_spec("nbgrader") is None:
         return [], True
-    from autograder.cluster.course import BadCourse, check_course
+    from autograder.cluster.course import BadCourse, check_course, missing_settings
 
     try:
         check_course(folder)
     except BadCourse as error:
         return [f"course       REFUSED: {error}"], False
-    return [f"course       {folder}: its nbgrader_config.py and course.toml are in order"], True
+    lines = [f"course       {folder}: its nbgrader_config.py and course.toml are in order"]
+    if missing := missing_settings(folder):
+        lines.append(f"  of the shipped nbgrader_config.py it lacks, so that defaults count: {', '.join(missing)}")
+    return lines, True
 
 
 def _sandbox(kind: type[Backend]) -> list[str]:

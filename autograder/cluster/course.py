@@ -34,7 +34,7 @@ from autograder.cluster.bundle import (
 from autograder.cluster.grading_process import CourseKey
 from autograder.cluster.student_files import missing_notebook, other_files, take_renamed, unreadable_files
 from autograder.feedback.text import one_line
-from autograder.nbgrader import predictions, timestamps, unfinished
+from autograder.nbgrader import config, predictions, timestamps, unfinished
 from autograder.nbgrader.config import CONFIG
 from autograder.nbgrader.execute import BoxedExecute
 from autograder.nbgrader.rebuild import sources
@@ -227,6 +227,17 @@ def check_course(root: Path) -> None:
         BoxedExecute(parent=app)
     except TraitError as error:
         raise BadCourse(f"{root / CONFIG}: c.BoxedExecute: {_first_line(error)}: {REPAIR}") from error
+
+
+def missing_settings(root: Path) -> list[str]:
+    """The settings that the shipped configuration makes and the one in `root` doesn't, such as `c.BoxedExecute.credit`.
+
+    A configuration that is older than a setting lacks it, and so has its default. Raises BadCourse as `settings_of`.
+    """
+    shipped = Path(config.__file__).with_name(CONFIG).read_text(encoding="utf-8")
+    made = settings_of(root).config
+    wanted = dict.fromkeys(re.findall(r"^c\.(\w+)\.(\w+) =", shipped, re.MULTILINE))
+    return [f"c.{owner}.{name}" for owner, name in wanted if name not in made.get(owner, {})]
 
 
 def _check_course_file(root: Path) -> None:

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from autograder import doctor
-from autograder.cluster.course import BadCourse, Course, check_course, settings_of
+from autograder.cluster.course import BadCourse, Course, check_course, missing_settings, settings_of
 from autograder.nbgrader import config
 
 BROKEN = {
@@ -44,6 +44,18 @@ def test_a_configuration_that_cannot_be_read_is_refused_with_its_place(root, lin
     if "Error" in BROKEN[line]:
         number = (root / config.CONFIG).read_text().splitlines().index(line) + 1
         assert f"line {number}" in said
+
+
+def test_the_doctor_names_the_settings_that_an_older_configuration_lacks(root, monkeypatch):
+    monkeypatch.chdir(root)
+    assert missing_settings(root) == [] and len(doctor._course(root)[0]) == 1
+    path = root / config.CONFIG
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith(("c.BoxedExecute.credit", "c.Exchange."))))
+    add(root, "c.Exchange.root = '/srv/exchange'")  # another value is no lack
+    assert missing_settings(root) == ["c.Exchange.cache", "c.BoxedExecute.credit"]
+    (first, second), usable = doctor._course(root)
+    assert usable and "in order" in first and "c.Exchange.cache, c.BoxedExecute.credit" in second
 
 
 @pytest.mark.parametrize(
