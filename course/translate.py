@@ -91,8 +91,9 @@ def translate_notebook(notebook: NotebookNode, found: polib.POFile, language: st
     words: dict[str, str] = {entry.msgid: entry.msgstr for entry in found if entry.translated()}
     new = copy.deepcopy(notebook)
     new.metadata.tfkit["language"] = language
-    for titles in (new.metadata.tfkit.get("titles", {}), new.metadata.tfkit.get("tracks", {})):
-        titles.update({name: words.get(title, title) for name, title in titles.items()})
+    titles, tracks = new.metadata.tfkit.get("titles", {}), new.metadata.tfkit.get("tracks", [])
+    titles.update({name: words.get(title, title) for name, title in titles.items()})
+    tracks[:] = [[name, words.get(title, title)] for name, title in tracks]
     texts_of = {cell.metadata.tfkit.prediction: questions(cell) for cell in new.cells if _is_prediction(cell)}
     for cell in new.cells:
         if cell.cell_type == "markdown":

@@ -82,7 +82,7 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
         "title": title or path.stem,
         "about": _about(prose),
         "minutes": _positive(unit.get("minutes")),
-        "tracks": _texts(unit.get("tracks")),
+        "tracks": _tracks(unit.get("tracks")),
         "due": due,
         "exercises": listed,
         "project": project,
@@ -93,9 +93,15 @@ def _unit(root: Path, path: Path, known: dict[str, Any]) -> dict[str, Any] | Non
 
 
 def _texts(named: Any) -> dict[str, str]:
-    """Name -> title, as the course's build writes those of exercises and tracks into a notebook."""
+    """Name -> title, as the course's build writes those of exercises into a notebook."""
     found = named.items() if isinstance(named, dict) else ()
     return {key: title for key, title in found if isinstance(title, str)}
+
+
+def _tracks(named: Any) -> list[list[str]]:
+    """[name, title] of each track, in course.toml's order, which the keys of an object in a notebook would not keep."""
+    pairs = named if isinstance(named, list) else []
+    return [pair for pair in pairs if isinstance(pair, list) and [type(part) for part in pair] == [str, str]]
 
 
 def _distinct_titles(titles: dict[str, str]) -> dict[str, str]:

@@ -236,7 +236,7 @@ def test_a_track_or_a_need_that_cannot_be_is_refused_by_name(tmp_path, text, mes
 def test_one_track_is_built_from_the_command_line(tmp_path, capsys):
     assert builder.main([str(tmp_path), "--track", "core"]) == 0
     assert sorted(path.name for path in (tmp_path / "source").iterdir()) == CORE
-    assert read(tmp_path).metadata.tfkit.tracks == {"core": "Core"}
+    assert read(tmp_path).metadata.tfkit.tracks == [["core", "Core"]]
     with pytest.raises(SystemExit):
         builder.main([str(tmp_path), "--track", "core", "--unit", "02-masks"])
     assert "pass one of them" in capsys.readouterr().err

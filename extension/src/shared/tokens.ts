@@ -79,7 +79,7 @@ export interface IUnit {
   /** The planned duration, or null. */
   readonly minutes: number | null;
   /** The tracks that the unit is in: their names and titles. */
-  readonly tracks?: Readonly<Record<string, string>>;
+  readonly tracks?: readonly (readonly [name: string, title: string])[];
   /** The due date, as ISO 8601 with an offset, or null. */
   readonly due: string | null;
   /** May be empty: a unit can be a project instead. */

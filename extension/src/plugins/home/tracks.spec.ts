@@ -14,15 +14,15 @@ const unit = (name: string, minutes: number | null, ...tracks: string[]): IUnit 
   exercises: [],
   predictions: { asked: 0, made: 0 },
   terms: [],
-  tracks: Object.fromEntries(tracks.map(track => [track, track.toUpperCase()]))
+  tracks: tracks.map(track => [track, track.toUpperCase()])
 });
-const units = [unit('01', 105, 'core', 'zoo'), unit('04', 120, 'zoo'), unit('05', 180, 'core')];
+const units = [unit('01', 105, 'zoo', 'core'), unit('04', 120, 'zoo'), unit('05', 180, 'core')];
 
-test('a track has the units that name it, in the order of the course', () => {
+test('a track has the units that name it, in the order of the course, and tracks stand as the units name them', () => {
   const found = tracksOf(units).map(track => [track.name, track.title, track.units.map(({ name }) => name)]);
   expect(found).toEqual([
-    ['core', 'CORE', ['01', '05']],
-    ['zoo', 'ZOO', ['01', '04']]
+    ['zoo', 'ZOO', ['01', '04']],
+    ['core', 'CORE', ['01', '05']]
   ]);
 });
 
@@ -37,17 +37,17 @@ test('each track is a button that tells how long it takes, and the chosen one is
   const buttons = Array.from(group.querySelectorAll('button'));
   expect(buttons.map(button => button.textContent)).toEqual([
     'All units 3 units, about 7 h',
-    'CORE 2 units, about 5 h',
-    'ZOO 2 units, about 4 h'
+    'ZOO 2 units, about 4 h',
+    'CORE 2 units, about 5 h'
   ]);
-  expect(buttons.map(button => button.getAttribute('aria-pressed'))).toEqual(['false', 'true', 'false']);
-  buttons[2].click();
+  expect(buttons.map(button => button.getAttribute('aria-pressed'))).toEqual(['false', 'false', 'true']);
+  buttons[1].click();
   expect(choose).toHaveBeenCalledWith('zoo');
 });
 
 test('a course that is one track names it, and a course without tracks shows nothing', () => {
   const [only] = trackChoice(
-    [units[0], units[2]].map(one => ({ ...one, tracks: { core: 'Core' } })),
+    [units[0], units[2]].map(one => ({ ...one, tracks: [['core', 'Core'] as const] })),
     '',
     trans,
     vi.fn()

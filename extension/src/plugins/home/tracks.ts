@@ -12,8 +12,9 @@ export interface ITrack {
 
 /** The tracks that the units name, in the order in which they do. */
 export function tracksOf(units: readonly IUnit[]): ITrack[] {
-  const titles = new Map(units.flatMap(({ tracks }) => Object.entries(tracks ?? {})));
-  return Array.from(titles, ([name, title]) => ({ name, title, units: units.filter(unit => unit.tracks?.[name]) }));
+  const titles = new Map(units.flatMap(({ tracks }) => tracks ?? []));
+  const has = (unit: IUnit, name: string): boolean => !!unit.tracks?.some(([own]) => own === name);
+  return Array.from(titles, ([name, title]) => ({ name, title, units: units.filter(unit => has(unit, name)) }));
 }
 
 /** The hours that the units take, rounded; null where one of them states no time. */
