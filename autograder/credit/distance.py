@@ -27,7 +27,7 @@ from autograder.credit.rule import SHARES, Distance
 from autograder.diagnosis.compose import CombinedMistakes, agrees, fit
 from autograder.diagnosis.diagnose import Misconception, answers_to_compare, known_answers
 from autograder.diagnosis.mutations import first_matching, gives
-from autograder.exercises.answers import Answer, EditedAnswer
+from autograder.exercises.answers import EditedAnswer
 from autograder.settings import points
 
 MAX_RUNS = 4  # repaired programs that are run for one answer
@@ -100,17 +100,15 @@ def measure(
     """
     if is_empty(findings):
         return None
-    every = {one.stem: one for one in known_answers(exercise)}
-    known = {stem: one for stem, one in every.items() if isinstance(one, EditedAnswer)}
-    named = [every[name] for name in names if name in every]
-    edits = tuple(known[name] for name in names if name in known)
-    runs = Runs()
-    if edits and len(edits) == len(names) and fit(edits):
-        if (found := _by_repair([edits], program, runs) or _by_behaviour(edits, findings, program)) is not None:
-            return found
-    elif len(named) == len(names) == 1 and (found := _by_behaviour(named, findings, program)) is not None:
-        return found
-    return _by_repair(_sets(known, program), program, runs) or _by_mutation(exercise, findings, program)
+    known = {one.stem: one for one in known_answers(exercise) if isinstance(one, EditedAnswer)}
+    named = tuple(known[name] for name in names if name in known)
+    runs, by_name = Runs(), None
+    if named and len(named) == len(names) and fit(named):
+        by_name = _by_repair([named], program, runs) or _by_behaviour(named, findings, program)
+        if by_name is not None and by_name.share >= SHARES[1]:
+            return by_name
+    others = _by_repair(_sets(known, program), program, runs) or _by_mutation(exercise, findings, program)
+    return max(filter(None, (by_name, others)), key=lambda one: one.share, default=None)
 
 
 def is_refuted(finding: Finding) -> bool:
@@ -168,24 +166,27 @@ def _sets(known: Mapping[str, EditedAnswer], program: StudentProgram) -> Iterato
     yield from filter(fit, itertools.combinations(there, 2))
 
 
-def _by_behaviour(parts: Sequence[Answer], findings: Sequence[Finding], program: StudentProgram) -> Distance | None:
-    """The distance if a right answer with these mistakes gives all of the student's answers to ordinary questions, to
+def _by_behaviour(parts: Parts, findings: Sequence[Finding], program: StudentProgram) -> Distance | None:
+    """The distance if a right answer with these edits gives all of the student's answers to ordinary questions, to
     fresh ones too; as far as it also gives those to the checks of edges and form that the student failed."""
-    edits = tuple(one for one in parts if isinstance(one, EditedAnswer))
-    wrong = CombinedMistakes(edits) if edits else parts[0]
+    together = CombinedMistakes(parts)
     core = [reply for one in findings if one.check.core for reply in answers_to_compare(one)]
-    if all(map(is_crash, core)) or not agrees(wrong, core):
+    if all(map(is_crash, core)) or not agrees(together, core):
         return None
-    alike = [one for one in findings if one.check.core or _is_explained(one, wrong)]
-    ordinary = program.fresh_core
-    same = bool(ordinary) and agrees(wrong, ordinary)
-    return _distance(parts, "behaviour", _share_of(alike, findings, program.weights)) if same else None
+    explained = [one for one in findings if one.check.core or _is_explained(one, together)]
+    same = bool(program.fresh_core) and agrees(together, program.fresh_core)
+    return _distance(parts, "behaviour", _share_of(explained, findings, program.weights)) if same else None
 
 
-def _is_explained(finding: Finding, wrong: CombinedMistakes | Answer) -> bool:
-    """Whether the points of this check are lost by the mistake alone, if they are lost."""
-    if not finding.failed or finding.check.property == "dtypes":  # rounded, wrong values differ between two ways to err
+def _is_explained(finding: Finding, wrong: CombinedMistakes) -> bool:
+    """Whether the points of this check are lost by the mistake alone, if they are lost.
+
+    In a coarse dtype two ways to be wrong differ by rounding: there it is enough that numbers are off.
+    """
+    if not finding.failed:
         return True
+    if finding.check.property == "dtypes":
+        return all(one.difference is not None and one.difference.deviation is not None for one in finding.failed)
     return agrees(wrong, answers_to_compare(finding))
 
 
@@ -222,9 +223,8 @@ def fresh_findings(exercise: Exercise, checks: Sequence[Check], subject: Any, se
     return collect_answers(questions(telling, reference_of(exercise), f"{seed}/{exercise.id}/fresh"), subject)
 
 
-def _distance(parts: Sequence[Answer], evidence: Any, kept: float) -> Distance:
-    conceptual = any(isinstance(one, EditedAnswer) and one.conceptual for one in parts)
-    return Distance(tuple(one.stem for one in parts), evidence, kept, conceptual)
+def _distance(parts: Parts, evidence: Any, kept: float) -> Distance:
+    return Distance(tuple(one.stem for one in parts), evidence, kept, any(one.conceptual for one in parts))
 
 
 def is_empty(findings: Sequence[Finding]) -> bool:

@@ -24,7 +24,8 @@ class Distance:
     `evidence` says how that was verified. "repaired": the edits' inverse was made in the student's own code, and the
     repaired program was run in a box with the exercise's checks; `kept` is the share of the points that it then earned.
     "behaviour": the inverse could not be made in code that is written so differently; but a right answer with these
-    edits gave the student's answer to every question that was asked, and to fresh ones.
+    edits gave the student's answer to every ordinary question that was asked, and to fresh ones; `kept` is the share of
+    the points without the checks that the student failed otherwise than by these edits.
     """
 
     mistakes: tuple[str, ...]  # names of collected mistakes; of a mutation its operator
