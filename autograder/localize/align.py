@@ -79,8 +79,11 @@ class KnownValues:
                         found[size, _kind(value, rules)].extend(map(tuple, projected.T.tolist()))
         self.found = {key: sorted(set(pairs)) for key, pairs in found.items()}
 
-    def has(self, value: Value) -> bool:
-        """Whether a right answer computed this value, with any order of axes, or each of its slices."""
+    def has(self, value: Value, turned: bool = True) -> bool:
+        """Whether a right answer computed this value, with any order of axes, or each of its slices.
+
+        `turned`: axes of one size may be exchanged, too, so that a matrix is known if its transpose is.
+        """
         if value.data is None:
             return False
         tolerance, kind = TOLERANCE.get(value.dtype, EXACT), _kind(value, self.rules)
@@ -89,10 +92,11 @@ class KnownValues:
         data = _plain(value.data).squeeze()
         if data.ndim > MOST_AXES:
             return False
-        if any(
-            self._holds(data.transpose(order), data.size, kind, tolerance) for order in permutations(range(data.ndim))
-        ):
+        orders = (one for one in permutations(range(data.ndim)) if turned or _keeps_equal_axes(one, data.shape))
+        if any(self._holds(data.transpose(order), data.size, kind, tolerance) for order in orders):
             return True
+        if not turned and len(set(data.shape)) < data.ndim:
+            return False  # the rows of a matrix are the columns of its transpose
         return any(
             all(self._holds(part, part.size, kind, tolerance) for part in np.moveaxis(data, axis, 0))
             for axis in range(data.ndim - 1)
@@ -117,6 +121,11 @@ class KnownValues:
                 return True
             at += 1
         return False
+
+
+def _keeps_equal_axes(order: Sequence[int], shape: Sequence[int]) -> bool:
+    """Whether axes of one size stay in their order."""
+    return all(one < other for one, other in combinations(order, 2) if shape[one] == shape[other])
 
 
 def _parts(data: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:

@@ -43,7 +43,9 @@ def steps(found: FaultLocation, sources: dict[str, str]) -> list[dict[str, Any]]
         text = sources.get(found.trace.producer(version).cell, "").splitlines()[line - 1 : line]
         value = found.trace.values[version]
         kept = own_value(found.trace, version) if version in walked else None
-        right_so_far = known.has(value) and not (found.sure and line == found.line) and key(value) != departing
+        right_so_far = (
+            known.has(value, turned=False) and not (found.sure and line == found.line) and key(value) != departing
+        )
         rows.append({
             "line": line, "text": text[0].strip()[:200] if text else "", "yours": _sizes(found.trace, version),
             "right": shape, "known": right_so_far, "value": kept,

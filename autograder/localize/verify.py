@@ -22,7 +22,11 @@ from autograder.localize.location import FaultLocation
 from autograder.localize.recorder import DTYPES, OPAQUE, PLAIN, TENSOR, TEXT
 from autograder.localize.trace import Trace, Value, repairs
 
-FEW = 3  # numbers: equal by chance
+FEW, MANY = 3, 8  # fewer numbers, or truths, are equal by chance
+COLLECTING = frozenset({
+    "List", "ListComp", "Tuple", "Set", "SetComp", "Dict", "DictComp", "GeneratorExp", "append", "extend", "insert",
+    "add", "update", "list", "tuple", "dict", "set", "sorted", "reversed",
+})  # fmt: skip
 FLOATS = 6  # the first dtype that is one, in `recorder.DTYPES`
 DEEPEST = 8  # steps back from a value to those that it is made of
 TRIES = 16  # values that are tried in one place
@@ -53,9 +57,10 @@ def verify(found: FaultLocation, subject: Any, probe: Probe, expected: Any) -> F
             place = _blamed(found, version, right)
             inside = place.faulty_version is not None and not place.faulty_version.unfinished
             doubtful = inside and any(repaired(one) is not None for one in _arguments(trace, place.event))
-            return replace(
-                place, sure=not doubtful, doubtful=doubtful
-            )  # what is wrong may be the code, or what it is given
+            if time.monotonic() >= end:  # not all was tried that could have shown it to be right
+                return found
+            # what is wrong may be the code, or what it is given
+            return replace(place, sure=not doubtful, doubtful=doubtful)
     return found
 
 
@@ -63,11 +68,12 @@ def _earliest(
     trace: Trace, version: int, right: Value, known: KnownValues, repaired: Callable[[int], Value | None]
 ) -> tuple[int, Value]:
     """The earliest of the values that led to this one with which an exchange repairs the answer as well, and the right
-    value in its place: with it wrong, what is made of it need not be. Values that are surely right are passed over."""
+    value in its place: with it wrong, what is made of it need not be. Values that may well be right are passed over."""
     for _ in range(DEEPEST):
         for one in trace.operands[trace.values[version].event]:
-            exchangeable = trace.values[one].kind in (TENSOR, PLAIN) and not _is_right(trace, one, known)
-            if exchangeable and (other := repaired(one)) is not None:
+            value = trace.values[one]
+            passed_over = _is_right(trace, one, known) or (value.size < FEW and known.has(value))
+            if value.kind in (TENSOR, PLAIN) and not passed_over and (other := repaired(one)) is not None:
                 version, right = one, other
                 break
         else:
@@ -96,8 +102,9 @@ def _is_right(trace: Trace, version: int, known: KnownValues) -> bool:
     A single float may be right, and yet not the one that belongs here: a sum that lacks its last term.
     """
     value = trace.values[version]
-    telling = is_rich(value) if value.size >= FEW else value.dtype < FLOATS
-    return is_input(trace, version) or (telling and known.has(value))
+    enough = MANY if value.dtype == 0 else FEW
+    telling = is_rich(value) if value.size >= enough else value.dtype < FLOATS and value.size < FEW
+    return is_input(trace, version) or (telling and known.has(value, turned=False))
 
 
 def _collects_wrong_parts(trace: Trace, version: int, right: Value) -> bool:
@@ -115,8 +122,7 @@ def _collects_wrong_parts(trace: Trace, version: int, right: Value) -> bool:
 
 def _is_made(trace: Trace, version: int) -> bool:
     """Whether this is a list or the like that the student's code made."""
-    collection = trace.values[version].kind in (OPAQUE, TEXT) and trace.producer(version).operation != "constant"
-    return collection and not is_input(trace, version)
+    return trace.values[version].kind in (OPAQUE, TEXT) and trace.producer(version).operation in COLLECTING
 
 
 def _arguments(trace: Trace, event: int | None) -> list[int]:

@@ -172,7 +172,7 @@ def span_dynamic_conv(value, kernel_logits):
         out = out + weights[..., w, None] * padded[..., start:start + length, :]
     return out
 """)  # fmt: skip
-    assert "wrong shape" not in found["sentence"]
+    assert found["sentence"].startswith("`out` is not what it should be")
 
 
 def test_a_line_that_collects_wrong_parts_is_not_marked():
@@ -191,7 +191,19 @@ def greedy_decode(step, start_ids, end_id, max_new_tokens, pad_id):
             break
     return torch.stack(columns, dim=1)
 """)  # fmt: skip
-    assert found is None or found["line"] is None
+    assert found["steps"] and found["line"] is None
+
+
+def test_a_mask_that_is_turned_is_not_taken_for_a_right_one():
+    found = departure(DECODER, """
+import torch
+def decoder_mask(ids, pad_id):
+    future = torch.ones(ids.shape[1], ids.shape[1]).triu().bool()
+    future = future[None, None]
+    real = (ids != pad_id)[:, None, None, :]
+    return real & future
+""")  # fmt: skip
+    assert found["line"] in (None, 4) and not found["steps"][0]["known"]
 
 
 def test_a_trace_that_takes_too_long_is_no_error_of_the_answer(monkeypatch):
@@ -207,6 +219,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     return weights @ v, weights
 """
 
+    assert departure(ATTENTION, source)["line"] == line_of(source, "scores =")
     observe = trace.observe
     late = RaisedError("TimeLimitExceeded", "it did not finish in 2 s")
 
