@@ -65,7 +65,8 @@ def source_notebook(folder: Path, unit: Unit | None = None) -> NotebookNode:
         raise LessonError(f"{folder.name}/lesson.py has no exercise cell for {', '.join(left)}")
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     due = unit.due.isoformat() if unit and unit.due else None
-    planned = {} if unit is None else {"minutes": unit.minutes, "due": due, "tracks": [*map(list, unit.tracks.items())] or None}
+    tracks = [[name, title] for name, title in unit.tracks.items()] if unit else []
+    planned = {} if unit is None else {"minutes": unit.minutes, "due": due, "tracks": tracks or None}
     shown = {key: value for key, value in planned.items() if value is not None}  # the course's home page shows them
     counted: dict[str, Any] = {"exercises": cells.to_write}  # the panel counts these, even if a student loses cells
     counted["titles"] = {name: own[name].title for name in cells.to_write}  # and calls them as their verdicts do
