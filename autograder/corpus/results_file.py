@@ -49,6 +49,7 @@ class CorpusResultsFile:
             raise ResultsFileError(_invalid_line(path, len(rows) + 1, command))
         if cut:
             os.truncate(path, len(written) - len(cut))
+        self.all_options = list({repr(row["options"]): row["options"] for row in rows}.values())  # each once, in order
         self._rows = {(row["exercise"], row["code"]): row for row in rows if row["options"] == options}
 
     def find(self, exercise: Exercise) -> Any:

@@ -88,8 +88,9 @@ def _add_faults(command: argparse.ArgumentParser) -> None:
 
 
 def _line_numbers(text: str) -> tuple[int, ...]:
+    """The numbers in `3,5`; none in an empty text, for who suspects no line."""
     try:
-        return tuple(int(part) for part in text.split(","))
+        return tuple(int(part) for part in text.split(",")) if text else ()
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of line numbers such as 3,5") from None
 
@@ -124,14 +125,24 @@ def _read_results(arguments: argparse.Namespace) -> Iterator[Any]:
     from autograder.hunts.prove import prove_exercise
 
     if arguments.results is not None:
-        if not arguments.results.exists():
-            raise BadInput(f"there is no file {arguments.results}: `autograder hunts prove --results` writes it")
-        file = _results_file(arguments.results, {"faults": arguments.faults, "seed": 0, "sample": None})
-        found = (file.find(exercise) for exercise in _exercises(arguments.exercises))
-        yield from (one for (one,) in filter(None, found))
+        for file in _files_of_levels(arguments.results, arguments.faults):
+            found = (file.find(exercise) for exercise in _exercises(arguments.exercises))
+            yield from (one for (one,) in filter(None, found))
     elif arguments.exercises:
         for exercise in _exercises(arguments.exercises):
             yield from prove_exercise(exercise.id, 0, arguments.faults, None)
+
+
+def _files_of_levels(path: Path, faults: int) -> list[Any]:
+    """What the file holds of hunts with so many faults: of each seed and sample, whole ones last. Raises BadInput."""
+    if not path.exists():
+        raise BadInput(f"there is no file {path}: `autograder hunts prove --results` writes it")
+    every = _results_file(path, {}).all_options
+    among = sorted((one for one in every if one.get("faults") == faults), key=lambda one: one.get("sample") is None)
+    if not among:
+        again = f"`autograder hunts prove --faults {faults} --results {path}` adds them"
+        raise BadInput(f"{path} has no results of hunts with {faults} faults: {again}")
+    return [_results_file(path, options) for options in among]
 
 
 def _results_file(path: Path, options: dict[str, Any]) -> Any:

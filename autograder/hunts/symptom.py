@@ -123,7 +123,7 @@ def subject_from(code: str) -> LocalSubject:
 
 
 def symptom(hunt: Hunt, seed: Any) -> Symptom | None:
-    """What is seen of the hunt's faults with inputs of this seed; None if nothing is."""
+    """What is seen of the hunt's faults with inputs of this seed; None if nothing is. Raises TimeLimitExceeded."""
     checks = registry.check_function(hunt.exercise)()
     cheap = [check.property for check in checks if check.property not in COSTLY]
     for properties in (cheap, COSTLY):
@@ -142,12 +142,16 @@ class Failures:
 
 
 def see(exercise: Exercise, examined: Examination) -> Failures | None:
-    """The clearest failures in these findings, with inputs as small as they go; None if nothing failed."""
+    """The clearest failures in these findings, with inputs as small as they go; None if nothing failed.
+
+    Raises TimeLimitExceeded for code that does not end.
+    """
     failed = [finding for finding in examined.findings if finding.failed]
     told = [finding for finding in failed if finding.check.property not in COSTLY] or failed
     if not told:
         return None
-    smaller = shrink_counterexample(told, examined.subject, reference_of(exercise), list(_right_subjects(exercise)))
+    with time_limit(SECONDS):  # code that ends with the inputs that were drawn may not end with smaller ones
+        smaller = shrink_counterexample(told, examined.subject, reference_of(exercise), list(_right_subjects(exercise)))
     plain = [one for one in smaller if not one.map]
     main = simplest(_clear(plain) or plain or smaller)
     assert main is not None

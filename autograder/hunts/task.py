@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from autograder.diagnosis.limit import TimeLimitExceeded
 from autograder.feedback.translate import title_of
 from autograder.hunts.make import Hunt
 from autograder.hunts.symptom import symptom
 
 
 class NoSymptom(Exception):
-    """Nothing is seen of a hunt's fault with these inputs."""
+    """Nothing is seen of a hunt's fault with these inputs, or its code does not end with them."""
 
 
 def task(hunt: Hunt, seed: int) -> dict[str, Any]:
     """The hunt's code and its symptom. Raises NoSymptom."""
-    seen = symptom(hunt, seed)
+    try:
+        seen = symptom(hunt, seed)
+    except TimeLimitExceeded:
+        raise NoSymptom(
+            f"{hunt.exercise.id}, seed {seed}: the code does not end with these inputs; take another seed"
+        ) from None
     if seen is None:
         raise NoSymptom(f"{hunt.exercise.id}, seed {seed}: nothing is seen of the fault; take another seed")
     return {

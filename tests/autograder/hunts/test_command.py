@@ -5,6 +5,7 @@ import json
 import pytest
 
 from autograder import cli
+from autograder.exercises.answers import EditedAnswer
 from autograder.hunts import make
 
 ID = "masks.causal/sees_one_ahead"
@@ -56,6 +57,36 @@ def test_what_cannot_be_carried_out_is_refused_in_a_line(words, why, capsys):
     assert run(*words) == 2
     error = capsys.readouterr().err
     assert why in error and error.count("\n") == 1
+
+
+def test_no_line_at_all_may_be_suspected(capsys):
+    assert run("check", ID, "--lines=", "--json") == 1
+    lines = json.loads(capsys.readouterr().out)["parts"][0]
+    assert (lines["status"], lines["points"]) == ("failed", 0)
+    assert lines["sentences"] == ["The fault is not in the lines that you suspected."]
+
+
+def test_code_that_does_not_end_is_told_in_a_line(monkeypatch, capsys):
+    fault = make.find(ID).faults[0]
+    endless = "-    return torch.ones(length, length, dtype=torch.bool).tril()\n+    while True: pass"
+    hunt = make.Hunt(make.find(ID).exercise, (EditedAnswer("endless", fault.base, "A sentence.", endless),))
+    monkeypatch.setattr(make, "draw", lambda *_: hunt)
+    monkeypatch.setattr("autograder.hunts.symptom.SECONDS", 0.1)
+    assert run("show", "masks.causal", "--seed", "3") == 2
+    error = capsys.readouterr().err
+    assert "masks.causal, seed 3: the code does not end with these inputs; take another seed" in error
+    assert error.count("\n") == 1
+
+
+def test_list_takes_levels_from_proofs_of_every_seed_and_sample(tmp_path, capsys):
+    file = tmp_path / "hunts.jsonl"
+    assert run("prove", "--only", "masks.causal", "--seed", "2", "--sample", "2", "--results", str(file)) == 0
+    capsys.readouterr()
+    assert run("list", "masks.causal", "--results", str(file)) == 0
+    assert capsys.readouterr().out.count("level not measured") == 9
+    assert run("list", "masks.causal", "--faults", "2", "--results", str(file)) == 2
+    error = capsys.readouterr().err
+    assert f"{file} has no results of hunts with 2 faults" in error and error.count("\n") == 1
 
 
 def test_an_interrupted_proof_goes_on_and_list_reads_it(tmp_path, capsys, monkeypatch):
