@@ -138,13 +138,3 @@ def summary(proofs: Sequence[Proof]) -> str:
     sound = sum(not proof.complaints for proof in proofs)
     levels = ", ".join(f"{sum(proof.difficulty == level for proof in proofs)} of level {level}" for level in (1, 2, 3))
     return f"{count} hunts: {seen} observable by checks and symptom, {sound} without a complaint; {levels}"
-
-
-def lines_of(proof: Proof) -> str:
-    """One line on one hunt."""
-    return f"{proof.hunt:64} level {proof.difficulty}  {proof.lines} lines  {', '.join(proof.broken)}"
-
-
-def known_exercises(names: Sequence[str]) -> list[Exercise]:
-    """The exercises of these ids, all without any. Raises UnknownExercise."""
-    return [registry.find(name) for name in names] or list(registry.exercises())
