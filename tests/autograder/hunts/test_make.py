@@ -9,9 +9,9 @@ CAUSAL = registry.find("masks.causal")
 ATTENTION = registry.find("attention.scaled_dot_product")
 
 
-def test_every_exercise_has_hunts():
+def test_every_exercise_has_as_many_hunts_as_the_guide_for_teachers_promises():
     counts = {exercise.id: len(make.hunts(exercise)) for exercise in registry.exercises()}
-    assert min(counts.values()) >= 3 and sum(counts.values()) >= 1000
+    assert min(counts.values()) >= 7 and sum(counts.values()) > 1300
 
 
 def test_code_and_repair_differ_in_the_lines_of_the_faults_alone():
