@@ -152,10 +152,11 @@ def _drawn(value: Mapping[str, Any] | None, beside: bool = False) -> str:
 
 
 def _walk(data: Mapping[str, Any]) -> str:
-    """The student's own values, line by line, up to the line where they part from right answers'. The lab shows one
-    stop at a time."""
+    """The student's own values, line by line of one cell, up to the line where they part from right answers'. The lab
+    shows one stop at a time."""
     found = data.get("departure") or {}
-    before = [step for step in found.get("steps") or () if step.get("value") and step["line"] != found["line"]]
+    here = [step for step in found.get("steps") or () if step.get("cell") == found["cell"]]
+    before = [step for step in here if step.get("value") and step["line"] != found["line"]]
     if found.get("line") is None or not before:
         return ""
     stops = [*map(_stop, before), _parting(found)]
@@ -169,13 +170,14 @@ def _stop(step: Mapping[str, Any]) -> str:
     else:
         sign, words = "·", say("No right answer that we know has this value, which need not be wrong.")
     where = say("Line {line}", line=int(step["line"]))
-    shown = f"<p>{sign} <b>{where}</b>: {_text(words)}</p>{_source(step)}{_drawn(step['value'])}"
+    first = f" {say('This line ran more than once; here is its first value.')}" if step.get("again") else ""
+    shown = f"<p>{sign} <b>{where}</b>: {_text(words + first)}</p>{_source(step)}{_drawn(step['value'])}"
     return f'<li class="tfkit-v-stop">{shown}</li>'
 
 
 def _parting(found: Mapping[str, Any]) -> str:
     """The last stop: the line that departs, with its wrong entries beside what must hold."""
-    own: Mapping[str, Any] = next((step for step in found["steps"] if step["line"] == found["line"]), {})
+    own: Mapping[str, Any] = next((step for step in found["steps"] if _departs(step, found)), {})
     where = say("Line {line}", line=int(found["line"]))
     wanted = own.get("right")
     differs = wanted and wanted != own.get("yours")
@@ -187,7 +189,8 @@ def _parting(found: Mapping[str, Any]) -> str:
 
 def _steps(data: Mapping[str, Any]) -> str:
     """The lines in the order in which they ran, with the shapes of a right answer's values beside the student's."""
-    rows = [_step(step, data["departure"]["line"]) for step in (data.get("departure") or {}).get("steps") or ()]
+    found = data.get("departure") or {}
+    rows = [_step(step, found) for step in found.get("steps") or ()]
     if not rows:
         return ""
     # no heading over the signs: an empty <th> would be announced as one
@@ -197,11 +200,16 @@ def _steps(data: Mapping[str, Any]) -> str:
     return f'<details class="tfkit-v-trace"><summary>{title}</summary><div class="tfkit-v-box">{table}</div></details>'
 
 
-def _step(step: Mapping[str, Any], line: int | None) -> str:
+def _departs(step: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    return step["line"] is not None and (step.get("cell"), step["line"]) == (found["cell"], found["line"])
+
+
+def _step(step: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     own = step["line"] is not None
-    state = "" if not own else "✗" if step["line"] == line else "✓" if step["known"] else "·"
+    state = "" if not own else "✗" if _departs(step, found) else "✓" if step["known"] else "·"
+    line = step["line"] if step.get("cell") == found["cell"] else say("another cell")
     cells = (
-        step["line"] if own else "",
+        line if own else "",
         f"<code>{_text(step['text'])}</code>",
         size(step["yours"]),
         size(step["right"]),

@@ -324,25 +324,3 @@ def _entry(x: float, dtype: int) -> Any:
     if not np.isfinite(x):
         return str(x)
     return int(x) if dtype < 6 else round(float(x), 4) if abs(x) < 1e6 else float(f"{x:.3g}")
-
-
-def steps_of(trace: Trace) -> list[tuple[int, int]]:
-    """(line, version) of each line that made a value, in order of time: the last value before another line ran."""
-    found: list[tuple[int, int]] = []
-    lines: set[int] = set()
-    for version, value in enumerate(trace.values):
-        node = trace.node(value.event)
-        if (
-            value.data is None
-            or node.operation in ("constant", "each")
-            or (node.operation == "load" and value.before < 0)
-        ):
-            continue
-        if node.operation == "__init__" or (value.data.size < 2 and value.kind != TEXT):
-            continue
-        if found and found[-1][0] == node.line:
-            found[-1] = (node.line, version)
-        elif node.line not in lines:
-            found.append((node.line, version))
-            lines.add(node.line)
-    return found

@@ -204,10 +204,17 @@ DEPARTURE = {
         "wrong": [[True, False], [False, False]],
     },
     "steps": [
-        {"line": 3, "text": "q = a", "yours": [2], "right": [2], "known": True},
-        {"line": 4, "text": "scores = q @ k.mT", "yours": [2, 2, 2], "right": [2, 2, 2], "known": False},
-        {"line": None, "text": "", "yours": None, "right": [], "known": None},
-        {"line": 5, "text": "return scores", "yours": [2, 2, 2], "right": None, "known": False},
+        {"cell": "answer-1", "line": 3, "text": "q = a", "yours": [2], "right": [2], "known": True},
+        {
+            "cell": "answer-1",
+            "line": 4,
+            "text": "scores = q @ k.mT",
+            "yours": [2, 2, 2],
+            "right": [2, 2, 2],
+            "known": False,
+        },
+        {"cell": None, "line": None, "text": "", "yours": None, "right": [], "known": None},
+        {"cell": "answer-1", "line": 5, "text": "return scores", "yours": [2, 2, 2], "right": None, "known": False},
     ],
 }
 
@@ -237,6 +244,23 @@ def test_a_mistake_is_walked_in_a_fold_from_the_right_values_to_the_wrong_ones()
     assert last.startswith('<li class="tfkit-v-stop tfkit-v-parts">') and "✗ <b>Line 4</b>: <code>scores</code>" in last
     assert "A right answer has shape 2 × 2 × 4." in last and "✗ 1" in last
     assert "what must hold" in last and '"tfkit-unknown">?<' in last
+
+
+def test_lines_of_another_cell_are_told_apart_by_it_and_are_not_walked():
+    helper = {**walked()["steps"][0], "cell": "answer-0", "text": "return h", "yours": [9]}
+    steps = [{**helper, "line": 4}, *walked()["steps"], {**helper, "line": 5}]
+    page = verdict_html(verdict(departure=walked(steps=steps), line=4))
+    fold = re.search(r'<details class="tfkit-v-walk"><summary>.*?</details>', page).group()
+    assert fold.count("<li") == 2 and "return h" not in fold
+    rows = re.findall(r"<tr[^>]*><td>(.?)</td><td>(.*?)</td>", page)
+    assert rows == [("✓", "another cell"), ("✓", "3"), ("✗", "4"), ("✓", "another cell")]
+
+
+def test_a_stop_at_a_line_of_a_loop_says_which_time_it_shows():
+    steps = [{**walked()["steps"][0], "again": True}, *walked()["steps"][1:]]
+    page = verdict_html(verdict(departure=walked(steps=steps), line=4))
+    assert "has this value, too. This line ran more than once; here is its first value.</p>" in page
+    assert "more than once" not in verdict_html(verdict(departure=walked(), line=4))
 
 
 def test_a_value_that_no_right_answer_has_is_not_called_wrong_on_the_way():

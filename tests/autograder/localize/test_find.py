@@ -233,7 +233,9 @@ def test_a_verdict_has_the_line_and_help_gives_it_out_by_steps():
     verdict = run.grade_source(ATTENTION, UNSCALED, backend=choose(), device="cpu").as_json()
     assert verdict["line"] == verdict["departure"]["line"] == 5
     assert verdict["departure"]["text"] == 'scores = torch.einsum("...qd,...kd->...qk", q, k)'
-    assert {"line", "text", "yours", "right", "known", "value"} == set(verdict["departure"]["steps"][0])
+    assert {"cell", "line", "text", "yours", "right", "known", "again", "value"} == set(
+        verdict["departure"]["steps"][0]
+    )
     assert with_hints(verdict, 2)["line"] == 5 and with_hints(verdict, 2)["departure"]["steps"] == []
     assert with_hints(verdict, 2)["departure"]["value"] is None
     assert with_hints(verdict, 1)["line"] is None and with_hints(verdict, 1)["departure"] is None

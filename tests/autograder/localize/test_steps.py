@@ -22,12 +22,34 @@ def decoder_mask(ids, pad_id):
 """
 
 
-def departure(source):
+HELPER = """
+import torch
+def causal_mask(length):
+    rows = torch.arange(length)[:, None]
+
+    columns = torch.arange(length)[None, :]
+    future = columns > rows
+    return ~future
+"""
+CALLS = """
+def decoder_mask(ids, pad_id):
+    length = ids.shape[1]
+    real = ids != pad_id
+    seen = real[:, None, None, :]
+    mask = seen.expand(-1, -1, length, -1)
+    both = mask | causal_mask(length)
+    return both
+"""
+
+
+def departure(source, helper=""):
     core = [(check, pairs) for check, pairs in ask_reference(DECODER, 3) if check.core]
     namespace: dict = {"__name__": "answer"}
+    exec(helper, namespace)
     exec(source, namespace)
     subject = LocalSubject(namespace)
-    return localize_fault(DECODER, collect_answers(core, subject), subject, [("own", source)], own={"own"})
+    cells = [("other", helper), ("own", source)] if helper else [("own", source)]
+    return localize_fault(DECODER, collect_answers(core, subject), subject, cells, elsewhere={"other"}, own={"own"})
 
 
 def walked(found):
@@ -62,3 +84,31 @@ def test_there_is_no_walk_where_the_line_is_not_sure():
 def test_the_values_are_help_of_the_third_step():
     told = {"status": "failed", "checks": [], "departure": departure(FUTURE)}
     assert walked(with_hints(told, 3)["departure"]) and with_hints(told, 2)["departure"]["steps"] == []
+
+
+def test_a_walk_through_a_cell_that_calls_another_has_its_own_lines_alone():
+    found = departure(CALLS, HELPER)
+    assert (found["cell"], found["line"]) == ("own", 7)
+    assert walked(found) == [(4, "real"), (5, "seen"), (6, "mask"), (7, "both")]
+    places = [(step["cell"], step["line"]) for step in found["steps"] if step["line"]]
+    assert {("own", 4), ("own", 6), ("other", 4), ("other", 6)} <= set(places)
+    assert places.index(("own", 7)) > places.index(("other", 8))  # the call comes back before its line is at its end
+
+
+def test_a_line_that_ran_again_is_shown_as_it_ran_first_and_says_so():
+    loop = "    for last in (False, True):\n        kept = real & (ids != pad_id - last)\n        kept = kept & real\n"
+    found = departure(FUTURE.replace("    seen = real", f"{loop}    seen = real"))
+    assert [step["line"] for step in found["steps"] if step["again"]] == [7, 8]
+    assert [line for line, _ in walked(found)] == [5, 7, 8, 9, 10, 11]
+    one_line = departure(
+        FUTURE.replace("    seen = real", "    for _ in '12':\n        real = real & True\n    seen = real")
+    )
+    assert [step["line"] for step in one_line["steps"] if step["again"]] == [7]
+
+
+def test_a_call_or_a_comprehension_does_not_make_its_line_run_again():
+    found = departure(CALLS.replace("causal_mask(length)", "(~mask & mask) | causal_mask(length)"), HELPER)
+    assert not any(step["again"] for step in found["steps"])
+    rows = "    real = torch.stack([row != pad_id for row in ids])\n"
+    found = departure(FUTURE.replace("    real = ids != pad_id\n", rows))
+    assert walked(found)[0] == (5, "real") and not any(step["again"] for step in found["steps"])

@@ -148,7 +148,7 @@ def test_an_error_is_told_with_its_last_line_and_the_shapes_there():
 
 @pytest.mark.parametrize("line", [3, None])
 def test_a_card_without_a_sure_line_marks_none(line):
-    steps = [{"line": 3, "text": "x = y", "yours": [2], "right": [2], "known": False}]
+    steps = [{"cell": "a", "line": 3, "text": "x = y", "yours": [2], "right": [2], "known": False}]
     told = {"cell": "a", "line": line, "text": "x = y", "sentence": "`x` is wrong", "value": None, "steps": steps}
     verdict = Verdict(exercise=ATTEND, status="failed", score=0, max_score=2, departure=told).as_json()
     assert ('class="tfkit-v-line ' in verdict_html(verdict)) is (line is not None)
