@@ -66,6 +66,23 @@ it('goes with the arrow keys, which move the focus with it, and leaves keys of t
   expect(shown()).toEqual(['✗ Line 6: told 6return b']);
 });
 
+it('keeps the arrow keys after a press of its buttons, and leaves those of a box that scrolls alone', () => {
+  show(walk);
+  button('Walk to the mistake').click();
+  button('›').focus();
+  button('›').click();
+  expect(press('ArrowDown')).toBe(false);
+  expect(shown()).toEqual(['✗ Line 6: told 6return b']);
+  for (const inside of widget.node.querySelectorAll('.tfkit-Walk button, .tfkit-Walk .tfkit-v-stop')) {
+    expect(inside.closest('[data-lm-suppress-shortcuts="true"]')).not.toBeNull();
+  }
+  const box = widget.node.querySelector<HTMLElement>('.tfkit-v-stop:not([hidden]) pre')!;
+  box.tabIndex = 0;
+  box.focus();
+  expect(press('ArrowUp')).toBe(true);
+  expect(shown()).toEqual(['✗ Line 6: told 6return b']);
+});
+
 it('says the line that it goes to and not the whole card again', () => {
   show(walk);
   button('4 b = a').click();

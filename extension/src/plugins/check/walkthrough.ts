@@ -22,17 +22,16 @@ export class Walkthrough {
     const step = (label: string, by: number, sign: string): HTMLButtonElement =>
       h('button', { type: 'button', title: label, 'aria-label': label, onclick: () => this._go(this._at + by) }, sign);
     this._back = step(_trans.__('Previous line'), -1, '‹');
-    this._on = step(_trans.__('Next line'), 1, '›');
+    this._next = step(_trans.__('Next line'), 1, '›');
     this._lines = _stops.map((stop, i) => this._line(stop, i));
     const lines = h('ol', { 'aria-label': _trans.__('Lines') }, ...this._lines.map(line => h('li', {}, line)));
-    lines.dataset.lmSuppressShortcuts = 'true'; // the lab's own keys would go to another cell
-    lines.addEventListener('keydown', event => this._key(event));
-    const bar = h('div', { className: 'tfkit-Walk-bar' }, this._back, this._on, this._place);
+    const bar = h('div', { className: 'tfkit-Walk-bar' }, this._back, this._next, this._place);
     _fold.setAttribute('aria-live', 'off'); // within a card that is announced as a whole when it appears
     const values = _stops[0].parentElement!;
-    _fold.append(
-      h('div', { className: 'tfkit-Walk' }, bar, h('div', { className: 'tfkit-Walk-lines' }, lines), values)
-    );
+    const walk = h('div', { className: 'tfkit-Walk' }, bar, h('div', { className: 'tfkit-Walk-lines' }, lines), values);
+    walk.dataset.lmSuppressShortcuts = 'true'; // the lab's own keys would go to another cell
+    walk.addEventListener('keydown', event => this._key(event));
+    _fold.append(walk);
     this._go(0);
   }
 
@@ -61,10 +60,10 @@ export class Walkthrough {
       if (i === this._at) {
         line.setAttribute('aria-current', 'step');
       }
-      line.classList.toggle('tfkit-mod-parts', i === last && i === this._at);
+      line.classList.toggle('tfkit-mod-departing', i === last && i === this._at);
     });
     this._back.setAttribute('aria-disabled', String(this._at === 0));
-    this._on.setAttribute('aria-disabled', String(this._at === last));
+    this._next.setAttribute('aria-disabled', String(this._at === last));
     const said = this._stops[this._at].querySelector('p')?.textContent ?? '';
     const place = this._trans.__('%1 of %2', this._at + 1, last + 1);
     this._place.replaceChildren(place, h('span', { className: 'tfkit-Walk-said' }, `, ${said}`));
@@ -75,7 +74,8 @@ export class Walkthrough {
     const to = { ArrowUp: this._at - 1, ArrowDown: this._at + 1, ArrowLeft: this._at - 1, ArrowRight: this._at + 1 };
     const ends = { Home: 0, End: last };
     const target = { ...to, ...ends }[event.key];
-    if (target === undefined || event.ctrlKey || event.metaKey || event.altKey) {
+    const onButton = (event.target as Element).closest('button') !== null; // elsewhere the keys scroll
+    if (target === undefined || !onButton || event.ctrlKey || event.metaKey || event.altKey) {
       return;
     }
     event.preventDefault();
@@ -86,7 +86,7 @@ export class Walkthrough {
 
   private _at = 0;
   private readonly _back: HTMLButtonElement;
-  private readonly _on: HTMLButtonElement;
+  private readonly _next: HTMLButtonElement;
   private readonly _lines: readonly HTMLButtonElement[];
   private readonly _place = h('span', { role: 'status' });
 }
