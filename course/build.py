@@ -91,7 +91,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--track",
         metavar="NAME",
-        help="only the units of this track, such as core (docs/syllabus.md); `track` in course.toml keeps the choice",
+        help="only the units of this track, such as core (docs/syllabus.md), whatever course.toml names: its tables of "
+        "other units are left out; `track` in course.toml keeps the choice",
     )
     parser.add_argument(
         "--language",
@@ -134,7 +135,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{'built    ' if one.changed else 'unchanged'} {one.path}")
         for path in config.install(options.directory):
             print(f"wrote     {_as_given(path, options.directory)}")
-        for line in set_due_dates(options.directory, chosen):
+        for line in set_due_dates(options.directory, chosen, options.track):
             print(line)
         if options.lite:
             print(write_site_of(options.directory, chosen, options.lite, options.wheels, options.pyodide))

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 DUE_RECORD = ".due.json"  # the due dates that the last build wrote into the gradebook
 
 
-def set_due_dates(course_dir: str | Path, units: list[str] | None = None) -> list[str]:
+def set_due_dates(course_dir: str | Path, units: list[str] | None = None, track: str | None = None) -> list[str]:
     """Write the due dates of course.toml into the gradebook that nbgrader_config.py names; a line for each change.
 
     A date that an earlier call wrote is cleared when its line is gone. One that was entered elsewhere, such as in the
-    formgrader, stays, and a line says so.
+    formgrader, stays, and a line says so. track: only its units, instead of course.toml's.
     """
     course_dir = Path(course_dir)
-    chosen = [unit for unit in read(course_dir) if not units or unit.name in units]
+    chosen = [unit for unit in read(course_dir, track) if not units or unit.name in units]
     if not any(unit.due for unit in chosen) and not (course_dir / DUE_RECORD).exists():
         return []  # course.toml has never set a date
     record = _read_due_record(course_dir / DUE_RECORD)

@@ -88,16 +88,18 @@ class Track:
 def read(course_dir: str | Path | None = None, track: str | None = None) -> list[Unit]:
     """The units of the course in `course_dir`, in its order; all units if it has no course.toml.
 
-    track: only the units of this one, instead of course.toml's own. Raises LessonError with one line that names the
-    file, the entry and what to do.
+    track: only the units of this one, instead of course.toml's own; tables of other units are left out. Raises
+    LessonError with one line that names the file, the entry and what to do.
     """
     default, path = Path(__file__).parent / FILE, _path(course_dir)
     known = {entry["name"]: entry for entry in _entries(default)}
     known |= {folder.name: _of_another_package(folder) for folder in units() if folder.name not in known}
     chosen = _chosen(course_dir, path, track)
     entries = list(known.values()) if path == default else _entries(path, chosen)
+    for entry in entries:
+        _check_unit(path, known, entry["name"])
     if chosen:
-        entries = _of_track(path, chosen, entries)
+        entries = _of_track(path, chosen, entries, strict=track is None and path != default)
     found = [_unit(path, known, entry) for entry in entries]
     if twice := {unit.name for unit in found if [u.name for u in found].count(unit.name) > 1}:
         raise LessonError(f"{path}: {min(twice)} is used twice")
@@ -145,15 +147,15 @@ def _chosen(course_dir: str | Path | None, path: Path, track: str | None) -> Tra
     return known[name] if name else None
 
 
-def _of_track(path: Path, track: Track, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """An entry for each unit of the track, with what the file says of it; the file may say nothing of others."""
+def _of_track(path: Path, track: Track, entries: list[dict[str, Any]], strict: bool) -> list[dict[str, Any]]:
+    """An entry for each unit of the track, with what the file says of it; strict: it may say nothing of others."""
     given: dict[str, dict[str, Any]] = {}
     for entry in entries:
         if entry["name"] in given:
             raise LessonError(f"{path}: {entry['name']} is used twice")
         given[entry["name"]] = entry
     others = given.keys() - set(track.units)
-    if others and path != Path(__file__).parent / FILE:
+    if strict and others:
         raise LessonError(f"{path}: unit {min(others)} is not in the track {track.name}: leave its table out")
     return [given.get(name, {"name": name}) for name in track.units]
 
@@ -187,10 +189,13 @@ def _entries(path: Path, track: Track | None = None) -> list[dict[str, Any]]:
     return found
 
 
-def _unit(path: Path, known: dict[str, dict], entry: dict[str, Any]) -> Unit:
-    name = entry["name"]
+def _check_unit(path: Path, known: dict[str, dict], name: str) -> None:
     if name not in known:
         raise LessonError(f"{path}: no unit is called {name!r}; available: {', '.join(known)}")
+
+
+def _unit(path: Path, known: dict[str, dict], entry: dict[str, Any]) -> Unit:
+    name = entry["name"]
     unit = Unit(**{**known[name], **entry})
     where, points, chosen = f"{path}: unit {name}", unit.points, unit.exercises
     _all_known(where, name, [*(chosen or ()), *points])

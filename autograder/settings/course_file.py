@@ -159,7 +159,7 @@ TOP = CourseTable(
             type=TEXT,
             unset="none",
             help='a path through the course, such as "core": the course has its units, and `[[unit]]` only changes '
-            "them; `course.build --track` overrides it",
+            "them; `course.build --track` overrides it, and leaves out the tables of units that its track has not",
         ),
     ),
 )

@@ -242,6 +242,26 @@ def test_one_track_is_built_from_the_command_line(tmp_path, capsys):
     assert "pass one of them" in capsys.readouterr().err
 
 
+def test_a_track_of_the_command_line_needs_no_table_of_a_unit(tmp_path, capsys):
+    (tmp_path / settings.FILE).write_text("[weights]\ngradients = 2\n")
+    assert builder.main([str(tmp_path), "--track", "core"]) == 0
+    assert capsys.readouterr().err == ""
+    assert sorted(path.name for path in (tmp_path / "source").iterdir()) == CORE
+
+
+def test_a_track_of_the_command_line_leaves_out_other_units_tables(tmp_path):
+    """It stands above the file, so that a course of the file's own units may be built as a track as well."""
+    tables = '[[unit]]\nname = "08-encoders"\n[[unit]]\nname = "02-masks"\nminutes = 50\ndue = 2026-10-12T18:00:00Z\n'
+    (tmp_path / settings.FILE).write_text(f'track = "zoo"\n{tables}')
+    found = settings.read(tmp_path, "core")
+    assert [unit.name for unit in found] == CORE and found[1].minutes == 50
+    config.install(tmp_path)
+    assert set_due_dates(tmp_path, track="core") == ["due       02-masks: 2026-10-12 18:00 +0000"]
+    (tmp_path / settings.FILE).write_text(tables.replace("08-encoders", "08-encoder"))
+    with pytest.raises(LessonError, match="no unit is called '08-encoder'"):
+        settings.read(tmp_path, "core")
+
+
 def test_the_examples_of_the_page_of_settings_are_valid(tmp_path):
     own, team = re.findall(r"(?s)```toml\n(.*?)```", PAGE)
     (tmp_path / settings.FILE).write_text(own)
