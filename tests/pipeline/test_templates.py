@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import transformers as hf
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 import tfkit
 from tfkit.pipeline.templates import render
@@ -137,14 +139,49 @@ BOMBS = (
     "{% set ns = namespace(x='aaaaaaaaaa') %}{% for i in range(30) %}{% set ns.x = ns.x ~ ns.x ~ ns.x %}{% endfor %}",
     "{% set b %}{% for i in range(90000) %}{{ 'a' * 1000 }}{% endfor %}{% endset %}{{ b | length }}",
     "{{ ('%s%s' % ('a' * 4000000, 'a' * 4000000)) | length }}",
+    "{{ range(200000) | join('b' * 20000) }}",
+    "{{ range(200000) | map('string') | join('b' * 20000) }}",
+    "{{ range(200000) | join(d='b' * 20000) }}",
+    "{{ ('b' * 20000).join(range(200000) | map('string')) }}",
+    "{{ ('a' * 4000000) | join('b' * 1000) }}",
+    "{{ ('b' * 1000).join('a' * 4000000) }}",
+    "{{ {}.fromkeys(range(200000)) | join('b' * 20000) }}",
+    "{{ ([{'t': 'a' * 4000000}] * 400) | join(attribute='t') }}",
+    "{{ ('1' * 4000000) | replace(1, 'b' * 1000) }}",
+    "{{ ('a' * 4000000) | replace('a' | escape, 'b' * 1000) }}",
+    "{{ ('a' * 4000000) | replace(new='b' * 1000, old='a') }}",
+    "{{ (('a' * 4000000) | escape).replace('a' | escape, 'b' * 1000) }}",
+    "{% autoescape true %}{{ ('<' * 800000) | replace('&' | safe, 'b' * 5000) }}{% endautoescape %}",
+    "{{ ('\na' * 1000000) | indent('b' * 4000) }}",
+    "{{ ('\na' * 1000000) | indent(width=('b' * 4000) | escape) }}",
+    "{{ ('\ra' * 1000000) | indent(4000) }}",
+    "{{ ('\na' * 1000000) | wordwrap(79, wrapstring='b' * 1000) }}",
+    "{{ ('http://a.b ' * 200000) | urlize(rel='b' * 4000) }}",
+    "{{ ('a' * 4000000).translate({97: 'b' * 1000}) }}",
+    "{{ ('%s' * 400) % (('a' * 4000000,) * 400) }}",
+    "{{ ('%(t)s' * 400) % {'t': 'a' * 4000000} }}",
+    "{{ ('%(t)s' * 400) | format(t='a' * 4000000) }}",
+    "{{ ('%99999d' * 20000) % ((1,) * 20000) }}",
+    "{{ ('{0}' * 400).format('a' * 4000000) }}",
+    "{{ ('{0:99999}' * 20000).format(1) }}",
+    "{{ 'a'.encode().ljust(2000000000) | length }}",
+    "{{ (1).to_bytes(2000000000, 'big') | length }}",
+    "{{ [1] | tojson(indent=2000000000) | length }}",
+    "{{ (['a' * 4000000] * 400) | tojson | length }}",
+    "{{ ([[1] * 4000000] * 40) | sum(start=[]) | length }}",
 )
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_template_memory(bomb: str) -> None:
     """One line took 4 GB, and two ranges in each other did not end."""
-    with pytest.raises(ValueError, match="the chat template: SecurityError"):
-        render(bomb, [{"role": "user", "content": "x"}], {})
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="the chat template: SecurityError"):
+            render(bomb, [{"role": "user", "content": "x"}], {})
+        assert tracemalloc.get_traced_memory()[1] < 200 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_ordinary_calls_and_filters_of_templates_work() -> None:
@@ -158,6 +195,32 @@ def test_ordinary_calls_and_filters_of_templates_work() -> None:
     )
     expected = "a   b   7  1c: 9000000.00{9000000}zzyzzwywp, qr-s800000080000009000000u\n  v13[[1, 2, 0]]"
     assert render(source, [{"role": "user", "content": "x"}], {}) == expected
+
+
+SAME_AS_JINJA = (
+    "{{ 'abc' | join('-') }} {{ range(4) | join(0) }} {{ [1, 2] | join(d=', ') }} {{ {'k': 1} | join }}",
+    "{{ [{'t': 'a'}, {'t': 'b'}] | join(', ', attribute='t') }} {{ '+'.join('abc') }} {{ nothing | join('x') }}",
+    "{% autoescape true %}{{ ['<', '>' | safe] | join('&') }}{{ '<' | replace('<', '>') }}{% endautoescape %}",
+    "{{ [1, 2.5] | sum }} {{ [[1], [2]] | sum(start=[]) }} {{ [{'n': 3}] | sum(attribute='n', start=1) }}",
+    "{{ 1213 | replace(1, 7) }} {{ 'aba' | replace(new='x', old='a') }} {{ 'a' | replace('a' | escape, '<') }}",
+    "{{ 'a\nb' | indent('> ') }} {{ 'a\nb' | indent(width='--', first=true) }} {{ 'a b' | wordwrap(1) }}",
+    "{{ '%s and %s' % ('a', 5) }} {{ '%(k)05d' % {'k': 7} }} {{ '{0}{0:>4}{k}'.format('x', k=2) }} {{ '%%' % () }}",
+    "{{ 'abc'.translate({97: 'xy'}) }} {{ 'a'.encode().center(3).decode() }} {{ (5).bit_length() }}",
+)
+
+
+@pytest.mark.parametrize("source", SAME_AS_JINJA)
+def test_what_is_bounded_gives_what_jinja_gives(source: str) -> None:
+    expected = ImmutableSandboxedEnvironment().from_string(source).render()
+    assert render(source, [USER], {}) == expected
+
+
+def test_json_is_what_python_writes() -> None:
+    value = [{"type": "object", "é": [1, 2.5, None, True, "\n"]}, {}]
+    assert render("{{ x | tojson }}", [USER], {}, x=value) == json.dumps(value, ensure_ascii=False)
+    assert render("{{ x | tojson(indent=2) }}", [USER], {}, x=value) == json.dumps(value, ensure_ascii=False, indent=2)
+    compact = render("{{ x | tojson(separators=(',', ':'), sort_keys=true) }}", [USER], {}, x=value)
+    assert compact == json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
 def test_ordinary_operators_of_templates_work() -> None:

@@ -3,7 +3,8 @@
 A template is untrusted code. It runs in Jinja's sandbox, in which it can access no attribute that begins with an
 underscore and cannot modify its arguments, as in transformers. A line of a template could fill the memory, so what
 operators, methods and filters return is bounded in length, and so are the numbers that it counts and the text that it
-writes. Not bounded: the time that it takes, and the text of a list that holds another one many times over.
+writes. Not bounded: the time that it takes, what many results take together, and the text of a list that holds another
+one many times over.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import wraps
+from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +21,20 @@ import jinja2
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.ext import Extension
 from jinja2.ext import loopcontrols as LoopControls
-from jinja2.nodes import Concat, Node
+from jinja2.filters import FILTERS, escape, make_attrgetter
+from jinja2.nodes import Concat, EvalContext, Node
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
 
 from tfkit.hub.files import read_json
 
 MOST_CHARACTERS = 4 << 20  # of a conversation, and of any text or list that a template makes
+WIDEST_INDENT = 1000  # of JSON
 MOST_STEPS = 200_000  # of all ranges together
 WIDTH = re.compile(r"%[^a-zA-Z%]*(\d{6,}|\*)")  # of a formatted value: six digits, or one that is computed
 FIELD = re.compile(r"\{[^{}]*:[^{}]*(\d{6,}|\{)")  # the same in a format string
-PADDING = {"center", "expandtabs", "indent", "ljust", "rjust", "zfill", "batch", "slice"}  # to a length that is given
+PLACE = re.compile(r"%[^a-zA-Z%]*|\{[^{}]*")  # of a value in either kind of format
+BREAKS = "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"  # between columns or lines
 Message = Mapping[str, Any]
 ROLES = ("system", "developer", "user", "assistant", "tool")  # a template may name others
 
@@ -159,13 +163,17 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
 
     def __init__(self, **how: Any) -> None:
         super().__init__(optimized=False, **how)  # or it would compute constants, unbounded, when it compiles
-        self.filters = {name: _bound_filter(name, function) for name, function in self.filters.items()}
+        filters = {**self.filters, "join": join_items, "sum": add_up}
+        self.filters = {name: _bound_filter(name, function) for name, function in filters.items()}
 
     def call(self, context: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
         """The function's result. Raises SecurityError where it is huge."""
-        method = getattr(function, "__wrapped__", function)  # `format` of the sandbox wraps that of a text
-        if isinstance(subject := getattr(method, "__self__", None), str):
-            _require_small(function.__name__, _size_of_call(function.__name__, [subject, *args, *kwargs.values()]))
+        method = function if hasattr(function, "__self__") else getattr(function, "__wrapped__", function)
+        # `format` of the sandbox wraps that of a text
+        if isinstance(subject := getattr(method, "__self__", None), (str, bytes, int)):
+            if function.__name__ == "join" and args:
+                args = (_listed(args[0], subject), *args[1:])
+            _require_small(function.__name__, _size_of_call(function.__name__, subject, args, kwargs))
         found = super().call(context, function, *args, **kwargs)
         _require_small(getattr(function, "__name__", "a call"), _length(found))
         return found
@@ -184,7 +192,8 @@ def _bound_filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]
 
     @wraps(function)
     def apply(*args: Any, **kwargs: Any) -> Any:
-        _require_small(name, _size_of_call(name, [*args[first:], *kwargs.values()]))
+        if len(args) > first:
+            _require_small(name, _size_of_call(name, args[first], args[first + 1 :], kwargs))
         found = function(*args, **kwargs)
         _require_small(name, _length(found))
         return found
@@ -203,24 +212,105 @@ def _length(found: Any) -> int:
     return len(found) if isinstance(found, (str, bytes, list, tuple, dict, set)) else 0
 
 
-def _size_of_call(name: str, args: Sequence[Any]) -> int:
-    """The size of what a method or filter of this name returns, as far as its name and its arguments tell, the first of
-    which is the text or list that it is asked of; otherwise 0."""
-    subject, others = args[0], args[1:]
-    text = subject if isinstance(subject, str) else ""
-    if name in PADDING:
-        places = max(1, text.count("\t"), text.count("\n") + 1)
-        return places * max((abs(number) for number in others if isinstance(number, int)), default=0)
+def _size_of_call(name: str, subject: Any, others: Sequence[Any], named: Mapping[str, Any]) -> int:
+    """The size of what a method or filter of this name returns, as far as its name and its arguments tell, where
+    subject is what it is asked of; otherwise 0."""
+    if name == "replace":
+        others = [*others, *(named[key] for key in ("old", "new") if key in named)]
+        return _replaced(subject, *others[:2]) if len(others) > 1 else 0
+    values = [*others, *named.values()]
     if name in ("format", "format_map"):
-        fields = text.replace("{{", "").replace("}}", "")  # which stand for braces
-        return MOST_CHARACTERS + 1 if WIDTH.search(text) or FIELD.search(fields) else 0
-    if name == "replace" and [type(one) for one in others[:2]] == [str, str]:
-        return text.count(others[0]) * len(others[1])
-    if name == "join":
-        items: Any = next((one for one in args if isinstance(one, (list, tuple))), ())
-        separator = max((len(one) for one in args if isinstance(one, str)), default=0)
-        return len(items) * separator + sum(map(_length, items))
-    return 0
+        once = name == "format" and not named and "%" in _as_text(subject)
+        return _formatted(_as_text(subject), values, repeated=not once)
+    measure = MEASURES.get(name)
+    return measure(_as_text(subject) if isinstance(subject, (str, bytes)) else "", values) if measure else 0
+
+
+def _as_text(value: Any) -> str:
+    """The text that Jinja's filters take for a value."""
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
+
+
+def _longest(values: Iterable[Any]) -> int:
+    return max((_length(value) for value in values), default=0)
+
+
+def _padded(text: str, values: Sequence[Any]) -> int:
+    """Every line, or every tab, grows to a given number of characters."""
+    return _places(text) * max((abs(number) for number in values if isinstance(number, int)), default=0)
+
+
+def _indented(text: str, values: Sequence[Any]) -> int:
+    """Jinja's filter takes a number of spaces or the text to put before each line."""
+    return max(_padded(text, values), _places(text) * _longest(values))
+
+
+def _places(text: str) -> int:
+    return 1 + sum(map(text.count, BREAKS))
+
+
+def _translated(text: str, values: Sequence[Any]) -> int:
+    """Each character may become any text of a table."""
+    tables = (value.values() if isinstance(value, Mapping) else value for value in values)
+    return len(text) * max((_longest(table) for table in tables), default=0)
+
+
+def _wrapped(text: str, values: Sequence[Any]) -> int:
+    """A given text is put in as often as there are lines or links, which may be as short as a character."""
+    return len(text) * _longest(values)
+
+
+def _replaced(subject: Any, old: Any, new: Any) -> int:
+    """Where Jinja escapes, it looks in the escaped text."""
+    texts = (_as_text(subject), str(escape(_as_text(subject))))
+    return max(text.count(_as_text(old)) for text in texts) * len(_as_text(new))
+
+
+def _formatted(text: str, values: Sequence[Any], repeated: bool) -> int:
+    """repeated: a value may be used in several places."""
+    fields = text.replace("{{", "").replace("}}", "")  # which stand for braces
+    if WIDTH.search(text) or FIELD.search(fields):
+        return MOST_CHARACTERS + 1
+    places = PLACE.findall(text)
+    widths = sum(int(width) for place in places for width in re.findall(r"\d{1,5}", place))
+    sizes = [len(_as_text(value)) for value in values]
+    return len(text) + widths + (len(places) * max(sizes, default=0) if repeated else sum(sizes))
+
+
+PADDING = ("center", "expandtabs", "ljust", "rjust", "zfill", "batch", "slice", "to_bytes")
+MEASURES: dict[str, Callable[[str, Sequence[Any]], int]] = {
+    **dict.fromkeys(PADDING, _padded),
+    "indent": _indented,
+    "translate": _translated,
+    "wordwrap": _wrapped,
+    "urlize": _wrapped,
+}
+
+
+def _listed(items: Iterable[Any], separator: Any) -> list[Any]:
+    """The items to join, which a generator makes only now. Raises SecurityError where the text would be huge."""
+    found, size = [], 0
+    for item in items:
+        found.append(item)
+        size += len(_as_text(separator)) + len(_as_text(item))
+        _require_small("join", size)
+    return found
+
+
+@jinja2.pass_eval_context
+def join_items(context: EvalContext, items: Iterable[Any], d: Any = "", attribute: str | int | None = None) -> Any:
+    """Jinja's filter `join`. Raises SecurityError before it makes a huge text."""
+    if attribute is not None:
+        items = map(make_attrgetter(context.environment, attribute), items)
+    return FILTERS["join"](context, _listed(items, d), d)
+
+
+@jinja2.pass_environment
+def add_up(environment: Any, items: Iterable[Any], attribute: str | int | None = None, start: Any = 0) -> Any:
+    """Jinja's filter `sum`, which joins lists, too. Raises SecurityError before it makes a huge one."""
+    if attribute is not None:
+        items = map(make_attrgetter(environment, attribute), items)
+    return reduce(lambda total, item: environment.call_binop(None, "+", total, item), items, start)
 
 
 def _result_size(operator: str, left: Any, right: Any) -> int:
@@ -229,7 +319,10 @@ def _result_size(operator: str, left: Any, right: Any) -> int:
     if operator == "+":
         return sum(sizes)
     if operator == "%":
-        return MOST_CHARACTERS + 1 if isinstance(left, str) and WIDTH.search(left) else 0
+        if not isinstance(left, (str, bytes)):
+            return 0
+        values = right if isinstance(right, tuple) else (right,)
+        return _formatted(_as_text(left), values, repeated=isinstance(right, Mapping))
     numbers = [abs(one) if isinstance(one, int) else 0 for one in (left, right)]
     if operator == "**":
         return numbers[0].bit_length() * numbers[1]
@@ -264,7 +357,9 @@ def environment() -> ImmutableSandboxedEnvironment:
 
 def to_json(value: Any, ensure_ascii: bool = False, indent: int | None = None, **how: Any) -> str:
     """JSON without the HTML escapes of Jinja's own filter, as templates expect it."""
-    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, **how)
+    if indent is not None and _indented("", [indent]) > WIDEST_INDENT:
+        raise SecurityError(f"JSON is indented by more than {WIDEST_INDENT} characters")
+    return _join(json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, **how).iterencode(value))
 
 
 def refuse(message: str) -> None:
